@@ -1,0 +1,1 @@
+"""Discreet: differential privacy with exact noise and losses that are never understated."""

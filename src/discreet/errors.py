@@ -1,0 +1,75 @@
+"""Every refusal Discreet can utter, in one grammar: the rule, the value, what would work.
+
+::
+
+    DiscreetError
+    ├── InvalidInput
+    │   ├── InvalidValue      (also a ValueError)  the type is right, the value is not
+    │   └── InvalidType       (also a TypeError)   the value is of a kind that has no meaning here
+    ├── NoProvedPath          (also a TypeError)   two losses have no proved conversion between them
+    ├── BudgetExceeded                             a question costs more than what is left
+    └── OutOfReach            (also a ValueError)  no setting can meet the target that was asked for
+
+>>> raise InvalidValue("epsilon must be positive", -1, "0.1 to 5 is usual")
+Traceback (most recent call last):
+    ...
+discreet.errors.InvalidValue: epsilon must be positive, got -1; 0.1 to 5 is usual
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "BudgetExceeded",
+    "DiscreetError",
+    "InvalidInput",
+    "InvalidType",
+    "InvalidValue",
+    "NoProvedPath",
+    "OutOfReach",
+]
+
+_LONGEST_VALUE = 80
+
+
+class DiscreetError(Exception):
+    """The root: catch this to catch every refusal of Discreet and nothing else."""
+
+    def __init__(self, rule: str, value: object = None, remedy: str = "") -> None:
+        self.rule = rule
+        self.value = value
+        self.remedy = remedy
+        super().__init__(rule, value, remedy)
+
+    def __str__(self) -> str:
+        got = "" if self.value is None else f", got {_shown(self.value)}"
+        remedy = f"; {self.remedy}" if self.remedy else ""
+        return f"{self.rule}{got}{remedy}"
+
+
+class InvalidInput(DiscreetError):
+    """Something the caller passed breaks a rule. Nothing was drawn and nothing was charged."""
+
+
+class InvalidValue(InvalidInput, ValueError):
+    """The value lies outside what the rule allows."""
+
+
+class InvalidType(InvalidInput, TypeError):
+    """The value is of a type that has no meaning here."""
+
+
+class NoProvedPath(DiscreetError, TypeError):
+    """No theorem converts one of these losses into the other without more information."""
+
+
+class BudgetExceeded(DiscreetError):
+    """The price is higher than what is left. Nothing was spent."""
+
+
+class OutOfReach(DiscreetError, ValueError):
+    """No amount of noise, or no number of questions, meets the target."""
+
+
+def _shown(value: object) -> str:
+    text = value if isinstance(value, str) and value.startswith("<") else repr(value)
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"

@@ -1,0 +1,1 @@
+"""Numbers without rounding surprises: rationals, balls with proved bounds, power-of-two grids."""

@@ -1,0 +1,104 @@
+"""Power-of-two grids: the only places where a released number can lie.
+
+A float divided by a power of two loses nothing, so putting a value on a grid is exact, and a released value says
+nothing through its low bits. Halves round up, always: rounding that depends on parity would turn a move of one
+step into a move of two.
+
+>>> eighths = Grid(-3)
+>>> eighths.steps_of([0.3, 0.5]).tolist(), eighths.value_of(2)
+([2, 4], 0.25)
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import InvalidType, InvalidValue
+from discreet.exact.rational import Number, integer, rational
+
+__all__ = ["LARGEST_STEPS", "Grid", "Integers"]
+
+Integers = npt.NDArray[np.int64]
+
+LARGEST_STEPS = 2**62
+"""Values further out than this many steps are moved to it; noise then still fits a 64-bit integer."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All multiples of 2^exponent."""
+
+    exponent: int = 0
+    """Zero for whole numbers, -10 for multiples of 1/1024."""
+
+    def __post_init__(self) -> None:
+        integer(self.exponent, "grid exponent", least=-1000, most=900)
+
+    @classmethod
+    def of_step(cls, step: Number) -> Grid:
+        """The grid whose step is ``step``, which must be a power of two."""
+        size = rational(step, "grid")
+        for part, other, sign in ((size.numerator, size.denominator, 1), (size.denominator, size.numerator, -1)):
+            if size > 0 and other == 1 and part & (part - 1) == 0:
+                return cls(sign * (part.bit_length() - 1))
+        raise InvalidValue("grid must be a power of two", step, "1, 0.25 or 2**-10, for example")
+
+    @classmethod
+    def finer_than(cls, length: Fraction) -> Grid:
+        """The coarsest grid whose step is at most ``length``."""
+        if length <= 0:
+            raise InvalidValue("length must be positive", length)
+        exponent = length.numerator.bit_length() - length.denominator.bit_length()
+        return cls(exponent if Fraction(2) ** exponent <= length else exponent - 1)
+
+    @property
+    def step(self) -> Fraction:
+        """The distance between two neighbours on the grid."""
+        return Fraction(2) ** self.exponent
+
+    def steps_within(self, distance: Fraction) -> int:
+        """How many steps apart two values can land that were at most ``distance`` apart before rounding."""
+        return math.ceil(distance / self.step)
+
+    def steps_of(self, values: npt.ArrayLike) -> Integers:
+        """The nearest grid points, as numbers of steps. Integers stay exact; NaN and infinities are refused."""
+        array = np.asarray(values)
+        if array.dtype.kind in "iu":
+            return self._integers_to_steps(array)
+        if array.dtype.kind != "f":
+            raise InvalidType("values must be integers or floats", str(array.dtype))
+        if not np.isfinite(array).all():
+            raise InvalidValue("values must be finite", "<NaN or infinity>", "replace them before the release")
+        with np.errstate(over="ignore"):
+            scaled = np.ldexp(array.astype(np.float64), -self.exponent)
+        scaled = np.clip(scaled, -float(LARGEST_STEPS), float(LARGEST_STEPS))
+        below = np.floor(scaled)
+        return np.asarray(below, dtype=np.int64) + (scaled - below >= 0.5)
+
+    def _integers_to_steps(self, array: npt.NDArray[np.integer]) -> Integers:
+        clipped = np.clip(array, -LARGEST_STEPS, LARGEST_STEPS).astype(np.int64)
+        if self.exponent == 0:
+            return clipped
+        if self.exponent > 0:
+            shift = min(self.exponent, 61)
+            rounded = (clipped + (1 << (shift - 1))) >> shift
+            return rounded if self.exponent <= 61 else np.zeros_like(clipped)
+        shift = min(-self.exponent, 62)
+        outermost = LARGEST_STEPS >> -self.exponent
+        saturated = np.sign(clipped) * LARGEST_STEPS
+        return np.where(np.abs(clipped) > outermost, saturated, clipped << shift)
+
+    def value_of(self, steps: int) -> int | float:
+        """The number that many steps from zero: an int on whole-number grids, a float on finer ones."""
+        return int(steps) << self.exponent if self.exponent >= 0 else math.ldexp(steps, self.exponent)
+
+    def values_of(self, steps: Integers) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
+        """The numbers that many steps from zero."""
+        if self.exponent == 0:
+            return steps
+        return np.ldexp(steps.astype(np.float64), self.exponent)

@@ -1,0 +1,288 @@
+"""Choosing one of many by a race: give each candidate a random key, take the largest.
+
+Keys are score · factor + noise. With Gumbel noise the winner has probability proportional to e^(score · factor),
+and the first k of the race are k draws without replacement. With exponential noise the race is permute-and-flip.
+Keys are computed in floating point with an error bound; only candidates whose bounds overlap are computed again,
+in ball arithmetic with more random bits, until they are apart. So the choice has exactly the stated law.
+
+>>> GumbelChoice([0, 1], factor=1).pmf(np.array([0, 1])).round(4).tolist()
+[0.2689, 0.7311]
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import InvalidValue
+from discreet.exact.ball import BITS, Ball, ball, working_precision
+from discreet.exact.grid import Integers
+from discreet.exact.rational import Number, integer, positive
+from discreet.noise import host
+from discreet.noise.inversion import CHUNK
+from discreet.noise.law import Floats, Law, Whole, whole_numbers
+from discreet.noise.lazy import LazyUniform
+from discreet.noise.scores import ScoreLike, Scores
+from discreet.noise.source import SYSTEM, Source, Stream, Words
+
+__all__ = ["ExponentialChoice", "GumbelChoice"]
+
+_LEAST_WORD = np.int64(2**40)
+_WORD_ERROR = 2.0**-37  # what the bits not yet read can change in a key, and all roundings of the noise
+_ROUNDING = 2.0**-49
+
+
+class _Race(Law):
+    """Candidates 0, 1, ..., n - 1, each with a key; the largest key wins."""
+
+    def __init__(self, scores: ScoreLike, factor: Number) -> None:
+        self.scores = scores if isinstance(scores, Scores) else Scores(scores)
+        self.factor = positive(factor, "factor")
+
+    @abstractmethod
+    def _noise(self, exponential: Floats) -> Floats:
+        """The noise that belongs to an exponential variable, in floating point."""
+
+    @abstractmethod
+    def _key(self, index: int, uniform: LazyUniform) -> tuple[Ball, Ball]:
+        """The least and the greatest key that the bits read so far allow."""
+
+    def _location(self, part: slice) -> Floats:
+        return -float(self.factor) * self.scores.gaps[part]
+
+    def draw(self, count: int, stream: Stream) -> Integers:
+        """``count`` winners of independent races."""
+        return np.asarray([self.podium(1, stream)[0] for _ in range(count)], dtype=np.int64)
+
+    def first(self, places: int, source: Source = SYSTEM) -> Integers:
+        """The first ``places`` candidates of one race, best first, under a fresh key."""
+        return self.podium(integer(places, "places", least=1, most=len(self.scores)), source.open())
+
+    def podium(self, places: int, stream: Stream) -> Integers:
+        """The first ``places`` candidates of one race, best first."""
+        field = _Field(places)
+        for start in range(0, len(self.scores), CHUNK):
+            part = slice(start, min(start + CHUNK, len(self.scores)))
+            words = stream.words(part.stop - part.start)
+            field.enter(start, words, *self._bounds(part, words))
+        if field.is_decided():
+            return field.order()
+        return self._settle(field, stream)
+
+    def _bounds(self, part: slice, words: Words) -> tuple[Floats, Floats]:
+        if not host.trusted():
+            return np.full(len(words), -np.inf), np.full(len(words), np.inf)
+        small = words < np.uint64(2**63)
+        distance = np.where(small, words, ~words).view(np.int64)
+        wild = distance < _LEAST_WORD
+        share = np.ldexp(np.maximum(distance, _LEAST_WORD).astype(np.float64), -64)
+        location = self._location(part)
+        keys = location + self._noise(np.where(small, -np.log1p(-share), -np.log(share)))
+        radius = _WORD_ERROR + _ROUNDING * (np.abs(location) + np.abs(keys))
+        radius += float(self.factor) * self.scores.gap_error
+        low, high = keys - radius, keys + radius
+        if wild.any():  # the word is within 2^-24 of 0 or 1: its key can lie anywhere
+            low[wild], high[wild] = -np.inf, np.inf
+        return low, high
+
+    def _settle(self, field: _Field, stream: Stream) -> Integers:
+        runners = [(index, LazyUniform(word, 64, stream)) for index, word in field.entries()]
+        while True:
+            with working_precision(runners[0][1].bits + 128):
+                keyed = [(*self._key(index, uniform), index, uniform) for index, uniform in runners]
+            keyed.sort(key=lambda k: (float(k[0].mid()), float(k[1].mid())), reverse=True)
+            if _is_apart([(low, high) for low, high, _, _ in keyed], field.places):
+                return np.asarray([index for _, _, index, _ in keyed[: field.places]], dtype=np.int64)
+            runners = [(index, uniform) for _, _, index, uniform in keyed]
+            for _, uniform in runners:
+                uniform.read_more()
+
+    @property
+    def support(self) -> tuple[int | None, int | None]:
+        """The candidates' positions."""
+        return (0, len(self.scores) - 1)
+
+    def below(self, value: int) -> Ball:
+        """P(winner ≤ value)."""
+        masses = (self.mass(k) for k in range(min(value + 1, len(self.scores))))
+        return sum(masses, Ball(0))
+
+    def cdf(self, values: Whole) -> Floats:
+        """P(winner ≤ value) for each value."""
+        k = whole_numbers(values)
+        sums = np.concatenate([[0.0], np.cumsum(self.pmf(np.arange(len(self.scores))))])
+        return np.minimum(sums[np.clip(k + 1, 0, len(self.scores))], 1.0)
+
+    def tail(self, values: Whole) -> Floats:
+        """P(winner ≥ value) for each value."""
+        return 1 - self.cdf(whole_numbers(values) - 1)
+
+    @property
+    def mean(self) -> float:
+        """The mean position."""
+        positions = np.arange(len(self.scores))
+        return float(np.sum(positions * self.pmf(positions)))
+
+    @property
+    def variance(self) -> float:
+        """The variance of the position."""
+        positions = np.arange(len(self.scores))
+        return float(np.sum((positions - self.mean) ** 2 * self.pmf(positions)))
+
+
+class GumbelChoice(_Race):
+    """Candidate i with probability proportional to m_i · e^(factor · score_i)."""
+
+    def __init__(self, scores: ScoreLike, factor: Number, multiplicities: npt.ArrayLike | None = None) -> None:
+        """``multiplicities`` m_i lets one entry stand for many candidates of the same score; all 1 if left out."""
+        super().__init__(scores, factor)
+        self._copies: Integers | None = None
+        if multiplicities is not None:
+            self._copies = whole_numbers(np.asarray(multiplicities))
+            if self._copies.shape != (len(self.scores),) or self._copies.min() < 1:
+                raise InvalidValue("multiplicities must be one positive integer per score", "<others>")
+
+    def _location(self, part: slice) -> Floats:
+        location = super()._location(part)
+        return location if self._copies is None else location + np.log(self._copies[part])
+
+    def _noise(self, exponential: Floats) -> Floats:
+        return -np.log(exponential)
+
+    def _key(self, index: int, uniform: LazyUniform) -> tuple[Ball, Ball]:
+        location = self._log_weight(index)
+        least, most = _exponential_ends(uniform)
+        low = Ball.neg_inf() if most is None else location - most.log()
+        high = Ball.pos_inf() if least is None else location - least.log()
+        return low, high
+
+    def _log_weight(self, index: int) -> Ball:
+        copies = Ball(0) if self._copies is None else Ball(int(self._copies[index])).log()
+        return copies - ball(self.factor * self.scores.gap(index))
+
+    def mass(self, value: int) -> Ball:
+        """P(winner = value)."""
+        if not 0 <= value < len(self.scores):
+            return Ball(0)
+        return self._log_weight(value).exp() / self._total
+
+    @cached_property
+    def _total(self) -> Ball:
+        with working_precision(2 * BITS):
+            return sum((self._log_weight(k).exp() for k in range(len(self.scores))), Ball(0))
+
+    def pmf(self, values: Whole) -> Floats:
+        """P(winner = value) for each value."""
+        k = whole_numbers(values)
+        inside = (k >= 0) & (k < len(self.scores))
+        return np.where(inside, self._shares[np.where(inside, k, 0)], 0.0)
+
+    @cached_property
+    def _shares(self) -> Floats:
+        weights = np.exp(self._location(slice(None)))
+        return np.asarray(weights / weights.sum(), dtype=np.float64)
+
+
+class ExponentialChoice(_Race):
+    """Permute-and-flip: the largest of factor · score_i + E_i, with independent exponential E_i."""
+
+    def _noise(self, exponential: Floats) -> Floats:
+        return exponential
+
+    def _key(self, index: int, uniform: LazyUniform) -> tuple[Ball, Ball]:
+        location = -ball(self.factor * self.scores.gap(index))
+        least, most = _exponential_ends(uniform)
+        low = location if least is None else location + least
+        high = Ball.pos_inf() if most is None else location + most
+        return low, high
+
+    def mass(self, value: int) -> Ball:
+        """P(winner = value), from b_i ∫₀¹ Π_{j≠i} (1 - b_j u) du with b_j = e^(-factor · gap_j)."""
+        return self._masses[value] if 0 <= value < len(self.scores) else Ball(0)
+
+    @cached_property
+    def _masses(self) -> list[Ball]:
+        size = len(self.scores)
+        with working_precision(2 * BITS + 3 * size):  # the signs alternate and cancel about ``size`` bits
+            ratios = [(-ball(self.factor * self.scores.gap(k))).exp() for k in range(size)]
+            product = [Ball(1)]
+            for b in ratios:
+                product = _times_one_minus(product, b)
+            return [b * _integral(_divided_by_one_minus(product, b)) for b in ratios]
+
+    def pmf(self, values: Whole) -> Floats:
+        """P(winner = value) for each value."""
+        k = whole_numbers(values)
+        inside = (k >= 0) & (k < len(self.scores))
+        shares = np.asarray([float(m) for m in self._masses])
+        return np.where(inside, shares[np.where(inside, k, 0)], 0.0)
+
+
+class _Field:
+    """The candidates that can still reach one of the first places, with bounds on their keys."""
+
+    def __init__(self, places: int) -> None:
+        self.places = places
+        self._index = np.empty(0, np.int64)
+        self._word = np.empty(0, np.uint64)
+        self._low = np.empty(0)
+        self._high = np.empty(0)
+
+    def enter(self, start: int, words: Words, low: Floats, high: Floats) -> None:
+        """Add candidates and drop those that ``places`` others are sure to beat."""
+        lows = np.concatenate([self._low, low])
+        highs = np.concatenate([self._high, high])
+        last = len(lows) - self.places
+        kept = np.flatnonzero(highs >= (np.partition(lows, last)[last] if last > 0 else -np.inf))
+        self._index = np.concatenate([self._index, np.arange(start, start + len(words))])[kept]
+        self._word = np.concatenate([self._word, words])[kept]
+        self._low, self._high = lows[kept], highs[kept]
+
+    def order(self) -> Integers:
+        """The best candidates, by the lower bounds of their keys."""
+        return self._index[np.argsort(-self._low, kind="stable")][: self.places]
+
+    def is_decided(self) -> bool:
+        """Whether the bounds alone settle the first places and their order."""
+        order = np.argsort(-self._low, kind="stable")
+        return _is_apart(list(zip(self._low[order], self._high[order], strict=True)), self.places)
+
+    def entries(self) -> Iterator[tuple[int, int]]:
+        """Index and word of each candidate still in the race."""
+        return zip(map(int, self._index), map(int, self._word), strict=True)
+
+
+def _is_apart(bounds: list[tuple[Ball, Ball]] | list[tuple[float, float]], places: int) -> bool:
+    """Whether each of the first ``places`` (low, high) pairs lies above all pairs after it."""
+    rest: list[Ball | float] = [-math.inf] * (len(bounds) + 1)
+    for k in range(len(bounds) - 1, -1, -1):
+        rest[k] = max(rest[k + 1], bounds[k][1], key=float)
+    return all(bounds[k][0] > rest[k + 1] for k in range(min(places, len(bounds) - 1)))
+
+
+def _exponential_ends(uniform: LazyUniform) -> tuple[Ball | None, Ball | None]:
+    """The ends of -ln(1 - U); None stands for 0 on the left and for ∞ on the right."""
+    least = -(1 - uniform.least()).log() if uniform.prefix else None
+    is_last = uniform.prefix + 1 == 1 << uniform.bits
+    return least, None if is_last else -(1 - uniform.most()).log()
+
+
+def _times_one_minus(polynomial: list[Ball], b: Ball) -> list[Ball]:
+    shifted = [Ball(0), *polynomial]
+    return [p - b * s for p, s in zip([*polynomial, Ball(0)], shifted, strict=True)]
+
+
+def _divided_by_one_minus(polynomial: list[Ball], b: Ball) -> list[Ball]:
+    quotient = [polynomial[0]]
+    for coefficient in polynomial[1:-1]:
+        quotient.append(coefficient + b * quotient[-1])
+    return quotient
+
+
+def _integral(polynomial: list[Ball]) -> Ball:
+    return sum((c / (k + 1) for k, c in enumerate(polynomial)), Ball(0))
