@@ -43,7 +43,10 @@ class Grid:
     def of_step(cls, step: Number) -> Grid:
         """The grid whose step is ``step``, which must be a power of two."""
         size = rational(step, "grid")
-        for part, other, sign in ((size.numerator, size.denominator, 1), (size.denominator, size.numerator, -1)):
+        for part, other, sign in (
+            (size.numerator, size.denominator, 1),
+            (size.denominator, size.numerator, -1),
+        ):
             if size > 0 and other == 1 and part & (part - 1) == 0:
                 return cls(sign * (part.bit_length() - 1))
         raise InvalidValue("grid must be a power of two", step, "1, 0.25 or 2**-10, for example")
@@ -73,7 +76,9 @@ class Grid:
         if array.dtype.kind != "f":
             raise InvalidType("values must be integers or floats", str(array.dtype))
         if not np.isfinite(array).all():
-            raise InvalidValue("values must be finite", "<NaN or infinity>", "replace them before the release")
+            raise InvalidValue(
+                "values must be finite", "<NaN or infinity>", "replace them before the release"
+            )
         with np.errstate(over="ignore"):
             scaled = np.ldexp(array.astype(np.float64), -self.exponent)
         scaled = np.clip(scaled, -float(LARGEST_STEPS), float(LARGEST_STEPS))

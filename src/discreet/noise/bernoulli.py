@@ -113,4 +113,3 @@ def threshold_of_exponential(x: Fraction) -> ThresholdAt:
         return floor_of(lambda: (-ball(x)).exp() * Ball(2) ** bits, bits + 64), False
 
     return at
-

@@ -138,7 +138,9 @@ class _Race(Law):
 class GumbelChoice(_Race):
     """Candidate i with probability proportional to m_i · e^(factor · score_i)."""
 
-    def __init__(self, scores: ScoreLike, factor: Number, multiplicities: npt.ArrayLike | None = None) -> None:
+    def __init__(
+        self, scores: ScoreLike, factor: Number, multiplicities: npt.ArrayLike | None = None
+    ) -> None:
         """``multiplicities`` m_i lets one entry stand for many candidates of the same score; all 1 if left out."""
         super().__init__(scores, factor)
         self._copies: Integers | None = None

@@ -52,7 +52,15 @@ def _log_points() -> Floats:
     inside = np.linspace(1.0, 2.0, 65)[:-1]
     around_one = 1 + np.ldexp(1.0, -np.arange(1, 53, 4))
     return np.concatenate(
-        [powers, powers * (1 + 2**-52), powers * (1 - 2**-53), inside, inside * 2.0**40, around_one, powers * np.pi]
+        [
+            powers,
+            powers * (1 + 2**-52),
+            powers * (1 - 2**-53),
+            inside,
+            inside * 2.0**40,
+            around_one,
+            powers * np.pi,
+        ]
     )
 
 

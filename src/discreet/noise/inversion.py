@@ -64,7 +64,10 @@ class ScaledExponential:
         work += self._top + self._radius
         np.floor(work, out=found)
         work -= found
-        if work.min(initial=np.inf) < 2.125 * self._radius or prefixes.min(initial=2**62) < self._least_prefix:
+        if (
+            work.min(initial=np.inf) < 2.125 * self._radius
+            or prefixes.min(initial=2**62) < self._least_prefix
+        ):
             self._settle_open(prefixes, found, work, stream)
         return found
 
