@@ -1,0 +1,1 @@
+"""The mechanisms: one per file, with its proof sheet beside it."""

@@ -1,0 +1,416 @@
+"""Losses: how much one unit's presence or data can show in what was released.
+
+Five kinds, from the strictest: `Pure` ε, `Approximate` (ε, δ), `ZeroConcentrated` ρ, `Renyi` (a curve of orders),
+`GaussianDP` μ. A loss adds to another (``+``: both were released, the second perhaps chosen after seeing the
+first), repeats (``3 * loss``), extends to groups, converts along proved paths, and rounds only upwards.
+
+>>> Pure(0.1) + Pure(0.2)
+Pure(ε=0.3)
+>>> ZeroConcentrated(0.5).approximate(delta=1e-6)
+Approximate(ε=5.2216, δ=1e-06)
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Self
+
+from discreet.errors import InvalidValue, NoProvedPath
+from discreet.exact.ball import Ball, ball, exp_up, round_up, sqrt_up, upper, working_precision
+from discreet.exact.rational import Number, integer, probability, rational
+from discreet.privacy import curve
+
+__all__ = ["Approximate", "GaussianDP", "Loss", "Pure", "Renyi", "ZeroConcentrated", "shown"]
+
+_LARGEST = Fraction(2**100)
+
+
+class Loss(ABC):
+    """What one release, or many together, cost one unit in privacy."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def _plus(self, other: Self) -> Self:
+        """The loss of both, the second adaptively chosen."""
+
+    @abstractmethod
+    def _repeated(self, times: int) -> Self:
+        """The loss of ``times`` releases of this loss."""
+
+    @abstractmethod
+    def _within(self, other: Self) -> bool:
+        """Whether this loss is no larger than ``other``."""
+
+    @abstractmethod
+    def group(self, size: int) -> Self:
+        """The loss for ``size`` units together, such as a family."""
+
+    @abstractmethod
+    def delta_at(self, epsilon: Number) -> Fraction:
+        """The least δ that this loss proves at ``epsilon``, rounded up."""
+
+    @abstractmethod
+    def epsilon_at(self, delta: Number) -> Fraction:
+        """The least ε that this loss proves at ``delta``, rounded up."""
+
+    def approximate(self, delta: Number) -> Approximate:
+        """The same promise stated as (ε, δ)."""
+        return Approximate(self.epsilon_at(delta), rational(delta, "delta"))
+
+    def _into(self, other: Loss) -> Loss | None:
+        """The same promise in the kind of ``other``, or None where no theorem does that without more information."""
+        return self if type(self) is type(other) else None
+
+    def __add__(self, other: object) -> Loss:
+        if not isinstance(other, Loss):
+            return NotImplemented
+        first, second = _common(self, other)
+        return first._plus(second)
+
+    def __radd__(self, other: object) -> Loss:
+        return self if other == 0 else NotImplemented  # so that sum() works
+
+    def __mul__(self, times: object) -> Self:
+        return self._repeated(integer(times, "times", least=1))
+
+    __rmul__ = __mul__
+
+    def __le__(self, other: object) -> bool:
+        if not isinstance(other, Loss):
+            return NotImplemented
+        first, second = _common(self, other)
+        return first._within(second)
+
+    def __lt__(self, other: object) -> bool:
+        return self <= other and self != other
+
+    def __ge__(self, other: object) -> bool:
+        return other.__le__(self) if isinstance(other, Loss) else NotImplemented
+
+    def __gt__(self, other: object) -> bool:
+        return self >= other and self != other
+
+
+@dataclass(frozen=True, repr=False, order=False)
+class Pure(Loss):
+    """ε-differential privacy: P(A(x) ∈ E) ≤ e^ε P(A(x') ∈ E) for all neighbours x, x' and all events E."""
+
+    epsilon: Fraction
+    name: ClassVar[str] = "pure"
+
+    def __init__(self, epsilon: Number) -> None:
+        object.__setattr__(self, "epsilon", _size(epsilon, "epsilon"))
+
+    def __repr__(self) -> str:
+        return f"Pure(ε={shown(self.epsilon)})"
+
+    def __str__(self) -> str:
+        factor = shown(exp_up(self.epsilon)) if self.epsilon < 50 else "e^" + shown(self.epsilon)
+        return f"ε = {shown(self.epsilon)}: one unit makes no outcome more than {factor} times likelier or less likely"
+
+    def _plus(self, other: Pure) -> Pure:
+        return Pure(self.epsilon + other.epsilon)
+
+    def _repeated(self, times: int) -> Pure:
+        return Pure(times * self.epsilon)
+
+    def _within(self, other: Pure) -> bool:
+        return self.epsilon <= other.epsilon
+
+    def group(self, size: int) -> Pure:
+        """The loss of a group of k is kε: go from x to x' by changing one unit at a time."""
+        return Pure(integer(size, "size", least=1) * self.epsilon)
+
+    def delta_at(self, epsilon: Number) -> Fraction:
+        """The least δ at ``epsilon``; zero from ε on."""
+        return curve.pure_delta(self.epsilon, Fraction(0), _size(epsilon, "epsilon"))
+
+    def epsilon_at(self, delta: Number) -> Fraction:
+        """The least ε at ``delta``."""
+        return curve.pure_epsilon(self.epsilon, Fraction(0), _delta(delta))
+
+    def _into(self, other: Loss) -> Loss | None:
+        if isinstance(other, Approximate):
+            return Approximate(self.epsilon, 0)
+        if isinstance(other, ZeroConcentrated):  # Bun and Steinke 2016, proposition 3.3
+            return ZeroConcentrated(self.epsilon**2 / 2)
+        if isinstance(other, Renyi):
+            return Renyi({a: min(self.epsilon, a * self.epsilon**2 / 2) for a, _ in other.curve})
+        if isinstance(other, GaussianDP):
+            return self._as_gaussian()
+        return super()._into(other)
+
+    def _as_gaussian(self) -> GaussianDP:
+        # Both trade-off curves pass through (c, c) with c = 1/(1+e^ε); the Gaussian one is convex, hence below the
+        # chords that form the other. Solving Φ(-μ/2) = c gives μ = 2√2 · erf⁻¹(tanh(ε/2)).
+        with working_precision():
+            half = (ball(self.epsilon) / 2).tanh()
+            return GaussianDP(round_up(upper(2 * Ball(2).sqrt() * half.erfinv())))
+
+
+@dataclass(frozen=True, repr=False, order=False)
+class Approximate(Loss):
+    """(ε, δ)-differential privacy: P(A(x) ∈ E) ≤ e^ε P(A(x') ∈ E) + δ for all neighbours and all events."""
+
+    epsilon: Fraction
+    delta: Fraction
+    name: ClassVar[str] = "approximate"
+
+    def __init__(self, epsilon: Number, delta: Number) -> None:
+        object.__setattr__(self, "epsilon", _size(epsilon, "epsilon"))
+        object.__setattr__(self, "delta", _delta(delta))
+
+    def __repr__(self) -> str:
+        return f"Approximate(ε={shown(self.epsilon)}, δ={shown(self.delta)})"
+
+    def __str__(self) -> str:
+        if self.delta == 0:
+            return str(Pure(self.epsilon))
+        return f"ε = {shown(self.epsilon)} but for a probability of δ = {shown(self.delta)}"
+
+    def _plus(self, other: Approximate) -> Approximate:
+        return Approximate(self.epsilon + other.epsilon, _capped(self.delta + other.delta))
+
+    def _repeated(self, times: int) -> Approximate:
+        return Approximate(times * self.epsilon, _capped(times * self.delta))
+
+    def _within(self, other: Approximate) -> bool:
+        return self.epsilon <= other.epsilon and self.delta <= other.delta
+
+    def group(self, size: int) -> Approximate:
+        """The loss of a group of k is (kε, δ (e^(kε) - 1)/(e^ε - 1)): each step's δ grows with the steps after it."""
+        count = integer(size, "size", least=1)
+        if self.epsilon == 0:
+            return Approximate(0, _capped(count * self.delta))
+        with working_precision():
+            growth = upper(ball(count * self.epsilon).expm1() / ball(self.epsilon).expm1())
+        return Approximate(count * self.epsilon, _capped(round_up(growth * self.delta, 400)))
+
+    def delta_at(self, epsilon: Number) -> Fraction:
+        """The least δ at ``epsilon``; this loss's own δ from its ε on."""
+        return curve.pure_delta(self.epsilon, self.delta, _size(epsilon, "epsilon"))
+
+    def epsilon_at(self, delta: Number) -> Fraction:
+        """The least ε at ``delta``, which must not be below this loss's own."""
+        return curve.pure_epsilon(self.epsilon, self.delta, _delta(delta))
+
+    def _into(self, other: Loss) -> Loss | None:
+        if self.delta == 0:
+            pure = Pure(self.epsilon)
+            return pure if isinstance(other, Pure) else self if isinstance(other, Approximate) else pure._into(other)
+        return super()._into(other)
+
+
+@dataclass(frozen=True, repr=False, order=False)
+class ZeroConcentrated(Loss):
+    """ρ-zCDP: the Rényi divergence of every order α > 1 between neighbours is at most αρ (Bun and Steinke 2016)."""
+
+    rho: Fraction
+    name: ClassVar[str] = "zero-concentrated"
+
+    def __init__(self, rho: Number) -> None:
+        object.__setattr__(self, "rho", _size(rho, "rho"))
+
+    def __repr__(self) -> str:
+        return f"ZeroConcentrated(ρ={shown(self.rho)})"
+
+    def __str__(self) -> str:
+        return f"ρ = {shown(self.rho)}: as private as Gaussian noise √(1/2ρ) times the sensitivity"
+
+    def _plus(self, other: ZeroConcentrated) -> ZeroConcentrated:
+        return ZeroConcentrated(self.rho + other.rho)
+
+    def _repeated(self, times: int) -> ZeroConcentrated:
+        return ZeroConcentrated(times * self.rho)
+
+    def _within(self, other: ZeroConcentrated) -> bool:
+        return self.rho <= other.rho
+
+    def group(self, size: int) -> ZeroConcentrated:
+        """The loss of a group of k is k²ρ (Bun and Steinke 2016, proposition 1.9)."""
+        return ZeroConcentrated(integer(size, "size", least=1) ** 2 * self.rho)
+
+    def delta_at(self, epsilon: Number) -> Fraction:
+        """The δ at ``epsilon``, optimised over all orders."""
+        wanted = _size(epsilon, "epsilon")
+        return curve.concentrated_delta(self.rho, wanted) if self.rho else Fraction(0)
+
+    def epsilon_at(self, delta: Number) -> Fraction:
+        """The ε at ``delta`` > 0, optimised over all orders."""
+        wanted = _positive_delta(delta)
+        return curve.concentrated_epsilon(self.rho, wanted) if self.rho else Fraction(0)
+
+    def _into(self, other: Loss) -> Loss | None:
+        if isinstance(other, Renyi):
+            return Renyi({a: a * self.rho for a, _ in other.curve})
+        return super()._into(other)
+
+
+@dataclass(frozen=True, repr=False, order=False)
+class Renyi(Loss):
+    """Rényi privacy: for each listed order α > 1, the divergence between neighbours is at most ε(α) (Mironov 2017)."""
+
+    curve: tuple[tuple[Fraction, Fraction], ...]
+    name: ClassVar[str] = "Rényi"
+
+    def __init__(self, curve: dict[Fraction, Fraction] | dict[int, Number] | dict[Fraction, Number]) -> None:
+        points = {_order(a): _size(e, "epsilon") for a, e in curve.items()}
+        if not points:
+            raise InvalidValue("a Rényi curve must have at least one order", "<none>")
+        object.__setattr__(self, "curve", tuple(sorted(points.items())))
+
+    def __repr__(self) -> str:
+        first, *rest = self.curve
+        more = f", … {len(rest)} more" if rest else ""
+        return f"Renyi({shown(first[0])}: {shown(first[1])}{more})"
+
+    def __str__(self) -> str:
+        points = ", ".join(f"{shown(e)} at order {shown(a)}" for a, e in self.curve[:3])
+        return f"Rényi divergence at most {points}" + (", …" if len(self.curve) > 3 else "")
+
+    def _shared(self, other: Renyi) -> list[tuple[Fraction, Fraction, Fraction]]:
+        mine, theirs = dict(self.curve), dict(other.curve)
+        orders = sorted(mine.keys() & theirs.keys())
+        if not orders:
+            raise NoProvedPath("two Rényi curves must share an order", f"<{self!r} and {other!r}>")
+        return [(a, mine[a], theirs[a]) for a in orders]
+
+    def _plus(self, other: Renyi) -> Renyi:
+        return Renyi({a: mine + theirs for a, mine, theirs in self._shared(other)})
+
+    def _repeated(self, times: int) -> Renyi:
+        return Renyi({a: times * e for a, e in self.curve})
+
+    def _within(self, other: Renyi) -> bool:
+        return all(mine <= theirs for _, mine, theirs in self._shared(other))
+
+    def group(self, size: int) -> Renyi:
+        """Groups of up to 2^c: order α/2^c with 3^c ε(α), for α ≥ 2^(c+1) (Mironov 2017, proposition 2)."""
+        doublings = (integer(size, "size", least=1) - 1).bit_length()
+        reached = {a / 2**doublings: 3**doublings * e for a, e in self.curve if a >= 2 ** (doublings + 1)}
+        if doublings and not reached:
+            rule = f"groups of {size} need an order of at least {2 ** (doublings + 1)}"
+            raise NoProvedPath(rule, f"orders up to {shown(self.curve[-1][0])}")
+        return Renyi(reached) if doublings else self
+
+    def delta_at(self, epsilon: Number) -> Fraction:
+        """The δ at ``epsilon``, from the best listed order."""
+        wanted = _size(epsilon, "epsilon")
+        with working_precision():
+            logs = [
+                (a - 1) * (ball(e) - ball(wanted)) + a * (1 - 1 / a).log() - (a - 1).log()
+                for a, e in ((ball(order), e) for order, e in self.curve)
+            ]
+            return _capped(round_up(min(upper(value.exp()) for value in logs), 400))
+
+    def epsilon_at(self, delta: Number) -> Fraction:
+        """The ε at ``delta`` > 0, from the best listed order."""
+        wanted = _positive_delta(delta)
+        return min(curve.renyi_epsilon(a, e, wanted) for a, e in self.curve)
+
+
+@dataclass(frozen=True, repr=False, order=False)
+class GaussianDP(Loss):
+    """μ-GDP: telling neighbours apart is as hard as telling N(0, 1) from N(μ, 1) (Dong, Roth, Su 2022)."""
+
+    mu: Fraction
+    name: ClassVar[str] = "Gaussian"
+
+    def __init__(self, mu: Number) -> None:
+        object.__setattr__(self, "mu", _size(mu, "mu"))
+
+    def __repr__(self) -> str:
+        return f"GaussianDP(μ={shown(self.mu)})"
+
+    def __str__(self) -> str:
+        return f"μ = {shown(self.mu)}: as hard as telling two bell curves apart whose centres are μ deviations away"
+
+    def _plus(self, other: GaussianDP) -> GaussianDP:
+        return GaussianDP(round_up(sqrt_up(self.mu**2 + other.mu**2)))
+
+    def _repeated(self, times: int) -> GaussianDP:
+        return GaussianDP(round_up(sqrt_up(times * self.mu**2)))
+
+    def _within(self, other: GaussianDP) -> bool:
+        return self.mu <= other.mu
+
+    def group(self, size: int) -> GaussianDP:
+        """The loss of a group of k is kμ (Dong, Roth, Su 2022, theorem 2.14)."""
+        return GaussianDP(integer(size, "size", least=1) * self.mu)
+
+    def delta_at(self, epsilon: Number) -> Fraction:
+        """The δ at ``epsilon``; this is the exact curve."""
+        wanted = _size(epsilon, "epsilon")
+        return curve.gaussian_delta(self.mu, wanted) if self.mu else Fraction(0)
+
+    def epsilon_at(self, delta: Number) -> Fraction:
+        """The ε at ``delta`` > 0; this is the exact curve."""
+        return curve.least_epsilon(self.delta_at, _positive_delta(delta))
+
+    def _into(self, other: Loss) -> Loss | None:
+        concentrated = ZeroConcentrated(self.mu**2 / 2)
+        return concentrated if isinstance(other, ZeroConcentrated) else self._through(concentrated, other)
+
+    def _through(self, concentrated: ZeroConcentrated, other: Loss) -> Loss | None:
+        return concentrated._into(other) if isinstance(other, Renyi) else super()._into(other)
+
+
+def _common(first: Loss, second: Loss) -> tuple[Loss, Loss]:
+    """The two losses in one kind, the stricter one stated in the kind of the other."""
+    moved = first._into(second)
+    if moved is not None:
+        return moved, second
+    moved = second._into(first)
+    if moved is not None:
+        return first, moved
+    rule = f"{first.name} and {second.name} losses have no theorem that adds or compares them as they are"
+    raise NoProvedPath(rule, f"<{first!r} and {second!r}>", "convert one with .approximate(delta=…) first")
+
+
+def shown(value: Fraction, digits: int = 5) -> str:
+    """A rational for people: at most ``digits`` significant digits, rounded up."""
+    if value == 0:
+        return "0"
+    exponent = len(str(abs(value.numerator))) - len(str(value.denominator))
+    step = Fraction(10) ** (exponent - digits + (1 if abs(value) >= Fraction(10) ** exponent else 0))
+    return f"{float(-(-value // step) * step):.{digits}g}"
+
+
+def _size(value: Number, name: str) -> Fraction:
+    number = rational(value, name)
+    if number < 0:
+        raise InvalidValue(f"{name} must not be negative", value)
+    if number > _LARGEST:
+        raise InvalidValue(f"{name} must be at most 2^100", value, "such a loss promises nothing")
+    return number
+
+
+def _delta(value: Number) -> Fraction:
+    number = probability(value, "delta")
+    if number == 1:
+        raise InvalidValue("delta must be below 1", value, "usual values are far below one in the number of units")
+    return number
+
+
+def _positive_delta(value: Number) -> Fraction:
+    number = _delta(value)
+    if number == 0:
+        raise InvalidValue("delta must be positive to state this loss as (ε, δ)", value, "1e-6, for example")
+    return number
+
+
+def _order(value: Number) -> Fraction:
+    number = rational(value, "order")
+    if number <= 1:
+        raise InvalidValue("a Rényi order must be above 1", value)
+    return number
+
+
+def _capped(delta: Fraction) -> Fraction:
+    """A sum of deltas; from 1 on it promises nothing, and is refused rather than printed."""
+    if delta >= 1:
+        raise InvalidValue("the deltas together must stay below 1", shown(delta), "nothing would be promised")
+    return delta

@@ -1,0 +1,134 @@
+"""Two laws side by side: everything that can be said about telling them apart, outcome by outcome.
+
+Feed it the exact laws of a mechanism at two neighbouring inputs and it states the true privacy loss: the largest
+log-ratio (pure ε), δ at any ε, the Rényi and Kullback-Leibler divergences, the privacy-loss random variable, and the
+trade-off between the two errors of the best test. Probabilities may be rationals or balls.
+
+>>> truth, lie = Fraction(3, 4), Fraction(1, 4)
+>>> coins = Pair([truth, lie], [lie, truth])
+>>> float(coins.max_divergence()) == math.log(3)
+True
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.errors import InvalidValue
+from discreet.exact.ball import Ball, ball, working_precision
+from discreet.exact.rational import Number, rational
+
+__all__ = ["LossVariable", "Pair"]
+
+Probability = Fraction | Ball | int
+
+
+@dataclass(frozen=True)
+class LossVariable:
+    """The privacy-loss random variable ln(P(t)/Q(t)) for t drawn from P."""
+
+    values: tuple[float, ...]
+    """The possible losses, rising; ∞ where an outcome is impossible under Q."""
+    probabilities: tuple[float, ...]
+    """How likely each one is under P."""
+
+    @property
+    def mean(self) -> float:
+        """The Kullback-Leibler divergence from P to Q."""
+        return math.fsum(v * p for v, p in zip(self.values, self.probabilities, strict=True))
+
+    def exceeds(self, epsilon: float) -> float:
+        """P(loss > ε): a bound on the δ at ε, and a cruder one than `Pair.delta`."""
+        return math.fsum(p for v, p in zip(self.values, self.probabilities, strict=True) if v > epsilon)
+
+
+class Pair:
+    """Laws P and Q on the same listed outcomes, with what is not listed as one last outcome of each."""
+
+    def __init__(self, first: Sequence[Probability], second: Sequence[Probability]) -> None:
+        if len(first) != len(second) or not first:
+            rule = "the two laws must list the same outcomes, at least one"
+            raise InvalidValue(rule, f"<{len(first)} and {len(second)}>")
+        with working_precision():
+            self._p = [ball(p) for p in first]
+            self._q = [ball(q) for q in second]
+        for mass in (*self._p, *self._q):
+            if not mass.is_finite() or mass < 0 or mass > 1:
+                raise InvalidValue("probabilities must lie between 0 and 1", str(mass))
+
+    def reversed(self) -> Pair:
+        """The same two laws with their roles exchanged."""
+        return Pair(self._q, self._p)
+
+    def max_divergence(self) -> Ball:
+        """The largest ln(P(t)/Q(t)): the least ε with P(E) ≤ e^ε Q(E) for all events; ∞ where Q excludes an outcome."""
+        with working_precision():
+            ratios = [_ratio(p, q) for p, q in zip(self._p, self._q, strict=True) if not p.is_zero()]
+            return max(ratios, key=lambda r: float(r.mid())).log()
+
+    def delta(self, epsilon: Number | Ball) -> Ball:
+        """The least δ with P(E) ≤ e^ε Q(E) + δ for all events E."""
+        with working_precision():
+            factor = (epsilon if isinstance(epsilon, Ball) else ball(rational(epsilon, "epsilon"))).exp()
+            gaps = (p - factor * q for p, q in zip(self._p, self._q, strict=True))
+            return sum((gap.nonnegative_part() for gap in gaps), Ball(0))
+
+    def total_variation(self) -> Ball:
+        """The largest difference P(E) - Q(E): δ-additive secrecy asks that it be small."""
+        return self.delta(0)
+
+    def kullback_leibler(self) -> Ball:
+        """Σ P ln(P/Q)."""
+        with working_precision():
+            pairs = [(p, q) for p, q in zip(self._p, self._q, strict=True) if not p.is_zero()]
+            return sum((p * _ratio(p, q).log() for p, q in pairs), Ball(0))
+
+    def renyi(self, order: Number) -> Ball:
+        """The Rényi divergence ln(Σ P^α Q^(1-α)) / (α - 1) of an order α > 1."""
+        alpha = rational(order, "order")
+        if alpha <= 1:
+            raise InvalidValue("a Rényi order must be above 1", order)
+        with working_precision():
+            a = ball(alpha)
+            pairs = [(p, q) for p, q in zip(self._p, self._q, strict=True) if not p.is_zero()]
+            if any(q.is_zero() for _, q in pairs):
+                return Ball.pos_inf()
+            return sum((p**a * q ** (1 - a) for p, q in pairs), Ball(0)).log() / (a - 1)
+
+    def loss_variable(self) -> LossVariable:
+        """The privacy-loss random variable, equal losses merged."""
+        weights: dict[float, float] = {}
+        with working_precision():
+            for p, q in zip(self._p, self._q, strict=True):
+                if not p.is_zero():
+                    loss = float(_ratio(p, q).log())
+                    weights[loss] = weights.get(loss, 0.0) + float(p)
+        values = sorted(weights)
+        return LossVariable(tuple(values), tuple(weights[v] for v in values))
+
+    def trade_off(self) -> list[tuple[float, float]]:
+        """Corner points (false positive, false negative) of the best tests of "P" against "Q", joined by lines.
+
+        By Neyman and Pearson the best tests reject P where Q/P is largest, so the corners follow that order.
+        """
+        with working_precision():
+            pairs = zip(self._p, self._q, strict=True)
+            order = sorted(pairs, key=lambda pq: float(_ratio(pq[1], pq[0])), reverse=True)
+            corners, false_positive, false_negative = [(0.0, 1.0)], Ball(0), Ball(1)
+            for p, q in order:
+                false_positive, false_negative = false_positive + p, false_negative - q
+                corners.append((float(false_positive), max(float(false_negative), 0.0)))
+        return corners
+
+    def least_error_sum(self) -> Ball:
+        """The least sum of false-positive and false-negative rates that any test can reach: 1 - total variation."""
+        return 1 - self.total_variation()
+
+
+def _ratio(p: Ball, q: Ball) -> Ball:
+    if q.is_zero():
+        return Ball(1) if p.is_zero() else Ball.pos_inf()
+    return p / q
