@@ -18,10 +18,13 @@ from typing import TypeAlias
 
 import flint
 
+from discreet.errors import InvalidValue
+
 __all__ = [
     "BITS",
     "Ball",
     "ball",
+    "current_precision",
     "exp_down",
     "exp_up",
     "floor_of",
@@ -42,6 +45,7 @@ BITS = 160
 """Working precision where nobody asks for another: errors near 1e-45 next to probabilities near 1."""
 
 _PRICE_BITS = 96
+_LARGEST_EXPONENT = 2**16  # e^65536 already has 94,548 bits; a rational that holds e^(2^100) does not exist
 _lock = RLock()
 
 
@@ -58,6 +62,11 @@ def working_precision(bits: int = BITS) -> Iterator[None]:
     """Compute with ``bits`` bits. Arb keeps its precision in a global, so only one thread is inside at a time."""
     with _lock, flint.ctx.workprec(bits):
         yield
+
+
+def current_precision() -> int:
+    """The working precision in bits, here and now."""
+    return int(flint.ctx.prec)
 
 
 def ball(value: Fraction | int | Ball) -> Ball:
@@ -98,13 +107,19 @@ def round_up(value: Fraction, bits: int = _PRICE_BITS) -> Fraction:
 
 
 def exp_up(x: Fraction | int) -> Fraction:
-    """A rational at or above e^x."""
+    """A rational at or above e^x, for x ≤ 2^16."""
+    if x > _LARGEST_EXPONENT:
+        raise InvalidValue("the exponent of a power of e must be at most 2^16", x, "work with its logarithm")
+    x = max(x, -_LARGEST_EXPONENT)  # rounds up
     with working_precision():
         return upper(ball(x).exp())
 
 
 def exp_down(x: Fraction | int) -> Fraction:
     """A rational at or below e^x."""
+    if x < -_LARGEST_EXPONENT:
+        return Fraction(0)
+    x = min(x, _LARGEST_EXPONENT)  # rounds down
     with working_precision():
         return lower(ball(x).exp())
 

@@ -43,6 +43,8 @@ class Grid:
     def of_step(cls, step: Number) -> Grid:
         """The grid whose step is ``step``, which must be a power of two."""
         size = rational(step, "grid")
+        if isinstance(step, float):
+            size = Fraction(step)  # the shortest decimal of 2^-30 is not a power of two; the float is
         for part, other, sign in (
             (size.numerator, size.denominator, 1),
             (size.denominator, size.numerator, -1),
@@ -69,34 +71,49 @@ class Grid:
         return math.ceil(distance / self.step)
 
     def steps_of(self, values: npt.ArrayLike) -> Integers:
-        """The nearest grid points, as numbers of steps. Integers stay exact; NaN and infinities are refused."""
+        """The nearest grid points, as numbers of steps. Integers stay exact; NaN and infinities are refused.
+
+        A list that mixes integers and floats is read as floats, as NumPy reads it.
+        """
         array = np.asarray(values)
         if array.dtype.kind in "iu":
             return self._integers_to_steps(array)
-        if array.dtype.kind != "f":
-            raise InvalidType("values must be integers or floats", str(array.dtype))
+        if array.dtype.kind == "O":
+            return self._huge_integers_to_steps(array)
+        # Wider floats would be rounded to 64 bits first, and two roundings can double a distance.
+        if array.dtype.kind != "f" or array.dtype.itemsize > 8:
+            raise InvalidType("values must be integers or floats of 64 bits", str(array.dtype))
         if not np.isfinite(array).all():
-            raise InvalidValue(
-                "values must be finite", "<NaN or infinity>", "replace them before the release"
-            )
+            raise InvalidValue("values must be finite", "<NaN or infinity>", "replace them before the release")
         with np.errstate(over="ignore"):
             scaled = np.ldexp(array.astype(np.float64), -self.exponent)
         scaled = np.clip(scaled, -float(LARGEST_STEPS), float(LARGEST_STEPS))
         below = np.floor(scaled)
-        return np.asarray(below, dtype=np.int64) + (scaled - below >= 0.5)
+        return np.asarray(below + (scaled - below >= 0.5), dtype=np.int64)
 
     def _integers_to_steps(self, array: npt.NDArray[np.integer]) -> Integers:
-        clipped = np.clip(array, -LARGEST_STEPS, LARGEST_STEPS).astype(np.int64)
-        if self.exponent == 0:
-            return clipped
+        wide = array.astype(np.uint64 if array.dtype.kind == "u" else np.int64)
         if self.exponent > 0:
-            shift = min(self.exponent, 61)
-            rounded = (clipped + (1 << (shift - 1))) >> shift
-            return rounded if self.exponent <= 61 else np.zeros_like(clipped)
-        shift = min(-self.exponent, 62)
+            # floor(x / 2^e + 1/2), written without the sum that could overflow.
+            wide = (wide >> self.exponent) + ((wide >> (self.exponent - 1)) & 1)
+        clipped: Integers = np.clip(wide, -LARGEST_STEPS, LARGEST_STEPS).astype(np.int64)
+        if self.exponent >= 0:
+            return clipped
         outermost = LARGEST_STEPS >> -self.exponent
         saturated = np.sign(clipped) * LARGEST_STEPS
-        return np.where(np.abs(clipped) > outermost, saturated, clipped << shift)
+        return np.where(np.abs(clipped) > outermost, saturated, clipped << min(-self.exponent, 62))
+
+    def _huge_integers_to_steps(self, array: npt.NDArray[np.object_]) -> Integers:
+        """Python integers that need not fit 64 bits: refusing them would tell how large one row is."""
+        found = [self._step_of(integer(value, "values")) for value in array.ravel()]
+        return np.asarray(found, dtype=np.int64).reshape(array.shape)
+
+    def _step_of(self, value: int) -> int:
+        if self.exponent > 0:
+            steps = (value >> self.exponent) + (value >> (self.exponent - 1) & 1)
+        else:
+            steps = value << -self.exponent
+        return min(max(steps, -LARGEST_STEPS), LARGEST_STEPS)
 
     def value_of(self, steps: int) -> int | float:
         """The number that many steps from zero: an int on whole-number grids, a float on finer ones."""

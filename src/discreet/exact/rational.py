@@ -36,8 +36,8 @@ def rational(value: Number, name: str = "value") -> Fraction:
         return Fraction(int(value))
     if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
-    if not isinstance(value, str):
-        if not math.isfinite(value):
+    if isinstance(value, (float, Decimal, Real)):
+        if not _is_finite(value):
             raise InvalidValue(f"{name} must be finite", value)
         value = str(value)  # the shortest decimal that reads back as the same float
     if len(value) > _MOST_DIGITS or not _TEXT.fullmatch(value.strip()):
@@ -46,6 +46,11 @@ def rational(value: Number, name: str = "value") -> Fraction:
         return Fraction(value)
     except ZeroDivisionError:
         raise InvalidValue(f"{name} must have a denominator other than 0", value) from None
+
+
+def _is_finite(value: float | Decimal | Real) -> bool:
+    # A Decimal answers for itself: a signalling NaN has no float, and 1E+400 is finite.
+    return value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)
 
 
 def positive(value: Number, name: str = "value") -> Fraction:

@@ -70,12 +70,12 @@ class Bernoulli(Law):
     def pmf(self, values: Whole) -> Floats:
         """P(X = value) for each value."""
         k = whole_numbers(values)
-        return np.where(k == 1, self.mean, np.where(k == 0, 1 - self.mean, 0.0))
+        return np.where(k == 1, self.mean, np.where(k == 0, self._miss, 0.0))
 
     def cdf(self, values: Whole) -> Floats:
         """P(X ≤ value) for each value."""
         k = whole_numbers(values)
-        return np.where(k < 0, 0.0, np.where(k < 1, 1 - self.mean, 1.0))
+        return np.where(k < 0, 0.0, np.where(k < 1, self._miss, 1.0))
 
     def tail(self, values: Whole) -> Floats:
         """P(X ≥ value) for each value."""
@@ -85,12 +85,20 @@ class Bernoulli(Law):
     @property
     def mean(self) -> float:
         """P(X = 1)."""
-        return math.exp(-self._exponent) if self._exact is None else float(self._exact)
+        return math.exp(-self._rate) if self._exact is None else float(self._exact)
+
+    @property
+    def _miss(self) -> float:
+        return -math.expm1(-self._rate) if self._exact is None else float(1 - self._exact)
+
+    @property
+    def _rate(self) -> float:
+        return float(min(self._exponent, Fraction(1000)))  # e^-1000 is 0 in floating point
 
     @property
     def variance(self) -> float:
         """The variance, p (1 - p)."""
-        return self.mean * (1 - self.mean)
+        return self.mean * self._miss
 
 
 def threshold_of(p: Fraction) -> ThresholdAt:
@@ -110,6 +118,8 @@ def threshold_of_exponential(x: Fraction) -> ThresholdAt:
     def at(bits: int) -> tuple[int, bool]:
         if x == 0:
             return 1 << bits, True
+        if x >= bits:
+            return 0, False
         return floor_of(lambda: (-ball(x)).exp() * Ball(2) ** bits, bits + 64), False
 
     return at

@@ -13,14 +13,16 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidValue
-from discreet.exact.ball import BITS, Ball, ball, working_precision
+from discreet.exact.ball import BITS, Ball, ball, lower, upper, working_precision
 from discreet.exact.grid import Integers
 from discreet.exact.rational import Number, integer, positive
 from discreet.noise import host
@@ -31,6 +33,8 @@ from discreet.noise.scores import ScoreLike, Scores
 from discreet.noise.source import SYSTEM, Source, Stream, Words
 
 __all__ = ["ExponentialChoice", "GumbelChoice"]
+
+End: TypeAlias = Fraction | float
 
 _LEAST_WORD = np.int64(2**40)
 _WORD_ERROR = 2.0**-37  # what the bits not yet read can change in a key, and all roundings of the noise
@@ -94,11 +98,10 @@ class _Race(Law):
         runners = [(index, LazyUniform(word, 64, stream)) for index, word in field.entries()]
         while True:
             with working_precision(runners[0][1].bits + 128):
-                keyed = [(*self._key(index, uniform), index, uniform) for index, uniform in runners]
-            keyed.sort(key=lambda k: (float(k[0].mid()), float(k[1].mid())), reverse=True)
-            if _is_apart([(low, high) for low, high, _, _ in keyed], field.places):
-                return np.asarray([index for _, _, index, _ in keyed[: field.places]], dtype=np.int64)
-            runners = [(index, uniform) for _, _, index, uniform in keyed]
+                spans = [_span(*self._key(index, uniform)) for index, uniform in runners]
+            order = sorted(range(len(runners)), key=spans.__getitem__, reverse=True)
+            if _is_apart([spans[k] for k in order], field.places):
+                return np.asarray([runners[k][0] for k in order[: field.places]], dtype=np.int64)
             for _, uniform in runners:
                 uniform.read_more()
 
@@ -114,40 +117,42 @@ class _Race(Law):
 
     def cdf(self, values: Whole) -> Floats:
         """P(winner ≤ value) for each value."""
-        k = whole_numbers(values)
-        sums = np.concatenate([[0.0], np.cumsum(self.pmf(np.arange(len(self.scores))))])
-        return np.minimum(sums[np.clip(k + 1, 0, len(self.scores))], 1.0)
+        return self._share_of_first(whole_numbers(values) + 1, self._positions)
 
     def tail(self, values: Whole) -> Floats:
         """P(winner ≥ value) for each value."""
-        return 1 - self.cdf(whole_numbers(values) - 1)
+        return self._share_of_first(len(self.scores) - whole_numbers(values), self._positions[::-1])
+
+    def _share_of_first(self, counts: Integers, positions: Integers) -> Floats:
+        shares = np.cumsum([0.0, *self.pmf(positions)])
+        return np.asarray(np.minimum(shares[np.clip(counts, 0, len(shares) - 1)], 1.0), dtype=np.float64)
+
+    @property
+    def _positions(self) -> Integers:
+        return np.arange(len(self.scores))
 
     @property
     def mean(self) -> float:
         """The mean position."""
-        positions = np.arange(len(self.scores))
-        return float(np.sum(positions * self.pmf(positions)))
+        return float(np.sum(self._positions * self.pmf(self._positions)))
 
     @property
     def variance(self) -> float:
         """The variance of the position."""
-        positions = np.arange(len(self.scores))
-        return float(np.sum((positions - self.mean) ** 2 * self.pmf(positions)))
+        return float(np.sum((self._positions - self.mean) ** 2 * self.pmf(self._positions)))
 
 
 class GumbelChoice(_Race):
     """Candidate i with probability proportional to m_i · e^(factor · score_i)."""
 
-    def __init__(
-        self, scores: ScoreLike, factor: Number, multiplicities: npt.ArrayLike | None = None
-    ) -> None:
+    def __init__(self, scores: ScoreLike, factor: Number, multiplicities: npt.ArrayLike | None = None) -> None:
         """``multiplicities`` m_i lets one entry stand for many candidates of the same score; all 1 if left out."""
         super().__init__(scores, factor)
         self._copies: Integers | None = None
         if multiplicities is not None:
             self._copies = whole_numbers(np.asarray(multiplicities))
-            if self._copies.shape != (len(self.scores),) or self._copies.min() < 1:
-                raise InvalidValue("multiplicities must be one positive integer per score", "<others>")
+            if self._copies.shape != (len(self.scores),) or not _are_counts(self._copies):
+                raise InvalidValue("multiplicities must be one integer from 1 to 2^61 per score", "<others>")
 
     def _location(self, part: slice) -> Floats:
         location = super()._location(part)
@@ -259,12 +264,21 @@ class _Field:
         return zip(map(int, self._index), map(int, self._word), strict=True)
 
 
-def _is_apart(bounds: list[tuple[Ball, Ball]] | list[tuple[float, float]], places: int) -> bool:
+def _span(low: Ball, high: Ball) -> tuple[End, End]:
+    """The outer ends of two balls as exact numbers: two keys can agree to the last bit of a float and differ."""
+    return lower(low) if low.is_finite() else -math.inf, upper(high) if high.is_finite() else math.inf
+
+
+def _is_apart(bounds: Sequence[tuple[End, End]], places: int) -> bool:
     """Whether each of the first ``places`` (low, high) pairs lies above all pairs after it."""
-    rest: list[Ball | float] = [-math.inf] * (len(bounds) + 1)
+    rest: list[End] = [-math.inf] * (len(bounds) + 1)
     for k in range(len(bounds) - 1, -1, -1):
-        rest[k] = max(rest[k + 1], bounds[k][1], key=float)
+        rest[k] = max(rest[k + 1], bounds[k][1])
     return all(bounds[k][0] > rest[k + 1] for k in range(min(places, len(bounds) - 1)))
+
+
+def _are_counts(copies: Integers) -> bool:
+    return bool(copies.min() >= 1 and copies.max() <= 2**61)
 
 
 def _exponential_ends(uniform: LazyUniform) -> tuple[Ball | None, Ball | None]:

@@ -76,7 +76,7 @@ class Geometric(Law):
     @property
     def mean(self) -> float:
         """1 / (e^(1/t) - 1)."""
-        return 1 / math.expm1(self._rate)
+        return math.exp(-self._rate) / -math.expm1(-self._rate)  # e^(1/t) itself can overflow
 
     @property
     def variance(self) -> float:

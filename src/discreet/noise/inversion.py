@@ -48,8 +48,9 @@ class ScaledExponential:
         with working_precision():
             top = ball(scale) * (offset() + PREFIX_BITS * Ball(2).log())
         self._top = float(upper(top))
-        # A small prefix says little about ln U. Prefixes below this are rare enough to settle in balls.
-        self._least_prefix = 2 ** (32 + max(math.ceil(scale), 1).bit_length() // 2)
+        # A small prefix says little about ln U. Prefixes below this are rare enough to settle in balls. They
+        # belong to large values, so their share, least / 2^63, stays below 2^-16 also where t is large.
+        self._least_prefix = 2 ** min(32 + math.ceil(scale).bit_length() // 2, 46)
         self._radius = self._slope * (1 / self._least_prefix + (host.ULPS + 4) * 2.0**-47)
 
     def floors(self, prefixes: Integers, stream: Stream, work: Floats) -> Floats:
@@ -58,16 +59,13 @@ class ScaledExponential:
         if not host.trusted():
             found[:] = [self._settle(int(p), stream) for p in prefixes]
             return found
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):  # a prefix of 0 gives ∞ - ∞ below
             np.log(prefixes, out=work)
-        work *= -self._slope
-        work += self._top + self._radius
-        np.floor(work, out=found)
-        work -= found
-        if (
-            work.min(initial=np.inf) < 2.125 * self._radius
-            or prefixes.min(initial=2**62) < self._least_prefix
-        ):
+            work *= -self._slope
+            work += self._top + self._radius
+            np.floor(work, out=found)
+            work -= found
+        if work.min(initial=np.inf) < 2.125 * self._radius or prefixes.min(initial=2**62) < self._least_prefix:
             self._settle_open(prefixes, found, work, stream)
         return found
 

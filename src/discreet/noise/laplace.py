@@ -10,7 +10,8 @@ logarithm. The sign is the word's top bit; where |X| = 0 it changes nothing, so 
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from fractions import Fraction
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from discreet.noise.inversion import CHUNK, ScaledExponential
 from discreet.noise.law import Floats, SymmetricLaw, Whole, whole_numbers
 from discreet.noise.source import Stream
 
-__all__ = ["DiscreteLaplace"]
+__all__ = ["DiscreteLaplace", "laplace_offset"]
 
 _PREFIX_MASK = np.int64(2**63 - 1)
 
@@ -31,7 +32,7 @@ class DiscreteLaplace(SymmetricLaw):
 
     def __init__(self, scale: Number) -> None:
         self.scale = positive(scale, "scale")
-        self._exponential = ScaledExponential(self.scale, lambda: (2 / (1 + self._ratio())).log())
+        self._exponential = ScaledExponential(self.scale, partial(laplace_offset, self.scale))
 
     def _ratio(self) -> Ball:
         return (-1 / ball(self.scale)).exp()
@@ -80,3 +81,8 @@ class DiscreteLaplace(SymmetricLaw):
     def variance(self) -> float:
         """The variance, 2 e^(1/t) / (e^(1/t) - 1)^2: a little below 2 t^2."""
         return 2 * math.exp(-self._rate) / math.expm1(-self._rate) ** 2
+
+
+def laplace_offset(scale: Fraction) -> Ball:
+    """ln(2/(1+r)) with r = e^(-1/t): where the size of a discrete Laplace variable starts on the exponential scale."""
+    return (2 / (1 + (-1 / ball(scale)).exp())).log()

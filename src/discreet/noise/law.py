@@ -6,9 +6,9 @@ Floats (`pmf`, `cdf`, `tail`) are for plots and bulk arithmetic; balls (`mass`, 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,8 @@ __all__ = ["Floats", "Law", "SymmetricLaw", "Whole", "is_at_least", "open_probab
 Floats = npt.NDArray[np.float64]
 Whole: TypeAlias = int | npt.NDArray[np.integer]
 
-_PATIENCE = 4  # times the precision is doubled before two numbers are taken to be equal
+_MOST_BITS = 2**14  # where two numbers still agree, they are taken to be equal
+_FURTHEST = 2**62  # no law puts a probability that a float can show beyond this
 
 
 class Law(ABC):
@@ -77,12 +78,12 @@ class Law(ABC):
     def variance(self) -> float:
         """The variance."""
 
-    def quantile(self, probabilities: npt.ArrayLike | Fraction) -> int | Integers:
+    def quantile(self, probabilities: npt.ArrayLike | Number | Sequence[Number]) -> int | Integers:
         """The least k with P(X ≤ k) ≥ p for each p strictly between 0 and 1, decided exactly."""
-        if isinstance(probabilities, Fraction) or np.ndim(probabilities) == 0:
-            return self._quantile(open_probability(probabilities))
-        wanted = np.asarray(probabilities, dtype=np.float64)
-        found = [self._quantile(open_probability(float(p))) for p in wanted.ravel()]
+        wanted: npt.NDArray[Any] = np.asarray(probabilities)
+        if wanted.ndim == 0:
+            return self._quantile(open_probability(wanted.ravel()[0]))
+        found = [self._quantile(open_probability(p)) for p in wanted.ravel()]
         return np.asarray(found, dtype=np.int64).reshape(wanted.shape)
 
     def _quantile(self, wanted: Fraction) -> int:
@@ -142,9 +143,9 @@ class SymmetricLaw(Law):
         return high
 
 
-def open_probability(value: object, name: str = "probability") -> Fraction:
+def open_probability(value: Number, name: str = "probability") -> Fraction:
     """``value`` as a rational strictly between 0 and 1."""
-    number = rational(value, name)  # type: ignore[arg-type]  rational() refuses what it cannot read
+    number = rational(value, name)
     if not 0 < number < 1:
         raise InvalidValue(f"{name} must lie strictly between 0 and 1", value)
     return number
@@ -152,8 +153,9 @@ def open_probability(value: object, name: str = "probability") -> Fraction:
 
 def is_at_least(compute: Callable[[], Ball], threshold: Fraction) -> bool:
     """Whether a computable real reaches a rational; numbers equal to thousands of bits count as equal."""
-    bits = BITS
-    for _ in range(_PATIENCE):
+    # A threshold next to 0 or 1 has a long denominator. Multiples of 64 let laws reuse what they computed.
+    bits = BITS + 64 * (threshold.denominator.bit_length() // 64)
+    while bits <= _MOST_BITS:
         with working_precision(bits):
             gap = compute() - ball(threshold)
             if gap > 0 or gap < 0:
@@ -163,8 +165,11 @@ def is_at_least(compute: Callable[[], Ball], threshold: Fraction) -> bool:
 
 
 def whole_numbers(values: Whole) -> Integers:
-    """``values`` as an array of 64-bit integers; floats are refused."""
+    """``values`` as an array of integers, at most 2^62 from zero so that k + 1 and -k cannot overflow.
+
+    Values further out are moved there, which changes no probability. Floats are refused.
+    """
     array = np.asarray(values)
     if array.dtype.kind not in "iu":
         raise InvalidType("values must be integers", str(array.dtype), "round them to the grid first")
-    return array.astype(np.int64)
+    return np.asarray(np.clip(array, -_FURTHEST, _FURTHEST), dtype=np.int64)

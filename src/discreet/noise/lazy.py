@@ -62,9 +62,7 @@ class LazyUniform:
             self.read_more()
 
 
-def falls_below(
-    words: Words, threshold: ThresholdAt, stream: Stream
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def falls_below(words: Words, threshold: ThresholdAt, stream: Stream) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """For each word, whether the lazy uniform that starts with it is below p: a Bernoulli(p) draw, exactly."""
     edge, whole = threshold(64)
     if edge >= 2**64:

@@ -30,35 +30,20 @@ class Scores:
     """One finite score per candidate; higher is better."""
 
     def __init__(self, scores: ScoreLike) -> None:
-        self._values = self._validated(scores)
-        kind = self._values.dtype.kind
-        best = self._values.max()
-        self.best = self._exact(best)
-        if kind == "i":
-            self.gaps = np.asarray(int(best) - self._values, dtype=np.float64)
-        elif kind == "f":
-            self.gaps = np.asarray(best - self._values, dtype=np.float64)
-        else:
-            self.gaps = np.asarray([float(best - s) for s in self._values], dtype=np.float64)
-        largest = float(np.abs(self._values).max()) if kind == "f" else 0.0
-        self.gap_error = largest * 2.0**-51
+        self._values = _exactly_kept(_flat(scores))
+        self.best = self._exact(self._values.max())
+        self.gaps = self._float_gaps()
+        floats = self._values.dtype.kind == "f"
+        self.gap_error = float(np.abs(self._values).max()) * 2.0**-51 if floats else 0.0
         """Bound on the absolute error of ``gaps``, besides a relative error of 2^-51."""
 
-    @staticmethod
-    def _validated(scores: ScoreLike) -> npt.NDArray[Any]:
-        array = np.asarray(scores)
-        if array.dtype.kind not in "iuf":
-            array = np.empty(len(scores), dtype=object)
-            array[:] = [rational(s, "score") for s in scores]
-        if array.ndim != 1:
-            raise InvalidType("scores must be a flat sequence", f"<shape {array.shape}>")
-        if array.size == 0:
-            raise InvalidValue("scores must name at least one candidate", "<an empty sequence>")
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise InvalidValue("scores must be finite", "<NaN or infinity>")
-        if np.abs(array).max() > _LARGEST or (array.dtype.kind == "i" and array.min() < -_LARGEST):
-            raise InvalidValue("scores must lie between -2^62 and 2^62", "<a larger score>")
-        return array.astype(np.int64) if array.dtype.kind == "u" else array
+    def _float_gaps(self) -> npt.NDArray[np.float64]:
+        best = self._values.max()
+        if self._values.dtype.kind == "i":
+            # A gap can be 2^63, one more than a signed integer holds; modulo 2^64 the difference is exact.
+            best, values = best.astype(np.uint64), self._values.astype(np.uint64)
+            return np.asarray(best - values, dtype=np.float64)
+        return np.asarray(best - self._values, dtype=np.float64)
 
     def __len__(self) -> int:
         return len(self._values)
@@ -70,3 +55,30 @@ class Scores:
     @staticmethod
     def _exact(score: Any) -> Fraction:
         return score if isinstance(score, Fraction) else rational(score, "score")
+
+
+def _flat(scores: ScoreLike) -> npt.NDArray[Any]:
+    if isinstance(scores, str) or not (isinstance(scores, Sequence) or hasattr(scores, "__array__")):
+        raise InvalidType("scores must be a flat sequence", scores, "pass a list or an array")
+    # NumPy would read a mix of integers and floats as floats, and a mix with booleans as integers.
+    mixed = isinstance(scores, Sequence) and {type(s) for s in scores} not in ({int}, {float})
+    array = np.asarray(scores, dtype=object if mixed else None)
+    if array.ndim != 1:
+        raise InvalidType("scores must be a flat sequence", f"<shape {array.shape}>")
+    if array.size == 0:
+        raise InvalidValue("scores must name at least one candidate", "<an empty sequence>")
+    return array
+
+
+def _exactly_kept(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The scores as int64, as float64, or as rationals where neither keeps what they mean."""
+    if array.dtype == np.float64:
+        if not np.isfinite(array).all():
+            raise InvalidValue("scores must be finite", "<NaN or infinity>")
+    elif array.dtype.kind not in "iu":
+        exact = [rational(s, "score") for s in array]
+        array = np.empty(len(exact), dtype=object)
+        array[:] = exact
+    if array.min() < -_LARGEST or array.max() > _LARGEST:
+        raise InvalidValue("scores must lie between -2^62 and 2^62", "<a larger score>")
+    return array.astype(np.int64) if array.dtype.kind in "iu" else array

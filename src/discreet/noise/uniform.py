@@ -56,11 +56,11 @@ class UniformInteger(Law):
 
     def cdf(self, values: Whole) -> Floats:
         """P(X ≤ value) for each value."""
-        return np.clip((whole_numbers(values) + 1) / self.n, 0.0, 1.0)
+        return (np.clip(whole_numbers(values), -1, self.n - 1) + 1) / self.n
 
     def tail(self, values: Whole) -> Floats:
         """P(X ≥ value) for each value."""
-        return np.clip((self.n - whole_numbers(values)) / self.n, 0.0, 1.0)
+        return (self.n - np.clip(whole_numbers(values), 0, self.n)) / self.n
 
     @property
     def mean(self) -> float:
