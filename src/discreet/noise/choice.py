@@ -44,7 +44,7 @@ _ROUNDING = 2.0**-49
 class _Race(Law):
     """Candidates 0, 1, ..., n - 1, each with a key; the largest key wins."""
 
-    def __init__(self, scores: ScoreLike, factor: Number) -> None:
+    def __init__(self, scores: ScoreLike | Scores, factor: Number) -> None:
         self.scores = scores if isinstance(scores, Scores) else Scores(scores)
         self.factor = positive(factor, "factor")
 
@@ -145,7 +145,7 @@ class _Race(Law):
 class GumbelChoice(_Race):
     """Candidate i with probability proportional to m_i · e^(factor · score_i)."""
 
-    def __init__(self, scores: ScoreLike, factor: Number, multiplicities: npt.ArrayLike | None = None) -> None:
+    def __init__(self, scores: ScoreLike | Scores, factor: Number, multiplicities: npt.ArrayLike | None = None) -> None:
         """``multiplicities`` m_i lets one entry stand for many candidates of the same score; all 1 if left out."""
         super().__init__(scores, factor)
         self._copies: Integers | None = None
