@@ -4,6 +4,10 @@ Five kinds, from the strictest: `Pure` ε, `Approximate` (ε, δ), `ZeroConcentr
 `GaussianDP` μ. A loss adds to another (``+``: both were released, the second perhaps chosen after seeing the
 first), repeats (``3 * loss``), extends to groups, converts along proved paths, and rounds only upwards.
 
+``a <= b`` says that whoever keeps the promise a also keeps the promise b, term by term in the kind of b. Where no
+theorem states a in that kind, as for a zero-concentrated loss against a pure one, comparing raises `NoProvedPath`, so
+that no price passes a budget by accident. ``a | b`` covers both: the loss when one of the two is released.
+
 >>> Pure(0.1) + Pure(0.2)
 Pure(ε=0.3)
 >>> ZeroConcentrated(0.5).approximate(delta=1e-6)
@@ -12,15 +16,18 @@ Approximate(ε=5.2216, δ=1e-06)
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
-from discreet.errors import InvalidValue, NoProvedPath
+from discreet.errors import InvalidType, InvalidValue, NoProvedPath
 from discreet.exact.ball import Ball, ball, exp_up, round_up, sqrt_up, upper, working_precision
 from discreet.exact.rational import Number, integer, probability, rational
 from discreet.privacy import curve
+from discreet.privacy.shown import shown
 
 __all__ = ["Approximate", "GaussianDP", "Loss", "Pure", "Renyi", "ZeroConcentrated", "shown"]
 
@@ -45,6 +52,10 @@ class Loss(ABC):
         """Whether this loss is no larger than ``other``."""
 
     @abstractmethod
+    def _or(self, other: Self) -> Self:
+        """The least loss of this kind that is no smaller than either."""
+
+    @abstractmethod
     def group(self, size: int) -> Self:
         """The loss for ``size`` units together, such as a family."""
 
@@ -64,6 +75,15 @@ class Loss(ABC):
         """The same promise in the kind of ``other``, or None where no theorem does that without more information."""
         return self if type(self) is type(other) else None
 
+    def _proves(self, other: Loss) -> bool | None:
+        """Whether this promise implies ``other``; None where no theorem compares the two kinds."""
+        moved = self._into(other)
+        if moved is not None:
+            return moved._within(other)
+        if isinstance(other, Approximate):
+            return self.delta_at(other.epsilon) <= other.delta
+        return None
+
     def __add__(self, other: object) -> Loss:
         if not isinstance(other, Loss):
             return NotImplemented
@@ -73,25 +93,35 @@ class Loss(ABC):
     def __radd__(self, other: object) -> Loss:
         return self if other == 0 else NotImplemented  # so that sum() works
 
+    def __or__(self, other: object) -> Loss:
+        if not isinstance(other, Loss):
+            return NotImplemented
+        first, second = _common(self, other)
+        return first._or(second)
+
     def __mul__(self, times: object) -> Self:
-        return self._repeated(integer(times, "times", least=1))
+        return self._repeated(integer(times, "times", least=0))
 
     __rmul__ = __mul__
 
     def __le__(self, other: object) -> bool:
         if not isinstance(other, Loss):
             return NotImplemented
-        first, second = _common(self, other)
-        return first._within(second)
+        proved = self._proves(other)
+        if proved is None:
+            raise _no_path(self, other)
+        return proved
 
     def __lt__(self, other: object) -> bool:
-        return self <= other and self != other
+        if not isinstance(other, Loss):
+            return NotImplemented
+        return self <= other and not other._proves(self)
 
     def __ge__(self, other: object) -> bool:
         return other.__le__(self) if isinstance(other, Loss) else NotImplemented
 
     def __gt__(self, other: object) -> bool:
-        return self >= other and self != other
+        return other.__lt__(self) if isinstance(other, Loss) else NotImplemented
 
 
 @dataclass(frozen=True, repr=False, order=False)
@@ -120,6 +150,9 @@ class Pure(Loss):
     def _within(self, other: Pure) -> bool:
         return self.epsilon <= other.epsilon
 
+    def _or(self, other: Pure) -> Pure:
+        return max(self, other, key=lambda loss: loss.epsilon)
+
     def group(self, size: int) -> Pure:
         """The loss of a group of k is kε: go from x to x' by changing one unit at a time."""
         return Pure(integer(size, "size", least=1) * self.epsilon)
@@ -145,10 +178,9 @@ class Pure(Loss):
 
     def _as_gaussian(self) -> GaussianDP:
         # Both trade-off curves pass through (c, c) with c = 1/(1+e^ε); the Gaussian one is convex, hence below the
-        # chords that form the other. Solving Φ(-μ/2) = c gives μ = 2√2 · erf⁻¹(tanh(ε/2)).
+        # chords that form the other. Solving Φ(-μ/2) = c gives μ = 2√2 · erfc⁻¹(2c).
         with working_precision():
-            half = (ball(self.epsilon) / 2).tanh()
-            return GaussianDP(round_up(upper(2 * Ball(2).sqrt() * half.erfinv())))
+            return GaussianDP(round_up(upper(2 * Ball(2).sqrt() * (2 / (1 + ball(self.epsilon).exp())).erfcinv())))
 
 
 @dataclass(frozen=True, repr=False, order=False)
@@ -180,14 +212,18 @@ class Approximate(Loss):
     def _within(self, other: Approximate) -> bool:
         return self.epsilon <= other.epsilon and self.delta <= other.delta
 
+    def _or(self, other: Approximate) -> Approximate:
+        return Approximate(max(self.epsilon, other.epsilon), max(self.delta, other.delta))
+
     def group(self, size: int) -> Approximate:
         """The loss of a group of k is (kε, δ (e^(kε) - 1)/(e^ε - 1)): each step's δ grows with the steps after it."""
         count = integer(size, "size", least=1)
-        if self.epsilon == 0:
-            return Approximate(0, _capped(count * self.delta))
+        if count == 1 or self.delta == 0 or self.epsilon == 0:
+            return Approximate(count * self.epsilon, _capped(count * self.delta))
         with working_precision():
-            growth = upper(ball(count * self.epsilon).expm1() / ball(self.epsilon).expm1())
-        return Approximate(count * self.epsilon, _capped(round_up(growth * self.delta, 400)))
+            growth = ball(count * self.epsilon).expm1().log() - ball(self.epsilon).expm1().log()
+            delta = curve.probability_up(growth + ball(self.delta).log(), self.delta.denominator.bit_length() + 400)
+        return Approximate(count * self.epsilon, _capped(delta))
 
     def delta_at(self, epsilon: Number) -> Fraction:
         """The least δ at ``epsilon``; this loss's own δ from its ε on."""
@@ -200,7 +236,7 @@ class Approximate(Loss):
     def _into(self, other: Loss) -> Loss | None:
         if self.delta == 0:
             pure = Pure(self.epsilon)
-            return pure if isinstance(other, Pure) else self if isinstance(other, Approximate) else pure._into(other)
+            return self if isinstance(other, Approximate) else pure._into(other)
         return super()._into(other)
 
 
@@ -229,6 +265,9 @@ class ZeroConcentrated(Loss):
     def _within(self, other: ZeroConcentrated) -> bool:
         return self.rho <= other.rho
 
+    def _or(self, other: ZeroConcentrated) -> ZeroConcentrated:
+        return max(self, other, key=lambda loss: loss.rho)
+
     def group(self, size: int) -> ZeroConcentrated:
         """The loss of a group of k is k²ρ (Bun and Steinke 2016, proposition 1.9)."""
         return ZeroConcentrated(integer(size, "size", least=1) ** 2 * self.rho)
@@ -256,7 +295,9 @@ class Renyi(Loss):
     curve: tuple[tuple[Fraction, Fraction], ...]
     name: ClassVar[str] = "Rényi"
 
-    def __init__(self, curve: dict[Fraction, Fraction] | dict[int, Number] | dict[Fraction, Number]) -> None:
+    def __init__(self, curve: Mapping[Fraction, Fraction] | Mapping[int, Number] | Mapping[Fraction, Number]) -> None:
+        if not isinstance(curve, Mapping):
+            raise InvalidType("a Rényi curve must map orders to losses", curve, "{2: 0.1, 8: 0.4}, for example")
         points = {_order(a): _size(e, "epsilon") for a, e in curve.items()}
         if not points:
             raise InvalidValue("a Rényi curve must have at least one order", "<none>")
@@ -285,7 +326,11 @@ class Renyi(Loss):
         return Renyi({a: times * e for a, e in self.curve})
 
     def _within(self, other: Renyi) -> bool:
-        return all(mine <= theirs for _, mine, theirs in self._shared(other))
+        # A Rényi divergence grows with its order, so any higher order of mine bounds a lower order of theirs.
+        return all(any(a >= order and e <= limit for a, e in self.curve) for order, limit in other.curve)
+
+    def _or(self, other: Renyi) -> Renyi:
+        return Renyi({a: max(mine, theirs) for a, mine, theirs in self._shared(other)})
 
     def group(self, size: int) -> Renyi:
         """Groups of up to 2^c: order α/2^c with 3^c ε(α), for α ≥ 2^(c+1) (Mironov 2017, proposition 2)."""
@@ -299,12 +344,7 @@ class Renyi(Loss):
     def delta_at(self, epsilon: Number) -> Fraction:
         """The δ at ``epsilon``, from the best listed order."""
         wanted = _size(epsilon, "epsilon")
-        with working_precision():
-            logs = [
-                (a - 1) * (ball(e) - ball(wanted)) + a * (1 - 1 / a).log() - (a - 1).log()
-                for a, e in ((ball(order), e) for order, e in self.curve)
-            ]
-            return _capped(round_up(min(upper(value.exp()) for value in logs), 400))
+        return min(curve.renyi_delta(a, e, wanted) for a, e in self.curve)
 
     def epsilon_at(self, delta: Number) -> Fraction:
         """The ε at ``delta`` > 0, from the best listed order."""
@@ -316,11 +356,25 @@ class Renyi(Loss):
 class GaussianDP(Loss):
     """μ-GDP: telling neighbours apart is as hard as telling N(0, 1) from N(μ, 1) (Dong, Roth, Su 2022)."""
 
-    mu: Fraction
+    mu_squared: Fraction
+    """μ², which adds up exactly where μ itself would need a square root."""
     name: ClassVar[str] = "Gaussian"
 
     def __init__(self, mu: Number) -> None:
-        object.__setattr__(self, "mu", _size(mu, "mu"))
+        object.__setattr__(self, "mu_squared", _size(mu, "mu") ** 2)
+
+    @classmethod
+    def of_squared(cls, mu_squared: Number) -> GaussianDP:
+        """The loss with this μ², such as Δ²/σ² for Gaussian noise."""
+        loss = cls(0)
+        object.__setattr__(loss, "mu_squared", _size(mu_squared, "mu squared", _LARGEST**2))
+        return loss
+
+    @property
+    def mu(self) -> Fraction:
+        """μ itself: exact where it is rational, else rounded up."""
+        root = Fraction(math.isqrt(self.mu_squared.numerator), math.isqrt(self.mu_squared.denominator))
+        return root if root**2 == self.mu_squared else round_up(sqrt_up(self.mu_squared))
 
     def __repr__(self) -> str:
         return f"GaussianDP(μ={shown(self.mu)})"
@@ -329,33 +383,32 @@ class GaussianDP(Loss):
         return f"μ = {shown(self.mu)}: as hard as telling two bell curves apart whose centres are μ deviations away"
 
     def _plus(self, other: GaussianDP) -> GaussianDP:
-        return GaussianDP(round_up(sqrt_up(self.mu**2 + other.mu**2)))
+        return GaussianDP.of_squared(self.mu_squared + other.mu_squared)
 
     def _repeated(self, times: int) -> GaussianDP:
-        return GaussianDP(round_up(sqrt_up(times * self.mu**2)))
+        return GaussianDP.of_squared(times * self.mu_squared)
 
     def _within(self, other: GaussianDP) -> bool:
-        return self.mu <= other.mu
+        return self.mu_squared <= other.mu_squared
+
+    def _or(self, other: GaussianDP) -> GaussianDP:
+        return max(self, other, key=lambda loss: loss.mu_squared)
 
     def group(self, size: int) -> GaussianDP:
         """The loss of a group of k is kμ (Dong, Roth, Su 2022, theorem 2.14)."""
-        return GaussianDP(integer(size, "size", least=1) * self.mu)
+        return GaussianDP.of_squared(integer(size, "size", least=1) ** 2 * self.mu_squared)
 
     def delta_at(self, epsilon: Number) -> Fraction:
         """The δ at ``epsilon``; this is the exact curve."""
-        wanted = _size(epsilon, "epsilon")
-        return curve.gaussian_delta(self.mu, wanted) if self.mu else Fraction(0)
+        return curve.gaussian_delta(self.mu_squared, _size(epsilon, "epsilon"))
 
     def epsilon_at(self, delta: Number) -> Fraction:
         """The ε at ``delta`` > 0; this is the exact curve."""
-        return curve.least_epsilon(self.delta_at, _positive_delta(delta))
+        return curve.gaussian_epsilon(self.mu_squared, _positive_delta(delta))
 
     def _into(self, other: Loss) -> Loss | None:
-        concentrated = ZeroConcentrated(self.mu**2 / 2)
-        return concentrated if isinstance(other, ZeroConcentrated) else self._through(concentrated, other)
-
-    def _through(self, concentrated: ZeroConcentrated, other: Loss) -> Loss | None:
-        return concentrated._into(other) if isinstance(other, Renyi) else super()._into(other)
+        concentrated = ZeroConcentrated(self.mu_squared / 2) if isinstance(other, (ZeroConcentrated, Renyi)) else None
+        return super()._into(other) if concentrated is None else concentrated._into(other)
 
 
 def _common(first: Loss, second: Loss) -> tuple[Loss, Loss]:
@@ -366,25 +419,21 @@ def _common(first: Loss, second: Loss) -> tuple[Loss, Loss]:
     moved = second._into(first)
     if moved is not None:
         return first, moved
+    raise _no_path(first, second)
+
+
+def _no_path(first: Loss, second: Loss) -> NoProvedPath:
     rule = f"{first.name} and {second.name} losses have no theorem that adds or compares them as they are"
-    raise NoProvedPath(rule, f"<{first!r} and {second!r}>", "convert one with .approximate(delta=…) first")
+    return NoProvedPath(rule, f"<{first!r} and {second!r}>", "convert with .approximate(delta=…) first")
 
 
-def shown(value: Fraction, digits: int = 5) -> str:
-    """A rational for people: at most ``digits`` significant digits, rounded up."""
-    if value == 0:
-        return "0"
-    exponent = len(str(abs(value.numerator))) - len(str(value.denominator))
-    step = Fraction(10) ** (exponent - digits + (1 if abs(value) >= Fraction(10) ** exponent else 0))
-    return f"{float(-(-value // step) * step):.{digits}g}"
-
-
-def _size(value: Number, name: str) -> Fraction:
+def _size(value: Number, name: str, largest: Fraction = _LARGEST) -> Fraction:
     number = rational(value, name)
     if number < 0:
         raise InvalidValue(f"{name} must not be negative", value)
-    if number > _LARGEST:
-        raise InvalidValue(f"{name} must be at most 2^100", value, "such a loss promises nothing")
+    if number > largest:
+        rule = f"{name} must be at most 2^{largest.numerator.bit_length() - 1}"
+        raise InvalidValue(rule, value, "such a loss promises nothing")
     return number
 
 

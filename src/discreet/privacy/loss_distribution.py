@@ -40,8 +40,11 @@ class LossDistribution:
         shapes_agree = self.losses.ndim == 1 and self.losses.shape == self.masses.shape
         if not shapes_agree or not np.isfinite(self.losses).all() or not (self.masses >= 0).all():
             raise InvalidValue("losses must be finite and masses not negative, in equal number", "<others>")
-        if not math.isclose(math.fsum(self.masses) + self.infinite, 1.0, rel_tol=1e-9):
-            raise InvalidValue("masses must sum to 1", math.fsum(self.masses) + self.infinite)
+        if not 0 <= self.infinite <= 1:
+            raise InvalidValue("infinite must be a probability", self.infinite)
+        total = float(self.masses.sum()) + self.infinite
+        if not math.isclose(total, 1.0, rel_tol=1e-9):
+            raise InvalidValue("masses must sum to 1", total)
 
     @classmethod
     def of(cls, loss: Loss) -> LossDistribution:
@@ -50,7 +53,7 @@ class LossDistribution:
             rule = "numeric composition needs a pure or an (ε, δ) loss, or a mechanism's own loss distribution"
             raise NoProvedPath(rule, repr(loss), "pass mechanism.loss_distribution()")
         delta = loss.delta if isinstance(loss, Approximate) else Fraction(0)
-        return cls.two_point(loss.epsilon, float(delta) * _UP)
+        return cls.two_point(loss.epsilon, math.nextafter(float(delta), 1.0) if delta else 0.0)
 
     @classmethod
     def two_point(cls, epsilon: Fraction, infinite: float = 0.0) -> LossDistribution:
@@ -59,6 +62,11 @@ class LossDistribution:
         masses = np.asarray([1 / (1 + math.exp(-size)), math.exp(-size) / (1 + math.exp(-size))])
         return cls(np.asarray([size, -size]), masses * (1 - infinite), infinite)
 
-    def fingerprint(self) -> bytes:
-        """Equal for equal distributions, so that repeated releases are composed at once."""
-        return self.losses.tobytes() + self.masses.tobytes() + repr(self.infinite).encode()
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LossDistribution):
+            return NotImplemented
+        same = self.infinite == other.infinite and np.array_equal(self.losses, other.losses)
+        return same and np.array_equal(self.masses, other.masses)
+
+    def __hash__(self) -> int:
+        return hash((self.losses.tobytes(), self.masses.tobytes(), self.infinite))

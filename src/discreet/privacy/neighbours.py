@@ -43,5 +43,9 @@ class Unit:
     key: str | None = None
     """The column that names the unit; None when every row is a unit of its own."""
 
+    def __post_init__(self) -> None:
+        if self.key is not None and not str(self.key).strip():
+            raise InvalidValue("the key of a unit must name a column", self.key, "leave it out to protect each row")
+
     def __str__(self) -> str:
         return "each row" if self.key is None else f"all rows with the same {self.key}"

@@ -4,6 +4,9 @@ Feed it the exact laws of a mechanism at two neighbouring inputs and it states t
 log-ratio (pure ε), δ at any ε, the Rényi and Kullback-Leibler divergences, the privacy-loss random variable, and the
 trade-off between the two errors of the best test. Probabilities may be rationals or balls.
 
+The answers are exact when the outcomes are all there are. Of a longer law that was cut, `Pair` knows the listed part:
+its ε and δ are then bounds from below, and ``pair.delta(ε) + pair.unlisted`` is one from above.
+
 >>> truth, lie = Fraction(3, 4), Fraction(1, 4)
 >>> coins = Pair([truth, lie], [lie, truth])
 >>> float(coins.max_divergence()) == math.log(3)
@@ -16,6 +19,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 
 from discreet.errors import InvalidValue
 from discreet.exact.ball import Ball, ball, working_precision
@@ -46,7 +50,7 @@ class LossVariable:
 
 
 class Pair:
-    """Laws P and Q on the same listed outcomes, with what is not listed as one last outcome of each."""
+    """Laws P and Q on the same listed outcomes."""
 
     def __init__(self, first: Sequence[Probability], second: Sequence[Probability]) -> None:
         if len(first) != len(second) or not first:
@@ -58,6 +62,16 @@ class Pair:
         for mass in (*self._p, *self._q):
             if not mass.is_finite() or mass < 0 or mass > 1:
                 raise InvalidValue("probabilities must lie between 0 and 1", str(mass))
+        with working_precision():
+            for law in (self._p, self._q):
+                if sum(law, Ball(0)) > 1:
+                    raise InvalidValue("the probabilities of a law must sum to at most 1", str(sum(law, Ball(0))))
+
+    @property
+    def unlisted(self) -> Ball:
+        """The probability that P gives to outcomes that are not listed."""
+        with working_precision():
+            return (1 - sum(self._p, Ball(0))).nonnegative_part()
 
     def reversed(self) -> Pair:
         """The same two laws with their roles exchanged."""
@@ -67,7 +81,12 @@ class Pair:
         """The largest ln(P(t)/Q(t)): the least ε with P(E) ≤ e^ε Q(E) for all events; ∞ where Q excludes an outcome."""
         with working_precision():
             ratios = [_ratio(p, q) for p, q in zip(self._p, self._q, strict=True) if not p.is_zero()]
-            return max(ratios, key=lambda r: float(r.mid())).log()
+            return _largest([_log(ratio) for ratio in ratios]) if ratios else Ball.neg_inf()
+
+    def epsilon(self) -> Ball:
+        """The least ε with P(E) ≤ e^ε Q(E) and Q(E) ≤ e^ε P(E) for all events; ∞ where no finite one does."""
+        with working_precision():
+            return _largest([self.max_divergence(), self.reversed().max_divergence()])
 
     def delta(self, epsilon: Number | Ball) -> Ball:
         """The least δ with P(E) ≤ e^ε Q(E) + δ for all events E."""
@@ -84,7 +103,9 @@ class Pair:
         """Σ P ln(P/Q)."""
         with working_precision():
             pairs = [(p, q) for p, q in zip(self._p, self._q, strict=True) if not p.is_zero()]
-            return sum((p * _ratio(p, q).log() for p, q in pairs), Ball(0))
+            if any(q.is_zero() for _, q in pairs):
+                return Ball.pos_inf()
+            return sum((p * (p / q).log() for p, q in pairs), Ball(0))
 
     def renyi(self, order: Number) -> Ball:
         """The Rényi divergence ln(Σ P^α Q^(1-α)) / (α - 1) of an order α > 1."""
@@ -104,7 +125,7 @@ class Pair:
         with working_precision():
             for p, q in zip(self._p, self._q, strict=True):
                 if not p.is_zero():
-                    loss = float(_ratio(p, q).log())
+                    loss = float(_log(_ratio(p, q)))
                     weights[loss] = weights.get(loss, 0.0) + float(p)
         values = sorted(weights)
         return LossVariable(tuple(values), tuple(weights[v] for v in values))
@@ -120,12 +141,23 @@ class Pair:
             corners, false_positive, false_negative = [(0.0, 1.0)], Ball(0), Ball(1)
             for p, q in order:
                 false_positive, false_negative = false_positive + p, false_negative - q
-                corners.append((float(false_positive), max(float(false_negative), 0.0)))
+                corners.append((min(float(false_positive), 1.0), max(float(false_negative), 0.0)))
         return corners
 
     def least_error_sum(self) -> Ball:
         """The least sum of false-positive and false-negative rates that any test can reach: 1 - total variation."""
         return 1 - self.total_variation()
+
+
+def _largest(values: Sequence[Ball]) -> Ball:
+    """A ball around the largest, also where some of them overlap."""
+    if any(value == Ball.pos_inf() for value in values):
+        return Ball.pos_inf()
+    return reduce(lambda first, second: first.max(second), values)
+
+
+def _log(ratio: Ball) -> Ball:
+    return Ball.pos_inf() if ratio == Ball.pos_inf() else ratio.log()
 
 
 def _ratio(p: Ball, q: Ball) -> Ball:

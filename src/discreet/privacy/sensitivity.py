@@ -18,6 +18,7 @@ from discreet.errors import InvalidValue, NoProvedPath
 from discreet.exact.ball import sqrt_up
 from discreet.exact.rational import Number, integer, rational
 from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.shown import shown
 
 __all__ = ["Norm", "Sensitivity"]
 
@@ -34,6 +35,19 @@ class Norm(Enum):
 
     def __str__(self) -> str:
         return self.value
+
+    @classmethod
+    def of(cls, value: Norm | str) -> Norm:
+        """The norm with this name."""
+        try:
+            return cls(value)
+        except ValueError:
+            raise InvalidValue("norm must be 'L1', 'L2' or 'L∞'", value) from None
+
+    def bounds(self, other: Norm) -> bool:
+        """Whether a vector is never longer in ``other`` than in this norm: ‖x‖∞ ≤ ‖x‖₂ ≤ ‖x‖₁."""
+        order = [Norm.LINF, Norm.L2, Norm.L1]
+        return order.index(other) <= order.index(self)
 
 
 @dataclass(frozen=True)
@@ -53,9 +67,10 @@ class Sensitivity:
             raise InvalidValue("sensitivity must not be negative", self.value)
         object.__setattr__(self, "value", number)
         object.__setattr__(self, "neighbours", Neighbours.of(self.neighbours))
+        object.__setattr__(self, "norm", Norm.of(self.norm))
 
     def __str__(self) -> str:
-        return f"{float(self.value):g} in {self.norm} under {self.neighbours}"
+        return f"{shown(self.value)} in {self.norm} under {self.neighbours}"
 
     # What the course texts compute, and what the tables of every survey repeat.
 
@@ -65,19 +80,19 @@ class Sensitivity:
         return cls(Fraction(1), Neighbours.of(neighbours))
 
     @classmethod
-    def counts(cls, k: int, neighbours: Neighbours | str, norm: Norm = Norm.L1) -> Sensitivity:
+    def counts(cls, k: int, neighbours: Neighbours | str, norm: Norm | str = Norm.L1) -> Sensitivity:
         """``k`` counts at once, where one unit may have all the properties: moves by k in L1."""
         size = integer(k, "k", least=1)
-        value = {Norm.L1: Fraction(size), Norm.L2: sqrt_up(size), Norm.LINF: Fraction(1)}[norm]
-        return cls(value, Neighbours.of(neighbours), norm)
+        value = {Norm.L1: Fraction(size), Norm.L2: sqrt_up(size), Norm.LINF: Fraction(1)}[Norm.of(norm)]
+        return cls(value, Neighbours.of(neighbours), Norm.of(norm))
 
     @classmethod
-    def histogram(cls, neighbours: Neighbours | str, norm: Norm = Norm.L1) -> Sensitivity:
+    def histogram(cls, neighbours: Neighbours | str, norm: Norm | str = Norm.L1) -> Sensitivity:
         """Counts of disjoint kinds, however many: replacing one unit moves two of them by 1, adding one moves one."""
-        relation = Neighbours.of(neighbours)
-        if relation is Neighbours.ADD_REMOVE_ONE or norm is Norm.LINF:
-            return cls(Fraction(1), relation, norm)
-        return cls(Fraction(2) if norm is Norm.L1 else sqrt_up(2), relation, norm)
+        relation, measure = Neighbours.of(neighbours), Norm.of(norm)
+        if relation is Neighbours.ADD_REMOVE_ONE or measure is Norm.LINF:
+            return cls(Fraction(1), relation, measure)
+        return cls(Fraction(2) if measure is Norm.L1 else sqrt_up(2), relation, measure)
 
     @classmethod
     def sum(cls, lower: Number, upper: Number, neighbours: Neighbours | str) -> Sensitivity:
@@ -97,23 +112,33 @@ class Sensitivity:
 
     @classmethod
     def median(cls, lower: Number, upper: Number, neighbours: Neighbours | str) -> Sensitivity:
-        """A median of values in [lower, upper]: one unit can carry it from one end to the other."""
+        """A median of values in [lower, upper]: one unit can carry it from one end to the other.
+
+        For a median that is one of the values; halfway between the middle two it moves at most half as far.
+        """
         low, high = _bounds(lower, upper)
         return cls(high - low, Neighbours.of(neighbours))
 
     @classmethod
-    def vector(cls, parts: Sequence[Sensitivity], norm: Norm = Norm.L1) -> Sensitivity:
-        """Several answers released together, each one number, where one unit may move all of them."""
+    def vector(cls, parts: Sequence[Sensitivity], norm: Norm | str = Norm.L1) -> Sensitivity:
+        """Several answers released together, where one unit may move all of them.
+
+        Each part is a number, or a vector whose own bound is in ``norm`` or in a norm that is never smaller.
+        """
+        wanted = Norm.of(norm)
         relations = {part.neighbours for part in parts}
         if len(relations) != 1:
             raise InvalidValue("parts must share one relation", ", ".join(sorted(map(str, relations))) or "<no parts>")
+        weaker = [part for part in parts if not part.norm.bounds(wanted)]
+        if weaker:
+            raise InvalidValue(f"parts must be bounded in {wanted}", str(weaker[0]), "use part.in_norm first")
         values = [part.value for part in parts]
         combined = {
             Norm.L1: lambda: sum(values, Fraction(0)),
             Norm.L2: lambda: sqrt_up(sum((v * v for v in values), Fraction(0))),
             Norm.LINF: lambda: max(values),
-        }[norm]()
-        return cls(combined, relations.pop(), norm)
+        }[wanted]()
+        return cls(combined, relations.pop(), wanted)
 
     # The calculus.
 
@@ -135,15 +160,14 @@ class Sensitivity:
         rule = "a bound proved for replace-one says nothing about datasets of different sizes"
         raise NoProvedPath(rule, str(self), "prove it under add-remove-one")
 
-    def in_norm(self, norm: Norm, dimension: int) -> Sensitivity:
+    def in_norm(self, norm: Norm | str, dimension: int) -> Sensitivity:
         """The bound in another norm, for a vector of ``dimension`` answers."""
-        size = integer(dimension, "dimension", least=1)
-        order = [Norm.LINF, Norm.L2, Norm.L1]
-        steps = order.index(norm) - order.index(self.norm)
-        if steps <= 0:  # ‖x‖∞ ≤ ‖x‖₂ ≤ ‖x‖₁
-            return replace(self, norm=norm)
-        factor = Fraction(size) if steps == 2 else sqrt_up(size)  # ‖x‖₁ ≤ √d ‖x‖₂ ≤ d ‖x‖∞
-        return replace(self, value=self.value * factor, norm=norm)
+        size, wanted = integer(dimension, "dimension", least=1), Norm.of(norm)
+        if self.norm.bounds(wanted):
+            return replace(self, norm=wanted)
+        from_largest_to_sum = self.norm is Norm.LINF and wanted is Norm.L1
+        factor = Fraction(size) if from_largest_to_sum else sqrt_up(size)  # ‖x‖₁ ≤ √d ‖x‖₂ ≤ d ‖x‖∞
+        return replace(self, value=self.value * factor, norm=wanted)
 
 
 def _bounds(lower: Number, upper: Number) -> tuple[Fraction, Fraction]:
