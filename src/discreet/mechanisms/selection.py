@@ -1,0 +1,151 @@
+"""What all choosing mechanisms share: a public list of candidates, a private score for each, one winner.
+
+Scores come as a flat sequence, one per candidate, or as a mapping from candidate to score. The list of candidates is
+public and the same for all neighbours; what they score is private.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from discreet.errors import InvalidType, InvalidValue
+from discreet.exact.ball import BITS, Ball, working_precision
+from discreet.exact.rational import Number, integer, positive
+from discreet.mechanisms.distribution import FiniteLaw
+from discreet.mechanisms.measurement import Measurement
+from discreet.noise.law import is_at_least, open_probability
+from discreet.noise.scores import ScoreLike, Scores
+from discreet.noise.source import SYSTEM, Source
+from discreet.privacy.loss import Pure
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.sensitivity import Sensitivity
+
+__all__ = ["ScoresByName", "Selection"]
+
+ScoresByName = ScoreLike | Mapping[Any, Number]
+"""One score per candidate, in the order of the candidates or by name."""
+
+
+class Selection(Measurement):
+    """A private choice among candidates, where higher scores are likelier."""
+
+    epsilon: Fraction
+    """The price of one release."""
+    candidates: tuple[Hashable, ...] | None
+    """What can be chosen; None where the answer is a position in the list of scores."""
+    sensitivity: Fraction
+    """How far neighbours can move the score of any one candidate."""
+    neighbours: Neighbours | None
+    """The relation the sensitivity was proved under, where the caller said it."""
+    monotone: bool
+    """Whether neighbours move all scores in the same direction."""
+    picks: int = 1
+    """How many winners share the price."""
+
+    def __init__(
+        self,
+        epsilon: Number,
+        candidates: Iterable[Hashable] | None = None,
+        *,
+        sensitivity: Number | Sensitivity = 1,
+        monotone: bool = False,
+    ) -> None:
+        """Choose the price ``epsilon``; without ``candidates`` the answer is a position in the list of scores.
+
+        ``monotone`` is a claim about the data: all scores rise together or fall together between neighbours, as
+        counts do when one unit is added or removed. It is false for counts when one unit is replaced.
+        """
+        self.epsilon = positive(epsilon, "epsilon")
+        self.candidates = None if candidates is None else _distinct(candidates)
+        # The move of one score is at most the move of all of them in any norm, so every norm will do.
+        declared = sensitivity.value if isinstance(sensitivity, Sensitivity) else sensitivity
+        self.sensitivity = positive(declared, "sensitivity")
+        self.neighbours = sensitivity.neighbours if isinstance(sensitivity, Sensitivity) else None
+        if not isinstance(monotone, bool):
+            raise InvalidType("monotone must be True or False", monotone)
+        self.monotone = monotone
+
+    def __repr__(self) -> str:
+        shared = f"epsilon={self.epsilon}, sensitivity={self.sensitivity}, monotone={self.monotone}"
+        return f"{type(self).__name__}({shared})"
+
+    @property
+    def loss(self) -> Pure:
+        """Pure ε, whatever the number of candidates."""
+        return Pure(self.epsilon)
+
+    @property
+    def factor(self) -> Fraction:
+        """What a score is multiplied by: ε/2Δ for each pick, or ε/Δ for monotone scores."""
+        return self.epsilon / (self.picks * self.sensitivity * (1 if self.monotone else 2))
+
+    @abstractmethod
+    def distribution(self, value: ScoresByName) -> FiniteLaw:
+        """The exact law of the choice for these scores."""
+
+    def choose(self, data: Any, score: Callable[[Any, Any], Number], *, source: Source = SYSTEM) -> Any:
+        """The private choice for ``data``, where ``score(data, candidate)`` says how good a candidate is."""
+        if self.candidates is None:
+            raise InvalidValue("choose needs candidates", None, "pass candidates= when the mechanism is made")
+        return self.release([score(data, candidate) for candidate in self.candidates], source=source)
+
+    def exact_shortfall(self, scores: ScoresByName, confidence: Number = 0.95) -> Fraction:
+        """How far the choice may fall behind the best score, with this confidence, exactly, for these very scores.
+
+        It depends on the private scores, so it is for study and must not be released.
+        """
+        wanted = open_probability(confidence, "confidence")
+        names, exact = self._named(scores)
+        law = self.distribution(scores)
+        ranked = sorted((exact.gap(k), law.mass(name)) for k, name in enumerate(names))
+        within = Ball(0)
+        for gap, mass in ranked:
+            with working_precision(2 * BITS):
+                within += mass
+            if is_at_least(lambda total=within: total, wanted):  # type: ignore[misc]
+                return gap
+        return ranked[-1][0]
+
+    def _named(self, scores: ScoresByName) -> tuple[Sequence[Hashable], Scores]:
+        """The candidates and their scores, checked, in the order of the candidates."""
+        if isinstance(scores, Mapping):
+            return self._by_name(scores)
+        exact = Scores(scores)
+        names = range(len(exact)) if self.candidates is None else self.candidates
+        if len(names) != len(exact):
+            raise InvalidValue(f"scores must hold one number for each of {len(names)} candidates", len(exact))
+        return names, exact
+
+    def _by_name(self, scores: Mapping[Any, Number]) -> tuple[Sequence[Hashable], Scores]:
+        names = tuple(scores) if self.candidates is None else self.candidates
+        if set(names) != scores.keys():
+            rule = "scores must name the declared candidates, all of them and no others"
+            raise InvalidValue(rule, f"<{len(scores)} names>", "the list of candidates is public: fix it beforehand")
+        return names, Scores([scores[name] for name in names])
+
+    def _count(self, candidates_count: int | None) -> int:
+        """How many candidates a bound is for: the declared ones, unless the caller says."""
+        if candidates_count is not None:
+            return integer(candidates_count, "candidates_count", least=self.picks)
+        if self.candidates is None:
+            rule = "the bound depends on the number of candidates, which was not declared"
+            raise InvalidValue(rule, None, "pass candidates_count=")
+        return len(self.candidates)
+
+
+def _distinct(candidates: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    if isinstance(candidates, str) or not isinstance(candidates, Iterable):
+        raise InvalidType("candidates must be a list of names", candidates)
+    listed = tuple(candidates)
+    try:
+        different = len(set(listed))
+    except TypeError:
+        raise InvalidType("candidates must be hashable", "<an unhashable one>", "use tuples for lists") from None
+    if not listed:
+        raise InvalidValue("candidates must name at least one thing to choose", "<none>")
+    if different != len(listed):
+        raise InvalidValue("candidates must differ from each other", f"<{len(listed) - different} repeated>")
+    return listed

@@ -1,0 +1,107 @@
+"""The k best, in order: one race, and the first k over the line.
+
+Promise. If neighbouring inputs move the score of every candidate by at most Δ, naming k winners in order, each drawn
+from those left with probability proportional to e^(ε·score/2kΔ), costs ε of pure differential privacy in total, for
+every ε > 0, Δ > 0 and 1 ≤ k ≤ the number of candidates; for ``monotone`` scores e^(ε·score/kΔ) costs the same. Proof
+sheet: ``top_k.md``.
+
+>>> best = TopK(1, 2, ["ants", "bees", "cats"])
+>>> print(best.distribution([9, 5, 20]))
+('cats', 'ants')  0.6723
+('cats', 'bees')  0.2473
+('ants', 'cats')  0.05744
+('bees', 'cats')  0.02033
+('ants', 'bees')  0.001351
+('bees', 'ants')  0.001299
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from itertools import permutations
+from typing import Any
+
+from discreet.errors import InvalidValue
+from discreet.exact.ball import BITS, Ball, ball, working_precision
+from discreet.exact.rational import Number, integer
+from discreet.mechanisms.distribution import FiniteLaw
+from discreet.mechanisms.exponential import worst_shortfall
+from discreet.mechanisms.selection import ScoresByName, Selection
+from discreet.noise.choice import GumbelChoice
+from discreet.noise.law import open_probability
+from discreet.noise.scores import Scores
+from discreet.noise.source import SYSTEM, Source
+from discreet.privacy.loss import ZeroConcentrated
+from discreet.privacy.sensitivity import Sensitivity
+
+__all__ = ["TopK"]
+
+_MOST_ORDERS = 2**14
+
+
+class TopK(Selection):
+    """k different candidates, best first: k exponential mechanisms of ε/k each, every winner taken off the list."""
+
+    def __init__(
+        self,
+        epsilon: Number,
+        k: int,
+        candidates: Iterable[Hashable] | None = None,
+        *,
+        sensitivity: Number | Sensitivity = 1,
+        monotone: bool = False,
+    ) -> None:
+        """Choose the price ``epsilon`` of all ``k`` winners together."""
+        super().__init__(epsilon, candidates, sensitivity=sensitivity, monotone=monotone)
+        self.picks = integer(k, "k", least=1)
+        if self.candidates is not None:
+            self._check_enough(len(self.candidates))
+
+    def release(self, value: ScoresByName, *, source: Source = SYSTEM) -> tuple[Any, ...]:
+        """The winners, best first."""
+        names, scores = self._named(value)
+        self._check_enough(len(names))
+        return tuple(names[int(k)] for k in GumbelChoice(scores, self.factor).first(self.picks, source))
+
+    def distribution(self, value: ScoresByName) -> FiniteLaw:
+        """The exact law of the ordered winners (Plackett and Luce), for short lists."""
+        names, scores = self._named(value)
+        self._check_enough(len(names))
+        if math.perm(len(names), self.picks) > _MOST_ORDERS:
+            rule = f"the law is listed for at most {_MOST_ORDERS} orders"
+            raise InvalidValue(rule, math.perm(len(names), self.picks), "release has no such limit")
+        orders = list(permutations(range(len(names)), self.picks))
+        with working_precision(2 * BITS):
+            weights = self._weights(scores)
+            masses = tuple(_in_order(weights, order) for order in orders)
+        return FiniteLaw(tuple(tuple(names[k] for k in order) for order in orders), masses)
+
+    def error(self, confidence: Number = 0.95, candidates_count: int | None = None) -> float:
+        """How far each winner may fall behind the true one of its place, all of them together, whatever the scores.
+
+        The exact bound of one pick at a k-th of the failure probability: a union bound over the picks.
+        """
+        failure = 1 - open_probability(confidence, "confidence")
+        return worst_shortfall(self.factor, self._count(candidates_count), failure / self.picks)
+
+    def concentrated_loss(self) -> ZeroConcentrated:
+        """The same release under zero-concentrated privacy: k picks of (ε/k)²/8 each."""
+        return ZeroConcentrated(self.epsilon**2 / (8 * self.picks))
+
+    def _weights(self, scores: Scores) -> list[Ball]:
+        return [(-ball(self.factor * scores.gap(k))).exp() for k in range(len(scores))]
+
+    def _check_enough(self, candidates: int) -> None:
+        if self.picks > candidates:
+            raise InvalidValue(f"k must be at most the number of candidates, {candidates}", self.picks)
+
+
+def _in_order(weights: list[Ball], order: tuple[int, ...]) -> Ball:
+    """The probability that these win in this order."""
+    left = set(range(len(weights)))
+    product = Ball(1)
+    for k in order:
+        product *= weights[k] / sum((weights[j] for j in left), Ball(0))
+        left.remove(k)
+    return product
