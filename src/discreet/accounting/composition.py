@@ -1,0 +1,147 @@
+"""Composition: what several releases cost together.
+
+`sequential` adds releases about the same people, each perhaps chosen after seeing the ones before. `parallel` holds
+releases about disjoint sets of people to the cost of the dearest. `advanced` and `optimal` trade a little δ for a
+total that grows with √k instead of k. Theorems and proofs: docs/explanation/composition.md.
+
+>>> sequential([Pure(0.1)] * 10), parallel([Pure(0.1), Pure(0.3)], "add-remove-one")
+(Pure(ε=1), Pure(ε=0.3))
+>>> advanced(Pure(0.01), 1000, delta=1e-6), optimal(Pure(0.01), 1000, delta=1e-6)
+(Approximate(ε=1.7123, δ=1e-06), Approximate(ε=1.3655, δ=1e-06))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from discreet.errors import InvalidType, InvalidValue, NoProvedPath
+from discreet.exact.ball import Ball, ball, round_up, upper, working_precision
+from discreet.exact.rational import Number, integer, probability
+from discreet.privacy.curve import least_epsilon
+from discreet.privacy.loss import Approximate, GaussianDP, Loss, Pure, Renyi, ZeroConcentrated
+from discreet.privacy.neighbours import Neighbours
+
+__all__ = ["advanced", "optimal", "parallel", "sequential"]
+
+_MOST_RELEASES = 10**6
+
+
+def sequential(losses: Iterable[Loss]) -> Loss:
+    """The loss of all releases together, about the same units, adaptively chosen or not."""
+    total: Loss | None = None
+    for loss in losses:
+        total = loss if total is None else total + loss
+    return Pure(0) if total is None else total
+
+
+def parallel(losses: Iterable[Loss], neighbours: Neighbours | str) -> Loss:
+    """The loss of releases about disjoint sets of units.
+
+    Each loss must hold when one unit joins or leaves its set and, under replace-one, also when one unit in it is
+    replaced. Under add-remove-one a unit is in one set only, so the dearest release is the price of all. Under
+    replace-one a unit can leave one set and enter another, so the two dearest add up.
+    """
+    prices = list(losses)
+    if not prices:
+        return Pure(0)
+    if Neighbours.of(neighbours) is Neighbours.ADD_REMOVE_ONE or len(prices) == 1:
+        return _worst(prices)
+    return _worst([first + second for i, first in enumerate(prices) for second in prices[i + 1 :]])
+
+
+def _worst(losses: list[Loss]) -> Loss:
+    """A loss that covers each of the given ones."""
+    worst = losses[0]
+    for loss in losses[1:]:
+        if worst <= loss:
+            worst = loss
+        elif not loss <= worst:
+            worst = _cover(worst, loss)
+    return worst
+
+
+def _cover(first: Loss, second: Loss) -> Loss:
+    if isinstance(first, (Pure, Approximate)) and isinstance(second, (Pure, Approximate)):
+        deltas = (loss.delta if isinstance(loss, Approximate) else Fraction(0) for loss in (first, second))
+        return Approximate(max(first.epsilon, second.epsilon), max(deltas))
+    if isinstance(first, Renyi) and isinstance(second, Renyi):
+        mine, theirs = dict(first.curve), dict(second.curve)
+        return Renyi({a: max(mine[a], theirs[a]) for a in mine.keys() & theirs.keys()})
+    raise NoProvedPath("parallel releases must have comparable losses", f"<{first!r} and {second!r}>")
+
+
+def advanced(loss: Loss, count: int, delta: Number) -> Approximate:
+    """``count`` releases of one (ε₀, δ₀): ε = ε₀ √(2k ln(1/δ')) + k ε₀ tanh(ε₀/2), δ = kδ₀ + δ'.
+
+    Dwork, Rothblum and Vadhan (2010), with the mean loss ε₀ tanh(ε₀/2) of randomized response in place of their
+    larger ε₀ (e^ε₀ - 1). Here for comparison and for hand calculation: `optimal` is never worse.
+    """
+    epsilon, step = _terms(loss)
+    k, slack = integer(count, "count", least=1), _slack(delta)
+    with working_precision():
+        e = ball(epsilon)
+        spread = e * (2 * k * -(ball(slack).log())).sqrt()
+        total = upper(spread + k * e * (e / 2).tanh())
+    return Approximate(round_up(total), k * step + slack)
+
+
+def optimal(loss: Loss, count: int, delta: Number) -> Approximate:
+    """The least ε at ``delta`` of ``count`` releases of one (ε₀, δ₀), exactly (Kairouz, Oh, Viswanath 2015).
+
+    Randomized response is the worst mechanism with that loss, so its k-fold product gives the curve. The total δ,
+    ``delta``, includes what the releases' own δ₀ use up.
+    """
+    epsilon, step = _terms(loss)
+    k, wanted = integer(count, "count", least=1, most=_MOST_RELEASES), _slack(delta)
+    kept = (1 - step) ** k
+    if 1 - kept >= wanted:
+        rule = f"delta must exceed {float(1 - kept):g}, what the releases' own deltas use up"
+        raise InvalidValue(rule, delta)
+    product = _ResponseProduct(epsilon, k)
+    return Approximate(least_epsilon(lambda e: 1 - kept * (1 - product.delta_at(e)), wanted), wanted)
+
+
+class _ResponseProduct:
+    """k-fold randomized response: loss (k-2j)ε₀ with probability C(k,j) e^((k-j)ε₀) / (1+e^ε₀)^k."""
+
+    def __init__(self, epsilon: Fraction, count: int) -> None:
+        self._epsilon, self._count = epsilon, count
+        with working_precision(256):
+            ratio = (-ball(epsilon)).exp()
+            mass = (1 + ratio) ** -count  # j = 0: every answer was the truth
+            here, there = Ball(0), Ball(0)
+            self._sums = [(here, there)]  # P and Q of the first j outcomes
+            other = mass * ratio**count
+            for j in range(count // 2 + 1):
+                here, there = here + mass, there + other
+                self._sums.append((here, there))
+                step = Ball(count - j) / (j + 1)
+                mass, other = mass * ratio * step, other / ratio * step
+
+    def delta_at(self, epsilon: Fraction) -> Fraction:
+        """δ at ``epsilon`` ≥ 0, rounded up: the outcomes whose loss is above it, P minus e^ε times Q."""
+        if self._epsilon == 0:
+            return Fraction(0)
+        above = (self._count - epsilon / self._epsilon) / 2  # outcomes j < above
+        taken = min(max(-(-above.numerator // above.denominator), 0), len(self._sums) - 1)
+        with working_precision(256):
+            here, there = self._sums[taken]
+            return max(round_up(upper(here - ball(epsilon).exp() * there), 200), Fraction(0))
+
+
+def _terms(loss: Loss) -> tuple[Fraction, Fraction]:
+    if isinstance(loss, Pure):
+        return loss.epsilon, Fraction(0)
+    if isinstance(loss, Approximate):
+        return loss.epsilon, loss.delta
+    if isinstance(loss, (ZeroConcentrated, GaussianDP, Renyi)):
+        raise NoProvedPath("this theorem is about pure and (ε, δ) losses", repr(loss), "add the loss itself k times")
+    raise InvalidType("loss must be a privacy loss", loss)
+
+
+def _slack(delta: Number) -> Fraction:
+    number = probability(delta, "delta")
+    if not 0 < number < 1:
+        raise InvalidValue("delta must lie strictly between 0 and 1", delta)
+    return number

@@ -1,0 +1,152 @@
+"""Filters: budgets that hold even when each price is chosen after seeing all answers so far.
+
+A filter refuses the first question that would pass the budget, and the transcript of everything it let through then
+satisfies the budget, whoever chose the prices and however. For pure budgets the sum of ε is such a filter (Rogers et
+al. 2016); for (ε, δ) budgets the sum of ρ is, when the budget is first turned into ρ (Whitehouse, Ramdas, Rogers, Wu
+2023, theorem 1). Numeric composition is not: its proofs need the batch to be fixed in advance.
+
+>>> budget = PureFilter(Pure(1))
+>>> for _ in range(10): budget.charge(Pure(0.1))
+>>> budget.left
+Pure(ε=0)
+>>> budget.charge(Pure(1e-6))
+Traceback (most recent call last):
+    ...
+discreet.errors.BudgetExceeded: the price must fit what is left, Pure(ε=0), got Pure(ε=1e-06); nothing was spent
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+
+from discreet.accounting.calibration import largest
+from discreet.errors import BudgetExceeded, InvalidType, InvalidValue, NoProvedPath
+from discreet.exact.rational import Number, probability
+from discreet.privacy.loss import Approximate, GaussianDP, Loss, Pure, ZeroConcentrated
+
+__all__ = ["ConcentratedFilter", "Filter", "PureFilter"]
+
+
+class Filter(ABC):
+    """An allowance that adaptively chosen prices cannot pass."""
+
+    @property
+    @abstractmethod
+    def spent(self) -> Loss:
+        """What the questions so far cost together."""
+
+    @property
+    @abstractmethod
+    def left(self) -> Loss:
+        """What may still be spent."""
+
+    @abstractmethod
+    def affords(self, price: Loss) -> bool:
+        """Whether ``price`` still fits."""
+
+    @abstractmethod
+    def _take(self, price: Loss) -> None:
+        """Record a price that fits."""
+
+    def charge(self, price: Loss) -> None:
+        """Spend ``price``, or refuse and spend nothing."""
+        if not self.affords(price):
+            raise BudgetExceeded(f"the price must fit what is left, {self.left!r}", price, "nothing was spent")
+        self._take(price)
+
+
+class PureFilter(Filter):
+    """A pure budget: the sum of ε never passes it."""
+
+    def __init__(self, budget: Pure) -> None:
+        if not isinstance(budget, Pure):
+            raise InvalidType("budget must be a pure loss", budget, "use ConcentratedFilter for (ε, δ)")
+        self.budget = budget
+        self._spent = Fraction(0)
+
+    @property
+    def spent(self) -> Pure:
+        """The sum of ε so far."""
+        return Pure(self._spent)
+
+    @property
+    def left(self) -> Pure:
+        """The ε that may still be spent."""
+        return Pure(self.budget.epsilon - self._spent)
+
+    def affords(self, price: Loss) -> bool:
+        """Whether the price is pure and fits."""
+        return self._spent + _pure(price) <= self.budget.epsilon
+
+    def _take(self, price: Loss) -> None:
+        self._spent += _pure(price)
+
+
+class ConcentratedFilter(Filter):
+    """An (ε, δ) budget, held as the largest ρ that implies it.
+
+    The budget's δ is divided once, in the open: ``delta_for_events`` is kept for releases that carry a δ of their own
+    (keys shown past a threshold), the rest pays for turning ρ into (ε, δ).
+    """
+
+    def __init__(self, budget: Approximate, delta_for_events: Number = 0) -> None:
+        if not isinstance(budget, Approximate):
+            raise InvalidType("budget must be an (ε, δ) loss", budget, "use PureFilter for a pure one")
+        if budget.delta == 0:
+            raise InvalidValue("budget must have a delta above 0", budget, "use PureFilter for delta 0")
+        self.budget = budget
+        self.delta_for_events = probability(delta_for_events, "delta_for_events")
+        conversion = budget.delta - self.delta_for_events
+        if conversion <= 0:
+            raise InvalidValue("delta_for_events must be below the budget's delta", delta_for_events)
+        self.rho = largest(
+            lambda rho: ZeroConcentrated(rho).epsilon_at(conversion) <= budget.epsilon, most=budget.epsilon
+        )
+        """The sum of ρ that may be spent."""
+        self._spent_rho = Fraction(0)
+        self._spent_delta = Fraction(0)
+
+    @property
+    def spent(self) -> ZeroConcentrated:
+        """The sum of ρ so far."""
+        return ZeroConcentrated(self._spent_rho)
+
+    @property
+    def left(self) -> ZeroConcentrated:
+        """The ρ that may still be spent."""
+        return ZeroConcentrated(self.rho - self._spent_rho)
+
+    @property
+    def delta_left(self) -> Fraction:
+        """The δ that may still be spent on events."""
+        return self.delta_for_events - self._spent_delta
+
+    def affords(self, price: Loss) -> bool:
+        """Whether the price fits, in ρ and in δ."""
+        rho, delta = _concentrated(price)
+        return self._spent_rho + rho <= self.rho and self._spent_delta + delta <= self.delta_for_events
+
+    def _take(self, price: Loss) -> None:
+        rho, delta = _concentrated(price)
+        self._spent_rho += rho
+        self._spent_delta += delta
+
+
+def _pure(price: Loss) -> Fraction:
+    if isinstance(price, Pure) or (isinstance(price, Approximate) and price.delta == 0):
+        return price.epsilon
+    raise NoProvedPath("a pure budget takes pure prices", repr(price))
+
+
+def _concentrated(price: Loss) -> tuple[Fraction, Fraction]:
+    """ρ and δ: (ε, δ) privacy is ε²/2-zCDP but for an event of probability δ (Kairouz et al.; Bun and Steinke)."""
+    if isinstance(price, ZeroConcentrated):
+        return price.rho, Fraction(0)
+    if isinstance(price, GaussianDP):
+        return price.mu**2 / 2, Fraction(0)
+    if isinstance(price, Pure):
+        return price.epsilon**2 / 2, Fraction(0)
+    if isinstance(price, Approximate):
+        return price.epsilon**2 / 2, price.delta
+    raise NoProvedPath("a concentrated budget takes ρ, μ, ε or (ε, δ) prices", repr(price))

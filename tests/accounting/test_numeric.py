@@ -1,0 +1,127 @@
+"""Numeric composition: never below the exact value, and close above it."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.accounting.composition import optimal
+from discreet.accounting.numeric import Batch
+from discreet.errors import InvalidInput, NoProvedPath, OutOfReach
+from discreet.mechanisms.laplace import Laplace
+from discreet.privacy.loss import Approximate, GaussianDP, Pure, ZeroConcentrated
+from discreet.privacy.loss_distribution import LossDistribution
+
+
+def gaussian(sigma: float) -> LossDistribution:
+    """The loss of Gaussian noise on the integers, where one unit moves the answer by 1; written down from scratch."""
+    y = np.arange(-math.ceil(15 * sigma), math.ceil(15 * sigma) + 1)
+    weights = np.exp(-y * y / (2 * sigma**2))
+    return LossDistribution((1 - 2 * y) / (2 * sigma**2), weights / weights.sum())
+
+
+@pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-12, 1e-25])
+@pytest.mark.parametrize(("epsilon", "count"), [("0.01", 1000), ("0.3", 40), ("1", 5), ("2", 1)])
+def test_agrees_with_optimal_composition_from_above(epsilon: str, count: int, delta: float) -> None:
+    exact = float(optimal(Pure(epsilon), count, delta).epsilon)
+    found = float(Batch([Pure(epsilon)] * count).epsilon_at(delta))
+    assert exact <= found + 1e-11
+    assert found <= exact * 1.004
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-10, 1e-20])
+def test_agrees_with_the_exact_gaussian_curve_from_above(delta: float) -> None:
+    exact = float((1000 * GaussianDP(Fraction(1, 100))).epsilon_at(delta))
+    found = float(Batch([gaussian(100)] * 1000).epsilon_at(delta))
+    assert exact * (1 - 1e-9) <= found <= exact * 1.002
+
+
+def test_the_three_batches_are_within_one_percent_of_the_published_figures() -> None:
+    laplace = [Laplace(epsilon=Fraction(1, 100)).loss_distribution()] * 1000
+    normal = [gaussian(100)] * 1000
+    for batch, exact in ((laplace, 1.3629), (normal, 1.3676), (laplace + normal, 1.9919)):
+        found = float(Batch(batch).epsilon_at(1e-6))
+        assert exact <= found <= exact * 1.01
+
+
+def test_equal_releases_are_recognised_whoever_made_them() -> None:
+    once = Batch([gaussian(20)] * 30).epsilon_at(1e-6)
+    apart = Batch([gaussian(20) for _ in range(30)]).epsilon_at(1e-6)
+    assert once == apart
+
+
+def test_delta_and_epsilon_are_inverse() -> None:
+    batch = Batch([gaussian(10)] * 20)
+    epsilon = batch.epsilon_at(1e-5)
+    assert math.isclose(float(batch.delta_at(epsilon)), 1e-5, rel_tol=1e-2)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.fractions(min_value="1/50", max_value=2, max_denominator=50), min_size=1, max_size=6))
+def test_never_below_the_exact_product_law(epsilons: list[Fraction]) -> None:
+    exact = {0.0: 1.0}
+    for epsilon in map(float, epsilons):
+        truth = 1 / (1 + math.exp(-epsilon))
+        step: dict[float, float] = {}
+        for loss, p in exact.items():
+            step[loss + epsilon] = step.get(loss + epsilon, 0.0) + p * truth
+            step[loss - epsilon] = step.get(loss - epsilon, 0.0) + p * (1 - truth)
+        exact = step
+    batch = Batch([Pure(e) for e in epsilons])
+    for wanted in (0.0, 0.1, 0.5, 1.0):
+        delta = sum(p * max(1 - math.exp(wanted - loss), 0) for loss, p in exact.items())
+        assert float(batch.delta_at(wanted)) >= delta * (1 - 1e-9) - 1e-15
+
+
+def test_more_releases_never_cost_less() -> None:
+    found = [float(Batch([gaussian(30)] * k).epsilon_at(1e-6)) for k in (1, 2, 4, 8, 16)]
+    assert found == sorted(found)
+
+
+def test_counts_a_chance_of_unbounded_loss() -> None:
+    batch = Batch([Approximate(0.1, 1e-8)] * 10)
+    assert batch.delta_at(5) >= Fraction(99, 10**9)
+    with pytest.raises(OutOfReach):
+        batch.epsilon_at(1e-8)
+
+
+def test_nothing_costs_nothing() -> None:
+    assert Batch([]).epsilon_at(1e-6) == 0
+    assert Batch([Pure(0)]).epsilon_at(1e-6) == 0
+    assert Batch([]).delta_at(0) == 0
+
+
+def test_never_exceeds_the_sum_of_the_largest_losses() -> None:
+    assert Batch([Pure(1)] * 3).epsilon_at(1e-300) <= Fraction(3) * (1 + Fraction(1, 10**12))
+
+
+def test_states_the_batch_as_one_loss() -> None:
+    stated = Batch([gaussian(10)] * 3).approximate(1e-6)
+    assert stated.delta == Fraction(1, 10**6)
+
+
+@pytest.mark.parametrize("delta", [0, 1, -1, "nan"])
+def test_refuses_a_delta_that_means_nothing(delta: object) -> None:
+    with pytest.raises(InvalidInput):
+        Batch([Pure(1)]).epsilon_at(delta)  # type: ignore[arg-type]
+
+
+def test_refuses_losses_without_a_worst_mechanism() -> None:
+    with pytest.raises(NoProvedPath):
+        Batch([ZeroConcentrated(1)])
+    with pytest.raises(InvalidInput):
+        Batch(["cheap"])  # type: ignore[list-item]
+
+
+def test_a_planted_rounding_down_would_be_seen() -> None:
+    """The comparison with optimal composition turns red when each loss is rounded down instead of split."""
+    exact = float(optimal(Pure("0.01"), 1000, 1e-6).epsilon)
+    step = 2.0**-9
+    down = LossDistribution.two_point(Fraction(1, 100))
+    rounded = LossDistribution(np.floor(down.losses / step) * step, down.masses)
+    assert float(Batch([rounded] * 1000).epsilon_at(1e-6)) < exact
