@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
 
-.PHONY: demo test lint bench soak clean help
+.PHONY: demo test lint bench docs clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -35,6 +35,9 @@ test: lint  ## every check there is
 
 bench: $(READY)  ## measure, and measure the peers in the same run
 	$(BIN)/python -m bench
+
+docs: $(READY)  ## write docs/reference from the code
+	$(BIN)/python -m tools.reference
 
 clean:  ## remove what the other targets made
 	rm -rf $(VENV) .bench .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

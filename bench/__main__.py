@@ -1,0 +1,154 @@
+"""Measure Discreet and its peers in one run and print ratios: ``make bench``.
+
+Peers are installed here and nowhere else, each in an environment of its own under ``.bench`` because their pins
+conflict. Times are CPU seconds of one process, the least of several interleaved rounds; machines differ and are
+noisy, so read the ratios.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+HERE = Path(__file__).parent
+ENVIRONMENTS = HERE.parent / ".bench"
+ROUNDS = 3
+SIDES = {
+    "discreet": (None, "ours.py"),
+    "numpy": (None, "numpy_noise.py"),
+    "opendp": ("opendp", "opendp_noise.py"),
+    "diffprivlib": ("diffprivlib", "diffprivlib_noise.py"),
+    "dp-accounting": ("dp-accounting", "dp_accounting_batch.py"),
+}
+
+# What must hold, as (measure, peer, least ratio peer/ours).
+TARGETS = [
+    ("laplace scale 1", "numpy", 1.0),
+    ("laplace scale 100", "numpy", 1.0),
+    ("laplace scale 1000000", "numpy", 1.0),
+    ("laplace scale 1", "opendp", 300.0),
+    ("laplace scale 100", "opendp", 300.0),
+    ("laplace scale 1000000", "opendp", 300.0),
+    ("gaussian sigma 1", "numpy", 0.25),
+    ("gaussian sigma 100", "numpy", 0.25),
+    ("gaussian sigma 1000000", "numpy", 0.25),
+    ("gaussian sigma 1", "opendp", 150.0),
+    ("gaussian sigma 100", "opendp", 150.0),
+    ("gaussian sigma 1000000", "opendp", 150.0),
+    ("choice among 100000", "opendp", 1.0),
+    ("laplace scale 100", "diffprivlib", 1.0),
+    ("2000 different releases", "dp-accounting", 1.0),
+    ("1000 laplace", "dp-accounting", 0.0),
+    ("1000 gaussian", "dp-accounting", 0.0),
+    ("1000 laplace and 1000 gaussian", "dp-accounting", 0.0),
+]
+
+
+def interpreter(package: str | None) -> str:
+    """The Python that can import ``package``, installing it on first use."""
+    if package is None:
+        return sys.executable
+    home = ENVIRONMENTS / package
+    python = home / "bin" / "python"
+    if not (home / ".ready").exists():
+        venv.create(home, with_pip=True)
+        install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package, "numpy"]
+        subprocess.run(install, check=True)
+        (home / ".ready").touch()
+    return str(python)
+
+
+def measure(side: str) -> dict[str, dict[str, float]]:
+    """One round of one side: measure → {"cpu": seconds, and what else it reports}."""
+    package, script = SIDES[side]
+    found = subprocess.run([interpreter(package), str(HERE / "sides" / script)], capture_output=True, text=True)
+    if found.returncode:
+        raise SystemExit(f"{side} failed:\n{found.stderr}")
+    return json.loads(found.stdout)
+
+
+def best_of_rounds(console: Console) -> dict[str, dict[str, dict[str, float]]]:
+    """The least CPU time of every measure on every side, sides interleaved."""
+    best: dict[str, dict[str, dict[str, float]]] = {side: {} for side in SIDES}
+    turns = [side for _ in range(ROUNDS) for side in SIDES]
+    for side in track(turns, description="measuring", console=console, transient=True):
+        for name, result in measure(side).items():
+            known = best[side].get(name)
+            if known is None or result["cpu"] < known["cpu"]:
+                best[side][name] = result
+    return best
+
+
+def ratio_table(best: dict[str, dict[str, dict[str, float]]]) -> tuple[Table, list[str]]:
+    table = Table(title="CPU time, Discreet against peers (same run, least of interleaved rounds)")
+    for column, align in (("measure", "left"), ("Discreet", "right"), ("peer", "left"), ("", "right"), ("ratio", "right")):
+        table.add_column(column, justify=align)  # type: ignore[arg-type]
+    table.add_column("target", justify="right")
+    missed = []
+    for name, peer, target in TARGETS:
+        ours, theirs = best["discreet"][name]["cpu"], best[peer][name]["cpu"]
+        ratio = theirs / ours
+        met = ratio >= target
+        if not met:
+            missed.append(f"{name}: {ratio:.2f} of {peer}, wanted {target:g}")
+        wanted = f"≥ {target:g}" if target else "–"
+        shown = f"{ratio:,.2f}×" if ratio < 10 else f"{ratio:,.0f}×"
+        table.add_row(name, seconds(ours), peer, seconds(theirs), shown if met else f"[red]{shown}[/]", wanted)
+    return table, missed
+
+
+def seconds(value: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if value >= size:
+            return f"{value / size:,.3g} {unit}"
+    return f"{value / 1e-9:,.3g} ns"
+
+
+def other_figures(best: dict[str, dict[str, dict[str, float]]]) -> tuple[Table, list[str]]:
+    """Figures that are not times: composed ε, memory, import."""
+    table = Table(title="Other figures")
+    for column in ("measure", "Discreet", "reference", "wanted"):
+        table.add_column(column)
+    missed = []
+    for name in ("1000 laplace", "1000 gaussian", "1000 laplace and 1000 gaussian"):
+        ours, peer = best["discreet"][name]["epsilon"], best["dp-accounting"][name]["epsilon"]
+        exact = best["discreet"][name].get("exact", peer)
+        table.add_row(f"ε at δ = 1e-6 of {name}", f"{ours:.4f}", f"exact {exact:.4f}, peer {peer:.4f}", "exact to +1 %")
+        if not exact * (1 - 1e-6) <= ours <= exact * 1.01:
+            missed.append(f"composed ε of {name}: {ours:.4f} against {exact:.4f}")
+    for law in ("laplace", "gaussian"):
+        extra = best["discreet"][f"memory {law}"]["ratio"]
+        table.add_row(f"extra memory, 10⁶ {law} draws", f"{extra:.2f} × output", "", "≤ 6")
+        if extra > 6:
+            missed.append(f"memory of {law}: {extra:.2f}")
+    imported = best["discreet"]["import"]["cpu"]
+    table.add_row("import discreet", seconds(imported), "", "≤ 0.3 s")
+    different = best["discreet"]["2000 different releases"]["cpu"]
+    table.add_row("2000 different releases", seconds(different), "", "≤ 3 s")
+    return table, missed
+
+
+def main() -> None:
+    console = Console()
+    for side in SIDES:
+        console.print(f"preparing {side} …")
+        interpreter(SIDES[side][0])
+    best = best_of_rounds(console)
+    missed: list[str] = []
+    for table, short in (ratio_table(best), other_figures(best)):
+        console.print(table)
+        missed += short
+    if missed:
+        raise SystemExit("targets missed:\n  " + "\n  ".join(missed))
+    console.print("every target met")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""Write docs/reference from the code: ``make docs``. A test fails when a page lags behind."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import discreet
+from discreet.cli.main import app
+from discreet.mechanisms.measurement import Measurement
+
+REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
+ROOMS = {
+    "mechanisms": "The mechanisms, each with its proof sheet beside the code in `src/discreet/mechanisms`.",
+    "privacy": "Losses, sensitivities, and what they mean.",
+    "accounting": "Adding up losses.",
+    "noise": "The random source and the laws.",
+    "exact": "Rationals, balls and grids.",
+}
+
+
+def first_line(thing: object) -> str:
+    return (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def signature(name: str, thing: Callable[..., Any]) -> str:
+    try:
+        text = str(inspect.signature(thing))
+    except (TypeError, ValueError):
+        return name
+    text = re.sub(r"<discreet\.noise\.source\.SystemSource object at 0x[0-9a-f]+>", "SYSTEM", text)
+    text = re.sub(r"'([^']*)'", r"\1", text)
+    return name + text.replace("self, ", "").replace("(self)", "()")
+
+
+def described_class(name: str, cls: type) -> list[str]:
+    lines = [f"### `{signature(name, cls)}`", "", first_line(cls), ""]
+    for member, value in inspect.getmembers(cls):
+        if member.startswith("_") or not inspect.getdoc(value):
+            continue
+        bound = inspect.getattr_static(cls, member)
+        if isinstance(bound, property) or bound.__class__.__name__ == "cached_property":
+            lines.append(f"- `{member}`: {first_line(value)}")
+        elif callable(value):
+            lines.append(f"- `{signature(member, value)}`: {first_line(value)}")
+    return [*lines, ""]
+
+
+def room_page(room: str, about: str) -> str:
+    package = importlib.import_module(f"discreet.{room}")
+    lines = [f"# discreet.{room}", "", about, "", "*Generated from the code by `make docs`.*", ""]
+    for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda i: i.name):
+        module = importlib.import_module(f"discreet.{room}.{info.name}")
+        names = [n for n in getattr(module, "__all__", []) if callable(getattr(module, n))]
+        if not names:
+            continue
+        lines += [f"## {room}.{info.name}", "", first_line(module), ""]
+        for name in names:
+            lines += described(name, getattr(module, name))
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def described(name: str, thing: Any) -> list[str]:
+    if inspect.isclass(thing):
+        return described_class(name, thing)
+    if inspect.isfunction(thing):
+        return [f"### `{signature(name, thing)}`", "", first_line(thing), ""]
+    return []
+
+
+def names_page() -> str:
+    lines = ["# Names", "", "What `import discreet as dp` offers.", "", "*Generated from the code by `make docs`.*", ""]
+    lines += ["| name | what it is | kind |", "| --- | --- | --- |"]
+    for name in sorted(n for n in discreet.__all__ if n != "__version__"):
+        thing = getattr(discreet, name)
+        is_mechanism = inspect.isclass(thing) and issubclass(thing, Measurement)
+        kind = "mechanism" if is_mechanism else thing.__module__.split(".")[1]
+        lines.append(f"| `dp.{name}` | {first_line(thing).replace('|', '∣')} | {kind} |")
+    return "\n".join(lines) + "\n"
+
+
+def errors_page() -> str:
+    module = importlib.import_module("discreet.errors")
+    text = inspect.getdoc(module) or ""
+    tree = inspect.cleandoc(text.split("::\n", 1)[1].split(">>>")[0])
+    lines = ["# Errors", "", text.split("\n")[0], "", "*Generated from the code by `make docs`.*", "", "```", tree, "```", ""]
+    for name in module.__all__:
+        lines += [f"- `{name}`: {first_line(getattr(module, name))}"]
+    return "\n".join(lines) + "\n"
+
+
+def commands_page() -> str:
+    lines = ["# Commands", "", "*Generated from the code by `make docs`.*", ""]
+    for command in app.registered_commands:
+        callback = command.callback
+        assert callback is not None
+        text = re.sub(r"\[/?\w*\]", "", inspect.getdoc(callback) or "")
+        lines += [f"## discreet {command.name or callback.__name__}", "", text, ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def pages() -> dict[str, str]:
+    """File name → content of every generated page."""
+    made = {f"{room}.md": room_page(room, about) for room, about in ROOMS.items()}
+    return made | {"names.md": names_page(), "errors.md": errors_page(), "commands.md": commands_page()}
+
+
+def main() -> None:
+    REFERENCE.mkdir(parents=True, exist_ok=True)
+    for name, text in pages().items():
+        (REFERENCE / name).write_text(text)
+
+
+if __name__ == "__main__":
+    main()
