@@ -52,7 +52,8 @@ def pure_delta(epsilon: Fraction, delta: Fraction, wanted: Fraction) -> Fraction
         return delta
     with working_precision():
         gap = -(ball(wanted - epsilon).expm1())  # (e^ε - e^w) / (1 + e^ε), divided through by e^ε
-        return min(round_up(upper(ball(delta) + ball(1 - delta) * gap / (1 + ball(-epsilon).exp()))), Fraction(1))
+        found = upper(ball(delta) + ball(1 - delta) * gap / (1 + ball(-epsilon).exp()))
+        return min(round_up(found, _DELTA_BITS), Fraction(1))
 
 
 def pure_epsilon(epsilon: Fraction, delta: Fraction, wanted: Fraction) -> Fraction:
@@ -78,7 +79,7 @@ def concentrated_delta(rho: Fraction, epsilon: Fraction) -> Fraction:
 def concentrated_epsilon(rho: Fraction, delta: Fraction) -> Fraction:
     """The same theorem solved for ε."""
     r, tail = float(rho), float(ln_up(delta))
-    alpha = _best_order(lambda t: (1 + t) * r + (_log_factor(t) - tail) / t)
+    alpha = _best_order(lambda t: t * r + (_log_factor(t) - tail) / t)
     return renyi_epsilon(alpha, alpha * rho, delta)
 
 

@@ -146,7 +146,8 @@ class Pair:
 
     def least_error_sum(self) -> Ball:
         """The least sum of false-positive and false-negative rates that any test can reach: 1 - total variation."""
-        return 1 - self.total_variation()
+        with working_precision():
+            return 1 - self.total_variation()
 
 
 def _largest(values: Sequence[Ball]) -> Ball:

@@ -22,6 +22,8 @@ from discreet.privacy.shown import shown
 
 __all__ = ["Norm", "Sensitivity"]
 
+_LARGEST = Fraction(2**100)
+
 
 class Norm(Enum):
     """How a move of several answers at once is measured."""
@@ -65,6 +67,8 @@ class Sensitivity:
         number = rational(self.value, "sensitivity")
         if number < 0:
             raise InvalidValue("sensitivity must not be negative", self.value)
+        if number > _LARGEST:
+            raise InvalidValue("sensitivity must be at most 2^100", self.value, "declare tighter bounds")
         object.__setattr__(self, "value", number)
         object.__setattr__(self, "neighbours", Neighbours.of(self.neighbours))
         object.__setattr__(self, "norm", Norm.of(self.norm))
