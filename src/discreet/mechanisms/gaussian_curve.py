@@ -10,7 +10,6 @@ True
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
@@ -18,6 +17,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from discreet.exact.ball import exp_down, lower, upper, working_precision
+from discreet.mechanisms.turning_point import turning_point
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.law import Floats
 from discreet.privacy import curve
@@ -50,9 +50,9 @@ def least_squared_sigma(epsilon: Fraction, delta: Fraction, moves: int) -> Fract
     step = Fraction(2) ** (math.frexp(guess)[1] - _RELATIVE_STEP)
 
     def suffices(count: int) -> bool:
-        return count > 0 and shift_delta(count * step, moves, epsilon) <= delta
+        return shift_delta(count * step, moves, epsilon) <= delta
 
-    return step * _least(suffices, max(round(guess / step), 1))
+    return step * turning_point(suffices, round(guess / step), _FIRST_WIDTH)
 
 
 @lru_cache(maxsize=256)
@@ -64,9 +64,9 @@ def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
     step = Fraction(2) ** (math.frexp(guess)[1] - _RELATIVE_STEP)
 
     def fails(count: int) -> bool:
-        return count > 0 and curve.concentrated_epsilon(count * step, delta) > epsilon
+        return curve.concentrated_epsilon(count * step, delta) > epsilon
 
-    return step * (_least(fails, round(guess / step)) - 1)
+    return step * (turning_point(fails, round(guess / step), _FIRST_WIDTH) - 1)
 
 
 def shift_losses(law: DiscreteGaussian, moves: int) -> LossDistribution:
@@ -94,20 +94,6 @@ def _block_masses(law: DiscreteGaussian, starts: np.ndarray, width: int) -> Floa
     terms = width + second * (z**2 - 1) / 2 + fourth * (z**4 - 6 * z**2 + 3) / 24
     peak = float(law.pmf(0))
     return np.asarray(peak * np.exp(-z * z / 2) * terms, dtype=np.float64)
-
-
-def _least(holds: Callable[[int], bool], start: int) -> int:
-    """The least count near ``start`` at which ``holds`` turns true; it is false at 0."""
-    high, width = start, _FIRST_WIDTH
-    while not holds(high):
-        high, width = high + width, 2 * width
-    low, width = high - 1, _FIRST_WIDTH
-    while holds(low):
-        low, width = max(low - width, 0), 2 * width
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
 
 
 def _continuous_sigma(epsilon: float, delta: float) -> float:
