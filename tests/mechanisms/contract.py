@@ -33,8 +33,8 @@ def privacy_violation(mechanism: Measurement, first: Any, second: Any, outcomes:
     Probability outside ``outcomes`` counts as if ``second`` could not produce it, so a window that is too small fails.
     """
     with working_precision(256):
-        p = [mechanism.distribution(first).mass(y) for y in outcomes]
-        q = [mechanism.distribution(second).mass(y) for y in outcomes]
+        laws = [mechanism.distribution(value) for value in (first, second)]
+        p, q = ([law.mass(y) for y in outcomes] for law in laws)
     loss = mechanism.loss
     return pure_violation(loss, p, q, outcomes) if isinstance(loss, Pure) else curve_violation(loss, p, q)
 
@@ -118,7 +118,8 @@ class MechanismContract(ABC):
     def test_law_sums_to_one(self) -> None:
         value = self.worst_neighbours()[0][0]
         with working_precision():
-            total = sum((self.mechanism().distribution(value).mass(y) for y in self.outcomes()), Ball(0))
+            law = self.mechanism().distribution(value)
+            total = sum((law.mass(y) for y in self.outcomes()), Ball(0))
         assert abs(float(total) - 1) < 1e-9
 
     def test_releases_follow_the_stated_law(self) -> None:
