@@ -112,14 +112,14 @@ def _wins(law: DiscreteLaplace, scores: list[int]) -> list[Ball]:
     if (high - low) * len(scores) > _MOST_TERMS:
         rule = f"the law is summed over at most {_MOST_TERMS} terms"
         raise InvalidValue(rule, (high - low) * len(scores), "release has no such limit")
-    # Rising values of v only; below `low` and above `high` nothing is left but what `_rest` bounds.
+    offsets = range(low - 1 - max(scores), high - min(scores) + 1)
+    at_most = {d: law.below(d) for d in offsets}
+    exactly = {d: law.mass(d) for d in offsets}
     found = [_rest(law, scores, k, low, high) for k in range(len(scores))]
-    before = [law.below(low - 1 - score) for score in scores]
     for v in range(low, high + 1):
-        at_most = [law.below(v - score) for score in scores]
-        for k, beats in enumerate(_products(before, at_most)):
-            found[k] += law.mass(v - scores[k]) * beats
-        before = at_most
+        rivals = _products([at_most[v - 1 - s] for s in scores], [at_most[v - s] for s in scores])
+        for k, beaten in enumerate(rivals):
+            found[k] += exactly[v - scores[k]] * beaten
     return found
 
 
