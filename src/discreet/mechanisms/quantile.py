@@ -78,6 +78,7 @@ class Quantile(Measurement):
         self.inward = default if inward is None else integer(inward, "inward", least=0, most=2**40)
         # Ranks are counted in this part of one, so that the target and all distances from it are integers.
         self._part = math.lcm(self.q.denominator, 2)
+        positive(self._rate, "epsilon / parts of a rank")
 
     def __repr__(self) -> str:
         ends = f"lower={self.grid.value_of(self._first)}, upper={self.grid.value_of(self._last)}"

@@ -67,6 +67,7 @@ class Selection(Measurement):
         if not isinstance(monotone, bool):
             raise InvalidType("monotone must be True or False", monotone)
         self.monotone = monotone
+        self._check_factor()
 
     def __repr__(self) -> str:
         shared = f"epsilon={self.epsilon}, sensitivity={self.sensitivity}, monotone={self.monotone}"
@@ -81,6 +82,9 @@ class Selection(Measurement):
     def factor(self) -> Fraction:
         """What a score is multiplied by: ε/2Δ for each pick, or ε/Δ for monotone scores."""
         return self.epsilon / (self.picks * self.sensitivity * (1 if self.monotone else 2))
+
+    def _check_factor(self) -> None:
+        positive(self.factor, "epsilon / sensitivity")
 
     @abstractmethod
     def distribution(self, value: ScoresByName) -> FiniteLaw:

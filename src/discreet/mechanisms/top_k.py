@@ -55,6 +55,7 @@ class TopK(Selection):
         """Choose the price ``epsilon`` of all ``k`` winners together."""
         super().__init__(epsilon, candidates, sensitivity=sensitivity, monotone=monotone)
         self.picks = integer(k, "k", least=1)
+        self._check_factor()
         if self.candidates is not None:
             self._check_enough(len(self.candidates))
 
