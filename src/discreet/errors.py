@@ -8,6 +8,8 @@
     │   └── InvalidType       (also a TypeError)   the value is of a kind that has no meaning here
     ├── NoProvedPath          (also a TypeError)   two losses have no proved conversion between them
     ├── BudgetExceeded                             a question costs more than what is left
+    ├── RequestConflict                            one request id, two different questions
+    ├── LedgerError                                the ledger cannot be read, written or believed
     └── OutOfReach            (also a ValueError)  no setting can meet the target that was asked for
 
 >>> raise InvalidValue("epsilon must be positive", -1, "0.1 to 5 is usual")
@@ -24,8 +26,10 @@ __all__ = [
     "InvalidInput",
     "InvalidType",
     "InvalidValue",
+    "LedgerError",
     "NoProvedPath",
     "OutOfReach",
+    "RequestConflict",
 ]
 
 _LONGEST_VALUE = 80
@@ -64,6 +68,14 @@ class NoProvedPath(DiscreetError, TypeError):
 
 class BudgetExceeded(DiscreetError):
     """The price is higher than what is left. Nothing was spent."""
+
+
+class RequestConflict(DiscreetError):
+    """A request id was used before for another question. Nothing was spent."""
+
+
+class LedgerError(DiscreetError):
+    """The ledger cannot be read, written or believed. Nothing was released."""
 
 
 class OutOfReach(DiscreetError, ValueError):

@@ -1,0 +1,1 @@
+"""The only door out: policy, price, charge, run, receipt."""

@@ -1,0 +1,107 @@
+"""Budgets in whole units, so that adding them up is exact in any database.
+
+A unit of ε (pure budgets) or ρ (concentrated ones) is 1 / (720720 · 10^9), so that thirds, sevenths, tenths and
+millionths are whole numbers of units and three thirds fill a budget of one. A unit of δ is 10^-18. Anything between
+two units rounds up in a price and down in a cap, so the units never say less than what was spent.
+
+>>> third = price_in_units(Pure("1/3"), Measure.PURE)
+>>> 3 * third.loss == Allowance.of(Pure(1)).cap
+True
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from discreet.accounting.filter import ConcentratedFilter
+from discreet.errors import InvalidType, InvalidValue, NoProvedPath
+from discreet.exact.rational import Number, probability
+from discreet.privacy.loss import Approximate, GaussianDP, Loss, Pure, ZeroConcentrated
+
+__all__ = ["DELTA_UNITS", "LOSS_UNITS", "Allowance", "Measure", "Price", "price_in_units"]
+
+LOSS_UNITS = 720_720 * 10**9
+DELTA_UNITS = 10**18
+_LARGEST = 2**62
+
+
+class Measure(Enum):
+    """What a budget counts."""
+
+    PURE = "pure"
+    """ε, for budgets without δ."""
+    CONCENTRATED = "concentrated"
+    """ρ, for (ε, δ) budgets: the filter that is proved for adaptively chosen prices."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """What one release takes from a budget."""
+
+    loss: int
+    """Units of ε or ρ."""
+    delta: int = 0
+    """Units of δ, for releases that carry a δ of their own."""
+
+    def __post_init__(self) -> None:
+        if min(self.loss, self.delta) < 0 or max(self.loss, self.delta) > _LARGEST:
+            raise InvalidValue("a price must lie between 0 and 2^62 units", f"<{self.loss}, {self.delta}>")
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """A cap on what may be spent."""
+
+    measure: Measure
+    """What is counted."""
+    cap: int
+    """Units of ε or ρ that may be spent."""
+    delta_cap: int = 0
+    """Units of δ that releases of their own may spend."""
+
+    @classmethod
+    def of(cls, budget: Loss, delta_for_events: Number = 0) -> Allowance:
+        """The allowance for a pure or an (ε, δ) budget; part of δ can be kept for releases that carry one."""
+        if isinstance(budget, Pure) or (isinstance(budget, Approximate) and budget.delta == 0):
+            return cls(Measure.PURE, _down(budget.epsilon, LOSS_UNITS))
+        if isinstance(budget, Approximate):
+            rho = ConcentratedFilter(budget, delta_for_events).rho
+            events = probability(delta_for_events, "delta_for_events")
+            return cls(Measure.CONCENTRATED, _down(rho, LOSS_UNITS), _down(events, DELTA_UNITS))
+        raise InvalidType("a budget must be a pure or an (ε, δ) loss", budget)
+
+    def loss(self, units: int) -> Pure | ZeroConcentrated:
+        """What ``units`` of this allowance mean."""
+        amount = Fraction(units, LOSS_UNITS)
+        return Pure(amount) if self.measure is Measure.PURE else ZeroConcentrated(amount)
+
+
+def price_in_units(loss: Loss, measure: Measure) -> Price:
+    """What a loss takes from a budget of this measure, rounded up."""
+    if measure is Measure.PURE:
+        if isinstance(loss, Pure) or (isinstance(loss, Approximate) and loss.delta == 0):
+            return Price(_up(loss.epsilon, LOSS_UNITS))
+        raise NoProvedPath("a pure budget takes pure prices", repr(loss), "give the table an (ε, δ) budget")
+    rho, delta = _concentrated(loss)
+    return Price(_up(rho, LOSS_UNITS), _up(delta, DELTA_UNITS))
+
+
+def _concentrated(loss: Loss) -> tuple[Fraction, Fraction]:
+    if isinstance(loss, ZeroConcentrated):
+        return loss.rho, Fraction(0)
+    if isinstance(loss, GaussianDP):
+        return loss.mu**2 / 2, Fraction(0)
+    if isinstance(loss, (Pure, Approximate)):
+        return loss.epsilon**2 / 2, loss.delta if isinstance(loss, Approximate) else Fraction(0)
+    raise NoProvedPath("a concentrated budget takes ρ, μ, ε or (ε, δ) prices", repr(loss))
+
+
+def _up(amount: Fraction, units: int) -> int:
+    return math.ceil(amount * units)
+
+
+def _down(amount: Fraction, units: int) -> int:
+    return min(math.floor(amount * units), _LARGEST)

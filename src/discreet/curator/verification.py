@@ -1,0 +1,121 @@
+"""Can the ledger be believed? Replay it from the first record and compare with everything that is stored beside it.
+
+It fails when a byte was flipped, a record deleted, reordered or cut off, when the accounts or answers disagree with the
+records, and when an older copy of the file was put back (the witness remembers).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from discreet.curator.chain import GENESIS, link
+from discreet.curator.ledger import Ledger
+from discreet.errors import DiscreetError
+
+__all__ = ["Verification", "verify"]
+
+
+@dataclass
+class Verification:
+    """What a check of a ledger found."""
+
+    entries: int = 0
+    """Records that were replayed."""
+    head: bytes = GENESIS
+    """Hash of the last one."""
+    problems: list[str] = field(default_factory=list)
+    """What is wrong, in plain words; empty when the ledger can be believed."""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+
+def verify(folder: Path) -> Verification:
+    """Check the ledger in ``folder`` as a whole."""
+    result = Verification()
+    try:
+        ledger = Ledger(folder)
+        try:
+            _check(ledger, result)
+        finally:
+            ledger.close()
+    except (DiscreetError, apsw.Error, OSError, ValueError, KeyError, TypeError) as fault:
+        result.problems.append(f"the ledger cannot be read: {type(fault).__name__}")
+    return result
+
+
+def _check(ledger: Ledger, result: Verification) -> None:
+    if ledger.database.pragma("integrity_check") != "ok":
+        result.problems.append("the database file is damaged")
+    replay = _Replay()
+    hashes = {0: GENESIS}
+    for position, body, digest in ledger.database.execute("SELECT position, body, hash FROM entry ORDER BY position"):
+        if position != result.entries + 1:
+            result.problems.append(f"record {result.entries + 1} is missing")
+        if link(result.head, bytes(body)) != digest:
+            result.problems.append(f"record {position} does not follow from the one before it")
+        result.entries, result.head = position, digest
+        hashes[position] = digest
+        replay.apply(position, json.loads(body))
+    result.problems += replay.differences(ledger)
+    result.problems += _rolled_back(ledger, hashes)
+
+
+def _rolled_back(ledger: Ledger, hashes: dict[int, bytes]) -> list[str]:
+    attested = ledger.witness.attested()
+    found = [f"record {p} is not the one the witness saw" for p, head in attested.items() if hashes.get(p) != head]
+    return found if attested else ["the witness is empty"]
+
+
+class _Replay:
+    """Accounts and requests as the records alone describe them."""
+
+    def __init__(self) -> None:
+        self._accounts: dict[str, list[int]] = {}
+        self._requests: dict[str, dict[str, Any]] = defaultdict(dict)
+
+    def apply(self, position: int, record: dict[str, Any]) -> None:
+        kind = record["kind"]
+        if kind == "account":
+            self._accounts[record["name"]] = [record["cap"], record["delta_cap"], 0, 0]
+        elif kind == "charge":
+            for name, (loss, delta) in record["prices"].items():
+                self._accounts[name][2] += loss
+                self._accounts[name][3] += delta
+            self._requests[record["request"]] |= {"charge": position, "body": record["body"]}
+        elif kind == "answer":
+            self._requests[record["request"]] |= {"answer": position, "digest": record["answer"]}
+
+    def differences(self, ledger: Ledger) -> list[str]:
+        return [*self._account_differences(ledger), *self._request_differences(ledger)]
+
+    def _account_differences(self, ledger: Ledger) -> list[str]:
+        stored = {
+            name: [a.allowance.cap, a.allowance.delta_cap, a.spent, a.delta_spent]
+            for name, a in ledger.accounts().items()
+        }
+        names = stored.keys() | self._accounts.keys()
+        return [
+            f"account {n} is not what the records say" for n in sorted(names) if stored.get(n) != self._accounts.get(n)
+        ]
+
+    def _request_differences(self, ledger: Ledger) -> list[str]:
+        rows = ledger.database.execute("SELECT id, hex(body_hash), charge, answer, bytes FROM request")
+        found, seen = [], set()
+        for request, body, charge, answer, data in rows:
+            seen.add(request)
+            known = self._requests.get(request, {})
+            digest = None if data is None else hashlib.sha256(data).hexdigest()
+            stored = (body.lower(), charge, answer, digest)
+            if stored != (known.get("body"), known.get("charge"), known.get("answer"), known.get("digest")):
+                found.append(f"request {request} is not what the records say")
+        return found + [f"request {request} is missing" for request in self._requests.keys() - seen]
