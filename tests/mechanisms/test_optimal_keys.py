@@ -68,9 +68,7 @@ def test_the_closed_form_is_the_recursion(epsilon: str, delta: str) -> None:
 
 
 def chance_after(chance: Ball, grown: Ball, spare: Ball) -> Ball:
-    first, second = grown * chance + spare, 1 - (1 - chance - spare) / grown
-    smaller = first if first < second else second
-    return smaller if smaller < 1 else Ball(1)
+    return min(grown * chance + spare, 1 - (1 - chance - spare) / grown, Ball(1))
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), PRICES)
