@@ -71,11 +71,17 @@ def test_a_root_of_zero_is_zero_from_below():
     assert sqrt_down(0) == 0 == sqrt_up(0)
 
 
-def test_exponents_beyond_reach_round_to_the_safe_side():
-    assert exp_down(-(2**100)) == 0 < exp_up(-(2**100))
-    assert exp_down(2**100) > 2**90000
-    with pytest.raises(InvalidValue, match="at most 2\\^16"):
-        exp_up(2**100)
+def test_exponents_beyond_reach_round_to_the_safe_side_or_are_refused():
+    assert exp_down(-(2**100)) == 0 < exp_up(-(2**100)) < Fraction(1, 2**10000)
+    for bound in (exp_up, exp_down):
+        with pytest.raises(InvalidValue, match="logarithm"):
+            bound(2**100)
+
+
+def test_ends_next_to_zero_move_outwards():
+    with working_precision():
+        tiny = (-Ball(2) ** 90).exp()
+        assert lower(-tiny) < 0 == lower(tiny) == upper(-tiny) < upper(tiny)
 
 
 @given(st.fractions())

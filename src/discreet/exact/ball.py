@@ -45,7 +45,7 @@ BITS = 160
 """Working precision where nobody asks for another: errors near 1e-45 next to probabilities near 1."""
 
 _PRICE_BITS = 96
-_LARGEST_EXPONENT = 2**16  # e^65536 already has 94,548 bits; a rational that holds e^(2^100) does not exist
+_LONGEST = 2**20  # bits; Arb holds e^(2^100) with ease, no rational does
 _lock = RLock()
 
 
@@ -77,18 +77,26 @@ def ball(value: Fraction | int | Ball) -> Ball:
 
 
 def lower(value: Ball) -> Fraction:
-    """The lower end of a ball, exactly."""
-    return _exact(value.lower())
+    """The lower end of a ball; ends that would need over 2^20 bits are rounded down, or refused if large."""
+    mantissa, exponent = value.lower().man_exp()
+    return -_at_or_above(-int(mantissa), int(exponent))
 
 
 def upper(value: Ball) -> Fraction:
-    """The upper end of a ball, exactly."""
-    return _exact(value.upper())
+    """The upper end of a ball; ends that would need over 2^20 bits are rounded up, or refused if large."""
+    mantissa, exponent = value.upper().man_exp()
+    return _at_or_above(int(mantissa), int(exponent))
 
 
-def _exact(end: Ball) -> Fraction:
-    mantissa, exponent = end.man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+def _at_or_above(mantissa: int, exponent: int) -> Fraction:
+    """mantissa · 2^exponent, or 2^-(2^20) where it is smaller than that and positive."""
+    magnitude = exponent + mantissa.bit_length()
+    if magnitude > _LONGEST:
+        rule = "a number must stay below 2^(2^20) to be written down"
+        raise InvalidValue(rule, f"<about 2^{magnitude}>", "use its logarithm")
+    if magnitude < -_LONGEST:
+        return Fraction(mantissa > 0, 1 << _LONGEST)
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
 def floor_of(compute: Callable[[], Ball], bits: int = BITS) -> int:
@@ -107,21 +115,15 @@ def round_up(value: Fraction, bits: int = _PRICE_BITS) -> Fraction:
 
 
 def exp_up(x: Fraction | int) -> Fraction:
-    """A rational at or above e^x, for x ≤ 2^16."""
-    if x > _LARGEST_EXPONENT:
-        raise InvalidValue("the exponent of a power of e must be at most 2^16", x, "work with its logarithm")
-    x = max(x, -_LARGEST_EXPONENT)  # rounds up
+    """A rational at or above e^x, for x up to about 700,000."""
     with working_precision():
         return upper(ball(x).exp())
 
 
 def exp_down(x: Fraction | int) -> Fraction:
-    """A rational at or below e^x."""
-    if x < -_LARGEST_EXPONENT:
-        return Fraction(0)
-    x = min(x, _LARGEST_EXPONENT)  # rounds down
+    """A rational at or below e^x, for x up to about 700,000; never negative."""
     with working_precision():
-        return lower(ball(x).exp())
+        return max(lower(ball(x).exp()), Fraction(0))
 
 
 def ln_up(x: Fraction | int) -> Fraction:

@@ -102,7 +102,7 @@ class DiscreteGaussian(SymmetricLaw):
 
     def _settle(self, size: int, coin: int, stream: Stream) -> bool:
         exponent = (size - self._centre) ** 2 / (2 * self.squared) - self._least_exponent
-        return LazyUniform(coin, 64, stream).exceeds(lambda v: -v.log() - ball(exponent))
+        return exponent == 0 or LazyUniform(coin, 64, stream).exceeds(lambda v: -v.log() - ball(exponent))
 
     # Probabilities.
 
