@@ -1,0 +1,351 @@
+"""Erman Ayday, "Data Privacy: Hiding Data from the Database User II" (slides), as tests."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.accounting.composition import sequential
+from discreet.exact.ball import Ball, working_precision
+from discreet.mechanisms.exponential import Exponential
+from discreet.mechanisms.laplace import Laplace
+from discreet.privacy.loss import Pure
+from discreet.privacy.meaning import OddsRatio, possible_probabilities
+from discreet.privacy.pair import Pair
+from discreet.privacy.sensitivity import Sensitivity
+from tests.texts.laws import Law, factor, pair, random_laws, response, side_by_side
+from tests.texts.tables import anonymity, classes, diversity, fits
+
+LIGHT = settings(max_examples=30, deadline=None)
+F = Fraction
+
+# Tables that can be published.
+
+RACES = [
+    ("Black", "1965", "m", "02141", "short breath"),
+    ("Black", "1965", "m", "02141", "chest pain"),
+    ("Black", "1964", "f", "02138", "obesity"),
+    ("Black", "1964", "f", "02138", "chest pain"),
+    ("White", "1964", "m", "02138", "chest pain"),
+    ("White", "1964", "m", "02138", "obesity"),
+    ("White", "1964", "m", "02138", "short breath"),
+]
+
+HOSPITAL = [
+    ("13053", 28, "Heart Disease"),
+    ("13068", 29, "Heart Disease"),
+    ("13068", 21, "Viral Infection"),
+    ("13053", 23, "Viral Infection"),
+    ("14853", 50, "Cancer"),
+    ("14853", 55, "Heart Disease"),
+    ("14850", 47, "Viral Infection"),
+    ("14850", 49, "Viral Infection"),
+    ("13053", 31, "Cancer"),
+    ("13053", 37, "Cancer"),
+    ("13068", 36, "Cancer"),
+    ("13068", 35, "Cancer"),
+]
+
+GENERALIZED = [("130**", "<30")] * 4 + [("1485*", "≥40")] * 4 + [("130**", "3*")] * 4
+
+SALARIES = [
+    ("476**", "2*", 3, "gastric ulcer"),
+    ("476**", "2*", 4, "gastritis"),
+    ("476**", "2*", 5, "stomach cancer"),
+    ("4790*", "≥40", 6, "gastritis"),
+    ("4790*", "≥40", 11, "flu"),
+    ("4790*", "≥40", 8, "bronchitis"),
+    ("476**", "3*", 7, "bronchitis"),
+    ("476**", "3*", 9, "pneumonia"),
+    ("476**", "3*", 10, "stomach cancer"),
+]
+
+
+def test_the_first_table_is_2_anonymous() -> None:
+    assert anonymity(RACES) == 2
+
+
+def test_the_4_anonymous_version_generalizes_the_hospital_records() -> None:
+    for (zip_code, age, _), (zips, ages) in zip(HOSPITAL, GENERALIZED, strict=True):
+        assert zip_code.startswith(zips.rstrip("*"))
+        assert fits(age, ages)
+    released = [(*shown, row[-1]) for shown, row in zip(GENERALIZED, HOSPITAL, strict=True)]
+    assert anonymity(released) == 4
+    assert diversity(released) == 1
+    assert set(classes(released)["130**", "3*"]) == {("Cancer",)}
+
+
+def test_the_3_diverse_table_still_says_low_salaries_and_stomach_diseases() -> None:
+    diseases = [(zips, ages, disease) for zips, ages, _, disease in SALARIES]
+    assert anonymity(diseases) == 3
+    assert diversity(diseases) == 3
+    young = {disease for (zips, ages, _, disease) in SALARIES if (zips, ages) == ("476**", "2*")}
+    assert young == {"gastric ulcer", "gastritis", "stomach cancer"}
+    assert sorted(salary for _, _, salary, _ in SALARIES)[:3] == [3, 4, 5]
+
+
+def test_t_closeness_compares_each_class_with_the_whole_table() -> None:
+    """The young hold the three lowest salaries: their law is far from that of the table (total variation 2/3)."""
+    everyone = {salary: F(1, 9) for _, _, salary, _ in SALARIES}
+    young = {salary: F(1, 3) for salary in (3, 4, 5)}
+    assert float(pair(young, everyone).total_variation()) == pytest.approx(2 / 3)
+
+
+# Statistics that give a person away.
+
+SICKLE_CELL = {"A": True, "B": True, "C": False, "D": False, "X": False, "Y": True, "Z": False}
+
+
+def test_two_large_counts_differ_by_one_person() -> None:
+    everybody = sum(SICKLE_CELL.values())
+    all_but_x = sum(trait for name, trait in SICKLE_CELL.items() if name != "X")
+    assert everybody == 3
+    assert bool(everybody - all_but_x) == SICKLE_CELL["X"]
+
+
+PHD = [
+    ("Ben", "Y", "M", 1),
+    ("Bha", "N", "M", 1),
+    ("Ios", "Y", "M", 1),
+    ("Jan", "N", "M", 2),
+    ("Jian", "Y", "M", 2),
+    ("Jie", "N", "M", 1),
+    ("Joe", "N", "M", 2),
+    ("Moh", "N", "M", 1),
+    ("Son", "N", "F", 1),
+    ("Xi", "Y", "F", 3),
+    ("Yao", "N", "M", 2),
+]
+
+
+def test_two_maxima_pin_down_the_only_woman_in_her_first_year() -> None:
+    assert max(value for _, _, gender, value in PHD if gender == "M") == 2
+    assert max(value for _, first, _, value in PHD if first == "Y") == 3
+    assert [name for name, first, gender, _ in PHD if first == "Y" and gender == "F"] == ["Xi"]
+
+
+@pytest.mark.parametrize("n", [3, 10])
+def test_a_random_subsample_is_not_private(n: int) -> None:
+    """Whoever appears in the sample is given away: no finite ε, whatever the size of the sample."""
+
+    def subsample(data: tuple[int, ...]) -> Law:
+        found: Law = {}
+        for rows in itertools.combinations(data, 2):
+            shown = tuple(sorted(rows))
+            found[shown] = found.get(shown, F(0)) + F(1, math.comb(n, 2))
+        return found
+
+    assert factor(subsample((0,) * n), subsample((0,) * (n - 1) + (1,))) == math.inf
+
+
+@pytest.mark.parametrize("times", [1, 10, 100])
+def test_averaging_the_same_question_brings_the_truth_out(times: int) -> None:
+    """Independent noise averages away like 1/√k, and each answer is charged: k answers cost kε."""
+    once = Laplace(epsilon="0.1").standard_deviation
+    assert once / math.sqrt(times) == pytest.approx(math.sqrt(200) / math.sqrt(times), rel=0.01)
+    assert sequential([Pure("0.1")] * times) == Pure(F(times, 10))
+
+
+@pytest.mark.parametrize("bound", [0, 1])
+def test_noise_bounded_by_e_lets_all_subset_sums_rebuild_the_data_within_4_e(bound: int) -> None:
+    """Dinur and Nissim: any candidate that agrees with every noisy answer is wrong in at most 4E positions."""
+    n = 6
+    subsets = list(itertools.product([0, 1], repeat=n))
+    data = (1, 0, 1, 1, 0, 0)
+
+    def exact(rows: tuple[int, ...], subset: tuple[int, ...]) -> int:
+        return sum(x * s for x, s in zip(rows, subset, strict=True))
+
+    noisy = {s: exact(data, s) + bound * (-1) ** (sum(s) % 2) for s in subsets}
+    fitting = [c for c in subsets if all(abs(exact(c, s) - noisy[s]) <= bound for s in subsets)]
+    assert data in fitting
+    assert max(sum(a != b for a, b in zip(c, data, strict=True)) for c in fitting) <= 4 * bound
+
+
+def test_noise_below_n_over_401_gives_away_99_percent() -> None:
+    assert 4 * F(1, 401) < F(1, 100)
+
+
+BLOOD = {"Alice": F("4.2"), "Bob": F("5.9"), "Cathy": F("5.2"), "Diana": F("6.9"), "Ellen": F("5.7")}
+NOISED_FIRST = [F("4.5"), F("5.1"), F("4.41"), F("6.2"), F("5.7")]
+NOISED_SECOND = [F("3.0"), F("3.7"), F("7.5"), F("7.5")]
+
+
+def test_two_averages_give_the_blood_sugar_of_bob() -> None:
+    group = sum(BLOOD.values()) / 5
+    women = sum(level for name, level in BLOOD.items() if name != "Bob") / 4
+    assert (group, women) == (F("5.58"), F("5.5"))
+    assert 5 * group - 4 * women == F("5.9") == BLOOD["Bob"]
+
+
+def test_the_averages_of_the_noised_rows_are_not_the_printed_ones() -> None:
+    assert sum(NOISED_FIRST) / 5 == F("5.182")  # printed 5.23
+    assert sum(NOISED_SECOND) / 4 == F("5.425")  # printed 5.46
+    assert 5 * F("5.23") - 4 * F("5.46") == F("4.31")
+    assert 5 * F("5.182") - 4 * F("5.425") == F("4.21")
+
+
+def test_bounded_noise_is_never_differentially_private() -> None:
+    """Uniform noise on [-2, 2], in steps of 1/10: an answer that one value allows and another excludes."""
+    uniform = {F(k, 10): F(1, 41) for k in range(-20, 21)}
+    laws = [{level + noise: p for noise, p in uniform.items()} for level in (BLOOD["Bob"], BLOOD["Alice"])]
+    assert factor(*laws) == math.inf
+    assert pair(*laws).epsilon() == Ball.pos_inf()
+    assert float(pair(*laws).delta(10)) == pytest.approx(17 / 41)
+
+
+# Differential privacy and Laplace noise.
+
+
+@given(st.fractions(min_value=-9, max_value=9), st.fractions(min_value=-1, max_value=1))
+def test_densities_of_laplace_noise_at_distance_one_differ_by_at_most_e_to_the_epsilon(
+    eta: Fraction, move: Fraction
+) -> None:
+    assert abs(abs(eta + move) - abs(eta)) <= 1
+
+
+def test_laplace_noise_is_likeliest_at_zero_and_has_exponential_tails() -> None:
+    """Heavier than a bell curve, but not heavy: every moment is finite, E e^(t|η|) too for t below ε."""
+    law = Laplace(epsilon=1).law
+    assert all(float(law.pmf(0)) > float(law.pmf(k)) for k in (-2, -1, 1, 2))
+    ratios = [float(law.pmf(k + 1) / law.pmf(k)) for k in range(5, 30)]
+    assert all(ratio == pytest.approx(math.exp(-1)) for ratio in ratios)
+    assert math.fsum(float(law.pmf(k)) * math.exp(0.5 * abs(k)) for k in range(-200, 201)) < 2
+
+
+@pytest.mark.parametrize(
+    ("loss", "printed"), [(Pure("0.01"), 1.0101), (Pure("0.1"), 1.1052), (OddsRatio(2), 2.0), (OddsRatio(3), 3.0)]
+)
+def test_the_epsilons_that_dwork_thinks_of(loss: Pure | OddsRatio, printed: float) -> None:
+    """0.01, 0.1, ln 2 and ln 3: what they can do to an event that has probability 1/10."""
+    low, high = possible_probabilities("0.1", loss)
+    assert float(high) == pytest.approx(0.1 * printed, abs=1e-5)
+    assert float(low) == pytest.approx(0.1 / printed, abs=1e-5)
+
+
+def test_sensitivities_of_the_slides_and_their_relations() -> None:
+    """A count moves by 1 under both relations; a histogram by 2 only when an entry is replaced."""
+    assert Sensitivity.count("add-remove-one").value == Sensitivity.count("replace-one").value == 1
+    assert Sensitivity.histogram("replace-one").value == 2
+    assert Sensitivity.histogram("add-remove-one").value == 1
+
+
+@pytest.mark.parametrize("n", [3, 5])
+def test_exercise_mean_and_median_of_integers_from_0_to_100(n: int) -> None:
+    assert Sensitivity.mean(0, 100, n, "replace-one").value == F(100, n)
+    assert Sensitivity.median(0, 100, "replace-one").value == 100
+    low, high = (0,) * (n // 2), (100,) * (n // 2)
+    medians = [sorted((*low, x, *high))[n // 2] for x in (0, 100)]
+    assert medians == [0, 100]
+
+
+@given(*[st.fractions(min_value=-50, max_value=50)] * 3)
+def test_proof_the_log_ratio_is_the_difference_of_distances(a: Fraction, b: Fraction, o: Fraction) -> None:
+    """log(e^(-|a-o|/λ) / e^(-|b-o|/λ)) = (|b-o| - |a-o|)/λ ≤ |a-b|/λ; the slide has the sign turned round."""
+    assert abs(b - o) - abs(a - o) <= abs(a - b)
+    noise_a, noise_b = o - a, o - b  # η = o - a, since o = a + η
+    assert abs(noise_b) - abs(noise_a) == abs(b - o) - abs(a - o)
+
+
+@LIGHT
+@given(st.lists(st.tuples(random_laws(3), random_laws(3)), min_size=2, max_size=3))
+def test_composability_epsilons_add(steps: list[tuple[Law, Law]]) -> None:
+    together = [side_by_side(laws) for laws in zip(*steps, strict=True)]
+    assert factor(*together) <= math.prod(factor(*laws) for laws in steps)
+    assert sequential([Pure(1), Pure(2), Pure("0.5")]) == Pure("3.5")
+
+
+# The exponential mechanism.
+
+APPLES = [F(1), F("1.01"), F("4.01"), F("4.02")]
+BUYERS = [F(1), F(1), F(1), F("4.01")]
+
+
+def profit(buyers: list[Fraction], price: Fraction) -> Fraction:
+    return price * sum(buyer >= price for buyer in buyers)
+
+
+def test_apples_for_sale() -> None:
+    assert [profit(BUYERS, price) for price in APPLES] == [4, F("1.01"), F("4.01"), 0]
+
+
+def test_apples_which_price_wins_how_often() -> None:
+    """ε = 5 with profits that one buyer moves by at most 4.02: the two good prices win nine times in ten."""
+    law = Exponential(5, APPLES, sensitivity="4.02").distribution([profit(BUYERS, price) for price in APPLES])
+    often = [law.pmf(price) for price in APPLES]
+    assert often == pytest.approx([0.4454, 0.0694, 0.4482, 0.0370], abs=1e-4)
+    assert often[0] + often[2] > 0.88
+
+
+def test_score_functions_of_numbers_are_minus_the_distance() -> None:
+    """For a count, -|F(D) - r| moves by 1 when the count does."""
+    results = range(6)
+    moves = [abs(-abs(3 - r) + abs(4 - r)) for r in results]
+    assert max(moves) == 1
+    best = max(results, key=lambda r: -abs(3 - r))
+    assert best == 3
+
+
+@LIGHT
+@given(
+    st.lists(st.integers(0, 12), min_size=2, max_size=7),
+    st.fractions(min_value=F(1, 4), max_value=3),
+    st.integers(1, 4),
+)
+def test_utility_theorem_of_gupta_and_others(scores: list[int], epsilon: Fraction, t: int) -> None:
+    """Behind by (2Δ/ε)(ln(|R|/|R_OPT|) + t) with probability at most e^-t, exactly summed."""
+    law = Exponential(epsilon).distribution(scores)
+    optimal = scores.count(max(scores))
+    behind = 2 / float(epsilon) * (math.log(len(scores) / optimal) + t)
+    bad = math.fsum(law.pmf(r) for r, score in enumerate(scores) if score <= max(scores) - behind)
+    assert bad <= math.exp(-t)
+
+
+@pytest.mark.parametrize(("kinds", "right", "printed"), [(4, 8.77, 6.8), (5, 9.22, 7.4)])
+def test_most_common_nationality_and_eye_colour(kinds: int, right: float, printed: float) -> None:
+    """2(ln 4 + 3)/ε = 8.77/ε and 2(ln 5 + 3)/ε = 9.22/ε; the printed numbers do not follow."""
+    confidence = 1 - F(math.exp(-3)).limit_denominator(10**12)
+    assert float(confidence) == pytest.approx(0.95, abs=0.001)
+    for epsilon in (F(1, 2), F(1)):
+        found = Exponential(epsilon, range(kinds)).utility_bound(confidence) * float(epsilon)
+        assert found == pytest.approx(right, abs=0.01)
+        assert found > printed + 1
+    assert round(2 * (math.log10(5) + 3), 1) == 7.4  # logarithms to base 10 explain one of the two
+    assert round(2 * (math.log10(4) + 3), 1) == 7.2
+
+
+def test_the_bound_does_not_depend_on_the_number_of_people() -> None:
+    colours = Exponential(1, ["Red", "Blue", "Green", "Brown", "Purple"])
+    assert colours.error(0.95) <= colours.utility_bound(0.95) < 9.3
+    crowd, village = [1000, 990, 980, 900, 0], [40, 30, 20, -60, -960]
+    assert colours.exact_shortfall(crowd) <= 9.3
+    assert colours.distribution(crowd).pmf("Red") == pytest.approx(colours.distribution(village).pmf("Red"))
+
+
+@LIGHT
+@given(st.tuples(random_laws(4), random_laws(4)))
+def test_every_private_algorithm_is_an_exponential_mechanism_at_twice_the_price(laws: tuple[Law, Law]) -> None:
+    """With score ln P(M(D) = r), of sensitivity ε, and parameter 2ε the law is M's own: captured, but priced 2ε."""
+    scores = [[F(math.log(p)) for p in law.values()] for law in laws]
+    sensitivity = max(*(abs(a - b) for a, b in zip(*scores, strict=True)), F(1, 100))
+    captured = Exponential(2 * sensitivity, sensitivity=sensitivity)
+    for law, score in zip(laws, scores, strict=True):
+        found = captured.distribution(score)
+        assert [found.pmf(r) for r in law] == pytest.approx([float(p) for p in law.values()])
+    assert captured.loss == Pure(2 * sensitivity)
+    assert float(pair(*laws).epsilon()) <= float(sensitivity) * (1 + 1e-12)
+
+
+def test_a_strong_adversary_who_knows_all_but_one_learns_little() -> None:
+    known = (1, 0, 1)
+    laws = [side_by_side(response(bit, F(2, 3)) for bit in (*known, last)) for last in (0, 1)]
+    assert factor(*laws) == 2
+    with working_precision():
+        assert float(Pair(list(laws[0].values()), [laws[1][y] for y in laws[0]]).epsilon()) == pytest.approx(
+            math.log(2)
+        )
