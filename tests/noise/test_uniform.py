@@ -11,7 +11,7 @@ from discreet.noise.uniform import UniformInteger
 from tests.noise.contract import LawContract
 
 TOP = 2**64 - 1
-UNEVEN = [3, 5, 6, 7, 1000, 2**61 + 1, 2**62 - 1, 2**63 // 9 * 2]
+UNEVEN = [3, 5, 6, 7, 1000, 2**61 + 1, 2**62 - 1, 2**65 // 9]
 
 
 class TestUniformInteger(LawContract):
@@ -21,7 +21,7 @@ class TestUniformInteger(LawContract):
         "byte": UniformInteger(256),
         "hundred": UniformInteger(100),
         "largest": UniformInteger(2**62),
-        "uneven": UniformInteger(2**63 // 9 * 2),
+        "uneven": UniformInteger(2**65 // 9),
     }
 
 
@@ -30,8 +30,8 @@ def unfair_words_pass(law: UniformInteger) -> list[int]:
     fair = 2**64 - 2**64 % law.n  # words below it come in whole rounds of n
     wrong = []
     for word in sorted({fair - 2, fair - 1, min(fair, TOP), min(fair + 1, TOP), TOP}):
-        expected = word % law.n if word < fair else 0
-        if law.sample(1, ScriptedSource([word, 0])).tolist() != [expected]:
+        expected = word % law.n if word < fair else 1
+        if law.sample(1, ScriptedSource([word, 1])).tolist() != [expected]:
             wrong.append(word)
     return wrong
 

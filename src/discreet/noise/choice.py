@@ -112,8 +112,9 @@ class _Race(Law):
 
     def below(self, value: int) -> Ball:
         """P(winner ≤ value)."""
-        masses = (self.mass(k) for k in range(min(value + 1, len(self.scores))))
-        return sum(masses, Ball(0))
+        if value >= len(self.scores) - 1:
+            return Ball(1)
+        return sum((self.mass(k) for k in range(value + 1)), Ball(0))
 
     def cdf(self, values: Whole) -> Floats:
         """P(winner ≤ value) for each value."""
