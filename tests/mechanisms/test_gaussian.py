@@ -186,6 +186,8 @@ def test_whole_answers_are_not_rounded() -> None:
     histogram = Sensitivity.histogram("replace-one", Norm.L2)
     assert Gaussian(rho=0.5, sensitivity=histogram, integers=True).law.squared == 2
     assert Gaussian(rho=0.5, sensitivity=histogram, integers=True, grid=0.5).law.squared == 8
+    for counts in range(1, 50):
+        assert Gaussian(rho=0.5, sensitivity=math.sqrt(counts), integers=True).law.squared == counts
     with pytest.raises(InvalidType, match="integers"):
         Gaussian(rho=0.5, integers=True).release(1.0)
     with pytest.raises(InvalidValue, match="finer"):

@@ -138,6 +138,7 @@ def test_arrays_and_huge_counts_are_taken() -> None:
     found = rule.release((np.asarray([3, 1, 2]), np.asarray([500, 0, 700], np.uint16)))
     assert list(found) == [2, 3]
     assert abs(rule.release({"huge": 10**30})["huge"] - 2**62) < 1000
+    assert list(rule.release({"huge": 2**63, "small": 1000})) == ["huge", "small"]
 
 
 def test_visible_from_is_an_exact_quantile() -> None:
@@ -193,6 +194,8 @@ def test_refuses_a_delta_of_one_and_units_without_keys(kind: Any) -> None:
     for delta, keys in ((1, 1), ("1.5", 1), ("0.1", 0), ("0.1", 1.5)):
         with pytest.raises(InvalidInput):
             kind(1, delta, keys_per_unit=keys)
+    with pytest.raises(InvalidInput, match="promises nothing"):
+        kind(2**17, "0.1")
 
 
 def test_prints_its_price() -> None:

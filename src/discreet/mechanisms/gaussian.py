@@ -33,6 +33,8 @@ from discreet.privacy.sensitivity import Norm, Sensitivity
 
 __all__ = ["Gaussian"]
 
+_ROOT_SLACK = 1 + Fraction(1, 2**40)
+
 
 class Gaussian(AdditiveNoise):
     """Noise with P(k) proportional to e^(-k²/2σ²) on every answer, for a joint L2 sensitivity Δ.
@@ -99,7 +101,9 @@ class Gaussian(AdditiveNoise):
     def _squared_moves(self) -> int:
         """How far all answers can move together, in squared steps: a whole number, as each coordinate is one."""
         if self.integers:
-            return int(max(math.floor(self.sensitivity**2), 1) / self.grid.step**2)
+            # The float nearest to √3 squares to less than 3: a move of that length is not one of √2.
+            squared = math.floor(self.sensitivity**2 * _ROOT_SLACK)
+            return int(max(squared, 1) / self.grid.step**2)
         if self._is_single:
             return self._moves**2
         # Each of k rounded answers moves by less than one step more than the truth did, so all of them by less than √k.

@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import log_ndtr
 
-from discreet.exact.ball import exp_down, lower, upper, working_precision
+from discreet.exact.ball import Ball, exp_down, lower, upper, working_precision
 from discreet.mechanisms.turning_point import turning_point
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.law import Floats
@@ -28,6 +28,7 @@ __all__ = ["largest_rho", "least_squared_sigma", "shift_delta", "shift_losses"]
 _RELATIVE_STEP = 16  # σ² is searched for on multiples of about 2^-16 of itself
 _FIRST_WIDTH = 64
 _MOST_ATOMS = 2**15
+_LARGEST_POWER = Fraction(256)  # e^256 times what two laws share is all that a working precision can see
 _REACH = 12  # deviations; e^(-12²/2) < 2^-103 of the noise lies further out
 
 
@@ -37,10 +38,11 @@ def shift_delta(squared_sigma: Fraction, moves: int, epsilon: Fraction) -> Fract
     middle = epsilon * squared_sigma / moves
     half = Fraction(moves, 2)
     with working_precision():
-        gained = upper(law.above(math.floor(middle - half) + 1))
-        # A tail below the working precision is a ball around 0; dropping it only raises δ.
-        shared = max(lower(law.above(math.floor(middle + half) + 1)), Fraction(0))
-    return min(max(gained - exp_down(epsilon) * shared, Fraction(0)), Fraction(1))
+        # A tail such as e^-100000 would make rationals of as many digits; this much only raises δ.
+        negligible = Ball(2) ** -400
+        gained = upper(law.above(math.floor(middle - half) + 1) + negligible)
+        shared = max(lower(law.above(math.floor(middle + half) + 1) - negligible), Fraction(0))
+    return min(max(gained - exp_down(min(epsilon, _LARGEST_POWER)) * shared, Fraction(0)), Fraction(1))
 
 
 @lru_cache(maxsize=256)

@@ -29,6 +29,8 @@ from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["KeySelection", "SurvivorsLaw", "canonical", "held_keys"]
 
+_LARGEST_EPSILON = 2**16
+
 
 @dataclass(frozen=True)
 class SurvivorsLaw(Distribution):
@@ -61,6 +63,8 @@ class KeySelection(Measurement):
 
     def _declare(self, epsilon: Number, delta: Number, keys_per_unit: int) -> None:
         self.epsilon = positive(epsilon, "epsilon")
+        if self.epsilon > _LARGEST_EPSILON:
+            raise InvalidValue("epsilon must be at most 2^16", epsilon, "such a loss promises nothing")
         self.delta = positive(delta, "delta")
         if self.delta >= 1:
             raise InvalidValue("delta must be below 1", delta, "far below one in the number of units is usual")
@@ -165,7 +169,8 @@ def _whole(counts: list[Any]) -> Integers:
     if not counts:
         return np.empty(0, np.int64)
     try:
-        array = np.asarray(counts)
+        # Python integers beyond 64 bits would turn into floats; one huge count must not be refused for its size.
+        array = np.asarray(counts, dtype=object if set(map(type, counts)) == {int} else None)
     except ValueError:
         raise InvalidType("counts must be whole numbers", "<lists of different lengths>") from None
     if array.dtype.kind not in "iuO" or array.ndim != 1:
