@@ -57,9 +57,11 @@ class OptimalKeySelection(KeySelection):
         words = stream.words(len(keys))
         shown = np.zeros(len(keys), np.bool_)
         capped = np.minimum(counts, min(self.always_from, 2**62))
-        for count in np.unique(capped).tolist():
-            alike = capped == count
-            shown[alike] = falls_below(words[alike], self._curve.threshold(count), stream)
+        order = np.argsort(capped, kind="stable")
+        for alike in np.split(order, np.flatnonzero(np.diff(capped[order])) + 1):
+            if len(alike):
+                threshold = self._curve.threshold(int(capped[alike[0]]))
+                shown[alike] = falls_below(words[alike], threshold, stream)
         return canonical(keys[index] for index in np.flatnonzero(shown).tolist())
 
     def distribution(self, value: Any) -> Distribution:

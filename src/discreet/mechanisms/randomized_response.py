@@ -85,7 +85,8 @@ class RandomizedResponse(Measurement):
         """The exact law of the report or, for several answers, of the reports side by side."""
         bits = _bits(value, predicate)
         truth, lie, _ = self.honesty.rates()
-        laws = tuple(FiniteLaw((0, 1), (lie, truth) if bit else (truth, lie)) for bit in bits.ravel())
+        of_no, of_yes = FiniteLaw((0, 1), (truth, lie)), FiniteLaw((0, 1), (lie, truth))
+        laws = tuple(of_yes if bit else of_no for bit in bits.ravel())
         return ProductLaw(laws) if bits.ndim else laws[0]
 
     def loss_distribution(self) -> LossDistribution:
