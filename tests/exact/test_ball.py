@@ -80,7 +80,7 @@ def test_exponents_beyond_reach_round_to_the_safe_side_or_are_refused():
 
 def test_ends_next_to_zero_move_outwards():
     with working_precision():
-        tiny = (-Ball(2) ** 90).exp()
+        tiny = (-(Ball(2) ** 90)).exp()
         assert lower(-tiny) < 0 == lower(tiny) == upper(-tiny) < upper(tiny)
 
 

@@ -34,7 +34,7 @@ class TestGumbelChoice(LawContract):
         "copies": GumbelChoice([0, 1, 2], 1, multiplicities=[20, 5, 1]),
         "hopeless": GumbelChoice([2**62, -(2**62)], 1),
     }
-    draws = 15_000
+    draws = 6_000
 
 
 class TestExponentialChoice(LawContract):
@@ -45,7 +45,7 @@ class TestExponentialChoice(LawContract):
         "decimals": ExponentialChoice([0.1, 0.2, 0.7], 3),
         "hopeless": ExponentialChoice([2**62, -(2**62)], 1),
     }
-    draws = 15_000
+    draws = 6_000
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -135,7 +135,7 @@ def test_the_first_two_are_draws_without_replacement(factor):
     pairs = list(permutations(range(3), 2))
     shares = [p[a] * p[b] / (1 - p[a]) for a, b in pairs]
     stream = ReplayableSource("pairs").open()
-    seen = [tuple(law.podium(2, stream).tolist()) for _ in range(15_000)]
+    seen = [tuple(law.podium(2, stream).tolist()) for _ in range(8_000)]
     assert misfit([seen.count(pair) for pair in pairs], shares) > FALSE_ALARM
 
 

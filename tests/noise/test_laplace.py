@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import ClassVar
 
@@ -66,6 +67,14 @@ def test_floats_and_integers_alone_agree_word_by_word(exponent: int, force_balls
     fast = law.sample(3000, ReplayableSource(exponent))
     force_balls()
     assert law.sample(3000, ReplayableSource(exponent)).tolist() == fast.tolist()
+
+
+def test_threads_share_a_law():
+    law = DiscreteLaplace(2**40)  # half of its draws need balls, whose precision is global
+    expected = [law.sample(300, ReplayableSource(seed)).tolist() for seed in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda seed: law.sample(300, ReplayableSource(seed)).tolist(), range(4)))
+    assert found == expected
 
 
 def test_zero_has_no_sign():

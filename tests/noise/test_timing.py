@@ -11,8 +11,8 @@ from tests.noise.timing import DRAWS, LIMIT, tells
 
 @pytest.mark.parametrize(
     "law",
-    [DiscreteLaplace(2), DiscreteLaplace(10**4), DiscreteGaussian(2), DiscreteGaussian(10**4)],
-    ids=["laplace-2", "laplace-10000", "gaussian-2", "gaussian-10000"],
+    [DiscreteLaplace(2), DiscreteLaplace(10**4), DiscreteGaussian(100)],
+    ids=["laplace-2", "laplace-10000", "gaussian-100"],
 )
 def test_the_time_of_a_draw_does_not_tell_its_size(law: Law):
     """False alarm: 9.6e-7 per attempt under independence, and three attempts must fail."""

@@ -21,8 +21,10 @@ LARGE_SCALES = [Fraction(2**30), Fraction(2**36) + Fraction(1, 7), Fraction(2**4
 
 
 def steps(scale: Fraction) -> list[int]:
-    """Sizes whose thresholds are worth a visit: the first, the last before 64 bits end, and some between."""
+    """All sizes that 63 bits reach where they are few; else the first, the last, and some between."""
     last = max(int(scale * 43), 1)
+    if last <= 150:
+        return list(range(1, last + 1))
     return sorted({k for k in (1, 2, 3, last // 100, last // 10, last // 3, last // 2, last - 1, last) if k > 0})
 
 

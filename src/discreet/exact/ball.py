@@ -89,7 +89,7 @@ def upper(value: Ball) -> Fraction:
 
 
 def _at_or_above(mantissa: int, exponent: int) -> Fraction:
-    """mantissa · 2^exponent, or 2^-(2^20) where it is smaller than that and positive."""
+    """The number mantissa · 2^exponent, or 2^-(2^20) where it is positive and smaller than that."""
     magnitude = exponent + mantissa.bit_length()
     if magnitude > _LONGEST:
         rule = "a number must stay below 2^(2^20) to be written down"

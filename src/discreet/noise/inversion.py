@@ -49,8 +49,8 @@ class ScaledExponential:
             top = ball(scale) * (offset() + PREFIX_BITS * Ball(2).log())
         self._top = float(upper(top))
         # A small prefix says little about ln U. Prefixes below this are rare enough to settle in balls. They
-        # belong to large values, so their share, least / 2^63, stays below 2^-16 also where t is large.
-        self._least_prefix = 2 ** min(32 + math.ceil(scale).bit_length() // 2, 46)
+        # belong to large values, so their share, least / 2^63, is at most 2^-19 also where t is large.
+        self._least_prefix = 2 ** min(32 + math.ceil(scale).bit_length() // 2, 44)
         self._radius = self._slope * (1 / self._least_prefix + (host.ULPS + 4) * 2.0**-47)
 
     def floors(self, prefixes: Integers, stream: Stream, work: Floats) -> Floats:
