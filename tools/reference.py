@@ -88,7 +88,18 @@ def errors_page() -> str:
     module = importlib.import_module("discreet.errors")
     text = inspect.getdoc(module) or ""
     tree = inspect.cleandoc(text.split("::\n", 1)[1].split(">>>")[0])
-    lines = ["# Errors", "", text.split("\n")[0], "", "*Generated from the code by `make docs`.*", "", "```", tree, "```", ""]
+    lines = [
+        "# Errors",
+        "",
+        text.split("\n")[0],
+        "",
+        "*Generated from the code by `make docs`.*",
+        "",
+        "```",
+        tree,
+        "```",
+        "",
+    ]
     for name in module.__all__:
         lines += [f"- `{name}`: {first_line(getattr(module, name))}"]
     return "\n".join(lines) + "\n"

@@ -25,21 +25,82 @@ if TYPE_CHECKING:
     from discreet.accounting.numeric import Batch as Batch
     from discreet.accounting.odometer import ConcentratedOdometer as ConcentratedOdometer
     from discreet.accounting.odometer import PureOdometer as PureOdometer
+    from discreet.errors import BudgetExceeded as BudgetExceeded
+    from discreet.errors import DiscreetError as DiscreetError
+    from discreet.errors import InvalidInput as InvalidInput
+    from discreet.errors import InvalidType as InvalidType
+    from discreet.errors import InvalidValue as InvalidValue
+    from discreet.errors import NoProvedPath as NoProvedPath
+    from discreet.errors import OutOfReach as OutOfReach
+    from discreet.mechanisms.categorical_response import CategoricalResponse as CategoricalResponse
+    from discreet.mechanisms.exponential import Exponential as Exponential
+    from discreet.mechanisms.gaussian import Gaussian as Gaussian
     from discreet.mechanisms.laplace import Laplace as Laplace
+    from discreet.mechanisms.noisy_max import NoisyMax as NoisyMax
+    from discreet.mechanisms.optimal_keys import OptimalKeySelection as OptimalKeySelection
+    from discreet.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
+    from discreet.mechanisms.quantile import Maximum as Maximum
+    from discreet.mechanisms.quantile import Median as Median
+    from discreet.mechanisms.quantile import Minimum as Minimum
+    from discreet.mechanisms.quantile import Quantile as Quantile
+    from discreet.mechanisms.randomized_response import RandomizedResponse as RandomizedResponse
+    from discreet.mechanisms.sensitivity_sampler import SensitivitySampler as SensitivitySampler
+    from discreet.mechanisms.sparse_vector import AboveThreshold as AboveThreshold
+    from discreet.mechanisms.threshold_keys import GaussianThreshold as GaussianThreshold
+    from discreet.mechanisms.threshold_keys import LaplaceThreshold as LaplaceThreshold
+    from discreet.mechanisms.top_k import TopK as TopK
+    from discreet.privacy.beliefs import Beliefs as Beliefs
+    from discreet.privacy.beliefs import posterior_odds as posterior_odds
+    from discreet.privacy.beliefs import posterior_range as posterior_range
+    from discreet.privacy.beliefs import with_or_without_me as with_or_without_me
+    from discreet.privacy.error_region import ErrorRegion as ErrorRegion
+    from discreet.privacy.error_region import pinsker_bound as pinsker_bound
+    from discreet.privacy.loss import Approximate as Approximate
+    from discreet.privacy.loss import GaussianDP as GaussianDP
+    from discreet.privacy.loss import Pure as Pure
+    from discreet.privacy.loss import Renyi as Renyi
+    from discreet.privacy.loss import ZeroConcentrated as ZeroConcentrated
+    from discreet.privacy.neighbours import Neighbours as Neighbours
+    from discreet.privacy.neighbours import Unit as Unit
+    from discreet.privacy.odds import OddsRatio as OddsRatio
+    from discreet.privacy.odds import possible_probabilities as possible_probabilities
+    from discreet.privacy.pair import Pair as Pair
+    from discreet.privacy.sensitivity import Norm as Norm
+    from discreet.privacy.sensitivity import Sensitivity as Sensitivity
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "mechanisms.laplace": "Laplace",
+    "mechanisms.gaussian": "Gaussian",
+    "mechanisms.randomized_response": "RandomizedResponse",
+    "mechanisms.categorical_response": "CategoricalResponse",
+    "mechanisms.exponential": "Exponential",
+    "mechanisms.permute_and_flip": "PermuteAndFlip",
+    "mechanisms.noisy_max": "NoisyMax",
+    "mechanisms.top_k": "TopK",
+    "mechanisms.quantile": "Maximum Median Minimum Quantile",
+    "mechanisms.sparse_vector": "AboveThreshold",
+    "mechanisms.threshold_keys": "GaussianThreshold LaplaceThreshold",
+    "mechanisms.optimal_keys": "OptimalKeySelection",
+    "mechanisms.sensitivity_sampler": "SensitivitySampler",
+    "privacy.loss": "Approximate GaussianDP Pure Renyi ZeroConcentrated",
+    "privacy.neighbours": "Neighbours Unit",
+    "privacy.sensitivity": "Norm Sensitivity",
+    "privacy.pair": "Pair",
+    "privacy.odds": "OddsRatio possible_probabilities",
+    "privacy.error_region": "ErrorRegion pinsker_bound",
+    "privacy.beliefs": "Beliefs posterior_odds posterior_range with_or_without_me",
     "accounting.calibration": "epsilon_each most_releases",
     "accounting.composition": "advanced optimal parallel sequential",
     "accounting.filter": "ConcentratedFilter PureFilter",
     "accounting.numeric": "Batch",
     "accounting.odometer": "ConcentratedOdometer PureOdometer",
+    "errors": "BudgetExceeded DiscreetError InvalidInput InvalidType InvalidValue NoProvedPath OutOfReach",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
-__all__ = ["__version__", *_HOME_OF]
+__all__ = ["__version__", *_HOME_OF]  # noqa: PLE0604  the keys are strings
 
 
 def __getattr__(name: str) -> Any:

@@ -7,6 +7,7 @@
     │   ├── InvalidValue      (also a ValueError)  the type is right, the value is not
     │   └── InvalidType       (also a TypeError)   the value is of a kind that has no meaning here
     ├── NoProvedPath          (also a TypeError)   two losses have no proved conversion between them
+    ├── QueryRefused                               a question that cannot be answered privately as it stands
     ├── BudgetExceeded                             a question costs more than what is left
     ├── RequestConflict                            one request id, two different questions
     ├── LedgerError                                the ledger cannot be read, written or believed
@@ -29,6 +30,7 @@ __all__ = [
     "LedgerError",
     "NoProvedPath",
     "OutOfReach",
+    "QueryRefused",
     "RequestConflict",
 ]
 
@@ -64,6 +66,22 @@ class InvalidType(InvalidInput, TypeError):
 
 class NoProvedPath(DiscreetError, TypeError):
     """No theorem converts one of these losses into the other without more information."""
+
+
+class QueryRefused(DiscreetError):
+    """The question cannot be answered privately as it stands. No data was read and nothing was spent."""
+
+    def __init__(
+        self, rule: str, words: str = "", remedy: str = "", *, line: int | None = None, column: int | None = None
+    ) -> None:
+        self.line = line
+        self.column = column
+        super().__init__(rule, f"<{words}>" if words else None, remedy)
+
+    def __str__(self) -> str:
+        place = "" if self.line is None else f"line {self.line}, column {self.column}: "
+        words = "" if self.value is None else f", got {str(self.value)[1:-1]}"
+        return f"{place}{self.rule}{words}" + (f"; {self.remedy}" if self.remedy else "")
 
 
 class BudgetExceeded(DiscreetError):

@@ -12,8 +12,10 @@ total that grows with √k instead of k. Theorems and proofs: docs/explanation/c
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import reduce
 
 from discreet.errors import InvalidType, InvalidValue, NoProvedPath
 from discreet.exact.ball import Ball, ball, round_up, upper, working_precision
@@ -45,30 +47,9 @@ def parallel(losses: Iterable[Loss], neighbours: Neighbours | str) -> Loss:
     prices = list(losses)
     if not prices:
         return Pure(0)
-    if Neighbours.of(neighbours) is Neighbours.ADD_REMOVE_ONE or len(prices) == 1:
-        return _worst(prices)
-    return _worst([first + second for i, first in enumerate(prices) for second in prices[i + 1 :]])
-
-
-def _worst(losses: list[Loss]) -> Loss:
-    """A loss that covers each of the given ones."""
-    worst = losses[0]
-    for loss in losses[1:]:
-        if worst <= loss:
-            worst = loss
-        elif not loss <= worst:
-            worst = _cover(worst, loss)
-    return worst
-
-
-def _cover(first: Loss, second: Loss) -> Loss:
-    if isinstance(first, (Pure, Approximate)) and isinstance(second, (Pure, Approximate)):
-        deltas = (loss.delta if isinstance(loss, Approximate) else Fraction(0) for loss in (first, second))
-        return Approximate(max(first.epsilon, second.epsilon), max(deltas))
-    if isinstance(first, Renyi) and isinstance(second, Renyi):
-        mine, theirs = dict(first.curve), dict(second.curve)
-        return Renyi({a: max(mine[a], theirs[a]) for a in mine.keys() & theirs.keys()})
-    raise NoProvedPath("parallel releases must have comparable losses", f"<{first!r} and {second!r}>")
+    if Neighbours.of(neighbours) is Neighbours.REPLACE_ONE and len(prices) > 1:
+        prices = [first + second for i, first in enumerate(prices) for second in prices[i + 1 :]]
+    return reduce(operator.or_, prices)  # a loss that covers every one of them
 
 
 def advanced(loss: Loss, count: int, delta: Number) -> Approximate:

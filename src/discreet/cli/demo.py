@@ -68,7 +68,9 @@ def check_the_definition(console: Console) -> None:
     for column in ("answer", "you are in", "you are not", "ratio"):
         table.add_column(column, justify="right")
     for y in (-1, 0, 1, 2):
-        table.add_row(str(y), f"{present.pmf(y):.4f}", f"{without.pmf(y):.4f}", f"{present.pmf(y) / without.pmf(y):.4f}")
+        table.add_row(
+            str(y), f"{present.pmf(y):.4f}", f"{without.pmf(y):.4f}", f"{present.pmf(y) / without.pmf(y):.4f}"
+        )
     console.print(table)
     worst = float(pair.max_divergence().exp())
     console.print(f"Largest ratio over all outcomes, in exact arithmetic: {worst:.9f}; allowed: e^1 = {math.e:.9f}.")
@@ -77,7 +79,7 @@ def check_the_definition(console: Console) -> None:
 def survey_with_coins(console: Console) -> None:
     """Randomized response against the trusted curator."""
     people, share = 10_000, Fraction(3, 10)
-    answers = np.arange(people) < people * share
+    answers = np.arange(people) < int(people * share)
     coins = RandomizedResponse.coins()
     reports = coins.release(answers)
     low, high = coins.interval(reports)
@@ -99,7 +101,9 @@ def price_an_auction(console: Console) -> None:
     law = choice.distribution(revenue)
     for name, earned in revenue.items():
         share = law.pmf(name)
-        console.print(Text(f"  {name}  earns ${float(earned):.2f}  chosen {share:5.1%} ") + Text("█" * round(share * _BAR)))
+        console.print(
+            Text(f"  {name}  earns ${float(earned):.2f}  chosen {share:5.1%} ") + Text("█" * round(share * _BAR))
+        )
     console.print(f"  this time: {choice.release(revenue)}")
 
 
@@ -111,7 +115,9 @@ def find_a_median(console: Console) -> None:
     start = time.perf_counter()
     answer = median.release(incomes)
     took = time.perf_counter() - start
-    console.print(f"A million incomes, ε = 0.1: private median {answer:,}, true median {int(np.median(incomes)):,}, {took:.2f} s.")
+    console.print(
+        f"A million incomes, ε = 0.1: private median {answer:,}, true median {int(np.median(incomes)):,}, {took:.2f} s."
+    )
 
 
 def spend_a_budget(console: Console) -> None:
@@ -134,8 +140,12 @@ def say_what_it_means(console: Console) -> None:
     low, high = possible_probabilities("0.01", loss)
     errors = ErrorRegion(loss).least_error_sum()
     console.print("At ε = 1, whatever an attacker knows and whatever is released:")
-    console.print(f"  an outcome with a chance of 1 % has between {float(low):.2%} and {float(high):.2%} without your data;")
-    console.print(f"  no test of whether you took part has error rates that sum to less than {float(errors):.2f} (guessing: 1);")
+    console.print(
+        f"  an outcome with a chance of 1 % has between {float(low):.2%} and {float(high):.2%} without your data;"
+    )
+    console.print(
+        f"  no test of whether you took part has error rates that sum to less than {float(errors):.2f} (guessing: 1);"
+    )
     console.print(f"  even odds about you become at most {float(exp_up(1)):.2f} to 1.")
 
 
@@ -143,7 +153,9 @@ def draw_fast(console: Console) -> None:
     """Exact noise against NumPy's."""
     draws = 1_000_000
     exact = _nanoseconds(lambda: DiscreteLaplace(100).sample(draws)) / draws
-    console.print(f"A million exact draws from the cryptographic source: {exact:.0f} ns each (`make bench` compares peers).")
+    console.print(
+        f"A million exact draws from the cryptographic source: {exact:.0f} ns each (`make bench` compares peers)."
+    )
 
 
 def _nanoseconds(call: Callable[[], object]) -> float:
