@@ -5,7 +5,8 @@
     DiscreetError
     ├── InvalidInput
     │   ├── InvalidValue      (also a ValueError)  the type is right, the value is not
-    │   └── InvalidType       (also a TypeError)   the value is of a kind that has no meaning here
+    │   ├── InvalidType       (also a TypeError)   the value is of a kind that has no meaning here
+    │   └── PolicyError       (also a ValueError)  a policy breaks rules: all of them, each with its place
     ├── NoProvedPath          (also a TypeError)   two losses have no proved conversion between them
     ├── QueryRefused                               a question that cannot be answered privately as it stands
     ├── BudgetExceeded                             a question costs more than what is left
@@ -21,6 +22,9 @@ discreet.errors.InvalidValue: epsilon must be positive, got -1; 0.1 to 5 is usua
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 __all__ = [
     "BudgetExceeded",
     "DiscreetError",
@@ -30,6 +34,8 @@ __all__ = [
     "LedgerError",
     "NoProvedPath",
     "OutOfReach",
+    "PolicyError",
+    "Problem",
     "QueryRefused",
     "RequestConflict",
 ]
@@ -62,6 +68,47 @@ class InvalidValue(InvalidInput, ValueError):
 
 class InvalidType(InvalidInput, TypeError):
     """The value is of a type that has no meaning here."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One rule that a policy breaks, and where."""
+
+    rule: str
+    """What must hold."""
+    value: object = None
+    """What was found instead."""
+    remedy: str = ""
+    """What would work."""
+    path: tuple[str | int, ...] = ()
+    """The names of the fields that lead there, such as ``("columns", "age", "lower")``."""
+    file: str = ""
+    """The policy file, where there is one."""
+    line: int | None = None
+    """The line in the file, from 1."""
+    column: int | None = None
+    """The character in the line, from 1."""
+
+    def __str__(self) -> str:
+        spot = "" if self.line is None else f"line {self.line}, column {self.column}"
+        place = ", ".join(part for part in (self.file, spot) if part)
+        said = str(DiscreetError(self.rule, self.value, self.remedy))
+        return f"{place}: {said}" if place else said
+
+
+class PolicyError(InvalidInput, ValueError):
+    """A policy breaks one rule or several. All of them are listed, so that one reading is enough to mend it."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        first = self.problems[0]
+        super().__init__(first.rule, first.value, first.remedy)
+        self.args = (self.problems,)  # so that a copy, or another process, gets the whole list
+
+    def __str__(self) -> str:
+        if len(self.problems) == 1:
+            return str(self.problems[0])
+        return "\n".join([f"{len(self.problems)} problems:", *(f"- {problem}" for problem in self.problems)])
 
 
 class NoProvedPath(DiscreetError, TypeError):
@@ -101,5 +148,12 @@ class OutOfReach(DiscreetError, ValueError):
 
 
 def _shown(value: object) -> str:
-    text = value if isinstance(value, str) and value.startswith("<") else repr(value)
+    text = value if isinstance(value, str) and value.startswith("<") else _repr(value)
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
+
+
+def _repr(value: object) -> str:
+    try:
+        return repr(value)
+    except ValueError:  # Python does not print integers of more than 4300 digits
+        return f"<a {type(value).__name__} of very many digits>"
