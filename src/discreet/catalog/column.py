@@ -2,44 +2,21 @@
 
 Bounds make a sum possible: values outside are moved to the nearest bound. Keys make a group public: every listed key
 appears in an answer, also the empty ones. What is not stated is unknown, and what needs it is refused.
+
+>>> Column("age", ColumnType.INTEGER, lower=0, upper=110).bounds
+(0, 110)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime
-from enum import Enum
-from fractions import Fraction
 from typing import Any
 
-from discreet.errors import InvalidType, InvalidValue
-from discreet.exact.rational import rational
+from discreet.catalog.complaints import Complaints
+from discreet.catalog.literal import ColumnType, Value, checked
+from discreet.catalog.names import checked_name, checked_text
 
 __all__ = ["Column", "ColumnType", "Value"]
-
-Value = int | Fraction | str | bool | date | datetime
-"""A literal value of a column; numbers are exact."""
-
-
-class ColumnType(Enum):
-    """What the values of a column are."""
-
-    INTEGER = "integer"
-    REAL = "real"
-    TEXT = "text"
-    BOOLEAN = "boolean"
-    DATE = "date"
-    TIMESTAMP = "timestamp"
-
-    @property
-    def is_numeric(self) -> bool:
-        """Whether values can be added up."""
-        return self in (ColumnType.INTEGER, ColumnType.REAL)
-
-    @property
-    def is_ordered(self) -> bool:
-        """Whether values can have bounds."""
-        return self.is_numeric or self in (ColumnType.DATE, ColumnType.TIMESTAMP)
 
 
 @dataclass(frozen=True)
@@ -66,57 +43,93 @@ class Column:
     """A sentence for analysts."""
 
     def __post_init__(self) -> None:
-        if not self.name or self.name.startswith("_"):
-            raise InvalidValue("a column's name must not be empty or start with an underscore", self.name)
-        self._check_bounds()
-        self._check_keys()
-        if self.default is not None:
-            object.__setattr__(self, "default", self._of_type(self.default, "default"))
-
-    def _check_bounds(self) -> None:
-        if (self.lower is None) is not (self.upper is None):
-            raise InvalidValue(f"{self.name}: bounds must be given as a pair", f"<{self.lower}, {self.upper}>")
-        if self.lower is None or self.upper is None:
-            return
-        if not self.type.is_ordered:
-            raise InvalidType(f"{self.name}: only numbers, dates and timestamps have bounds", self.type.value)
-        low, high = self._of_type(self.lower, "lower"), self._of_type(self.upper, "upper")
-        if not low < high:  # type: ignore[operator]  # both are of the column's own ordered type
-            raise InvalidValue(f"{self.name}: lower must be below upper", f"<{self.lower}, {self.upper}>")
-        object.__setattr__(self, "lower", low)
-        object.__setattr__(self, "upper", high)
-
-    def _check_keys(self) -> None:
-        if self.keys is None:
-            return
-        keys = tuple(self._of_type(key, "keys") for key in self.keys)
-        if not keys or len(set(keys)) != len(keys):
-            raise InvalidValue(f"{self.name}: keys must be a list of different values", list(self.keys))
-        object.__setattr__(self, "keys", keys)
-
-    def _of_type(self, value: Any, field: str) -> Value:
-        """``value`` as a literal of this column's type, or a refusal."""
-        wanted = f"{self.name}: {field} must be of type {self.type.value}"
-        match self.type, value:
-            case ColumnType.BOOLEAN, bool():
-                return value
-            case (ColumnType.INTEGER | ColumnType.REAL), bool():
-                raise InvalidType(wanted, value)
-            case ColumnType.INTEGER, int() if abs(value) < 2**63:
-                return value
-            case ColumnType.INTEGER, Fraction() if value.denominator == 1 and abs(value) < 2**63:
-                return int(value)
-            case ColumnType.REAL, int() | float() | Fraction():
-                return rational(value, field)
-            case ColumnType.TEXT, str():
-                return value
-            case ColumnType.DATE, date() if not isinstance(value, datetime):
-                return value
-            case ColumnType.TIMESTAMP, datetime():
-                return value
-        raise InvalidType(wanted, value)
+        found = Complaints()
+        found.checked(("name",), checked_name, self.name, "a column's name")
+        found.checked(("description",), checked_text, self.description, f"{self.name}: description")
+        kind = found.checked(("type",), ColumnType.of, self.type)
+        self._check_flags(found)
+        if kind is not None:
+            self._set("type", kind)
+            self._check_bounds(found)
+            self._check_keys(found)
+            self._check_default(found)
+        found.refuse_any()
 
     @property
     def bounds(self) -> tuple[Value, Value] | None:
         """Lower and upper bound, where the owner stated them."""
         return None if self.lower is None or self.upper is None else (self.lower, self.upper)
+
+    def _set(self, field: str, value: object) -> None:
+        object.__setattr__(self, field, value)
+
+    def _literal(self, found: Complaints, path: tuple[str | int, ...], value: object) -> Value | None:
+        return found.checked(path, checked, self.type, value, f"{self.name}: {path[0]}")
+
+    def _check_flags(self, found: Complaints) -> None:
+        for field in ("nullable", "constant_per_unit"):
+            if not isinstance(getattr(self, field), bool):
+                found.say((field,), f"{self.name}: {field} must be true or false", getattr(self, field))
+
+    def _check_bounds(self, found: Complaints) -> None:
+        stated = [field for field in ("lower", "upper") if getattr(self, field) is not None]
+        if not stated:
+            return
+        if not self.type.is_ordered:
+            rule = f"{self.name}: only numbers, dates and timestamps have bounds"
+            found.say((stated[0],), rule, f"<a column of type {self.type.value}>", "list its keys instead")
+        elif len(stated) == 1:
+            found.say((stated[0],), f"{self.name}: bounds must be a pair", f"<{stated[0]} alone>", "add the other")
+        else:
+            self._check_pair(found)
+
+    def _check_pair(self, found: Complaints) -> None:
+        low, high = (self._literal(found, (field,), getattr(self, field)) for field in ("lower", "upper"))
+        if low is None or high is None:
+            return
+        if not low < high:  # type: ignore[operator]  # both are of the column's own ordered type
+            found.say(("lower",), f"{self.name}: lower must be below upper", f"<{self.lower} and {self.upper}>")
+        self._set("lower", low)
+        self._set("upper", high)
+
+    def _check_keys(self, found: Complaints) -> None:
+        if self.keys is None:
+            return
+        given: Any = self.keys
+        if not isinstance(given, (list, tuple)) or not given:
+            found.say(("keys",), f"{self.name}: keys must be a list of at least one value", given)
+        else:
+            keys = [self._literal(found, ("keys", place), key) for place, key in enumerate(given)]
+            self._check_each_key(found, keys)
+            self._set("keys", tuple(keys))
+
+    def _check_each_key(self, found: Complaints, keys: list[Value | None]) -> None:
+        seen: set[Value] = set()
+        for place, key in enumerate(keys):
+            if key is None:
+                continue
+            if key in seen:
+                found.say(("keys", place), f"{self.name}: keys must differ", key, "list it once")
+            if self._is_outside(key):
+                found.say(("keys", place), f"{self.name}: keys must lie within the bounds", key)
+            seen.add(key)
+
+    def _check_default(self, found: Complaints) -> None:
+        if self.default is None:
+            return
+        default = self._literal(found, ("default",), self.default)
+        if default is None:
+            return
+        self._set("default", default)
+        if not self.nullable:
+            rule = f"{self.name}: only a column that may miss values has a default"
+            found.say(("default",), rule, default, "say nullable: true or drop the default")
+        if self._is_outside(default):
+            found.say(("default",), f"{self.name}: default must lie within the bounds", default)
+        if self.keys is not None and default not in self.keys:
+            found.say(("default",), f"{self.name}: default must be one of the keys", default)
+
+    def _is_outside(self, value: Value) -> bool:
+        if self.bounds is None or any(type(bound) is not type(value) for bound in self.bounds):
+            return False  # bounds that were refused themselves
+        return not self.bounds[0] <= value <= self.bounds[1]  # type: ignore[operator]  # one ordered type

@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
-from fractions import Fraction
+from typing import Any
 
+from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column
-from discreet.errors import InvalidValue
-from discreet.exact.rational import Number, integer
-from discreet.privacy.loss import Approximate, Pure
+from discreet.catalog.complaints import Complaints
+from discreet.catalog.names import checked_name, checked_text
+from discreet.catalog.suggestion import suggestion
+from discreet.exact.rational import integer
 from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["Budget", "ForeignKey", "Table"]
 
-
-@dataclass(frozen=True)
-class Budget:
-    """An allowance in the terms people use: ε, and perhaps δ."""
-
-    epsilon: Fraction
-    """The ε of everything together."""
-    delta: Fraction = Fraction(0)
-    """The δ of everything together; zero for a pure budget."""
-    delta_for_keys: Fraction = Fraction(0)
-    """The part of δ kept for groups that are shown only past a threshold; the rest pays for composition."""
-
-    def __init__(self, epsilon: Number, delta: Number = 0, delta_for_keys: Number | None = None) -> None:
-        stated = Approximate(epsilon, delta)
-        if stated.epsilon == 0:
-            raise InvalidValue("a budget must be positive", epsilon)
-        keys = stated.delta / 2 if delta_for_keys is None else Approximate(0, delta_for_keys).delta
-        if keys > stated.delta or (stated.delta and keys == stated.delta):
-            raise InvalidValue("delta_for_keys must be below delta", delta_for_keys)
-        object.__setattr__(self, "epsilon", stated.epsilon)
-        object.__setattr__(self, "delta", stated.delta)
-        object.__setattr__(self, "delta_for_keys", keys)
-
-    @property
-    def loss(self) -> Pure | Approximate:
-        """The same as a loss."""
-        return Approximate(self.epsilon, self.delta) if self.delta else Pure(self.epsilon)
+_MOST_PER_UNIT = 2**20
 
 
 @dataclass(frozen=True)
@@ -47,8 +24,17 @@ class ForeignKey:
     """Rows of this table belong to rows of another: ``column`` equals ``other_column`` there."""
 
     column: str
+    """The column of this table."""
     table: str
+    """The other table."""
     other_column: str
+    """The column of the other table, whose values differ from row to row or name its unit."""
+
+    def __post_init__(self) -> None:
+        found = Complaints()
+        for name in ("column", "table", "other_column"):
+            found.checked((name,), checked_name, getattr(self, name), f"the {name} of a foreign key")
+        found.refuse_any()
 
 
 @dataclass(frozen=True)
@@ -62,12 +48,13 @@ class Table:
     public: bool = False
     """Whether everybody may know every row; a public table needs no budget."""
     unit: str | None = None
-    """The column whose value names the person; None when every row is a person of its own."""
+    """The column whose value names the person; None when every row is a person of its own, or when a foreign
+    key leads to the person."""
     neighbours: Neighbours = Neighbours.ADD_REMOVE_ONE
     """What is hidden: whether a person is there, or what the person's rows are."""
     budget: Budget | None = None
     """What all analysts together may spend."""
-    analysts: dict[str, Budget | None] = field(default_factory=dict)
+    analysts: dict[str, Budget | None] = field(default_factory=dict, hash=False)
     """Who may ask, and up to which cap of their own; empty when only the owner may."""
     rows_per_unit: int = 1
     """The total weight of one person's rows in an answer."""
@@ -79,38 +66,96 @@ class Table:
     """A sentence for analysts."""
 
     def __post_init__(self) -> None:
-        if not self.name or self.name.startswith("_"):
-            raise InvalidValue("a table's name must not be empty or start with an underscore", self.name)
-        folded = [column.name.casefold() for column in self.columns]
-        if not folded or len(set(folded)) != len(folded):
-            raise InvalidValue(f"{self.name}: columns must have different names, at least one", folded)
-        integer(self.rows_per_unit, "rows_per_unit", least=1, most=2**20)
-        integer(self.groups_per_unit, "groups_per_unit", least=1, most=2**20)
-        self._check_unit()
-        self._check_who()
-
-    def _check_unit(self) -> None:
-        if self.unit is not None and self.column(self.unit) is None:
-            raise InvalidValue(f"{self.name}: the unit must be one of the columns", self.unit)
-        for key in self.foreign_keys:
-            if self.column(key.column) is None:
-                raise InvalidValue(f"{self.name}: a foreign key must start at one of the columns", key.column)
-        if self.unit is None and not self.foreign_keys and self.rows_per_unit != 1:
-            raise InvalidValue(f"{self.name}: a row is one row, so rows_per_unit must be 1", self.rows_per_unit)
-
-    def _check_who(self) -> None:
+        self._set("columns", tuple(self.columns))
+        self._set("foreign_keys", tuple(self.foreign_keys))
+        self._set("analysts", dict(self.analysts))
+        found = Complaints()
+        found.checked(("table",), checked_name, self.name, "a table's name")
+        found.checked(("description",), checked_text, self.description, f"{self.name}: description")
+        self._check_columns(found)
+        self._check_unit(found)
+        self._check_foreign_keys(found)
+        self._check_contributions(found)
         if self.public:
-            if self.budget is not None or self.analysts or self.unit is not None:
-                raise InvalidValue(f"{self.name}: a public table has no unit, budget or analysts", "<one of them>")
-            return
-        if self.budget is None:
-            raise InvalidValue(f"{self.name}: a protected table must have a budget", "<none>", "or say public: true")
-        for analyst, cap in self.analysts.items():
-            if cap is not None and (cap.epsilon > self.budget.epsilon or bool(cap.delta) is not bool(self.budget.delta)):
-                rule = f"{self.name}: the cap of {analyst} must be within the table's budget and of its kind"
-                raise InvalidValue(rule, str(cap.loss))
+            self._check_public(found)
+        else:
+            self._check_spending(found)
+        found.refuse_any()
 
     def column(self, name: str) -> Column | None:
         """The column with this name, without regard to case."""
         wanted = name.casefold()
         return next((column for column in self.columns if column.name.casefold() == wanted), None)
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check_columns(self, found: Complaints) -> None:
+        if not self.columns:
+            found.say(("columns",), f"{self.name}: a table must have at least one column", "<none>")
+        times = Counter(column.name.casefold() for column in self.columns)
+        for column in self.columns:
+            if times[column.name.casefold()] > 1:
+                rule = f"{self.name}: columns must have different names, also without regard to case"
+                found.say(("columns", column.name), rule, column.name)
+
+    def _check_unit(self, found: Complaints) -> None:
+        if self.unit is None:
+            return
+        column = self.column(self.unit)
+        if column is None:
+            found.say(("unit",), f"{self.name}: the unit must be one of the columns", self.unit, self._near(self.unit))
+        elif column.bounds is not None or column.keys is not None or column.default is not None:
+            # Moving ids to a bound or a default would turn several people into one, who could then change in part.
+            rule = f"{self.name}: the unit column names people, so it has no bounds, keys or default"
+            found.say(("columns", column.name), rule, column.name)
+
+    def _near(self, name: str) -> str:
+        return suggestion(name, [column.name for column in self.columns])
+
+    def _check_foreign_keys(self, found: Complaints) -> None:
+        for place, key in enumerate(self.foreign_keys):
+            if self.column(key.column) is None:
+                rule = f"{self.name}: a foreign key must start at one of the columns"
+                found.say(("foreign_keys", place, "column"), rule, key.column, self._near(key.column))
+            if key in self.foreign_keys[:place]:
+                found.say(("foreign_keys", place), f"{self.name}: foreign keys must differ", key.column, "list it once")
+
+    def _check_contributions(self, found: Complaints) -> None:
+        relation = found.checked(("neighbours",), Neighbours.of, self.neighbours)
+        if relation is not None:
+            self._set("neighbours", relation)
+        rows = found.checked(("rows_per_unit",), _per_unit, self.rows_per_unit, "rows_per_unit")
+        found.checked(("groups_per_unit",), _per_unit, self.groups_per_unit, "groups_per_unit")
+        if self.unit is None and not self.foreign_keys and rows is not None and rows > 1 and not self.public:
+            rule = f"{self.name}: every row is a person of its own, so rows_per_unit must be 1"
+            found.say(("rows_per_unit",), rule, rows, "name the column of the person as unit")
+
+    def _check_public(self, found: Complaints) -> None:
+        stated = {"unit": self.unit, "budget": self.budget, "analysts": self.analysts}
+        plain = {"rows_per_unit": self.rows_per_unit != 1, "groups_per_unit": self.groups_per_unit != 1}
+        for name, value in (stated | plain).items():
+            if value:
+                found.say((name,), f"{self.name}: a public table has no {name}", "<one>", "drop it, or drop public")
+
+    def _check_spending(self, found: Complaints) -> None:
+        if not isinstance(self.budget, Budget):
+            remedy = "state one, or say public: true when everybody may see every row"
+            found.say(
+                ("budget",), f"{self.name}: a protected table must have a budget", self.budget or "<none>", remedy
+            )
+            return
+        for analyst, cap in self.analysts.items():
+            found.checked(("analysts", analyst), checked_name, analyst, "an analyst's name")
+            if cap is not None and not self._holds(self.budget, cap):
+                rule = f"{self.name}: the cap of {analyst} must be within the table's budget, and pure when it is pure"
+                found.say(("analysts", analyst), rule, f"<{cap.loss!r}>", f"the budget is {self.budget.loss!r}")
+
+    @staticmethod
+    def _holds(budget: Budget, cap: Budget) -> bool:
+        same_kind = bool(cap.delta) is bool(budget.delta)  # the two are held by filters that must speak one language
+        return same_kind and cap.epsilon <= budget.epsilon and cap.delta <= budget.delta
+
+
+def _per_unit(value: Any, name: str) -> int:
+    return integer(value, name, least=1, most=_MOST_PER_UNIT)

@@ -1,0 +1,63 @@
+"""Budgets: what may be spent, in the terms people use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.catalog.complaints import Complaints
+from discreet.errors import InvalidValue
+from discreet.exact.rational import Number, positive, probability
+from discreet.privacy.loss import Approximate, Pure
+
+__all__ = ["Budget"]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """An allowance in the terms people use: ε, and perhaps δ.
+
+    >>> Budget(epsilon=3, delta="1e-6").loss
+    Approximate(ε=3, δ=1e-06)
+    """
+
+    epsilon: Fraction
+    """The ε of everything together."""
+    delta: Fraction = Fraction(0)
+    """The δ of everything together; zero for a pure budget."""
+    delta_for_keys: Fraction = Fraction(0)
+    """The part of δ kept for groups that are shown only past a threshold; half of it
+    when not stated. The rest pays for composition."""
+
+    def __init__(self, epsilon: Number, delta: Number = 0, delta_for_keys: Number | None = None) -> None:
+        found = Complaints()
+        total = found.checked(("epsilon",), positive, epsilon, "epsilon")
+        slack = found.checked(("delta",), _below_one, delta, "delta")
+        keys = None
+        if slack is not None:
+            keys = found.checked(("delta_for_keys",), _part_for_keys, delta_for_keys, slack)
+        found.refuse_any()
+        object.__setattr__(self, "epsilon", total)
+        object.__setattr__(self, "delta", slack)
+        object.__setattr__(self, "delta_for_keys", keys)
+
+    @property
+    def loss(self) -> Pure | Approximate:
+        """The same as a loss."""
+        return Approximate(self.epsilon, self.delta) if self.delta else Pure(self.epsilon)
+
+
+def _below_one(value: Number, name: str) -> Fraction:
+    number = probability(value, name)
+    if number == 1:
+        raise InvalidValue(f"{name} must be below 1", value, "usual values are far below one in the number of people")
+    return number
+
+
+def _part_for_keys(stated: Number | None, delta: Fraction) -> Fraction:
+    if stated is None:
+        return delta / 2
+    part = probability(stated, "delta_for_keys")
+    if part > delta or (delta and part == delta):  # something must be left to compose with
+        raise InvalidValue("delta_for_keys must be below delta", stated, "half of delta is usual")
+    return part
