@@ -3,8 +3,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from hypothesis import settings
 
 from discreet.noise import host
+
+# A busy machine makes any example slow once in a while; the suites that time something do it on purpose.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
