@@ -25,22 +25,73 @@ import numpy as np
 from discreet.errors import InvalidType, InvalidValue, OutOfReach
 from discreet.exact.grid import Grid
 from discreet.exact.rational import Number, integer
+from discreet.mechanisms.additive import AdditiveNoise, Answers
+from discreet.mechanisms.distribution import Distribution
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.random_privacy import WARNING, RandomlyPrivate, Target, numbers_of
+from discreet.mechanisms.measurement import Measurement
+from discreet.mechanisms.random_privacy import WARNING, RandomDP
 from discreet.mechanisms.sampling_plan import SamplingPlan
 from discreet.noise.law import Floats
+from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.loss import shown
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.sensitivity import Norm, Sensitivity
 
-__all__ = ["SampledSensitivity", "SensitivitySampler"]
+__all__ = ["RandomlyPrivate", "SampledSensitivity", "SensitivitySampler"]
+
+Target = Callable[[Any], Any]
+"""A function of a dataset that returns a number or an array of numbers."""
 
 Oracle = Callable[[int], Any]
 """n ↦ n rows drawn independently from a public distribution, with the caller's own randomness."""
 
 _UP = 1 + 2.0**-48  # more than all roundings of a norm
 _STEPS = 1024  # the default grid resolves a move into this many steps
+
+
+class RandomlyPrivate(Measurement):
+    """A target computed on a dataset of one fixed size, with noise for a sensitivity that was sampled."""
+
+    def __init__(self, noise: AdditiveNoise, target: Target, size: int, dimension: int, gamma: Fraction) -> None:
+        """Made by `SampledSensitivity`; it takes datasets, not answers, so that the size can be checked."""
+        self.noise = noise
+        self.target = target
+        self.size = size
+        self.dimension = dimension
+        self.gamma = gamma
+
+    def __repr__(self) -> str:
+        return f"RandomlyPrivate({self.noise!r}, size={self.size}, γ={shown(self.gamma)}: {WARNING})"
+
+    @property
+    def loss(self) -> RandomDP:
+        """The noise's loss, but for γ over random datasets."""
+        return RandomDP(self.noise.loss, self.gamma)
+
+    def release(self, value: Any, *, source: Source = SYSTEM) -> Answers:
+        """The noisy target of the dataset ``value``, which must have the size that was sampled."""
+        return self.noise.release(self._answer(value), source=source)
+
+    def distribution(self, value: Any) -> Distribution:
+        """The exact law of the release for the dataset ``value``."""
+        return self.noise.distribution(self._answer(value))
+
+    def error(self, confidence: Number = 0.95) -> int | float:
+        """The exact quantile of |noise|: all answers stay within it, together, with this confidence."""
+        return self.noise.error(confidence, self.dimension)
+
+    def _answer(self, rows: Any) -> float | Floats:
+        if not isinstance(rows, Sized):
+            raise InvalidType("the dataset must be a list or an array of rows", f"<{type(rows).__name__}>")
+        if len(rows) != self.size:
+            remedy = "sample the sensitivity again for this size"
+            raise InvalidValue(f"the dataset must have {self.size} rows, as sampled", "<another number>", remedy)
+        answer = self.target(rows)
+        numbers = numbers_of(answer)
+        if numbers.size != self.dimension:
+            raise InvalidValue(f"the target must return {self.dimension} numbers, as sampled", "<another number>")
+        return numbers if np.ndim(answer) else float(numbers[0])
 
 
 @dataclass(frozen=True, repr=False)
@@ -152,3 +203,14 @@ def _length(move: Floats, norm: Norm) -> float:
     if norm is Norm.L1:
         return math.fsum(sizes)
     return math.hypot(*sizes) if norm is Norm.L2 else max(sizes)
+
+
+def numbers_of(answer: Any) -> Floats:
+    """What a target returned, as finite floats in a row."""
+    array = np.asarray(answer)
+    if array.dtype.kind not in "biuf":
+        raise InvalidType("the target must return numbers", f"<{array.dtype}>")
+    numbers = array.astype(np.float64).ravel()
+    if not np.isfinite(numbers).all() or not numbers.size:
+        raise InvalidValue("the target must return finite numbers, at least one", "<NaN, infinity or nothing>")
+    return numbers
