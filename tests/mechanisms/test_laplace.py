@@ -108,6 +108,12 @@ def test_huge_integers_saturate_instead_of_overflowing() -> None:
     assert abs(Laplace(epsilon=1).release(-(10**30)) + 2**62) < 1000
 
 
+@pytest.mark.parametrize("huge", [2**62, 2**63, 2**64, 2**70])
+def test_huge_integers_in_a_list_saturate_like_single_ones(huge: int) -> None:
+    answers = Laplace(epsilon=1).release([huge, -huge, 1])
+    assert np.abs(np.asarray(answers) - np.asarray([2**62, -(2**62), 1])).max() < 1000
+
+
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "1e400", 5e-324, True, None, "one"])
 def test_refuses_prices_that_mean_nothing(epsilon: Any) -> None:
     with pytest.raises(InvalidInput):

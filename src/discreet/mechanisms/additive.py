@@ -79,9 +79,7 @@ class AdditiveNoise(Measurement):
         return math.sqrt(self.law.variance) * float(self.grid.step)
 
     def _steps(self, value: Any) -> Integers:
-        if isinstance(value, int) and not isinstance(value, bool):
-            value = min(max(value, -LARGEST_STEPS), LARGEST_STEPS)
-        array = np.asarray(value)
+        array = np.asarray(_within_reach(value))
         if array.dtype.kind not in "iuf":
             raise InvalidType("the value must be an integer, a float, or an array of either", f"<{array.dtype}>")
         is_rounded = array.dtype.kind == "f" or self.grid.exponent > 0
@@ -91,3 +89,12 @@ class AdditiveNoise(Measurement):
                 rule, array.size, "pass dimension= for the number of answers, or integers with a grid of 1"
             )
         return self.grid.steps_of(array)
+
+
+def _within_reach(value: Any) -> Any:
+    """Whole numbers beyond any array moved to the largest one, so that whether they are refused says nothing."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return min(max(value, -LARGEST_STEPS), LARGEST_STEPS)
+    if isinstance(value, (list, tuple)):
+        return [_within_reach(entry) for entry in value]
+    return value
