@@ -148,12 +148,8 @@ class OutOfReach(DiscreetError, ValueError):
 
 
 def _shown(value: object) -> str:
-    text = value if isinstance(value, str) and value.startswith("<") else _repr(value)
-    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
-
-
-def _repr(value: object) -> str:
     try:
-        return repr(value)
-    except ValueError:  # Python does not print integers of more than 4300 digits
-        return f"<a {type(value).__name__} of very many digits>"
+        text = value if isinstance(value, str) and value.startswith("<") else repr(value)
+    except ValueError:  # Python refuses to spell integers of thousands of digits
+        return f"<a {type(value).__name__} too long to print>"
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
