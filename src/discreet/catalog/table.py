@@ -141,9 +141,7 @@ class Table:
     def _check_spending(self, found: Complaints) -> None:
         if not isinstance(self.budget, Budget):
             remedy = "state one, or say public: true when everybody may see every row"
-            found.say(
-                ("budget",), f"{self.name}: a protected table must have a budget", self.budget or "<none>", remedy
-            )
+            found.say(("budget",), f"{self.name}: a protected table must have a budget", "<none>", remedy)
             return
         for analyst, cap in self.analysts.items():
             found.checked(("analysts", analyst), checked_name, analyst, "an analyst's name")

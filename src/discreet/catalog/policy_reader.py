@@ -1,0 +1,261 @@
+"""From the text of a policy file to a table, or to everything that is wrong with the file.
+
+The field decides how its text is read, never YAML's guess: ``keys: [no, 007]`` of a text column are two words, and
+``epsilon: 0.1`` is one tenth. Quotes change nothing, but for one word: an unquoted ``null`` says nothing.
+
+Where a part cannot be read, a stand-in takes its place, so that the rest is still checked; the stand-in never leaves
+this file, because a policy with a problem is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from discreet.catalog.budget import Budget
+from discreet.catalog.column import Column, ColumnType, Value
+from discreet.catalog.complaints import Complaints
+from discreet.catalog.fields import Fields, scalar_text
+from discreet.catalog.literal import flag, parsed, whole
+from discreet.catalog.table import ForeignKey, Table
+from discreet.catalog.yaml_tree import Mapping, Node, Scalar, place_of, tree_of
+from discreet.errors import PolicyError, Problem
+from discreet.privacy.neighbours import Neighbours
+
+__all__ = ["Policy", "read_text"]
+
+_TABLE_FIELDS = tuple("table" if field.name == "name" else field.name for field in fields(Table))
+_COLUMN_FIELDS = tuple(field.name for field in fields(Column) if field.name != "name")
+_BUDGET_FIELDS = tuple(field.name for field in fields(Budget))
+_KEY_FIELDS = tuple(field.name for field in fields(ForeignKey))
+_NOT_FOR_PUBLIC = ("unit", "neighbours", "budget", "analysts", "rows_per_unit", "groups_per_unit")
+
+_BUDGET_FORM = "{epsilon: 1} or {epsilon: 1, delta: 1e-6}"
+_KEY_FORM = "{column: order_id, table: orders, other_column: id}"
+_UNIT_REMEDY = "name the column of the person, or say unit: row"
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A table as a file states it, and where each field stands, for problems that show up later."""
+
+    table: Table
+    """What the file states."""
+    root: Mapping
+    """The fields with their places."""
+    file: str = ""
+    """The name of the file."""
+
+    def placed(self, problem: Problem) -> Problem:
+        """The problem with the line and column of the field at its path."""
+        return _placed(problem, self.root, self.file)
+
+
+def read_text(content: bytes | str, file: str = "") -> Policy:
+    """The policy in ``content``; a refusal lists every problem with its line and column."""
+    raw = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    try:
+        tree = tree_of(raw)
+    except PolicyError as refused:
+        raise PolicyError(replace(problem, file=file) for problem in refused.problems) from None
+    found = Complaints()
+    table = _table(Fields(tree.root, (), found))
+    if table is None or found.problems or tree.problems:
+        placed = [_placed(problem, tree.root, file) for problem in [*tree.problems, *found.problems]]
+        raise PolicyError(sorted(placed, key=lambda problem: (problem.line, problem.column)))
+    return Policy(table, tree.root, file)
+
+
+def _placed(problem: Problem, root: Node, file: str) -> Problem:
+    if problem.line is not None:
+        return replace(problem, file=file)
+    place = place_of(root, problem.path)
+    return replace(problem, file=file, line=place.line, column=place.column)
+
+
+# The table --------------------------------------------------------------------------------------------------------
+
+
+def _table(top: Fields) -> Table | None:
+    top.refuse_unknown(_TABLE_FIELDS, "a policy")
+    named = top.require("table", "a policy", "start with 'table: NAME'")
+    public = bool(top.read("public", flag))
+    facts: dict[str, Any] = {
+        "name": (top.text("table") if named else None) or "table",
+        "description": _prose(top),
+        "columns": _columns(top),
+        "public": public,
+    }
+    if public:
+        _refuse_stated(top)
+        facts["foreign_keys"] = _foreign_keys(top)
+    else:
+        facts |= _promise(top, [column.name for column in facts["columns"] or ()])
+    return None if facts["columns"] is None else top.found.checked((), lambda: Table(**facts))
+
+
+def _refuse_stated(top: Fields) -> None:
+    for name in _NOT_FOR_PUBLIC:
+        if name in top:
+            top.found.say((name,), f"a public table has no {name}", "<one>", "drop it, or drop public")
+
+
+def _promise(top: Fields, columns: list[str]) -> dict[str, Any]:
+    """What a protected table states: whose rows they are, what may be spent, and by whom."""
+    known_problems = len(top.found.problems)
+    unit, foreign_keys = _unit(top, columns), _foreign_keys(top)
+    unit_is_clear = len(top.found.problems) == known_problems
+    budget, analysts = _budget(top), _analysts(top)
+    rows = top.read("rows_per_unit", whole)
+    facts = {
+        "unit": unit,
+        "foreign_keys": foreign_keys,
+        "neighbours": top.read("neighbours", lambda text, _: Neighbours.of(text)),
+        "rows_per_unit": rows if unit_is_clear else None,
+        "groups_per_unit": top.read("groups_per_unit", whole),
+        "budget": budget or Budget(1),
+        "analysts": analysts if budget else {},  # a cap cannot be compared with a budget that was not read
+    }
+    return {name: fact for name, fact in facts.items() if fact is not None}
+
+
+def _unit(top: Fields, columns: list[str]) -> str | None:
+    """The column that names the person; None for ``row``, and where a foreign key leads to the person."""
+    if "foreign_keys" not in top:
+        top.require("unit", "a protected table", _UNIT_REMEDY)
+    if isinstance(top.node.get("unit"), Mapping):
+        return _spelled_out_unit(top)
+    stated = top.text("unit")
+    if stated != "row":
+        return stated
+    if "row" in (name.casefold() for name in columns):
+        remedy = "write {column: row} or {each: row}"
+        top.found.say(("unit",), "unit must be clear: there is a column of the name row too", "row", remedy)
+    return None
+
+
+def _spelled_out_unit(top: Fields) -> str | None:
+    inner = top.mapping("unit", "{column: row}")
+    if inner is None:
+        return None
+    inner.refuse_unknown(("column", "each"), "a unit")
+    if len(inner.node.entries) != 1 or ("each" in inner and inner.text("each") != "row"):
+        top.found.say(("unit",), "unit must be {column: NAME} or {each: row}", "<something else>", _UNIT_REMEDY)
+    return inner.text("column")
+
+
+# Who may spend what -----------------------------------------------------------------------------------------------
+
+
+def _budget(top: Fields) -> Budget | None:
+    if not top.require("budget", "a protected table", f"write {_BUDGET_FORM}, or public: true"):
+        return None
+    return _allowance(top.mapping("budget", _BUDGET_FORM))
+
+
+def _allowance(stated: Fields | None) -> Budget | None:
+    if stated is None:
+        return None
+    stated.refuse_unknown(_BUDGET_FIELDS, "a budget")
+    stated.require("epsilon", "a budget", f"write {_BUDGET_FORM}")
+    texts = {name: stated.text(name) for name in _BUDGET_FIELDS if name in stated}
+    if "epsilon" not in texts or None in texts.values():
+        return None
+    return stated.found.checked(stated.path, lambda: Budget(**texts))  # type: ignore[arg-type]  # None was excluded
+
+
+def _analysts(top: Fields) -> dict[str, Budget | None]:
+    stated = top.mapping("analysts", "{ann: {epsilon: 1}, bob: all}")
+    caps: dict[str, Budget | None] = {}
+    if stated is None:
+        return caps
+    for name, (_, node) in stated.node.entries.items():
+        if isinstance(node, Scalar) and node.text == "all":
+            caps[name] = None
+            continue
+        cap = _allowance(stated.mapping(name, f"all, {_BUDGET_FORM}"))
+        if cap is not None:
+            caps[name] = cap
+    return caps
+
+
+# Columns and keys -------------------------------------------------------------------------------------------------
+
+
+def _columns(top: Fields) -> tuple[Column, ...] | None:
+    if not top.require("columns", "a policy", "list them under columns, such as 'age: {type: integer}'"):
+        return None
+    stated = top.mapping("columns", "names and their facts, such as 'age: {type: integer}'")
+    if stated is None:
+        return None
+    made = (_column(name, stated.mapping(name, "{type: integer}")) for name in stated.node.entries)
+    return tuple(column for column in made if column is not None)
+
+
+def _column(name: str, stated: Fields | None) -> Column | None:
+    column = None if stated is None else _stated_column(name, stated)
+    return column or Complaints().checked((), Column, name, ColumnType.TEXT)  # a stand-in for one that was refused
+
+
+def _stated_column(name: str, stated: Fields) -> Column | None:
+    stated.refuse_unknown(_COLUMN_FIELDS, "a column")
+    known = ", ".join(kind.value for kind in ColumnType)
+    stated.require("type", f"the column {name}", f"state {known}")
+    kind = stated.read("type", lambda text, _: ColumnType.of(text))
+    facts: dict[str, Any] = {"description": _prose(stated)}
+    facts |= {flagged: stated.read(flagged, flag) for flagged in ("nullable", "constant_per_unit")}
+    if kind is not None:
+        facts |= _values(name, kind, stated)
+    given = {field: fact for field, fact in facts.items() if fact is not None}
+    return stated.found.checked(stated.path, lambda: Column(name, kind or ColumnType.TEXT, **given))
+
+
+def _values(name: str, kind: ColumnType, stated: Fields) -> dict[str, Any]:
+    def literal(text: str, label: str) -> Value:
+        return parsed(kind, text, label)
+
+    bounds: dict[str, Any] = {
+        # A column without an order is refused its bounds whatever they are, so there is no type to read them by.
+        bound: stated.read(bound, literal, f"{name}: {bound}") if kind.is_ordered else stated.text(bound)
+        for bound in ("lower", "upper")
+        if bound in stated
+    }
+    if None in bounds.values():  # one was refused; the other must not be accused of being alone
+        bounds = {}
+    return bounds | {"default": stated.read("default", literal, f"{name}: default"), "keys": _keys(name, kind, stated)}
+
+
+def _keys(name: str, kind: ColumnType, stated: Fields) -> tuple[Value, ...] | None:
+    items = stated.sequence("keys", "[one, two]")
+    if items is None:
+        return None
+    keys: list[Value] = []
+    for place, item in enumerate(items):
+        path, label = (*stated.path, "keys", place), f"{name}: a key"
+        text = scalar_text(item, path, label, stated.found)
+        key = None if text is None else stated.found.checked(path, parsed, kind, text, label)
+        if key is not None:
+            keys.append(key)
+    return tuple(keys) if len(keys) == len(items) else None
+
+
+def _foreign_keys(top: Fields) -> tuple[ForeignKey, ...]:
+    items = top.sequence("foreign_keys", f"[{_KEY_FORM}]") or []
+    made = [_foreign_key(item, place, top.found) for place, item in enumerate(items)]
+    return () if None in made else tuple(key for key in made if key is not None)
+
+
+def _foreign_key(item: Node, place: int, found: Complaints) -> ForeignKey | None:
+    path = ("foreign_keys", place)
+    if not isinstance(item, Mapping):
+        found.say(path, "a foreign key must have three fields", "<something else>", f"write {_KEY_FORM}")
+        return None
+    stated = Fields(item, path, found)
+    stated.refuse_unknown(_KEY_FIELDS, "a foreign key")
+    there = [stated.require(name, "a foreign key", f"write {_KEY_FORM}") for name in _KEY_FIELDS]
+    texts = [stated.text(name) for name in _KEY_FIELDS]
+    return None if not all(there) or None in texts else found.checked(path, ForeignKey, *texts)
+
+
+def _prose(stated: Fields) -> str:
+    return stated.text("description") or ""

@@ -1,0 +1,131 @@
+"""From a table to the text of its policy file, which reads back as the same table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import yaml
+
+from discreet.catalog.budget import Budget
+from discreet.catalog.column import Column, Value
+from discreet.catalog.literal import number_text, written
+from discreet.catalog.table import ForeignKey, Table
+
+__all__ = ["scalar", "text_of"]
+
+_WIDTH = 110
+_RESOLVER: Any = yaml.resolver.Resolver()
+_TEXT = "tag:yaml.org,2002:str"
+
+
+def text_of(table: Table) -> str:
+    """The policy of ``table`` as YAML."""
+    return _serialized(_block(_table(table)))
+
+
+def scalar(text: str) -> str:
+    """``text`` as YAML on one line, in quotes where it could be read as something else."""
+    return _serialized(_quotable(text), width=10**9).removesuffix("\n").removesuffix("\n...")
+
+
+def _serialized(node: Any, width: int = _WIDTH) -> str:
+    # The emitter in Python, not the one in C: the two fold lines differently, and one table has one text.
+    return str(yaml.serialize(node, Dumper=yaml.SafeDumper, allow_unicode=True, width=width))
+
+
+# Parts of a policy ------------------------------------------------------------------------------------------------
+
+
+def _table(table: Table) -> Iterable[tuple[str, Any]]:
+    yield "table", _quotable(table.name)
+    if table.description:
+        yield "description", _quotable(table.description)
+    if table.public:
+        yield "public", _plain("true")
+    else:
+        yield from _promise(table)
+    if table.foreign_keys:
+        yield "foreign_keys", _list([_foreign_key(key) for key in table.foreign_keys], flow=False)
+    yield "columns", _block((column.name, _column(column)) for column in table.columns)
+
+
+def _promise(table: Table) -> Iterable[tuple[str, Any]]:
+    if table.unit is not None or not table.foreign_keys:
+        yield "unit", _unit(table)
+    yield "neighbours", _plain(str(table.neighbours))
+    if table.budget is not None:
+        yield "budget", _budget(table.budget)
+    yield "rows_per_unit", _plain(str(table.rows_per_unit))
+    yield "groups_per_unit", _plain(str(table.groups_per_unit))
+    if table.analysts:
+        caps = table.analysts.items()
+        yield "analysts", _block((name, _plain("all") if cap is None else _budget(cap)) for name, cap in caps)
+
+
+def _unit(table: Table) -> Any:
+    """The column, or ``row``; spelled out where a column of the name row could be meant."""
+    if table.unit is None:
+        return _plain("row") if table.column("row") is None else _flow([("each", _plain("row"))])
+    return _flow([("column", _quotable(table.unit))]) if table.unit == "row" else _quotable(table.unit)
+
+
+def _budget(budget: Budget) -> Any:
+    named = [("epsilon", budget.epsilon)]
+    if budget.delta:
+        named += [("delta", budget.delta), ("delta_for_keys", budget.delta_for_keys)]
+    return _flow((name, _plain(number_text(value))) for name, value in named)
+
+
+def _foreign_key(key: ForeignKey) -> Any:
+    return _flow((name, _quotable(getattr(key, name))) for name in ("column", "table", "other_column"))
+
+
+def _column(column: Column) -> Any:
+    stated: list[tuple[str, Any]] = [("type", _plain(column.type.value))]
+    stated += [(name, _literal(value)) for name in ("lower", "upper") if (value := getattr(column, name)) is not None]
+    if column.keys is not None:
+        stated.append(("keys", _list([_literal(key) for key in column.keys], flow=True)))
+    if not column.nullable:
+        stated.append(("nullable", _plain("false")))
+    if column.default is not None:
+        stated.append(("default", _literal(column.default)))
+    if column.constant_per_unit:
+        stated.append(("constant_per_unit", _plain("true")))
+    if column.description:
+        stated.append(("description", _quotable(column.description)))
+    return _flow(stated)
+
+
+# Parts of YAML ----------------------------------------------------------------------------------------------------
+
+
+def _literal(value: Value) -> Any:
+    return _quotable(value) if isinstance(value, str) else _plain(written(value))
+
+
+def _quotable(text: str) -> Any:
+    """Text, which the emitter quotes when it would read as a number, a date, a truth or nothing."""
+    return yaml.ScalarNode(_TEXT, text)
+
+
+def _plain(text: str) -> Any:
+    """Text of ours that needs no quotes, whatever YAML takes it for."""
+    return yaml.ScalarNode(_RESOLVER.resolve(yaml.ScalarNode, text, (True, False)), text)
+
+
+def _flow(entries: Iterable[tuple[str, Any]]) -> Any:
+    return _mapping(entries, flow=True)
+
+
+def _block(entries: Iterable[tuple[str, Any]]) -> Any:
+    return _mapping(entries, flow=False)
+
+
+def _mapping(entries: Iterable[tuple[str, Any]], *, flow: bool) -> Any:
+    nodes = [(_quotable(name), node) for name, node in entries]
+    return yaml.MappingNode("tag:yaml.org,2002:map", nodes, flow_style=flow)
+
+
+def _list(items: list[Any], *, flow: bool) -> Any:
+    return yaml.SequenceNode("tag:yaml.org,2002:seq", items, flow_style=flow)
