@@ -13,7 +13,7 @@ from discreet.errors import Problem
 __all__ = ["Fields", "is_filled", "scalar_text"]
 
 Read = TypeVar("Read")
-_FILL_IN = "write a value, or delete the field"
+_FILL_IN = "write a value after it; put quotes around the word null to mean the word"
 
 
 class Fields:

@@ -9,6 +9,7 @@ from discreet.errors import InvalidType, InvalidValue
 __all__ = ["checked_name", "checked_text"]
 
 _UNPRINTABLE = {"Cc", "Cs"}
+_LONGEST_NAME = 150  # so that a name, also when it is all escapes, fits what YAML takes as a name
 
 
 def checked_text(value: object, what: str) -> str:
@@ -29,6 +30,8 @@ def checked_name(value: object, what: str) -> str:
         raise InvalidValue(
             f"{what} must not start with an underscore", name, "such names are Discreet's own; rename it"
         )
+    if len(name) > _LONGEST_NAME:
+        raise InvalidValue(f"{what} must have at most {_LONGEST_NAME} characters", name)
     if any(unicodedata.category(letter) in _UNPRINTABLE for letter in name):
         raise InvalidValue(f"{what} must not hold control characters", name)
     return name

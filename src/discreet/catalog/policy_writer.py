@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 import yaml
@@ -101,7 +102,8 @@ def _column(column: Column) -> Any:
 
 
 def _literal(value: Value) -> Any:
-    return _quotable(value) if isinstance(value, str) else _plain(written(value))
+    # The colons of a timestamp need quotes inside braces.
+    return _quotable(written(value)) if isinstance(value, (str, datetime)) else _plain(written(value))
 
 
 def _quotable(text: str) -> Any:
