@@ -124,12 +124,15 @@ class DiscreteGaussian(SymmetricLaw):
         return (sums[value] if value < len(sums) else self._rest(value)) / total
 
     def _compute_total(self, bits: int) -> Ball:
-        if self.squared <= _TERM_BY_TERM:
+        if self.squared < 1:
             return 1 + 2 * self._sums_at(bits)[1]
         with working_precision(bits):
-            # Poisson summation: Σ e^(-k²/2σ²) = σ√(2π) (1 + 2q + 2q⁴ + ...) with q = e^(-2π²σ²).
+            # Poisson summation: Σ e^(-k²/2σ²) = σ√(2π) (1 + 2q + 2q⁴ + 2q⁹ + ...) with q = e^(-2π²σ²) < 1e-8.
             q = (-2 * Ball.pi() ** 2 * ball(self.squared)).exp()
-            return (2 * Ball.pi() * ball(self.squared)).sqrt() * (1 + (2 * q).union(3 * q))
+            last = math.isqrt(bits // 28) + 2  # q^(last²) is below 2^-bits
+            series = 1 + 2 * sum((q ** (j * j) for j in range(1, last)), Ball(0))
+            beyond = (2 * q ** (last * last)).union(3 * q ** (last * last))
+            return (2 * Ball.pi() * ball(self.squared)).sqrt() * (series + beyond)
 
     def _compute_sums(self, bits: int) -> list[Ball]:
         """For k = 0, 1, 2, ...: the sum of weights from k upwards, until a weight is below 2^-bits."""
