@@ -18,6 +18,8 @@ from discreet.catalog.names import checked_name, checked_text
 
 __all__ = ["Column", "ColumnType", "Value"]
 
+Bounds = tuple[Value, Value]
+
 
 @dataclass(frozen=True)
 class Column:
@@ -50,13 +52,13 @@ class Column:
         self._check_flags(found)
         if kind is not None:
             self._set("type", kind)
-            self._check_bounds(found)
-            self._check_keys(found)
-            self._check_default(found)
+            bounds = self._check_bounds(found)
+            self._check_keys(found, bounds)
+            self._check_default(found, bounds)
         found.refuse_any()
 
     @property
-    def bounds(self) -> tuple[Value, Value] | None:
+    def bounds(self) -> Bounds | None:
         """Lower and upper bound, where the owner stated them."""
         return None if self.lower is None or self.upper is None else (self.lower, self.upper)
 
@@ -71,28 +73,29 @@ class Column:
             if not isinstance(getattr(self, field), bool):
                 found.say((field,), f"{self.name}: {field} must be true or false", getattr(self, field))
 
-    def _check_bounds(self, found: Complaints) -> None:
+    def _check_bounds(self, found: Complaints) -> Bounds | None:
         stated = [field for field in ("lower", "upper") if getattr(self, field) is not None]
-        if not stated:
-            return
-        if not self.type.is_ordered:
+        if stated and not self.type.is_ordered:
             rule = f"{self.name}: only numbers, dates and timestamps have bounds"
             found.say((stated[0],), rule, f"<a column of type {self.type.value}>", "list its keys instead")
         elif len(stated) == 1:
             found.say((stated[0],), f"{self.name}: bounds must be a pair", f"<{stated[0]} alone>", "add the other")
-        else:
-            self._check_pair(found)
+        elif stated:
+            return self._check_pair(found)
+        return None
 
-    def _check_pair(self, found: Complaints) -> None:
+    def _check_pair(self, found: Complaints) -> Bounds | None:
         low, high = (self._literal(found, (field,), getattr(self, field)) for field in ("lower", "upper"))
         if low is None or high is None:
-            return
-        if not low < high:  # type: ignore[operator]  # both are of the column's own ordered type
-            found.say(("lower",), f"{self.name}: lower must be below upper", f"<{self.lower} and {self.upper}>")
+            return None
         self._set("lower", low)
         self._set("upper", high)
+        if low < high:  # type: ignore[operator]  # both are of the column's own ordered type
+            return low, high
+        found.say(("lower",), f"{self.name}: lower must be below upper", f"<{self.lower} and {self.upper}>")
+        return None
 
-    def _check_keys(self, found: Complaints) -> None:
+    def _check_keys(self, found: Complaints, bounds: Bounds | None) -> None:
         if self.keys is None:
             return
         given: Any = self.keys
@@ -100,21 +103,21 @@ class Column:
             found.say(("keys",), f"{self.name}: keys must be a list of at least one value", given)
         else:
             keys = [self._literal(found, ("keys", place), key) for place, key in enumerate(given)]
-            self._check_each_key(found, keys)
+            self._check_each_key(found, keys, bounds)
             self._set("keys", tuple(keys))
 
-    def _check_each_key(self, found: Complaints, keys: list[Value | None]) -> None:
+    def _check_each_key(self, found: Complaints, keys: list[Value | None], bounds: Bounds | None) -> None:
         seen: set[Value] = set()
         for place, key in enumerate(keys):
             if key is None:
                 continue
             if key in seen:
                 found.say(("keys", place), f"{self.name}: keys must differ", key, "list it once")
-            if self._is_outside(key):
+            if _is_outside(key, bounds):
                 found.say(("keys", place), f"{self.name}: keys must lie within the bounds", key)
             seen.add(key)
 
-    def _check_default(self, found: Complaints) -> None:
+    def _check_default(self, found: Complaints, bounds: Bounds | None) -> None:
         if self.default is None:
             return
         default = self._literal(found, ("default",), self.default)
@@ -124,12 +127,11 @@ class Column:
         if not self.nullable:
             rule = f"{self.name}: only a column that may miss values has a default"
             found.say(("default",), rule, default, "say nullable: true or drop the default")
-        if self._is_outside(default):
+        if _is_outside(default, bounds):
             found.say(("default",), f"{self.name}: default must lie within the bounds", default)
         if self.keys is not None and default not in self.keys:
             found.say(("default",), f"{self.name}: default must be one of the keys", default)
 
-    def _is_outside(self, value: Value) -> bool:
-        if self.bounds is None or any(type(bound) is not type(value) for bound in self.bounds):
-            return False  # bounds that were refused themselves
-        return not self.bounds[0] <= value <= self.bounds[1]  # type: ignore[operator]  # one ordered type
+
+def _is_outside(value: Value, bounds: Bounds | None) -> bool:
+    return bounds is not None and not bounds[0] <= value <= bounds[1]  # type: ignore[operator]  # one ordered type

@@ -78,10 +78,11 @@ def _placed(problem: Problem, root: Node, file: str) -> Problem:
 
 def _table(top: Fields) -> Table | None:
     top.refuse_unknown(_TABLE_FIELDS, "a policy")
-    named = top.require("table", "a policy", "start with 'table: NAME'")
+    top.require("table", "a policy", "start with 'table: NAME'")
+    name = top.text("table")
     public = bool(top.read("public", flag))
     facts: dict[str, Any] = {
-        "name": (top.text("table") if named else None) or "table",
+        "name": "table" if name is None else name,
         "description": _prose(top),
         "columns": _columns(top),
         "public": public,

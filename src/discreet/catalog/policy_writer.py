@@ -27,7 +27,9 @@ def text_of(table: Table) -> str:
 
 def scalar(text: str) -> str:
     """``text`` as YAML on one line, in quotes where it could be read as something else."""
-    return _serialized(_quotable(text), width=10**9).removesuffix("\n").removesuffix("\n...")
+    style = None if text.isprintable() else '"'  # the one style that escapes every kind of line break
+    node = yaml.ScalarNode(_TEXT, text, style=style)
+    return _serialized(node, width=10**9).removesuffix("\n").removesuffix("\n...")
 
 
 def _serialized(node: Any, width: int = _WIDTH) -> str:
