@@ -12,6 +12,8 @@
     ├── BudgetExceeded                             a question costs more than what is left
     ├── RequestConflict                            one request id, two different questions
     ├── LedgerError                                the ledger cannot be read, written or believed
+    ├── StoreError                                 the store of rows cannot be read or written; told to the owner
+    ├── EngineFailure                              a run over the rows failed; the same words whatever the reason
     └── OutOfReach            (also a ValueError)  no setting can meet the target that was asked for
 
 >>> raise InvalidValue("epsilon must be positive", -1, "0.1 to 5 is usual")
@@ -28,6 +30,7 @@ from dataclasses import dataclass
 __all__ = [
     "BudgetExceeded",
     "DiscreetError",
+    "EngineFailure",
     "InvalidInput",
     "InvalidType",
     "InvalidValue",
@@ -38,6 +41,7 @@ __all__ = [
     "Problem",
     "QueryRefused",
     "RequestConflict",
+    "StoreError",
 ]
 
 _LONGEST_VALUE = 80
@@ -141,6 +145,20 @@ class RequestConflict(DiscreetError):
 
 class LedgerError(DiscreetError):
     """The ledger cannot be read, written or believed. Nothing was released."""
+
+
+class StoreError(DiscreetError):
+    """The store of rows cannot be read or written. What was stored before is as it was."""
+
+
+class EngineFailure(DiscreetError):
+    """A run over the rows failed. It says nothing more, because the reason can hold a value of a row."""
+
+    def __init__(self) -> None:
+        super().__init__("the engine could not finish the run", None, "the owner can find the reason in the owner log")
+
+    def __reduce__(self) -> tuple[type[EngineFailure], tuple[()]]:
+        return EngineFailure, ()
 
 
 class OutOfReach(DiscreetError, ValueError):

@@ -1,0 +1,89 @@
+"""Work that somebody waits for: it can be limited in time, watched, and stopped with Ctrl-C.
+
+DuckDB runs with Python's signals held back: Ctrl-C waits until the statement is over, or comes out as a RuntimeError.
+So the work runs on a thread of its own, and the thread that waits stays free to hear the signal, look at the clock and
+report progress.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+__all__ = ["attended"]
+
+T = TypeVar("T")
+_TICK = 0.1
+"""Seconds between two looks at the work."""
+
+
+class _Work(Generic[T]):
+    """A call on a thread of its own, and what came of it."""
+
+    def __init__(self, call: Callable[[], T]) -> None:
+        self._call = call
+        self._result: list[T] = []
+        self._error: BaseException | None = None
+        self.done = threading.Event()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            self._result.append(self._call())
+        except BaseException as error:  # handed to the thread that waits
+            self._error = error
+        finally:
+            self.done.set()
+
+    def result(self) -> T:
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+        return self._result[0]
+
+
+def attended(
+    call: Callable[[], T],
+    interrupt: Callable[[], None],
+    timeout: float | None = None,
+    tick: Callable[[], None] | None = None,
+) -> T:
+    """The result of ``call``. ``interrupt`` must make it raise; it is used after ``timeout`` seconds and on Ctrl-C."""
+    if timeout is None and tick is None and threading.current_thread() is not threading.main_thread():
+        return call()  # no clock, nobody to report to, and signals reach the main thread alone
+    work = _Work(call)
+    deadline = None if timeout is None else time.monotonic() + timeout
+    try:
+        _wait(work.done, interrupt, deadline, tick)
+    except BaseException:
+        _stop(work.done, interrupt)
+        raise
+    return work.result()
+
+
+def _wait(
+    done: threading.Event, interrupt: Callable[[], None], deadline: float | None, tick: Callable[[], None] | None
+) -> None:
+    while not done.wait(_pause(deadline, tick)):
+        if tick is not None:
+            tick()
+        if deadline is not None and time.monotonic() >= deadline:
+            return _stop(done, interrupt)
+    return None
+
+
+def _pause(deadline: float | None, tick: Callable[[], None] | None) -> float | None:
+    rest = None if deadline is None else max(0.0, deadline - time.monotonic())
+    if tick is None:
+        return rest
+    return _TICK if rest is None else min(_TICK, rest)
+
+
+def _stop(done: threading.Event, interrupt: Callable[[], None]) -> None:
+    # Again and again, because an interrupt that arrives before the statement has started is lost.
+    while True:
+        interrupt()
+        if done.wait(_TICK):
+            return

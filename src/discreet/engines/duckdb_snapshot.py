@@ -1,0 +1,119 @@
+"""The store as it was at one moment, opened for questions and for nothing else.
+
+An in-memory DuckDB attaches the current files read-only and shows each table under its own name. Then the doors are
+closed for good: no file or network access, no extensions, no Python variables as tables, no further settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import ClassVar
+
+import duckdb
+import pyarrow as pa
+from duckdb import sqltypes
+
+from discreet.catalog.column import ColumnType
+from discreet.engines.attended import attended
+from discreet.engines.engine import Capabilities, Engine, OwnerLog
+from discreet.engines.identifier import literal, quoted
+from discreet.engines.manifest import Manifest
+from discreet.engines.parameters import Bound
+from discreet.engines.store import lookup
+
+__all__ = ["CLOSED_TO_EXTENSIONS", "DuckDBSnapshot", "Settings"]
+
+Settings = dict[str, str | bool | int | float | list[str]]
+
+CLOSED_TO_EXTENSIONS: Settings = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "allow_persistent_secrets": "false",
+    "python_enable_replacements": "false",  # or FROM names could find variables of the Python program
+}
+_CLOSE_THE_DOORS = (
+    "SET TimeZone = 'UTC'",
+    "SET preserve_insertion_order = false",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
+
+
+class DuckDBSnapshot(Engine):
+    """One version of every table."""
+
+    dialect: ClassVar[str] = "duckdb"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        wide_integer_sums=True,
+        try_cast=True,
+        try_expression=True,
+        hash_function="hash",
+        sorted_by_unit=True,
+        statement_timeout=True,
+        pinned_snapshots=True,
+    )
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        folder: Path,
+        settings: Settings,
+        timeout: float | None = None,
+        owner_log: OwnerLog | None = None,
+    ) -> None:
+        self.manifest = manifest
+        self.timeout = timeout
+        self.owner_log = owner_log
+        self._connection = duckdb.connect(":memory:", config={**settings, **CLOSED_TO_EXTENSIONS})
+        try:
+            self._open(folder)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _open(self, folder: Path) -> None:
+        for place, stored in enumerate(self.manifest.tables.values()):
+            if self.manifest.is_stale(stored):
+                continue  # who does not ask for its version first finds no such table
+            self._connection.execute(f"ATTACH {literal(str(folder / stored.file))} AS t{place} (READ_ONLY)")
+            self._connection.execute(f"CREATE VIEW {quoted(stored.name)} AS FROM t{place}.main.rows")
+        for statement in _CLOSE_THE_DOORS:
+            self._connection.execute(statement)
+
+    def describe(self, table: str) -> Mapping[str, ColumnType]:
+        """The names and types of a table's declared columns, in order."""
+        return lookup(self.manifest, table).types()
+
+    def version(self, table: str) -> str:
+        """The ingest that a table came from."""
+        return lookup(self.manifest, table).version
+
+    def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
+        cursor = self._connection.cursor()  # of its own, so that runs on several threads do not meet
+        try:
+            return attended(lambda: _result(cursor, statement, values), cursor.interrupt, self.timeout)
+        finally:
+            cursor.close()
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._connection.close()
+
+
+def _result(cursor: duckdb.DuckDBPyConnection, statement: str, values: Sequence[Bound]) -> pa.Table:
+    parsed = cursor.extract_statements(statement)
+    if [one.type for one in parsed] != [duckdb.StatementType.SELECT]:
+        raise ValueError("a run must be one SELECT")
+    return cursor.sql(parsed[0], params=[_typed(value) for value in values]).to_arrow_table()
+
+
+def _typed(value: Bound) -> object:
+    """DuckDB would bind 5 as a 32-bit integer, and 5 + 2147483647 would be an error."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return duckdb.Value(value, sqltypes.BIGINT if -(2**63) <= value < 2**63 else sqltypes.HUGEINT)
+    if isinstance(value, datetime):
+        return duckdb.Value(value, sqltypes.TIMESTAMP)
+    return value

@@ -1,0 +1,114 @@
+"""The engine contract: whoever holds the rows describes them, runs one SELECT and says which version they are.
+
+Promise. For every statement and every table: a run either returns the whole result or raises `EngineFailure`, which is
+the same whatever went wrong. A database's own words can hold a value of a row (``could not convert 'Ann Smith'``), so
+they reach neither the message nor the cause nor the context of what is raised. An owner may see them through the owner
+log, which is off until the owner passes one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from types import TracebackType
+from typing import ClassVar, Self, TypeVar
+
+import pyarrow as pa
+
+from discreet.catalog.column import ColumnType
+from discreet.engines.parameters import Bound, bound
+from discreet.errors import EngineFailure
+
+__all__ = ["Capabilities", "Engine", "OwnerLog", "shielded", "tell"]
+
+OwnerLog = Callable[[str], None]
+"""Called with the database's own words about a failure. They can hold values of rows: for the owner's eyes alone."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What an engine can do, said once; plans and tests read it."""
+
+    wide_integer_sums: bool
+    """Whether SUM over 64-bit integers is exact past 2^63."""
+    try_cast: bool
+    """Whether TRY_CAST turns a value that cannot be cast into NULL."""
+    try_expression: bool
+    """Whether TRY(x) turns any error of a row's expression into NULL."""
+    hash_function: str | None
+    """A deterministic 64-bit hash of text, by name."""
+    sorted_by_unit: bool
+    """Whether rows lie sorted by ``_unit`` and ids of units are dense."""
+    statement_timeout: bool
+    """Whether a run can be limited in time."""
+    pinned_snapshots: bool
+    """Whether a snapshot goes on answering from its own version after newer data was taken in."""
+
+
+class Engine(ABC):
+    """Holds rows and runs one SELECT at a time over them. Every protected table has a column ``_unit``."""
+
+    dialect: ClassVar[str]
+    """The name of the SQL that `run` understands, as sqlglot spells it."""
+    capabilities: ClassVar[Capabilities]
+    """What the engine can do."""
+
+    owner_log: OwnerLog | None = None
+    """Where the database's own words about a failure go; nowhere by default."""
+
+    @abstractmethod
+    def describe(self, table: str) -> Mapping[str, ColumnType]:
+        """The names and types of a table's declared columns, in order; nothing that depends on a row."""
+
+    @abstractmethod
+    def version(self, table: str) -> str:
+        """The version of a table's data: a new one whenever data is taken in, equal or not."""
+
+    @abstractmethod
+    def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
+        """Run one SELECT; may raise anything."""
+
+    def run(self, statement: str, parameters: Sequence[object] = ()) -> pa.Table:
+        """The result of one SELECT in the engine's dialect, with parameters ``$1``, ``$2``, … bound beside it."""
+        values = [bound(value) for value in parameters]
+        return shielded(lambda: self._run(statement, values), self.owner_log)
+
+    def snapshot(self) -> Engine:
+        """The engine as it is now: ``version`` and ``run`` of one snapshot speak of the same data.
+
+        An engine that cannot pin its data returns itself and says so in its capabilities.
+        """
+        return self
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of files and connections."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def shielded(work: Callable[[], T], owner_log: OwnerLog | None) -> T:
+    """The result of ``work``, or the one constant error."""
+    try:
+        return work()
+    except Exception as failure:
+        tell(owner_log, failure)
+    # Raised outside the except block: inside, even `from None` would leave the original in __context__.
+    raise EngineFailure
+
+
+def tell(owner_log: OwnerLog | None, failure: Exception) -> None:
+    """Let the owner know, where the owner wants to."""
+    if owner_log is not None:
+        with suppress(Exception):  # a log that is full must not replace the constant error
+            owner_log(f"{type(failure).__name__}: {failure}")

@@ -1,0 +1,108 @@
+"""The manifest: which file holds the current version of each table.
+
+It is one small file, replaced whole in one step of the file system. Who reads it sees everything before an ingest or
+everything after it, whatever happens in between.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from discreet.catalog.column import ColumnType
+from discreet.errors import StoreError
+
+__all__ = ["Manifest", "Stored"]
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Stored:
+    """One table as it was taken in."""
+
+    name: str
+    """As its policy spells it."""
+    version: str
+    """Which ingest it came from; says nothing about the rows."""
+    file: str
+    """Where the rows are, beside the manifest."""
+    columns: Mapping[str, str]
+    """The declared columns and their types, in order."""
+    domain: str | None
+    """What kind of unit its ids number; None for a public table."""
+    parent: str | None = None
+    """The table in which the units of its rows were looked up."""
+    parent_version: str | None = None
+    """Which version of the parent that was."""
+
+    def types(self) -> dict[str, ColumnType]:
+        """The declared columns and their types, in order."""
+        return {name: ColumnType(word) for name, word in self.columns.items()}
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """All tables of a store. It does not change; an ingest writes another one."""
+
+    ingests: int = 0
+    """How many there have been."""
+    tables: Mapping[str, Stored] = field(default_factory=dict)
+    """By folded name."""
+
+    def find(self, name: str) -> Stored | None:
+        """The table with this name, without regard to case."""
+        return self.tables.get(name.casefold())
+
+    def with_table(self, stored: Stored) -> Manifest:
+        """The manifest after one more ingest."""
+        return replace(self, ingests=self.ingests + 1, tables={**self.tables, stored.name.casefold(): stored})
+
+    def is_stale(self, stored: Stored) -> bool:
+        """Whether the units of a table were looked up in rows that have since been replaced, here or further up."""
+        if stored.parent is None:
+            return False
+        parent = self.find(stored.parent)
+        return parent is None or parent.version != stored.parent_version or self.is_stale(parent)
+
+    @staticmethod
+    def read(path: Path) -> Manifest:
+        """The manifest in a file; an empty one when there is no file."""
+        try:
+            return _parsed(json.loads(path.read_text(encoding="utf-8")))
+        except FileNotFoundError:
+            return Manifest()
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise StoreError("the store's manifest must be whole", str(path), "restore it, or take in again") from None
+
+    def write(self, path: Path) -> None:
+        """Replace the file in one step; after this returns, a power cut does not undo it."""
+        fresh = path.with_suffix(".new")
+        body = {"format": _FORMAT, "ingests": self.ingests, "tables": [asdict(t) for t in self.tables.values()]}
+        with fresh.open("w", encoding="utf-8") as file:
+            json.dump(body, file, ensure_ascii=False, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+        _sync_folder(path.parent)
+
+
+def _parsed(body: Any) -> Manifest:
+    if body["format"] != _FORMAT:
+        raise ValueError(body["format"])
+    tables = [Stored(**row) for row in body["tables"]]
+    for table in tables:
+        table.types()  # unknown types are refused here, not in the middle of a question
+    return Manifest(int(body["ingests"]), {table.name.casefold(): table for table in tables})
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
