@@ -23,9 +23,9 @@ ROUNDS = 3
 SIDES = {
     "discreet": (None, "ours.py"),
     "numpy": (None, "numpy_noise.py"),
-    "opendp": ("opendp", "opendp_noise.py"),
-    "diffprivlib": ("diffprivlib", "diffprivlib_noise.py"),
-    "dp-accounting": ("dp-accounting", "dp_accounting_batch.py"),
+    "opendp": (["opendp"], "opendp_noise.py"),
+    "diffprivlib": (["diffprivlib", "scikit-learn<1.7"], "diffprivlib_noise.py"),  # it does not load with later ones
+    "dp-accounting": (["dp-accounting"], "dp_accounting_batch.py"),
 }
 
 # What must hold, as (measure, peer, least ratio peer/ours).
@@ -51,15 +51,15 @@ TARGETS = [
 ]
 
 
-def interpreter(package: str | None) -> str:
-    """The Python that can import ``package``, installing it on first use."""
-    if package is None:
+def interpreter(packages: list[str] | None) -> str:
+    """The Python that can import the packages, installing them on first use."""
+    if packages is None:
         return sys.executable
-    home = ENVIRONMENTS / package
+    home = ENVIRONMENTS / packages[0]
     python = home / "bin" / "python"
     if not (home / ".ready").exists():
         venv.create(home, with_pip=True)
-        install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package, "numpy"]
+        install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "numpy", *packages]
         subprocess.run(install, check=True)
         (home / ".ready").touch()
     return str(python)
@@ -67,9 +67,9 @@ def interpreter(package: str | None) -> str:
 
 def measure(side: str) -> dict[str, dict[str, float]]:
     """One round of one side: measure → {"cpu": seconds, and what else it reports}."""
-    package, script = SIDES[side]
+    packages, script = SIDES[side]
     found = subprocess.run(
-        [interpreter(package), str(HERE / "sides" / script)], capture_output=True, text=True, check=False
+        [interpreter(packages), str(HERE / "sides" / script)], capture_output=True, text=True, check=False
     )
     if found.returncode:
         raise SystemExit(f"{side} failed:\n{found.stderr}")
