@@ -51,12 +51,15 @@ AWKWARD = [
     "😀",
 ]
 
+BREAKS = ["\x85", "a\nb", "a\r\nb ", "\n", "\u2028", "\ufeff", "\x00", "\t", " a  b ", "\u00a0"]
+
 letters = st.characters(exclude_categories=["Cs", "Cc"])
 names = st.one_of(st.sampled_from(LOOKALIKES + AWKWARD), st.text(letters, min_size=1, max_size=40)).filter(
     lambda name: name == name.strip() != "" and not name.startswith("_")
 )
 prose = st.one_of(
-    st.sampled_from(["", *LOOKALIKES, *AWKWARD]), st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
+    st.sampled_from(["", *LOOKALIKES, *AWKWARD, *BREAKS]),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=200),
 )
 numbers = st.one_of(
     st.fractions(max_denominator=10**6),

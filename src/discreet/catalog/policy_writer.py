@@ -27,9 +27,7 @@ def text_of(table: Table) -> str:
 
 def scalar(text: str) -> str:
     """``text`` as YAML on one line, in quotes where it could be read as something else."""
-    style = None if text.isprintable() else '"'  # the one style that escapes every kind of line break
-    node = yaml.ScalarNode(_TEXT, text, style=style)
-    return _serialized(node, width=10**9).removesuffix("\n").removesuffix("\n...")
+    return _serialized(_quotable(text), width=10**9).removesuffix("\n").removesuffix("\n...")
 
 
 def _serialized(node: Any, width: int = _WIDTH) -> str:
@@ -110,7 +108,8 @@ def _literal(value: Value) -> Any:
 
 def _quotable(text: str) -> Any:
     """Text, which the emitter quotes when it would read as a number, a date, a truth or nothing."""
-    return yaml.ScalarNode(_TEXT, text)
+    style = None if text.isprintable() else '"'  # the one style that escapes every kind of line break
+    return yaml.ScalarNode(_TEXT, text, style=style)
 
 
 def _plain(text: str) -> Any:
