@@ -118,8 +118,8 @@ def test_the_estimate_is_the_order_statistic_of_the_moves() -> None:
     assert squares.sample().value >= max(moves)
 
 
-@pytest.mark.parametrize(("norm", "expected"), [(Norm.L1, 7), (Norm.L2, 5), (Norm.LINF, 4)])
-def test_vectors_are_measured_in_the_norm_asked_for(norm: Norm, expected: float) -> None:
+@pytest.mark.parametrize(("norm", "expected"), [(Norm.L1, 7), (Norm.L2, 5), (Norm.LINF, 4), ("L2", 5)])
+def test_vectors_are_measured_in_the_norm_asked_for(norm: Norm | str, expected: float) -> None:
     steps = iter([[0, 0], [3, 4]] * 10)
     sampler = SensitivitySampler(
         lambda part: np.asarray(part[-1]),

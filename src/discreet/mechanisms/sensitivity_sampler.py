@@ -152,7 +152,7 @@ class SensitivitySampler:
         oracle: Oracle,
         size: int,
         *,
-        norm: Norm = Norm.L1,
+        norm: Norm | str = Norm.L1,
         gamma: Number | None = None,
         samples: int | None = None,
         method: str = "dkw",
@@ -161,7 +161,7 @@ class SensitivitySampler:
         self.target = target
         self.oracle = oracle
         self.size = integer(size, "size", least=1)
-        self.norm = norm
+        self.norm = Norm.of(norm)
         self.plan = SamplingPlan.of(method, gamma, samples)
 
     def __repr__(self) -> str:
