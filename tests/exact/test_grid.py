@@ -56,6 +56,14 @@ def test_integers_beyond_64_bits_saturate_instead_of_telling(x, exponent):
     assert grid.steps_of([2**70]).tolist() == [half_up(Fraction(2**70), grid)]
 
 
+@given(st.lists(st.one_of(finite, edges, st.integers(-(2**80), 2**80)), min_size=1), exponents)
+@example([2**54 + 3, 0.5], 0)
+@example([2**63, -1], 0)
+def test_each_entry_of_a_list_is_rounded_as_if_it_were_alone(values, exponent):
+    grid = Grid(exponent)
+    assert grid.steps_of(values).tolist() == [half_up(Fraction(value), grid) for value in values]
+
+
 @given(st.one_of(finite, edges), st.one_of(finite, edges), exponents)
 @example(1e308, -1e308, -1000)
 @example(5e-324, -5e-324, -1000)
@@ -127,7 +135,9 @@ def test_refuses_what_is_not_finite(bad):
         Grid().steps_of([1.0, bad])
 
 
-@pytest.mark.parametrize("bad", [[True], ["1"], [None], [1j], np.array([1], "M8[s]"), np.array([2**70, 0.5], object)])
+@pytest.mark.parametrize(
+    "bad", [[True], ["1"], [None], [1j], np.array([1], "M8[s]"), np.array([2**70, Fraction(1, 2)], object)]
+)
 def test_refuses_what_is_not_a_number(bad):
     with pytest.raises(InvalidType):
         Grid().steps_of(bad)

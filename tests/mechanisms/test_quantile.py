@@ -266,3 +266,12 @@ def test_refuses_settings_without_meaning(wrong: dict[str, Any]) -> None:
 def test_long_laws_are_refused() -> None:
     with pytest.raises(InvalidValue, match="release has no such limit"):
         Median(1, 0, 10**6).distribution([1, 2])
+
+
+@pytest.mark.parametrize("newcomer", [0.5, 2**63])
+def test_one_odd_number_leaves_the_other_rows_where_they_are(newcomer: float) -> None:
+    median = Median(1, lower=2**60, upper=2**60 + 9)
+    table = [2**60 + 3] * 8 + [-1]
+    outcomes = range(2**60, 2**60 + 10)
+    assert privacy_violation(median, [*table, newcomer], table, outcomes) is None
+    assert privacy_violation(median, table, [*table, newcomer], outcomes) is None

@@ -14,16 +14,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidType, InvalidValue
+from discreet.exact.arrays import exact_array
 from discreet.exact.rational import Number, integer, rational
 
 __all__ = ["LARGEST_STEPS", "Grid", "Integers"]
 
 Integers = npt.NDArray[np.int64]
+
+_WHAT_VALUES_ARE = "values must be integers or floats of at most 64 bits"
 
 LARGEST_STEPS = 2**62
 """Values further out than this many steps are moved to it; noise then still fits a 64-bit integer."""
@@ -71,20 +75,17 @@ class Grid:
         return math.ceil(distance / self.step)
 
     def steps_of(self, values: npt.ArrayLike) -> Integers:
-        """The nearest grid points, as numbers of steps. Integers stay exact; NaN and infinities are refused.
-
-        A list that mixes integers and floats is read as floats, as NumPy reads it.
-        """
-        array = np.asarray(values)
+        """The nearest grid points, as numbers of steps. Each entry is rounded once; NaN and infinities are refused."""
+        array = exact_array(values)
         if array.dtype.kind in "iu":
             return self._integers_to_steps(array)
         if array.dtype.kind == "O":
-            return self._huge_integers_to_steps(array)
+            return self._entries_to_steps(array)
         # Wider floats would be rounded to 64 bits first, and two roundings can double a distance.
         if array.dtype.kind != "f" or array.dtype.itemsize > 8:
-            raise InvalidType("values must be integers or floats of 64 bits", str(array.dtype))
+            raise InvalidType(_WHAT_VALUES_ARE, f"<{array.dtype}>")
         if not np.isfinite(array).all():
-            raise InvalidValue("values must be finite", "<NaN or infinity>", "replace them before the release")
+            raise _not_finite()
         with np.errstate(over="ignore"):
             scaled = np.ldexp(array.astype(np.float64), -self.exponent)
         scaled = np.clip(scaled, -float(LARGEST_STEPS), float(LARGEST_STEPS))
@@ -103,16 +104,13 @@ class Grid:
         saturated = np.sign(clipped) * LARGEST_STEPS
         return np.where(np.abs(clipped) > outermost, saturated, clipped << min(-self.exponent, 62))
 
-    def _huge_integers_to_steps(self, array: npt.NDArray[np.object_]) -> Integers:
-        """Python integers that need not fit 64 bits: refusing them would tell how large one row is."""
-        found = [self._step_of(integer(value, "values")) for value in array.ravel()]
+    def _entries_to_steps(self, array: npt.NDArray[np.object_]) -> Integers:
+        """Integers need not fit 64 bits: refusing them would tell how large one row is."""
+        found = [self._step_of(_exact_entry(value)) for value in array.ravel()]
         return np.asarray(found, dtype=np.int64).reshape(array.shape)
 
-    def _step_of(self, value: int) -> int:
-        if self.exponent > 0:
-            steps = (value >> self.exponent) + (value >> (self.exponent - 1) & 1)
-        else:
-            steps = value << -self.exponent
+    def _step_of(self, value: Fraction) -> int:
+        steps = math.floor(value / self.step + Fraction(1, 2))
         return min(max(steps, -LARGEST_STEPS), LARGEST_STEPS)
 
     def value_of(self, steps: int) -> int | float:
@@ -124,3 +122,17 @@ class Grid:
         if self.exponent == 0:
             return steps
         return np.ldexp(steps.astype(np.float64), self.exponent)
+
+
+def _exact_entry(value: object) -> Fraction:
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return Fraction(integer(value, "values"))
+    if not isinstance(value, (float, np.float32, np.float16)):
+        raise InvalidType(_WHAT_VALUES_ARE, f"<a {type(value).__name__}>")
+    if not math.isfinite(value):
+        raise _not_finite()
+    return Fraction(float(value))
+
+
+def _not_finite() -> InvalidValue:
+    return InvalidValue("values must be finite", "<NaN or infinity>", "replace them before the release")

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import InvalidType, InvalidValue
-from discreet.exact.grid import LARGEST_STEPS, Grid, Integers
+from discreet.errors import InvalidValue
+from discreet.exact.arrays import exact_array, holds_integers
+from discreet.exact.grid import Grid, Integers
 from discreet.exact.rational import Number, integer, positive
 from discreet.mechanisms.distribution import Distribution, ProductLaw, ShiftedLaw
 from discreet.mechanisms.measurement import Measurement
@@ -79,22 +80,15 @@ class AdditiveNoise(Measurement):
         return math.sqrt(self.law.variance) * float(self.grid.step)
 
     def _steps(self, value: Any) -> Integers:
-        array = np.asarray(_within_reach(value))
-        if array.dtype.kind not in "iuf":
-            raise InvalidType("the value must be an integer, a float, or an array of either", f"<{array.dtype}>")
-        is_rounded = array.dtype.kind == "f" or self.grid.exponent > 0
+        array = exact_array(value, "the value")
+        steps = self.grid.steps_of(array)
+        self._check(array)
+        return steps
+
+    def _check(self, array: npt.NDArray[Any]) -> None:
+        is_rounded = self.grid.exponent > 0 or not holds_integers(array)
         if is_rounded and array.size > (self.dimension or 1):
             rule = f"at most {self.dimension or 1} rounded numbers fit this sensitivity"
             raise InvalidValue(
                 rule, array.size, "pass dimension= for the number of answers, or integers with a grid of 1"
             )
-        return self.grid.steps_of(array)
-
-
-def _within_reach(value: Any) -> Any:
-    """Whole numbers beyond any array moved to the largest one, so that whether they are refused says nothing."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return min(max(value, -LARGEST_STEPS), LARGEST_STEPS)
-    if isinstance(value, (list, tuple)):
-        return [_within_reach(entry) for entry in value]
-    return value

@@ -18,11 +18,11 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-import numpy as np
+import numpy.typing as npt
 
 from discreet.errors import InvalidType, InvalidValue, NoProvedPath
+from discreet.exact.arrays import holds_integers
 from discreet.exact.ball import sqrt_up
-from discreet.exact.grid import Integers
 from discreet.exact.rational import Number, integer, positive
 from discreet.mechanisms.additive import AdditiveNoise
 from discreet.mechanisms.gaussian_curve import largest_rho, least_squared_sigma, shift_losses
@@ -59,6 +59,8 @@ class Gaussian(AdditiveNoise):
     ) -> None:
         """``dimension`` is the number of answers in one release; an (ε, δ) price is for one answer without it."""
         self._declare(sensitivity, Norm.L2, grid, dimension)
+        if not isinstance(integers, bool):
+            raise InvalidType("integers must be True or False", integers)
         self.integers = integers
         if integers and self.grid.exponent > 0:
             raise InvalidValue("whole answers need a grid of 1 or finer", grid, "leave integers=False to round them")
@@ -139,12 +141,11 @@ class Gaussian(AdditiveNoise):
             raise NoProvedPath(rule, max(answers, self.dimension or 1), "add concentrated_loss() instead")
         return shift_losses(self._law, self._moves)
 
-    def _steps(self, value: Any) -> Integers:
-        array = np.asarray(value)
-        if self.integers and array.dtype.kind == "f":
-            raise InvalidType("values must be integers where integers=True", str(array.dtype), "leave integers out")
+    def _check(self, array: npt.NDArray[Any]) -> None:
+        if self.integers and not holds_integers(array):
+            raise InvalidType("values must be integers where integers=True", f"<{array.dtype}>", "leave integers out")
         # The exact (ε, δ) curve is that of one answer; several need more noise for the same δ.
         if isinstance(self._price, Approximate) and self._is_single and array.size > 1:
             remedy = "pass dimension= for the number of answers, or a price rho="
             raise InvalidValue("this (ε, δ) price is for one answer", array.size, remedy)
-        return super()._steps(value)
+        super()._check(array)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidType, InvalidValue
+from discreet.exact.arrays import exact_array, holds_integers
 from discreet.exact.ball import Ball, working_precision
 from discreet.exact.grid import Grid, Integers
 from discreet.exact.rational import Number, integer, positive
@@ -165,13 +166,7 @@ def _listed(part: Any) -> list[Any]:
 
 
 def _whole(counts: list[Any]) -> Integers:
-    if not counts:
-        return np.empty(0, np.int64)
-    try:
-        # Python integers beyond 64 bits would turn into floats; one huge count must not be refused for its size.
-        array = np.asarray(counts, dtype=object if set(map(type, counts)) == {int} else None)
-    except ValueError:
-        raise InvalidType("counts must be whole numbers", "<lists of different lengths>") from None
-    if array.dtype.kind not in "iuO" or array.ndim != 1:
+    array = exact_array(counts, "counts")
+    if array.ndim != 1 or (array.size and not holds_integers(array)):
         raise InvalidType("counts must be whole numbers", f"<{array.dtype}>", "count units, do not weigh them")
     return Grid().steps_of(array)

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidType, InvalidValue
+from discreet.exact.arrays import exact_array, holds_integers
 from discreet.exact.ball import BITS, Ball, ball, working_precision
 from discreet.exact.grid import Integers
 from discreet.exact.rational import Number
@@ -98,8 +99,8 @@ class NoisyMax(Selection):
 
     def _whole(self, scores: ScoresByName) -> tuple[Sequence[Hashable], Integers]:
         names, _ = self._named(scores)
-        array = np.asarray([scores[n] for n in names] if isinstance(scores, Mapping) else scores)
-        if array.dtype.kind not in "iu":
+        array = exact_array([scores[n] for n in names] if isinstance(scores, Mapping) else scores, "scores")
+        if not holds_integers(array):
             remedy = "count in steps of a grid, or use Exponential, which takes any scores"
             raise InvalidType("scores must be integers", f"<{array.dtype}>", remedy)
         return names, array.astype(np.int64)

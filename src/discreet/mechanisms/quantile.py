@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidType, InvalidValue
+from discreet.exact.arrays import exact_array
 from discreet.exact.ball import BITS, ln_up, working_precision
 from discreet.exact.grid import LARGEST_STEPS, Grid, Integers
 from discreet.exact.rational import Number, integer, positive, probability, rational
@@ -153,10 +154,7 @@ class Quantile(Measurement):
         return GumbelChoice(-strips.distances, self._rate, multiplicities=strips.lengths)
 
     def _table(self, values: npt.ArrayLike) -> _Table:
-        try:
-            array = np.asarray(values)
-        except ValueError:
-            raise InvalidType("values must be a flat list of numbers", "<a ragged list>") from None
+        array = exact_array(values)
         if array.ndim != 1:
             raise InvalidType("values must be a flat list of numbers", f"<shape {array.shape}>")
         steps = np.clip(self.grid.steps_of(array), self._first, self._last)
@@ -300,7 +298,7 @@ def _ends(lower: Number, upper: Number, grid: Grid) -> tuple[int, int]:
     low, high = rational(lower, "lower"), rational(upper, "upper")
     first, last = math.ceil(low / grid.step), math.floor(high / grid.step)
     if first > last:
-        raise InvalidValue("the range must hold a point of the grid", f"<[{lower}, {upper}]>", "use a finer grid")
+        raise InvalidValue("the range must hold a point of the grid", (lower, upper), "use a finer grid")
     if max(abs(first), abs(last)) > LARGEST_STEPS or last - first >= LARGEST_STEPS:
         remedy = "use a coarser grid"
         raise InvalidValue(

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BudgetExceeded, InvalidType, InvalidValue
+from discreet.exact.arrays import exact_array, holds_integers
 from discreet.exact.ball import BITS, Ball, working_precision
 from discreet.exact.grid import LARGEST_STEPS, Grid, Integers
 from discreet.exact.rational import Number, integer, positive
@@ -177,11 +178,8 @@ def _split(epsilon: Fraction, times: int) -> tuple[Fraction, Fraction]:
 
 
 def _whole_answers(answers: Any) -> Integers:
-    try:
-        array = np.asarray(answers)
-    except ValueError:
-        raise InvalidType("answers must be a flat list of integers", "<a ragged list>") from None
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iuO"):
+    array = exact_array(answers, "answers")
+    if array.ndim != 1 or (array.size and not holds_integers(array)):
         remedy = "count in steps of a grid"
         raise InvalidType("answers must be a flat list of integers", f"<{array.dtype}, shape {array.shape}>", remedy)
     return Grid().steps_of(array)

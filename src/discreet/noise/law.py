@@ -8,12 +8,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidType, InvalidValue
+from discreet.exact.arrays import exact_array
 from discreet.exact.ball import BITS, Ball, ball, working_precision
 from discreet.exact.grid import Integers
 from discreet.exact.rational import Number, integer, rational
@@ -80,7 +81,7 @@ class Law(ABC):
 
     def quantile(self, probabilities: npt.ArrayLike | Number | Sequence[Number]) -> int | Integers:
         """The least k with P(X ≤ k) ≥ p for each p strictly between 0 and 1, decided exactly."""
-        wanted: npt.NDArray[Any] = np.asarray(probabilities)
+        wanted = exact_array(probabilities, "probabilities")
         if wanted.ndim == 0:
             return self._quantile(open_probability(wanted.ravel()[0]))
         found = [self._quantile(open_probability(p)) for p in wanted.ravel()]

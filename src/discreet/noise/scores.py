@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidType, InvalidValue
+from discreet.exact.arrays import exact_array
 from discreet.exact.rational import Number, rational
 
 __all__ = ["ScoreLike", "Scores"]
@@ -60,9 +61,7 @@ class Scores:
 def _flat(scores: ScoreLike) -> npt.NDArray[Any]:
     if isinstance(scores, str) or not (isinstance(scores, Sequence) or hasattr(scores, "__array__")):
         raise InvalidType("scores must be a flat sequence", scores, "pass a list or an array")
-    # NumPy would read a mix of integers and floats as floats, and a mix with booleans as integers.
-    mixed = isinstance(scores, Sequence) and {type(s) for s in scores} not in ({int}, {float})
-    array = np.asarray(scores, dtype=object if mixed else None)
+    array = exact_array(scores, "scores")
     if array.ndim != 1:
         raise InvalidType("scores must be a flat sequence", f"<shape {array.shape}>")
     if array.size == 0:
