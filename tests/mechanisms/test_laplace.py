@@ -13,7 +13,7 @@ from discreet.errors import InvalidInput, InvalidType, InvalidValue
 from discreet.mechanisms.laplace import Laplace
 from discreet.privacy.loss import Pure
 from discreet.privacy.sensitivity import Norm, Sensitivity
-from tests.mechanisms.contract import MechanismContract
+from tests.mechanisms.contract import MechanismContract, privacy_violation
 
 
 class TestCount(MechanismContract):
@@ -153,3 +153,17 @@ def test_loss_distribution_is_that_of_the_law() -> None:
 
 def test_grid_step_can_be_any_power_of_two() -> None:
     assert Laplace(epsilon=1, grid=Fraction(1, 1024)).grid.step == Fraction(1, 1024)
+
+
+def test_integers_beside_a_float_move_no_further_than_they_did() -> None:
+    together = Laplace(epsilon=1, dimension=2)
+    outcomes = [(2**54 + k, 0) for k in range(-3, 8)]
+    assert privacy_violation(together, [2**54 + 2, 0.25], [2**54 + 3, 0.25], outcomes) is None
+
+
+def test_the_law_knows_its_answers_as_numpy_returns_them() -> None:
+    law = Laplace(epsilon=1, grid=2**-40).distribution(2**30)
+    assert law.cdf(np.int64(2**30)) == law.cdf(2**30) == law.cdf(2.0**30)
+    for no_number in (math.nan, math.inf, "x", None):
+        with pytest.raises(InvalidValue):
+            law.mass(no_number)  # type: ignore[arg-type]

@@ -11,10 +11,12 @@ no   0.25
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from numbers import Integral
 from typing import Any
 
 from discreet.errors import InvalidValue
@@ -79,17 +81,24 @@ class ShiftedLaw(Distribution):
 
     def mass(self, outcome: int | float | Fraction) -> Ball:
         """P(answer = outcome); zero off the grid."""
-        steps = Fraction(outcome) / self.grid.step
+        steps = self._steps_to(outcome)
         return self.law.mass(int(steps) - self.centre) if steps.denominator == 1 else Ball(0)
 
     def below(self, outcome: int | float | Fraction) -> Ball:
         """P(answer ≤ outcome), as a ball at the working precision."""
-        return self.law.below(Fraction(outcome) / self.grid.step // 1 - self.centre)
+        return self.law.below(math.floor(self._steps_to(outcome)) - self.centre)
 
     def cdf(self, outcome: int | float | Fraction) -> float:
         """P(answer ≤ outcome)."""
         with working_precision():
             return float(self.below(outcome))
+
+    def _steps_to(self, outcome: Any) -> Fraction:
+        try:
+            exact = Fraction(int(outcome)) if isinstance(outcome, Integral) else Fraction(outcome)
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidValue("an answer must be a finite number", outcome) from None
+        return exact / self.grid.step
 
 
 @dataclass(frozen=True)
