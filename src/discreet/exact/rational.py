@@ -9,6 +9,7 @@ A float means its shortest decimal, so ``0.1`` is exactly 1/10 and ten of them f
 from __future__ import annotations
 
 import math
+import operator
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -33,7 +34,7 @@ def rational(value: Number, name: str = "value") -> Fraction:
     if isinstance(value, bool) or not isinstance(value, (str, Decimal, Real)):
         raise InvalidType(f"{name} must be a number or a decimal string", value, "write 0.5, '0.5' or '1/2'")
     if isinstance(value, Integral):
-        return Fraction(int(value))
+        return Fraction(integer(value, name))
     if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, (float, Decimal, Real)):
@@ -75,7 +76,10 @@ def integer(value: object, name: str = "value", *, least: int | None = None, mos
     """``value`` as a Python int; floats and booleans are refused even when they look whole."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise InvalidType(f"{name} must be an integer", value)
-    number = int(value)
+    try:
+        number = operator.index(value)
+    except TypeError:  # NumPy counts its time spans among the integers
+        raise InvalidType(f"{name} must be an integer", value) from None
     if least is not None and number < least:
         raise InvalidValue(f"{name} must be at least {least}", value)
     if most is not None and number > most:

@@ -24,7 +24,8 @@ import numpy.typing as npt
 from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.grid import Integers
 from discreet.exact.rational import Number, integer, probability
-from discreet.mechanisms.debias import Debias
+from discreet.mechanisms.candidates import named_once
+from discreet.mechanisms.debias import MOST_REPORTS, Debias
 from discreet.mechanisms.distribution import Distribution, FiniteLaw, ProductLaw
 from discreet.mechanisms.honesty import Honesty
 from discreet.mechanisms.measurement import Measurement
@@ -57,12 +58,8 @@ class CategoricalResponse(Measurement):
         return response
 
     def _name(self, categories: Iterable[Hashable]) -> None:
-        self.categories = tuple(categories)
+        self.categories = named_once(categories, "categories", least=2)
         self._position = {category: index for index, category in enumerate(self.categories)}
-        if len(self._position) < max(len(self.categories), 2):
-            raise InvalidValue("categories must be at least two, all different", f"<{len(self._position)} different>")
-        if any(category != category for category in self.categories):
-            raise InvalidValue("categories must be equal to themselves", "<NaN>", "name missing values in words")
 
     def __repr__(self) -> str:
         return f"CategoricalResponse({self.loss!r}, {len(self.categories)} categories)"
@@ -127,7 +124,7 @@ class CategoricalResponse(Measurement):
 
     def variance(self, n: int, share: Number = 0) -> float:
         """The variance of one estimated frequency: q(1-q)/(n(p-q)²) + f(1-p-q)/(n(p-q)) for a true share f."""
-        size = integer(n, "n", least=1)
+        size = integer(n, "n", least=1, most=MOST_REPORTS)
         return (self._debias.deviation(size, float(probability(share, "share"))) / size) ** 2
 
     def standard_deviation(self, n: int, share: Number = 0) -> float:
@@ -136,7 +133,7 @@ class CategoricalResponse(Measurement):
 
     def error(self, confidence: Number = 0.95, reports: int = 1) -> float:
         """How far one estimated count over ``reports`` may be off, by Hoeffding's bound."""
-        n = integer(reports, "reports", least=1)
+        n = integer(reports, "reports", least=1, most=MOST_REPORTS)
         return self._debias.error(n, open_probability(confidence, "confidence"))
 
     @cached_property

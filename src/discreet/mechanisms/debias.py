@@ -25,7 +25,10 @@ from scipy.stats import binom
 from discreet.errors import InvalidValue
 from discreet.exact.ball import ln_up
 
-__all__ = ["Debias", "hoeffding_size"]
+__all__ = ["MOST_REPORTS", "Debias", "hoeffding_size"]
+
+MOST_REPORTS = 2**62
+"""No survey is larger, and a float holds the error of one that is as large."""
 
 _FLOAT_SLACK = 1e-9  # relative; the binomial tails below are good to about 1e-12
 _REACH = 12  # deviations of a binomial variable beyond which less than 1e-30 is left

@@ -23,10 +23,11 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidType, InvalidValue
+from discreet.exact.arrays import exact_array
 from discreet.exact.ball import lower, upper, working_precision
 from discreet.exact.grid import Integers
 from discreet.exact.rational import Number, integer, positive
-from discreet.mechanisms.debias import Debias, hoeffding_size
+from discreet.mechanisms.debias import MOST_REPORTS, Debias, hoeffding_size
 from discreet.mechanisms.distribution import Distribution, FiniteLaw, ProductLaw
 from discreet.mechanisms.honesty import Honesty
 from discreet.mechanisms.measurement import Measurement
@@ -118,11 +119,11 @@ class RandomizedResponse(Measurement):
 
     def standard_deviation(self, n: int) -> float:
         """e^(ε/2)/(e^ε - 1) · √n, the deviation of `estimate_sum` over ``n`` reports, whatever the truth."""
-        return math.sqrt(integer(n, "n", least=0) * self._spread)
+        return math.sqrt(integer(n, "n", least=0, most=MOST_REPORTS) * self._spread)
 
     def error(self, confidence: Number = 0.95, reports: int = 1) -> float:
         """How far `estimate_sum` over ``reports`` may be off: Hoeffding's √(n ln(2/β)/2) (e^ε+1)/(e^ε-1), at most."""
-        n = integer(reports, "reports", least=1)
+        n = integer(reports, "reports", least=1, most=MOST_REPORTS)
         return self._debias.error(n, open_probability(confidence, "confidence"))
 
     def sample_size(
@@ -165,10 +166,7 @@ def _bits(value: Any, predicate: Predicate | None) -> Integers:
     if predicate is not None:
         is_many = isinstance(value, Iterable) and not isinstance(value, (str, bytes, dict))
         value = [predicate(record) for record in value] if is_many else predicate(value)
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        raise InvalidType("answers must form a rectangular array", "<rows of different lengths>") from None
+    array = exact_array(value, "answers")
     if array.size == 0:
         return np.zeros(array.shape, np.int64)
     if array.dtype.kind not in "biu":

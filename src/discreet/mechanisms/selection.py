@@ -14,6 +14,7 @@ from typing import Any
 from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.ball import BITS, Ball, working_precision
 from discreet.exact.rational import Number, integer, positive
+from discreet.mechanisms.candidates import named_once
 from discreet.mechanisms.distribution import FiniteLaw
 from discreet.mechanisms.measurement import Measurement
 from discreet.noise.law import is_at_least, open_probability
@@ -59,7 +60,7 @@ class Selection(Measurement):
         counts do when one unit is added or removed. It is false for counts when one unit is replaced.
         """
         self.epsilon = positive(epsilon, "epsilon")
-        self.candidates = None if candidates is None else _distinct(candidates)
+        self.candidates = None if candidates is None else named_once(candidates, "candidates")
         # The move of one score is at most the move of all of them in any norm, so every norm will do.
         declared = sensitivity.value if isinstance(sensitivity, Sensitivity) else sensitivity
         self.sensitivity = positive(declared, "sensitivity")
@@ -138,18 +139,3 @@ class Selection(Measurement):
             rule = "the bound depends on the number of candidates, which was not declared"
             raise InvalidValue(rule, None, "pass candidates_count=")
         return len(self.candidates)
-
-
-def _distinct(candidates: Iterable[Hashable]) -> tuple[Hashable, ...]:
-    if isinstance(candidates, str) or not isinstance(candidates, Iterable):
-        raise InvalidType("candidates must be a list of names", candidates)
-    listed = tuple(candidates)
-    try:
-        different = len(set(listed))
-    except TypeError:
-        raise InvalidType("candidates must be hashable", "<an unhashable one>", "use tuples for lists") from None
-    if not listed:
-        raise InvalidValue("candidates must name at least one thing to choose", "<none>")
-    if different != len(listed):
-        raise InvalidValue("candidates must differ from each other", f"<{len(listed) - different} repeated>")
-    return listed

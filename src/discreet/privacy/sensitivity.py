@@ -177,5 +177,5 @@ class Sensitivity:
 def _bounds(lower: Number, upper: Number) -> tuple[Fraction, Fraction]:
     low, high = rational(lower, "lower"), rational(upper, "upper")
     if low > high:
-        raise InvalidValue("lower must not exceed upper", f"<[{lower}, {upper}]>")
+        raise InvalidValue("lower must not exceed upper", (lower, upper))
     return low, high
