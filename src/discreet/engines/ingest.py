@@ -1,0 +1,127 @@
+"""Taking in a table: cast totally, number the people, sort by person, check, and swap in one step.
+
+Promise. For every source and at every moment, also at Ctrl-C, kill -9 or a power cut: readers see the whole old
+version or the whole new one. Columns that the policy does not declare are never stored.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from typing import Any
+
+import duckdb
+
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.table import Table
+from discreet.engines.build import Build, Progress
+from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.engine import tell
+from discreet.engines.identifier import quoted
+from discreet.engines.manifest import Stored
+from discreet.engines.part import Part, declared, selection
+from discreet.engines.scratch import Scratch
+from discreet.engines.sources import parts_of
+from discreet.engines.units import Numbering, numbering
+from discreet.engines.verification import verify
+from discreet.errors import DiscreetError, StoreError
+
+__all__ = ["ingest"]
+
+_LOADED, _NUMBERED, _SORTED = 0.45, 0.55, 0.95
+"""The fractions of an ingest that are done after each step, from trials with ten million rows."""
+
+
+def ingest(
+    engine: DuckDBEngine,
+    table: Table,
+    source: Any,
+    progress: Progress | None = None,
+    *,
+    catalog: Catalog | None = None,
+) -> str:
+    """Take in ``source`` as the new version of ``table`` and return the version's id.
+
+    A source is a path, folder or pattern of CSV or Parquet files, a `CSVFiles`, a `DuckDBTable`, an Arrow table,
+    dataset or reader, a pandas or Polars frame, or any object with Arrow's stream interface. ``catalog`` holds the
+    tables that foreign keys lead to; they are taken in first.
+    """
+    tables = Catalog([table]) if catalog is None else catalog.with_table(table)
+    with engine.store.writing():
+        numbers = numbering(table, tables, engine.store)
+        try:
+            return _ingest(engine, table, source, numbers, progress)
+        except DiscreetError:
+            raise
+        except Exception as failure:
+            tell(engine.owner_log, failure)
+            refusal = _refusal(table, failure)
+    # Outside the except block, so that no traceback goes on to print the database's words, which can hold cells.
+    raise refusal
+
+
+def _ingest(engine: DuckDBEngine, table: Table, source: Any, numbers: Numbering, progress: Progress | None) -> str:
+    scratch = Scratch(engine.store.scratch)
+    try:
+        settings = engine.settings(scratch.path / "spill")
+        with Build(scratch.path, engine.store.units, settings, progress) as build:
+            _load(build, table, parts_of(source, declared(table), build.connection))
+            numbers.prepare(build, _NUMBERED)
+            _sort(build, table, numbers)
+            verify(build, table)
+            numbers.commit(build)
+            fresh = build.finish()
+        stored = _stored(engine, table, numbers)
+        engine.store.publish(stored, fresh)
+    finally:
+        scratch.close()
+    if progress is not None:
+        progress(1.0)
+    return stored.version
+
+
+def _load(build: Build, table: Table, parts: list[Part]) -> None:
+    """Stage the rows, cast; every part is checked against the policy before the first is read."""
+    casts = [selection(table, part) for part in parts]
+    for number, (part, columns) in enumerate(zip(parts, casts, strict=True)):
+        select = "SELECT " + ", ".join(f"{cast} AS c{place}" for place, cast in enumerate(columns))
+        write = "INSERT INTO stage.rows" if number else "CREATE TABLE stage.rows AS"
+        until = _LOADED * (number + 1) / len(parts)
+        try:
+            build.run(f"{write} {select} FROM {part.relation}", until=until)
+        except duckdb.Error:
+            if part.patient_relation is None:
+                raise
+            build.run(f"{write} {select} FROM {part.patient_relation}", until=until)
+
+
+def _sort(build: Build, table: Table, numbers: Numbering) -> None:
+    # A plain copy keeps the order of the staged rows; a sort makes an order of its own.
+    build.run("SET preserve_insertion_order = true")
+    columns = ", ".join(f"r.c{place} AS {quoted(column.name)}" for place, column in enumerate(table.columns))
+    build.run(f"CREATE TABLE fresh.rows AS {numbers.select(columns)}", until=_SORTED)
+
+
+def _stored(engine: DuckDBEngine, table: Table, numbers: Numbering) -> Stored:
+    unique = uuid.uuid4().hex
+    parent = numbers.parent
+    return Stored(
+        name=table.name,
+        version=f"{engine.store.manifest().ingests + 1}-{unique}",
+        file=f"rows-{unique}.duckdb",
+        columns={column.name: column.type.value for column in table.columns},
+        domain=numbers.domain,
+        parent=None if parent is None else parent.name,
+        parent_version=None if parent is None else parent.version,
+    )
+
+
+def _refusal(table: Table, failure: Exception) -> StoreError:
+    """What the owner is told: where, never which words."""
+    line = re.search(r"CSV Error on Line: (\d+)", str(failure))
+    if line is not None:
+        rule = f"{table.name}: the rows of a CSV file must have the fields of its header, with quotes closed"
+        return StoreError(rule, f"<line {line[1]}>", "mend the line; the owner log has more")
+    if isinstance(failure, OSError):
+        return StoreError(f"{table.name}: the store's folder must be writable", f"<{type(failure).__name__}>")
+    return StoreError(f"{table.name}: could not be taken in, and nothing was changed", None, "the owner log says why")

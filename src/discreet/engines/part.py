@@ -1,0 +1,70 @@
+"""Parts of a source: rows of one shape that DuckDB can read, and the columns in them that a policy declares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from discreet.catalog.suggestion import suggestion
+from discreet.catalog.table import Table
+from discreet.engines.casts import total_cast
+from discreet.engines.identifier import quoted
+from discreet.errors import InvalidType, InvalidValue
+
+__all__ = ["Given", "Part", "declared", "selection"]
+
+
+@dataclass(frozen=True)
+class Given:
+    """A column of a source."""
+
+    name: str
+    """As the source spells it."""
+    label: str
+    """What DuckDB calls it, which differs where the source has one name twice."""
+    native: str
+    """DuckDB's word for its type."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of one shape."""
+
+    columns: tuple[Given, ...]
+    """The columns that can be read."""
+    relation: str
+    """What to select from."""
+    patient_relation: str | None = None
+    """A slower way to read the same rows that gets past rows with too few fields."""
+    names: tuple[str, ...] = ()
+    """Every name there is, for suggestions."""
+
+
+def declared(table: Table) -> frozenset[str]:
+    """The folded names of the columns that a policy declares."""
+    return frozenset(column.name.casefold() for column in table.columns)
+
+
+def selection(table: Table, part: Part) -> list[str]:
+    """One total cast per declared column, in the order of the policy; or a refusal that names the column."""
+    chosen = [_chosen(table, name, part) for name in (column.name for column in table.columns)]
+    casts = []
+    for column, given in zip(table.columns, chosen, strict=True):
+        cast = total_cast(quoted(given.label), given.native, column.type)
+        if cast is None:
+            rule = f"{table.name}.{column.name}: the source must hold what can be read as {column.type.value}"
+            raise InvalidType(rule, f"<{given.native}>", "declare another type, or convert it first")
+        casts.append(cast)
+    return casts
+
+
+def _chosen(table: Table, name: str, part: Part) -> Given:
+    found = [given for given in part.columns if given.name.casefold() == name.casefold()]
+    if not found:
+        known: Sequence[str] = part.names or tuple(given.name for given in part.columns)
+        raise InvalidValue(f"{table.name}: the source must have the declared columns", name, suggestion(name, known))
+    if len(found) > 1:
+        spelled = ", ".join(given.name for given in found)
+        rule = f"{table.name}: a declared column must be in the source once, without regard to case"
+        raise InvalidValue(rule, f"<{spelled}>", "rename all but one")
+    return found[0]

@@ -1,0 +1,201 @@
+"""Files as sources: CSV, Parquet and tables of other DuckDB files.
+
+Files are grouped by shape, so that a folder whose files differ in the order or the types of their columns is read
+right, and a file that lacks a declared column is refused instead of read as missing.
+"""
+
+from __future__ import annotations
+
+import csv
+import glob
+import io
+import os
+from collections import defaultdict
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import duckdb
+import pyarrow as pa
+from pyarrow import parquet
+
+from discreet.engines.identifier import literal, quoted
+from discreet.engines.part import Given, Part
+from discreet.errors import InvalidValue, StoreError
+
+__all__ = ["CSVFiles", "DuckDBTable", "csv_files_parts", "duckdb_parts", "file_parts"]
+
+_CSV = (".csv", ".tsv", ".txt")
+_PARQUET = (".parquet", ".pq")
+_PACKED = (".gz", ".zst")
+_DELIMITERS = ",;\t|"
+_LONGEST_HEADER = 2**20
+Shape = TypeVar("Shape", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class CSVFiles:
+    """CSV files with a delimiter that the header does not give away."""
+
+    path: str | os.PathLike[str]
+    """A file, a folder or a pattern."""
+    delimiter: str
+    """One character."""
+
+
+@dataclass(frozen=True)
+class DuckDBTable:
+    """A table of another DuckDB file."""
+
+    path: str | os.PathLike[str]
+    """The file."""
+    table: str
+    """The table, ``visits`` or ``schema.visits``."""
+
+
+def file_parts(
+    path: str | os.PathLike[str], wanted: frozenset[str], connection: duckdb.DuckDBPyConnection
+) -> list[Part]:
+    """The rows of a file, of all files of a folder, or of all files that match a pattern."""
+    files = _files(os.fspath(path))
+    kinds = {_kind(file) for file in files}
+    if len(kinds) > 1:
+        raise InvalidValue("the files of a source must be of one kind", os.fspath(path), "CSV or Parquet, not both")
+    return _parquet_parts(files, connection) if kinds == {"parquet"} else _csv_parts(files, wanted)
+
+
+def _files(path: str) -> list[Path]:
+    place = Path(path)
+    if place.is_dir():
+        found = [file for file in sorted(place.rglob("*")) if file.is_file() and _kind(file, strict=False)]
+    elif place.exists():
+        found = [place]
+    else:
+        found = [Path(file) for file in sorted(glob.glob(path, recursive=True)) if Path(file).is_file()]
+    if not found:
+        raise InvalidValue("a source must be there", path, "name a file, a folder or a pattern")
+    return found
+
+
+def _kind(file: Path, *, strict: bool = True) -> str | None:
+    suffixes = [suffix.lower() for suffix in file.suffixes]
+    last = suffixes[-2:-1] if suffixes[-1:] and suffixes[-1] in _PACKED else suffixes[-1:]
+    if last and last[0] in _PARQUET:
+        return "parquet"
+    if last and last[0] in _CSV:
+        return "csv"
+    if strict:
+        remedy = "for a DuckDB file pass DuckDBTable(path, table)"
+        raise InvalidValue("a source must be a .csv, .tsv or .parquet file", str(file), remedy)
+    return None
+
+
+def _grouped(pairs: Iterable[tuple[Shape, Path]]) -> dict[Shape, list[Path]]:
+    groups: defaultdict[Shape, list[Path]] = defaultdict(list)
+    for shape, file in pairs:
+        groups[shape].append(file)
+    return dict(groups)
+
+
+def _listed(files: Iterable[Path]) -> str:
+    """Paths as DuckDB reads them, which takes brackets and stars for patterns."""
+    return "[" + ", ".join(literal(glob.escape(str(file))) for file in files) + "]"
+
+
+# Parquet ----------------------------------------------------------------------------------------------------------
+
+
+def _parquet_parts(files: list[Path], connection: duckdb.DuckDBPyConnection) -> list[Part]:
+    return [
+        _parquet_part(names, group, connection)
+        for (names, _), group in _grouped((_parquet_shape(file), file) for file in files).items()
+    ]
+
+
+def _parquet_shape(file: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    try:
+        schema = parquet.read_schema(file)
+    except (pa.ArrowException, OSError):
+        raise StoreError("a source must be readable as Parquet", str(file)) from None
+    return tuple(schema.names), tuple(str(kind) for kind in schema.types)
+
+
+def _parquet_part(names: tuple[str, ...], files: list[Path], connection: duckdb.DuckDBPyConnection) -> Part:
+    relation = f"read_parquet({_listed(files)})"
+    described = connection.execute(f"DESCRIBE FROM {relation}").fetchall()
+    labels = [(label, native) for label, native, *_ in described]
+    # By place, because DuckDB renames what occurs twice; what comes after was read from folder names (ward=A/).
+    spelled = [*names, *(label for label, _ in labels[len(names) :])]
+    return Part(tuple(Given(name, *label) for name, label in zip(spelled, labels, strict=True)), relation)
+
+
+# CSV --------------------------------------------------------------------------------------------------------------
+
+
+def csv_files_parts(source: CSVFiles, wanted: frozenset[str]) -> list[Part]:
+    """The rows of CSV files with a stated delimiter."""
+    if len(source.delimiter) != 1:
+        raise InvalidValue("a delimiter must be one character", source.delimiter)
+    return _csv_parts(_files(os.fspath(source.path)), wanted, source.delimiter)
+
+
+def _csv_parts(files: list[Path], wanted: frozenset[str], delimiter: str | None = None) -> list[Part]:
+    shapes = ((_header(file, wanted, delimiter), file) for file in files)
+    return [_csv_part(mark, names, group) for (mark, names), group in _grouped(shapes).items()]
+
+
+def _header(file: Path, wanted: frozenset[str], delimiter: str | None) -> tuple[str, tuple[str, ...]]:
+    """The delimiter and the names. The header alone decides, so that no row can change how the others are read."""
+    try:
+        with io.TextIOWrapper(pa.input_stream(str(file)), encoding="utf-8-sig", newline="") as text:
+            start = text.read(_LONGEST_HEADER)
+    except UnicodeDecodeError:
+        raise StoreError("a CSV file must be text in UTF-8", str(file), "save it as UTF-8") from None
+    except (OSError, pa.ArrowException):
+        raise StoreError("a source must be readable", str(file)) from None
+    found = [(mark, _first_row(start, mark)) for mark in (delimiter or _DELIMITERS)]
+    return max(found, key=lambda one: (len(wanted & {name.casefold() for name in one[1]}), len(one[1])))
+
+
+def _first_row(start: str, delimiter: str) -> tuple[str, ...]:
+    try:
+        return tuple(name.strip() for name in next(csv.reader(io.StringIO(start), delimiter=delimiter), []))
+    except csv.Error:
+        return ()
+
+
+def _csv_part(delimiter: str, names: tuple[str, ...], files: list[Path]) -> Part:
+    labels = [f"s{place}" for place in range(len(names))]
+    columns = "{" + ", ".join(f"{label}: 'VARCHAR'" for label in labels) + "}"
+    # Nothing is sniffed: sniffed comments, quotes or skipped lines would let some rows decide about others.
+    settings = (
+        f"auto_detect = false, header = true, delim = {literal(delimiter)}, quote = '\"', escape = '\"', comment = '', "
+        f"allow_quoted_nulls = false, hive_partitioning = false, columns = {columns}"
+    )
+    relation = f"read_csv({_listed(files)}, {settings})"
+    patient = f"read_csv({_listed(files)}, {settings}, null_padding = true, parallel = false)"
+    given = tuple(Given(name, label, "VARCHAR") for name, label in zip(names, labels, strict=True))
+    return Part(given, relation, patient)
+
+
+# DuckDB -----------------------------------------------------------------------------------------------------------
+
+
+def duckdb_parts(source: DuckDBTable, connection: duckdb.DuckDBPyConnection) -> list[Part]:
+    """The rows of a table in another DuckDB file, which is opened read-only."""
+    path = Path(source.path)
+    if not path.is_file():
+        raise InvalidValue("a source must be there", str(path))
+    try:
+        connection.execute(f"ATTACH {literal(str(path))} AS source_file (READ_ONLY)")
+    except duckdb.Error:
+        remedy = "close it where it is open for writing"
+        raise StoreError("a source must be readable as a DuckDB file", str(path), remedy) from None
+    schema, _, table = source.table.rpartition(".")
+    relation = f"source_file.{quoted(schema or 'main')}.{quoted(table)}"
+    try:
+        described = connection.execute(f"DESCRIBE FROM {relation}").fetchall()
+    except duckdb.Error:
+        raise InvalidValue("a source must be a table of the DuckDB file", source.table) from None
+    return [Part(tuple(Given(name, name, native) for name, native, *_ in described), relation)]

@@ -1,0 +1,26 @@
+"""What can be taken in, and how DuckDB reads it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import duckdb
+
+from discreet.engines.part import Part
+from discreet.engines.source_files import CSVFiles, DuckDBTable, csv_files_parts, duckdb_parts, file_parts
+from discreet.engines.source_frames import frame_parts
+
+__all__ = ["CSVFiles", "DuckDBTable", "parts_of"]
+
+
+def parts_of(source: Any, wanted: frozenset[str], connection: duckdb.DuckDBPyConnection) -> list[Part]:
+    """The parts of a source, ready to be selected from on ``connection``. ``wanted`` are folded names of columns."""
+    match source:
+        case str() | os.PathLike():
+            return file_parts(source, wanted, connection)
+        case CSVFiles():
+            return csv_files_parts(source, wanted)
+        case DuckDBTable():
+            return duckdb_parts(source, connection)
+    return frame_parts(source, wanted, connection)

@@ -1,0 +1,160 @@
+"""Ids of units: dense integers that stand for people, the same in every table of one kind of unit.
+
+- A unit key is compared as the text of its declared type, so 7 in one table and '7' in another are one person.
+- Ids are 1, 2, 3, … in the order of the ingests that first saw them, and within one ingest in the order of the keys.
+  They stay with the person for the life of the store, also when the person's rows are gone.
+- A row without a key, or whose foreign key leads nowhere, is a unit of its own, with a negative id that is never used
+  again. Such rows are not taken together, because they need not be of one person.
+- Where every row is a unit, the id is the number of the row, from 1. Public rows have no unit.
+
+Nothing is kept in the map of people before the new table has passed its checks.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.table import Table
+from discreet.engines.build import Build
+from discreet.engines.identifier import literal, quoted
+from discreet.engines.manifest import Stored
+from discreet.engines.store import Store, lookup
+from discreet.errors import InvalidValue
+
+__all__ = ["ByKey", "ByParent", "Numbering", "RowByRow", "numbering"]
+
+
+class Numbering:
+    """How the staged rows of one table get the ids of their units. This one gives none, for public rows."""
+
+    domain: str | None = None
+    """What kind of unit the ids number."""
+    parent: Stored | None = None
+    """The table in which units are looked up."""
+
+    def prepare(self, build: Build, until: float) -> None:
+        """Find the ids for the rows in ``stage.rows``."""
+
+    def select(self, columns: str) -> str:
+        """The finished rows, in the order in which they are stored."""
+        return f"SELECT {columns} FROM stage.rows r"
+
+    def commit(self, build: Build) -> None:
+        """Keep what was learnt about people."""
+
+
+class RowByRow(Numbering):
+    """Every row is a unit."""
+
+    def __init__(self, domain: str) -> None:
+        self.domain = domain
+
+    def select(self, columns: str) -> str:
+        """The rows as they came, each with its number."""
+        return f"SELECT r.rowid + 1 AS _unit, {columns} FROM stage.rows r"
+
+
+class _People(Numbering):
+    """Units that the values of one column lead to, through ``stage.ids``."""
+
+    def __init__(self, domain: str, place: int) -> None:
+        self.domain: str = domain
+        self._column = f"c{place}"
+        self._folded = domain.casefold()
+        self._own = -1  # the highest negative id that was never used
+
+    def select(self, columns: str) -> str:
+        """The rows sorted by unit."""
+        return (
+            f"SELECT coalesce(i.id, {self._own} - r.rowid) AS _unit, {columns} "
+            f"FROM stage.rows r LEFT JOIN stage.ids i ON r.{self._column} = i.value ORDER BY _unit"
+        )
+
+    def prepare(self, build: Build, until: float) -> None:
+        """Find the different keys, as values and as text."""
+        build.run("CREATE TABLE IF NOT EXISTS units._domains (domain VARCHAR, own BIGINT)")
+        for (own,) in build.run("SELECT own FROM units._domains WHERE domain = ?", [self._folded]):
+            self._own = own
+        build.run(
+            f"CREATE TABLE stage.keys AS SELECT value, CAST(value AS VARCHAR) AS key "
+            f"FROM (SELECT DISTINCT {self._column} AS value FROM stage.rows WHERE {self._column} IS NOT NULL)",
+            until=until,
+        )
+
+    def commit(self, build: Build) -> None:
+        """Use up as many negative ids as there are rows, needed or not: there are enough of them."""
+        build.run("BEGIN")
+        self._keep(build)
+        build.run("DELETE FROM units._domains WHERE domain = ?", [self._folded])
+        build.run("INSERT INTO units._domains SELECT ?, ? - count(*) FROM stage.rows", [self._folded, self._own])
+        build.run("COMMIT")
+
+    def _keep(self, build: Build) -> None:
+        """Keep new people, inside the transaction."""
+
+
+class ByKey(_People):
+    """A column names the person."""
+
+    @property
+    def _map(self) -> str:
+        return f"units.{quoted(f'_units_{self._folded}')}"
+
+    def prepare(self, build: Build, until: float) -> None:
+        """Look up the people who are known and number the new ones."""
+        super().prepare(build, until)
+        build.run(f"CREATE TABLE IF NOT EXISTS {self._map} (key VARCHAR, id BIGINT)")
+        build.run(
+            f"CREATE TABLE stage.people AS SELECT key, row_number() OVER (ORDER BY key) + "
+            f"(SELECT coalesce(max(id), 0) FROM {self._map}) AS id FROM stage.keys ANTI JOIN {self._map} USING (key)"
+        )
+        build.run(
+            f"CREATE TABLE stage.ids AS SELECT value, id FROM stage.keys "
+            f"JOIN (FROM {self._map} UNION ALL FROM stage.people) USING (key)"
+        )
+
+    def _keep(self, build: Build) -> None:
+        build.run(f"INSERT INTO {self._map} FROM stage.people")
+
+
+class ByParent(_People):
+    """A foreign key leads to a row of another table, and that row's unit is ours."""
+
+    def __init__(self, domain: str, place: int, parent: Stored, column: str, file: Path) -> None:
+        super().__init__(domain, place)
+        self.parent: Stored = parent
+        self._parent_column = column
+        self._file = file
+
+    def prepare(self, build: Build, until: float) -> None:
+        """Look the keys up in the parent; a key that leads to two people is refused."""
+        super().prepare(build, until)
+        build.run(f"ATTACH {literal(str(self._file))} AS parent (READ_ONLY)")
+        key = quoted(self._parent_column)
+        build.run(
+            f"CREATE TABLE stage.ids AS SELECT value, id, last FROM stage.keys JOIN ("
+            f"SELECT CAST({key} AS VARCHAR) AS key, min(_unit) AS id, max(_unit) AS last "
+            f"FROM parent.rows WHERE {key} IS NOT NULL GROUP BY 1) USING (key)"
+        )
+        if build.run("SELECT 1 FROM stage.ids WHERE id <> last LIMIT 1"):
+            rule = f"{self.parent.name}.{self._parent_column}: a foreign key must lead to one person"
+            raise InvalidValue(rule, "<a value that rows of two people share>", "its values must differ between people")
+
+
+def numbering(table: Table, catalog: Catalog, store: Store) -> Numbering:
+    """How the rows of ``table`` get their units, by its policy alone."""
+    path, domain = catalog.unit_path(table.name), catalog.unit_domain(table.name)
+    if path is None or domain is None:
+        return Numbering()
+    if path.steps:
+        step = path.steps[0]
+        parent = lookup(store.manifest(), step.table)
+        named = catalog.table(step.table).column(step.other_column)
+        column = step.other_column if named is None else named.name
+        return ByParent(domain, _place(table, step.column), parent, column, store.root / parent.file)
+    return RowByRow(domain) if path.column is None else ByKey(domain, _place(table, path.column))
+
+
+def _place(table: Table, column: str) -> int:
+    return next(place for place, one in enumerate(table.columns) if one.name.casefold() == column.casefold())
