@@ -90,6 +90,22 @@ def test_counts_a_chance_of_unbounded_loss() -> None:
         batch.epsilon_at(1e-8)
 
 
+@pytest.mark.parametrize("delta", ["1e-9", "1e-15", "1e-20", "1e-30"])
+def test_a_chance_too_small_to_subtract_from_one_still_counts(delta: str) -> None:
+    batch = Batch([Approximate("0.1", delta)] * 3)
+    assert batch.delta_at(5) >= 3 * Fraction(delta) * (1 - Fraction(delta))
+    assert batch.delta_at("1e400") == batch.delta_at(5)
+    with pytest.raises(OutOfReach):
+        batch.epsilon_at(delta)
+
+
+def test_a_delta_that_the_window_does_not_reach_falls_back_to_the_largest_loss() -> None:
+    releases = {"1.953": 14, "0.065": 24, "0.00052": 113, "0.00395": 813}
+    batch = Batch([Pure(epsilon) for epsilon, count in releases.items() for _ in range(count)])
+    for delta in ("1e-120", "1e-144", "1e-180"):
+        assert batch.delta_at(batch.epsilon_at(delta)) <= Fraction(delta)
+
+
 def test_nothing_costs_nothing() -> None:
     assert Batch([]).epsilon_at(1e-6) == 0
     assert Batch([Pure(0)]).epsilon_at(1e-6) == 0

@@ -46,17 +46,18 @@ class Batch:
     def __init__(self, releases: Iterable[LossDistribution | Loss]) -> None:
         """Pass mechanisms' loss distributions, or losses, for which the worst mechanism is assumed."""
         parts = _grouped(_distribution_of(release) for release in releases)
-        self._kept = math.prod((1.0 - part.distribution.infinite) ** part.count for part in parts)
+        self._infinite = _any_infinite(parts)
         self._parts = [part for part in parts if part.widest > 0]
         self._count = sum(part.count for part in self._parts)
 
     def epsilon_at(self, delta: Number) -> Fraction:
         """The least ε at ``delta``, never below the true one."""
-        wanted = float(probability(delta, "delta"))
-        if not 0 < wanted < 1:
+        exact = probability(delta, "delta")
+        if not 0 < exact < 1:
             raise InvalidValue("delta must lie strictly between 0 and 1", delta)
-        if 1 - self._kept >= wanted:
-            raise OutOfReach(f"delta must exceed {1 - self._kept:g}, the chance of an unbounded loss", wanted)
+        wanted = math.nextafter(float(exact), 0.0)
+        if self._infinite >= wanted:
+            raise OutOfReach(f"delta must exceed {self._infinite:g}, the chance of an unbounded loss", delta)
         if not self._parts:
             return Fraction(0)
         guess = self._first_guess(wanted)
@@ -66,15 +67,18 @@ class Batch:
             if abs(found - guess) <= total.reach:
                 break
             guess = found
-        return Fraction(min(math.nextafter(found, math.inf), self._largest_loss()))
+        # Where the tilt is capped, the window can end before δ is as small as was asked.
+        proved = math.nextafter(found, math.inf) if total.delta_at(found) <= wanted else math.inf
+        return Fraction(min(proved, self._largest_loss()))
 
     def delta_at(self, epsilon: Number) -> Fraction:
         """The least δ at ``epsilon``, never below the true one."""
-        wanted = float(rational(epsilon, "epsilon"))
-        if wanted < 0:
+        exact = rational(epsilon, "epsilon")
+        if exact < 0:
             raise InvalidValue("epsilon must not be negative", epsilon)
-        if not self._parts or wanted >= self._largest_loss():
-            return Fraction(1 - self._kept)
+        if not self._parts or exact >= self._largest_loss():
+            return Fraction(self._infinite)
+        wanted = math.nextafter(float(exact), 0.0)
         return Fraction(min(self._total(wanted).delta_at(wanted), 1.0))
 
     def approximate(self, delta: Number) -> Approximate:
@@ -113,7 +117,7 @@ class Batch:
         inflation = 1 + self._count * 2.0**-44
         reach = half / 2
         losses = np.asarray(step * (first + np.arange(size)), dtype=np.float64)
-        return _TotalLoss(losses, np.maximum(weights, 0.0), tilt, log_scale, error, inflation, 1 - self._kept, reach)
+        return _TotalLoss(losses, np.maximum(weights, 0.0), tilt, log_scale, error, inflation, self._infinite, reach)
 
     def _step(self, epsilon: float, variance: float) -> float:
         """A grid step that adds little to the variance, or moves the total by little: either makes it fine enough."""
@@ -239,6 +243,14 @@ def _grouped(releases: Iterable[LossDistribution]) -> list[_Repeated]:
         else:
             same.append(_Repeated(release, 1))
     return [part for same in parts.values() for part in same]
+
+
+def _any_infinite(parts: list[_Repeated]) -> float:
+    """The chance that some loss is unbounded, rounded up; a difference from 1 would lose all that is below 2^-53."""
+    chances = [(part.count, part.distribution.infinite) for part in parts]
+    if any(chance == 1 for _, chance in chances):
+        return 1.0
+    return min(-math.expm1(math.fsum(count * math.log1p(-chance) for count, chance in chances)) * (1 + 2.0**-40), 1.0)
 
 
 def _distribution_of(release: object) -> LossDistribution:
