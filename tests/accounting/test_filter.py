@@ -13,6 +13,7 @@ from discreet.accounting.filter import ConcentratedFilter, PureFilter
 from discreet.errors import BudgetExceeded, InvalidInput, NoProvedPath
 from discreet.exact.ball import Ball, ball, exp_up, lower, upper, working_precision
 from discreet.privacy.loss import Approximate, GaussianDP, Pure, Renyi, ZeroConcentrated
+from tests.threads import at_once
 
 
 def test_three_thirds_fill_a_budget_of_one() -> None:
@@ -141,3 +142,24 @@ def test_adaptively_chosen_prices_stay_within_the_budget_exactly(data: st.DataOb
         here, there = _transcript_laws(0, plan), _transcript_laws(1, plan)
         assert here.keys() == there.keys()
         assert all(lower(here[t]) <= exp_up(1) * upper(there[t]) for t in here)
+
+
+def test_threads_cannot_spend_the_same_remainder() -> None:
+    def was_charged(budget: PureFilter) -> bool:
+        try:
+            budget.charge(Pure("1/20"))
+        except BudgetExceeded:
+            return False
+        return True
+
+    for _ in range(30):
+        budget = PureFilter(Pure(1))
+        assert sum(at_once(lambda budget=budget: was_charged(budget), times=40)) == 20  # type: ignore[misc]
+        assert budget.left == Pure(0)
+
+
+def test_gaussian_prices_are_not_rounded_twice() -> None:
+    budget = ConcentratedFilter(Approximate(1, 1e-6))
+    price = 3 * GaussianDP("0.01")
+    budget.charge(price)
+    assert budget.spent == ZeroConcentrated(Fraction(3, 20_000))

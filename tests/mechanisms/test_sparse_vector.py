@@ -12,12 +12,13 @@ import pytest
 
 from discreet.errors import BudgetExceeded, InvalidInput
 from discreet.exact.ball import Ball, working_precision
-from discreet.mechanisms.sparse_vector import AboveThreshold
+from discreet.mechanisms.sparse_vector import AboveThreshold, Run
 from discreet.noise.source import ReplayableSource, ScriptedSource
 from discreet.privacy.loss import Pure
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.sensitivity import Sensitivity
 from tests.mechanisms.contract import FALSE_ALARM, MechanismContract, chi_square_rejects, privacy_violation
+from tests.threads import at_once
 
 BAD_ANSWERS: list[Any] = [
     [1.0, 2.0],
@@ -231,3 +232,15 @@ def test_refuses_settings_without_meaning(wrong: dict[str, Any]) -> None:
 def test_long_laws_are_refused() -> None:
     with pytest.raises(InvalidInput, match="at most"):
         AboveThreshold(1, threshold=0, cutoff=20).distribution([0] * 40)
+
+
+def test_threads_cannot_get_more_positives_than_were_paid_for() -> None:
+    def is_positive(run: Run) -> bool:
+        try:
+            return run.ask(10**9)
+        except BudgetExceeded:
+            return False
+
+    for _ in range(30):
+        run = AboveThreshold(100, threshold=0, cutoff=5).start()
+        assert sum(at_once(lambda run=run: is_positive(run), times=40)) == 5  # type: ignore[misc]

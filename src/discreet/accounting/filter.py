@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
+from threading import Lock
 
 from discreet.accounting.calibration import largest
 from discreet.errors import BudgetExceeded, InvalidType, InvalidValue, NoProvedPath
@@ -29,7 +30,10 @@ __all__ = ["ConcentratedFilter", "Filter", "PureFilter"]
 
 
 class Filter(ABC):
-    """An allowance that adaptively chosen prices cannot pass."""
+    """An allowance that adaptively chosen prices cannot pass, also when several threads ask at once."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
 
     @property
     @abstractmethod
@@ -51,9 +55,10 @@ class Filter(ABC):
 
     def charge(self, price: Loss) -> None:
         """Spend ``price``, or refuse and spend nothing."""
-        if not self.affords(price):
-            raise BudgetExceeded(f"the price must fit what is left, {self.left!r}", price, "nothing was spent")
-        self._take(price)
+        with self._lock:  # two askers must not both be promised the same remainder
+            if not self.affords(price):
+                raise BudgetExceeded(f"the price must fit what is left, {self.left!r}", price, "nothing was spent")
+            self._take(price)
 
 
 class PureFilter(Filter):
@@ -62,6 +67,7 @@ class PureFilter(Filter):
     def __init__(self, budget: Pure) -> None:
         if not isinstance(budget, Pure):
             raise InvalidType("budget must be a pure loss", budget, "use ConcentratedFilter for (ε, δ)")
+        super().__init__()
         self.budget = budget
         self._spent = Fraction(0)
 
@@ -95,6 +101,7 @@ class ConcentratedFilter(Filter):
             raise InvalidType("budget must be an (ε, δ) loss", budget, "use PureFilter for a pure one")
         if budget.delta == 0:
             raise InvalidValue("budget must have a delta above 0", budget, "use PureFilter for delta 0")
+        super().__init__()
         self.budget = budget
         self.delta_for_events = probability(delta_for_events, "delta_for_events")
         conversion = budget.delta - self.delta_for_events
@@ -144,7 +151,7 @@ def _concentrated(price: Loss) -> tuple[Fraction, Fraction]:
     if isinstance(price, ZeroConcentrated):
         return price.rho, Fraction(0)
     if isinstance(price, GaussianDP):
-        return price.mu**2 / 2, Fraction(0)
+        return price.mu_squared / 2, Fraction(0)
     if isinstance(price, Pure):
         return price.epsilon**2 / 2, Fraction(0)
     if isinstance(price, Approximate):

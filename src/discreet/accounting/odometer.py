@@ -54,7 +54,7 @@ class ConcentratedOdometer:
         if isinstance(price, Pure):
             self._spent += price.epsilon**2 / 2
         elif isinstance(price, GaussianDP):
-            self._spent += price.mu**2 / 2
+            self._spent += price.mu_squared / 2
         elif isinstance(price, ZeroConcentrated):
             self._spent += price.rho
         else:

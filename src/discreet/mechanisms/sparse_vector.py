@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,7 @@ class Run:
         self._source = source
         self._level = mechanism.threshold + int(mechanism.threshold_law.sample(1, source)[0])
         self._positives = 0
+        self._lock = Lock()
 
     def __repr__(self) -> str:
         return f"Run({self._mechanism!r}, {self.left} positives left)"
@@ -152,13 +154,14 @@ class Run:
 
     def ask(self, value: int) -> bool:
         """Whether the answer ``value`` is above the threshold."""
-        if not self.left:
-            rule = f"a run ends with positive number {self._mechanism.cutoff}"
-            raise BudgetExceeded(rule, None, "start another run, which costs ε again")
         answer = int(_whole_answers([value])[0])
-        is_above = answer + int(self._mechanism.answer_law.sample(1, self._source)[0]) >= self._level
-        self._positives += is_above
-        return is_above
+        with self._lock:  # two threads must not both get the last positive
+            if not self.left:
+                rule = f"a run ends with positive number {self._mechanism.cutoff}"
+                raise BudgetExceeded(rule, None, "start another run, which costs ε again")
+            is_above = answer + int(self._mechanism.answer_law.sample(1, self._source)[0]) >= self._level
+            self._positives += is_above
+            return is_above
 
 
 def _whole(sensitivity: Number | Sensitivity) -> tuple[Fraction, Neighbours | None]:
