@@ -8,15 +8,35 @@ import pytest
 
 from discreet.accounting.calibration import epsilon_each, largest, least, most, most_releases
 from discreet.accounting.composition import optimal
-from discreet.errors import InvalidInput, OutOfReach
+from discreet.errors import InvalidInput, NoProvedPath, OutOfReach
 from discreet.mechanisms.laplace import Laplace
-from discreet.privacy.loss import Approximate, GaussianDP, Pure, ZeroConcentrated
+from discreet.privacy.loss import Approximate, GaussianDP, Pure, Renyi, ZeroConcentrated
 
 
 def test_most_releases_of_a_pure_loss_is_the_quotient() -> None:
     assert most_releases(Pure("0.01"), Pure(1)) == 100
     assert most_releases(Pure("0.03"), Pure(1)) == 33
     assert most_releases(Pure(2), Pure(1)) == 0
+
+
+def test_no_release_that_fits_is_left_out() -> None:
+    assert most_releases(Pure(Fraction(1, 600_000)), Pure(1)) == 600_000
+    assert most_releases(Pure("1e-12"), Pure(1)) == 10**12
+    assert most(lambda n: n <= 700_000, 10**6) == 700_000
+
+
+def test_pure_releases_add_up_in_the_kind_of_the_budget() -> None:
+    assert most_releases(Pure("1e-3"), ZeroConcentrated(1)) == 2_000_000
+    assert most_releases(GaussianDP("0.5"), ZeroConcentrated(1)) == 8
+    assert most_releases(Pure("0.1"), Renyi({2: "0.5"})) == 50
+    with pytest.raises(NoProvedPath):
+        most_releases(ZeroConcentrated("0.1"), GaussianDP(1))
+
+
+def test_deltas_that_add_up_past_one_only_end_the_search() -> None:
+    budget = Approximate(1, "0.9")
+    count = most_releases(Approximate("0.0001", "0.1"), budget)
+    assert 1 - Fraction("0.9") ** count <= budget.delta < 1 - Fraction("0.9") ** (count + 1)
 
 
 def test_delta_buys_more_releases_and_one_more_does_not_fit() -> None:
@@ -70,3 +90,6 @@ def test_refuses_budgets_that_mean_nothing() -> None:
         epsilon_each(3, ZeroConcentrated(1))
     with pytest.raises(InvalidInput):
         epsilon_each(3, Approximate(0, 1e-6))
+    for strange in ((3, Pure(1)), (Pure(1), 3)):
+        with pytest.raises(InvalidInput):
+            most_releases(*strange)  # type: ignore[arg-type]

@@ -63,6 +63,19 @@ def test_parallel_costs_the_two_dearest_when_people_can_move() -> None:
     assert parallel([Pure(3)], "replace-one") == Pure(3)
 
 
+def test_parallel_over_many_equal_groups_is_quick() -> None:
+    assert parallel([Pure(1)] * 20_000 + [Pure(3)], "replace-one") == Pure(4)
+    assert parallel([Pure(1)] * 20_000, "replace-one") == Pure(2)
+
+
+def test_only_losses_compose() -> None:
+    for strange in ([1, 2], [Pure(1), "0.5"], None, 3):
+        with pytest.raises(InvalidInput):
+            sequential(strange)  # type: ignore[arg-type]
+        with pytest.raises(InvalidInput):
+            parallel(strange, "add-remove-one")  # type: ignore[arg-type]
+
+
 def test_parallel_covers_losses_that_do_not_compare() -> None:
     assert parallel([Approximate(1, 1e-3), Approximate(2, 1e-6)], "add-remove-one") == Approximate(2, 1e-3)
     assert parallel([Renyi({2: 1, 3: 4}), Renyi({2: 2, 3: 3})], "add-remove-one") == Renyi({2: 2, 3: 4})

@@ -22,6 +22,7 @@ __all__ = ["epsilon_each", "largest", "least", "most", "most_releases"]
 
 _PRECISION = 40
 _MOST = 10**6
+_MOST_SUMMED = 2**62  # where losses add up, counting costs nothing
 
 
 def largest(fits: Callable[[Fraction], bool], *, most: Fraction, precision: int = _PRECISION) -> Fraction:
@@ -56,14 +57,13 @@ def least(fits: Callable[[Fraction], bool], *, start: Fraction, precision: int =
     return high
 
 
-def most(fits: Callable[[int], bool]) -> int:
+def most(fits: Callable[[int], bool], up_to: int = _MOST) -> int:
     """The largest whole number that fits, for a condition that large numbers fail; 0 when even 1 does not."""
-    high = 1
+    low, high = 0, 1
     while fits(high):
-        high *= 2
-        if high > _MOST:
-            raise OutOfReach(f"more than {_MOST} releases fit", high, "state a larger loss per release")
-    low = high // 2
+        if high == up_to:
+            raise OutOfReach(f"as many as {up_to} fit, and more are not looked for", None, "state a larger loss each")
+        low, high = high, min(2 * high, up_to)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)
@@ -72,11 +72,15 @@ def most(fits: Callable[[int], bool]) -> int:
 
 def most_releases(loss: Loss, budget: Loss) -> int:
     """How many releases of one loss fit a budget, fixed in advance and composed in the best proved way."""
-    if isinstance(budget, Pure) or not isinstance(loss, (Pure, Approximate)):
-        return most(lambda count: _in_terms_of(budget, count * loss) <= budget)
-    if isinstance(budget, Approximate):
+    for given in (loss, budget):
+        if not isinstance(given, Loss):
+            raise InvalidType("loss and budget must be privacy losses", given)
+    if isinstance(budget, Approximate) and isinstance(loss, (Pure, Approximate)):
         return most(lambda count: _fits_optimally(loss, count, budget))
-    return most(lambda count: count * loss <= budget)
+    if isinstance(budget, (Pure, Approximate)):
+        return most(lambda count: count * loss <= budget, _MOST_SUMMED)
+    each = 0 * budget + loss  # in the kind of the budget, where k pure losses add up to kε²/2 and not to (kε)²/2
+    return most(lambda count: count * each <= budget, _MOST_SUMMED)
 
 
 def epsilon_each(count: int, budget: Loss) -> Fraction:
@@ -91,14 +95,10 @@ def epsilon_each(count: int, budget: Loss) -> Fraction:
     return largest(lambda e: _fits_optimally(Pure(e), number, budget), most=budget.epsilon)
 
 
-def _in_terms_of(budget: Loss, loss: Loss) -> Loss:
-    return loss.approximate(budget.delta) if isinstance(budget, Approximate) else loss
-
-
-def _fits_optimally(loss: Loss, count: int, budget: Approximate) -> bool:
-    if count * loss <= budget:
-        return True
+def _fits_optimally(loss: Pure | Approximate, count: int, budget: Approximate) -> bool:
     own = loss.delta if isinstance(loss, Approximate) else Fraction(0)
+    if count * loss.epsilon <= budget.epsilon and count * own <= budget.delta:
+        return True
     if 1 - (1 - own) ** count >= budget.delta:
         return False
     return optimal(loss, count, budget.delta).epsilon <= budget.epsilon

@@ -13,9 +13,11 @@ total that grows with √k instead of k. Theorems and proofs: docs/explanation/c
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 from functools import reduce
+from itertools import combinations
 
 from discreet.errors import InvalidType, InvalidValue, NoProvedPath
 from discreet.exact.ball import Ball, ball, round_up, upper, working_precision
@@ -31,10 +33,8 @@ _MOST_RELEASES = 10**6
 
 def sequential(losses: Iterable[Loss]) -> Loss:
     """The loss of all releases together, about the same units, adaptively chosen or not."""
-    total: Loss | None = None
-    for loss in losses:
-        total = loss if total is None else total + loss
-    return Pure(0) if total is None else total
+    listed = _listed(losses)
+    return reduce(operator.add, listed) if listed else Pure(0)
 
 
 def parallel(losses: Iterable[Loss], neighbours: Neighbours | str) -> Loss:
@@ -44,12 +44,12 @@ def parallel(losses: Iterable[Loss], neighbours: Neighbours | str) -> Loss:
     replaced. Under add-remove-one a unit is in one set only, so the dearest release is the price of all. Under
     replace-one a unit can leave one set and enter another, so the two dearest add up.
     """
-    prices = list(losses)
-    if not prices:
-        return Pure(0)
-    if Neighbours.of(neighbours) is Neighbours.REPLACE_ONE and len(prices) > 1:
-        prices = [first + second for i, first in enumerate(prices) for second in prices[i + 1 :]]
-    return reduce(operator.or_, prices)  # a loss that covers every one of them
+    counted = Counter(_listed(losses))
+    prices: list[Loss] = list(counted)
+    if Neighbours.of(neighbours) is Neighbours.REPLACE_ONE and counted.total() > 1:
+        twice = [2 * price for price, count in counted.items() if count > 1]
+        prices = twice + [first + second for first, second in combinations(prices, 2)]
+    return reduce(operator.or_, prices) if prices else Pure(0)  # a loss that covers every one of them
 
 
 def advanced(loss: Loss, count: int, delta: Number) -> Approximate:
@@ -109,6 +109,16 @@ class _ResponseProduct:
         with working_precision(256):
             here, there = self._sums[taken]
             return max(round_up(upper(here - ball(epsilon).exp() * there), 200), Fraction(0))
+
+
+def _listed(losses: Iterable[Loss]) -> list[Loss]:
+    if not isinstance(losses, Iterable):
+        raise InvalidType("losses must be a list of privacy losses", losses)
+    listed = list(losses)
+    for loss in listed:
+        if not isinstance(loss, Loss):
+            raise InvalidType("loss must be a privacy loss", loss, "Pure(0.1), for example")
+    return listed
 
 
 def _terms(loss: Loss) -> tuple[Fraction, Fraction]:
