@@ -10,6 +10,7 @@ import pytest
 from discreet.accounting.odometer import ConcentratedOdometer, PureOdometer
 from discreet.errors import InvalidInput, NoProvedPath
 from discreet.privacy.loss import Approximate, GaussianDP, Pure, ZeroConcentrated
+from tests.threads import at_once
 
 
 def test_the_pure_odometer_reads_the_exact_sum() -> None:
@@ -64,3 +65,10 @@ def test_nothing_spent_reads_nothing() -> None:
 def test_refuses_a_delta_that_means_nothing(delta: object) -> None:
     with pytest.raises(InvalidInput):
         ConcentratedOdometer(delta=delta)  # type: ignore[arg-type]
+
+
+def test_threads_forget_no_price() -> None:
+    for _ in range(20):
+        odometer = PureOdometer()
+        at_once(lambda odometer=odometer: odometer.record(Pure("1/40")), times=40)  # type: ignore[misc]
+        assert odometer.reading() == Pure(1)

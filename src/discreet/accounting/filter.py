@@ -22,9 +22,10 @@ from fractions import Fraction
 from threading import Lock
 
 from discreet.accounting.calibration import largest
+from discreet.accounting.concentration import rho_of
 from discreet.errors import BudgetExceeded, InvalidType, InvalidValue, NoProvedPath
 from discreet.exact.rational import Number, probability
-from discreet.privacy.loss import Approximate, GaussianDP, Loss, Pure, ZeroConcentrated
+from discreet.privacy.loss import Approximate, Loss, Pure, ZeroConcentrated
 
 __all__ = ["ConcentratedFilter", "Filter", "PureFilter"]
 
@@ -148,12 +149,6 @@ def _pure(price: Loss) -> Fraction:
 
 def _concentrated(price: Loss) -> tuple[Fraction, Fraction]:
     """ρ and δ: (ε, δ) privacy is ε²/2-zCDP but for an event of probability δ (Kairouz et al.; Bun and Steinke)."""
-    if isinstance(price, ZeroConcentrated):
-        return price.rho, Fraction(0)
-    if isinstance(price, GaussianDP):
-        return price.mu_squared / 2, Fraction(0)
-    if isinstance(price, Pure):
-        return price.epsilon**2 / 2, Fraction(0)
     if isinstance(price, Approximate):
         return price.epsilon**2 / 2, price.delta
-    raise NoProvedPath("a concentrated budget takes ρ, μ, ε or (ε, δ) prices", repr(price))
+    return rho_of(price), Fraction(0)

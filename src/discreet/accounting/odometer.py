@@ -5,6 +5,7 @@ worst moment. Here the running sum is compared with doubling levels ρ₀, 2ρ�
 δ/((j+1)(j+2)) of δ and the bound ρ_j + 2√(ρ_j ln(1/δ_j)) there, which holds at every moment up to the one where the
 sum passes ρ_j (Ville's inequality for e^((α-1)L - α(α-1)Σρ)). With probability 1 - δ all levels hold.
 
+>>> from discreet.privacy.loss import ZeroConcentrated
 >>> odometer = ConcentratedOdometer(delta=1e-6)
 >>> odometer.record(ZeroConcentrated(0.01)); odometer.reading()
 Approximate(ε=0.77181, δ=1e-06)
@@ -13,11 +14,13 @@ Approximate(ε=0.77181, δ=1e-06)
 from __future__ import annotations
 
 from fractions import Fraction
+from threading import Lock
 
+from discreet.accounting.concentration import rho_of
 from discreet.errors import InvalidValue, NoProvedPath
 from discreet.exact.ball import ball, round_up, upper, working_precision
 from discreet.exact.rational import Number, positive, probability
-from discreet.privacy.loss import Approximate, GaussianDP, Loss, Pure, ZeroConcentrated
+from discreet.privacy.loss import Approximate, Loss, Pure
 
 __all__ = ["ConcentratedOdometer", "PureOdometer"]
 
@@ -27,12 +30,14 @@ class PureOdometer:
 
     def __init__(self) -> None:
         self._spent = Pure(0)
+        self._lock = Lock()
 
     def record(self, price: Pure) -> None:
         """Add what a release cost."""
         if not isinstance(price, Pure):
             raise NoProvedPath("a pure odometer records pure prices", repr(price))
-        self._spent = Pure(self._spent.epsilon + price.epsilon)
+        with self._lock:  # an addition that another thread overwrites would be forgotten
+            self._spent = Pure(self._spent.epsilon + price.epsilon)
 
     def reading(self) -> Pure:
         """What was spent so far."""
@@ -48,17 +53,13 @@ class ConcentratedOdometer:
             raise InvalidValue("delta must lie strictly between 0 and 1", delta)
         self._first_level = positive(first_level, "first_level")
         self._spent = Fraction(0)
+        self._lock = Lock()
 
     def record(self, price: Loss) -> None:
         """Add what a release cost."""
-        if isinstance(price, Pure):
-            self._spent += price.epsilon**2 / 2
-        elif isinstance(price, GaussianDP):
-            self._spent += price.mu_squared / 2
-        elif isinstance(price, ZeroConcentrated):
-            self._spent += price.rho
-        else:
-            raise NoProvedPath("a concentrated odometer records ρ, μ or pure prices", repr(price))
+        rho = rho_of(price)
+        with self._lock:
+            self._spent += rho
 
     def reading(self) -> Approximate:
         """The bound at the level that the running sum has reached."""
