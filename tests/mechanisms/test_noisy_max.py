@@ -161,3 +161,10 @@ def test_refuses_prices_that_mean_nothing(epsilon: Any) -> None:
 def test_refuses_settings_without_meaning(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         NoisyMax(1, **wrong)
+
+
+def test_the_order_in_which_names_were_counted_does_not_break_ties() -> None:
+    rivals = [f"rival {k}" for k in range(12)]
+    counted_first = {"a": 0} | dict.fromkeys(rivals, 0)
+    counted_last = dict.fromkeys(rivals, 1) | {"a": -1}
+    assert privacy_violation(NoisyMax(1), counted_first, counted_last, ["a", *rivals]) is None

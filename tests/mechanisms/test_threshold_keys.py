@@ -13,7 +13,7 @@ import pytest
 
 from discreet.errors import InvalidInput
 from discreet.exact.ball import lower, upper, working_precision
-from discreet.mechanisms.key_selection import canonical
+from discreet.mechanisms.candidates import canonical
 from discreet.mechanisms.threshold_keys import GaussianThreshold, LaplaceThreshold
 from discreet.noise.source import ReplayableSource
 from discreet.privacy.loss import Approximate

@@ -1,12 +1,13 @@
-"""Public lists of what can be chosen or answered: named once each, before any data is seen."""
+"""Lists of names: public ones that were fixed before any data was seen, and orders that say nothing about the data."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from typing import Any
 
 from discreet.errors import InvalidType, InvalidValue
 
-__all__ = ["named_once"]
+__all__ = ["canonical", "named_once"]
 
 
 def named_once(things: Iterable[Hashable], name: str, least: int = 1) -> tuple[Hashable, ...]:
@@ -25,3 +26,12 @@ def named_once(things: Iterable[Hashable], name: str, least: int = 1) -> tuple[H
     if any(thing != thing for thing in listed):
         raise InvalidValue(f"{name} must be equal to themselves", "<NaN>", "name missing values in words")
     return listed
+
+
+def canonical(keys: Iterable[Hashable]) -> list[Any]:
+    """The keys in an order that depends on the keys alone: numbers and texts by value, others by type and text."""
+    listed = list(keys)
+    kinds = {type(key) for key in listed}
+    if kinds <= {str} or kinds <= {int}:
+        return sorted(listed)
+    return sorted(listed, key=lambda key: (type(key).__name__, repr(key)))

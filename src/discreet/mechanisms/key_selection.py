@@ -28,7 +28,7 @@ from discreet.noise.law import is_at_least, open_probability
 from discreet.privacy.loss import Approximate
 from discreet.privacy.neighbours import Neighbours
 
-__all__ = ["KeySelection", "SurvivorsLaw", "canonical", "held_keys"]
+__all__ = ["KeySelection", "SurvivorsLaw", "held_keys"]
 
 _LARGEST_EPSILON = 2**16
 
@@ -117,15 +117,6 @@ class KeySelection(Measurement):
     def compared_with(self, other: KeySelection, counts: Iterable[int]) -> list[tuple[int, float, float]]:
         """For each count: how likely this rule and the other one show a key that so many units hold."""
         return [(n, self.probability_of_release(n), other.probability_of_release(n)) for n in counts]
-
-
-def canonical(keys: Iterable[Hashable]) -> list[Any]:
-    """The keys in an order that depends on the keys alone: numbers and texts by value, others by type and text."""
-    listed = list(keys)
-    kinds = {type(key) for key in listed}
-    if kinds <= {str} or kinds <= {int}:
-        return sorted(listed)
-    return sorted(listed, key=lambda key: (type(key).__name__, repr(key)))
 
 
 def held_keys(value: Any) -> tuple[list[Hashable], Integers]:

@@ -22,8 +22,9 @@ import numpy as np
 
 from discreet.exact.ball import BITS, Ball, ball, current_precision, floor_of, lower, working_precision
 from discreet.exact.rational import Number
+from discreet.mechanisms.candidates import canonical
 from discreet.mechanisms.distribution import Distribution, FiniteLaw
-from discreet.mechanisms.key_selection import KeySelection, SurvivorsLaw, canonical, held_keys
+from discreet.mechanisms.key_selection import KeySelection, SurvivorsLaw, held_keys
 from discreet.noise.bernoulli import threshold_of
 from discreet.noise.lazy import ThresholdAt, falls_below
 from discreet.noise.source import SYSTEM, Source

@@ -14,7 +14,7 @@ from typing import Any
 from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.ball import BITS, Ball, working_precision
 from discreet.exact.rational import Number, integer, positive
-from discreet.mechanisms.candidates import named_once
+from discreet.mechanisms.candidates import canonical, named_once
 from discreet.mechanisms.distribution import FiniteLaw
 from discreet.mechanisms.measurement import Measurement
 from discreet.noise.law import is_at_least, open_probability
@@ -125,7 +125,8 @@ class Selection(Measurement):
         return names, exact
 
     def _by_name(self, scores: Mapping[Any, Number]) -> tuple[Sequence[Hashable], Scores]:
-        names = tuple(scores) if self.candidates is None else self.candidates
+        # The order of a mapping can be that of the rows it was counted from, and ties go to the first.
+        names = tuple(canonical(scores)) if self.candidates is None else self.candidates
         if set(names) != scores.keys():
             rule = "scores must name the declared candidates, all of them and no others"
             raise InvalidValue(rule, f"<{len(scores)} names>", "the list of candidates is public: fix it beforehand")

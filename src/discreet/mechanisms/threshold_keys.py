@@ -20,9 +20,10 @@ from typing import Any
 
 from discreet.exact.ball import Ball, sqrt_up
 from discreet.exact.rational import Number
+from discreet.mechanisms.candidates import canonical
 from discreet.mechanisms.distribution import Distribution
 from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.key_selection import KeySelection, SurvivorsLaw, canonical, held_keys
+from discreet.mechanisms.key_selection import KeySelection, SurvivorsLaw, held_keys
 from discreet.mechanisms.turning_point import turning_point
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.law import SymmetricLaw, is_at_least, open_probability
