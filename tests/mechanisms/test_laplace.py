@@ -161,6 +161,20 @@ def test_integers_beside_a_float_move_no_further_than_they_did() -> None:
     assert privacy_violation(together, [2**54 + 2, 0.25], [2**54 + 3, 0.25], outcomes) is None
 
 
+@pytest.mark.parametrize("epsilon", ["1/10", 1, 2, 5])
+@pytest.mark.parametrize("confidence", ["0.5", "0.8633", "0.95", "0.999"])
+def test_the_union_bound_holds_once_it_is_on_the_grid(epsilon: Any, confidence: str) -> None:
+    laplace = Laplace(epsilon)
+    for answers in (1, 2, 100):
+        limit = math.ceil(laplace.union_bound(answers, confidence))
+        assert answers * 2 * float(laplace.law.tail(limit + 1)) <= 1 - float(confidence)
+
+
+def test_several_real_answers_are_composed_as_the_worst_mechanism_of_their_price() -> None:
+    both = Laplace(epsilon=1, sensitivity=2, dimension=2).loss_distribution()
+    assert both == Laplace(epsilon=1).loss_distribution(answers=2) != Laplace(1, 2).loss_distribution()
+
+
 def test_the_law_knows_its_answers_as_numpy_returns_them() -> None:
     law = Laplace(epsilon=1, grid=2**-40).distribution(2**30)
     assert law.cdf(np.int64(2**30)) == law.cdf(2**30) == law.cdf(2.0**30)

@@ -60,7 +60,7 @@ class Exponential(Selection):
         """2Δ/ε · (ln(|R|/|R_opt|) + t): the choice falls behind by this much with probability at most e^-t.
 
         The bound of the course texts, where ``optimal`` candidates share the best score and e^-t = 1 - confidence.
-        `error` is never larger.
+        For one optimal candidate `error` is never larger; it does not know of others.
         """
         failure = 1 - open_probability(confidence, "confidence")
         count = self._count(candidates_count)

@@ -68,17 +68,17 @@ class Laplace(AdditiveNoise):
         return self._law.scale * self.grid.step
 
     def union_bound(self, answers: int, confidence: Number = 0.95) -> float:
-        """ln(k/β) Δ/ε: no one of k answers is off by more, but with probability β = 1 - confidence.
+        """ln(k/β) Δ/ε: rounded up to the grid, no one of k answers is off by more but with probability β.
 
-        The bound of the course texts. `error` gives the exact quantile, which is never larger than this bound
-        rounded up to the grid.
+        The bound of the course texts, where noise is continuous and needs no rounding, with β = 1 - confidence.
+        `error` gives the exact quantile, which is never larger than this bound rounded up to the grid.
         """
         failure = 1 - open_probability(confidence, "confidence")
         return float(ln_up(integer(answers, "answers", least=1) / failure) * self.scale)
 
     def loss_distribution(self, answers: int = 1) -> LossDistribution:
         """The privacy-loss distribution of one answer, exactly; of several, that of the worst pure-ε mechanism."""
-        if integer(answers, "answers", least=1) > 1 or self._moves >= _MOST_ATOMS:
+        if max(integer(answers, "answers", least=1), self.dimension or 1) > 1 or self._moves >= _MOST_ATOMS:
             return LossDistribution.two_point(self.epsilon)
         moves, rate = self._moves, float(1 / self._law.scale)
         inside = np.arange(1, moves)
