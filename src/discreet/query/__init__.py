@@ -1,0 +1,1 @@
+"""From SQL to a measurement: one pass per file, in an order that reads aloud."""

@@ -1,0 +1,150 @@
+"""Reading an aggregate: which question it is, of which values and of which rows. What is not understood is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import NoReturn
+
+from sqlglot import exp
+
+from discreet.query.block import Aggregate, AggregateKind
+from discreet.query.expression import Constant, Expression, Field
+from discreet.query.reading import LookUp, read, read_condition
+from discreet.query.refusal import refuse
+
+__all__ = ["has_aggregate", "is_aggregate", "read_aggregate"]
+
+_BY_VALUE: dict[type[exp.Expr], tuple[AggregateKind, bool]] = {
+    exp.Sum: (AggregateKind.SUM, False),
+    exp.Avg: (AggregateKind.MEAN, False),
+    exp.Variance: (AggregateKind.VARIANCE, True),
+    exp.VariancePop: (AggregateKind.VARIANCE, False),
+    exp.Stddev: (AggregateKind.DEVIATION, True),
+    exp.StddevSamp: (AggregateKind.DEVIATION, True),
+    exp.StddevPop: (AggregateKind.DEVIATION, False),
+    exp.Min: (AggregateKind.MINIMUM, False),
+    exp.Max: (AggregateKind.MAXIMUM, False),
+    exp.Median: (AggregateKind.QUANTILE, False),
+}
+_FINEST_QUANTILE = 2**16
+_LARGEST = Fraction(2**200)
+_QUANTILES = (exp.PercentileCont, exp.PercentileDisc, exp.Quantile, exp.ApproxQuantile)
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether a node turns many rows into one value."""
+    if isinstance(node, exp.Filter):
+        return is_aggregate(node.this)
+    if isinstance(node, exp.Window):
+        return False
+    return isinstance(node, (exp.AggFunc, exp.WithinGroup))
+
+
+def has_aggregate(node: exp.Select) -> bool:
+    """Whether a query turns many rows into one; subqueries inside it and functions of windows do not count."""
+    if node.args.get("group") is not None or node.args.get("having") is not None:
+        return True
+    parts = [part for projection in node.expressions for part in _own_nodes(projection)]
+    return any(is_aggregate(part) and not _is_of_window(part) for part in parts)
+
+
+def _own_nodes(node: exp.Expr) -> list[exp.Expr]:
+    return list(node.walk(prune=lambda part: isinstance(part, (exp.Subquery, exp.Query))))
+
+
+def _is_of_window(node: exp.Expr) -> bool:
+    outer = node.parent.parent if isinstance(node.parent, (exp.Filter, exp.IgnoreNulls)) else node.parent
+    return isinstance(outer, exp.Window) and outer.this in (node, node.parent)
+
+
+def read_aggregate(node: exp.Expr, look_up: LookUp) -> Aggregate:
+    """The aggregate that ``node`` asks for."""
+    if isinstance(node, exp.Filter):
+        return _filtered(node, look_up)
+    if isinstance(node, exp.WithinGroup):
+        return _within_group(node, look_up)
+    if isinstance(node, exp.Count):
+        return _count(node, look_up)
+    if isinstance(node, exp.CountIf):
+        return Aggregate(AggregateKind.COUNT, None, read_condition(node.this, look_up))
+    if isinstance(node, _QUANTILES):
+        return _quantile(node, node.this, node.args.get("quantile") or node.args.get("expression"), look_up)
+    return _by_value(node, look_up)
+
+
+def _filtered(node: exp.Filter, look_up: LookUp) -> Aggregate:
+    inner = read_aggregate(node.this, look_up)
+    if inner.condition is not None:
+        raise refuse(node, "FILTER takes one condition", "join the conditions with AND")
+    return replace(inner, condition=read_condition(node.args["expression"].this, look_up))
+
+
+def _by_value(node: exp.Expr, look_up: LookUp) -> Aggregate:
+    found = _BY_VALUE.get(type(node))
+    if found is None:
+        raise refuse(node, f"{node.key.upper()} is not answered over protected rows", "use COUNT, SUM, AVG, MEDIAN …")
+    if [key for key, value in node.args.items() if value and key != "this"]:
+        raise refuse(node, "only one argument is understood here", "leave the rest out")
+    return Aggregate(found[0], _argument(node, node.this, look_up), is_sample=found[1])
+
+
+def _count(node: exp.Count, look_up: LookUp) -> Aggregate:
+    if node.expressions:
+        raise refuse(node, "COUNT takes one argument", "use COUNT(*)")
+    if node.this is None or isinstance(node.this, exp.Star):
+        return Aggregate(AggregateKind.COUNT)
+    if isinstance(node.this, exp.Distinct):
+        _refuse_distinct(node, node.this, look_up)
+    argument = read(node.this, look_up)
+    return Aggregate(AggregateKind.COUNT, argument if argument.nullable else None)
+
+
+def _refuse_distinct(node: exp.Count, distinct: exp.Distinct, look_up: LookUp) -> NoReturn:
+    parts = [read(part, look_up) for part in distinct.expressions]
+    if len(parts) == 1 and isinstance(parts[0], Field) and parts[0].is_unit:
+        remedy = "SELECT COUNT(*) FROM (SELECT person, COUNT(*) FROM … GROUP BY person)"
+        raise refuse(node, "people are counted with a subquery of one row per person", remedy)
+    raise refuse(node, "COUNT(DISTINCT …) is not answered", "GROUP BY the column and count its groups")
+
+
+def _within_group(node: exp.WithinGroup, look_up: LookUp) -> Aggregate:
+    inner, order = node.this, node.args["expression"]
+    if not isinstance(inner, (exp.PercentileCont, exp.PercentileDisc)) or len(order.expressions) != 1:
+        rule = "WITHIN GROUP goes with PERCENTILE_CONT or PERCENTILE_DISC and one column"
+        raise refuse(node, rule, "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)")
+    ordered = order.expressions[0]
+    found = _quantile(node, ordered.this, inner.this, look_up)
+    return _mirrored(found) if ordered.args.get("desc") else found
+
+
+def _mirrored(found: Aggregate) -> Aggregate:
+    """The same quantile counted from the other end."""
+    kinds = {AggregateKind.MINIMUM: AggregateKind.MAXIMUM, AggregateKind.MAXIMUM: AggregateKind.MINIMUM}
+    return replace(found, kind=kinds.get(found.kind, found.kind), quantile=1 - found.quantile)
+
+
+def _quantile(node: exp.Expr, of: exp.Expr, share: exp.Expr | None, look_up: LookUp) -> Aggregate:
+    wanted = None if share is None else read(share, look_up)
+    if not isinstance(wanted, Constant) or not isinstance(wanted.value, (int, Fraction)) or not 0 <= wanted.value <= 1:
+        raise refuse(node, "a quantile is a number from 0 to 1", "write 0.5 for the median")
+    share_of_rows = Fraction(wanted.value)
+    if share_of_rows.denominator > _FINEST_QUANTILE:
+        raise refuse(node, f"a quantile is a fraction with a denominator of at most {_FINEST_QUANTILE}", "write 0.95")
+    ends = {Fraction(0): AggregateKind.MINIMUM, Fraction(1): AggregateKind.MAXIMUM}
+    kind = ends.get(share_of_rows, AggregateKind.QUANTILE)
+    return Aggregate(kind, _argument(node, of, look_up), quantile=share_of_rows)
+
+
+def _argument(node: exp.Expr, argument: exp.Expr, look_up: LookUp) -> Expression:
+    if isinstance(argument, exp.Distinct):
+        raise refuse(node, "DISTINCT is not answered inside this aggregate", "leave DISTINCT out")
+    typed = read(argument, look_up)
+    if not typed.type.is_numeric:
+        raise refuse(node, f"this aggregate needs numbers, not {typed.type.value}", "use COUNT, or CAST it")
+    if typed.interval.known is None:
+        rule = "this needs public bounds, and they do not follow from the columns' bounds"
+        raise refuse(node, rule, "state bounds in the policy, or clamp: GREATEST(0, LEAST(100, …))")
+    if max(abs(end) for end in typed.interval.known) > _LARGEST:
+        raise refuse(node, "the bounds of this are too wide", "clamp it: GREATEST(0, LEAST(100, …))")
+    return typed

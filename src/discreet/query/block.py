@@ -1,0 +1,70 @@
+"""A block: one aggregate over private rows, the only place where a query touches people's data.
+
+Everything below it is private and stays in the engine; everything above it is post-processing of the noisy table that
+the block releases, whose columns are k0, k1, … for the groups and a0, a1, … for the aggregates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+
+from discreet.query.expression import Expression
+from discreet.query.relation import Relation
+
+__all__ = ["Aggregate", "AggregateKind", "Block"]
+
+
+class AggregateKind(Enum):
+    """What is asked about a group."""
+
+    COUNT = "count"
+    SUM = "sum"
+    MEAN = "mean"
+    VARIANCE = "variance"
+    DEVIATION = "standard deviation"
+    QUANTILE = "quantile"
+    MINIMUM = "minimum"
+    MAXIMUM = "maximum"
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """One aggregate of a query."""
+
+    kind: AggregateKind
+    """What is asked."""
+    argument: Expression | None = None
+    """Of which values; None counts rows."""
+    condition: Expression | None = None
+    """Of which rows; None takes all."""
+    quantile: Fraction = Fraction(1, 2)
+    """Which quantile, for quantiles."""
+    is_sample: bool = False
+    """Whether a variance divides by n - 1."""
+
+
+@dataclass
+class Block:
+    """Groups and aggregates over private rows."""
+
+    number: int
+    """Which block of the query it is."""
+    rows: Relation
+    """The private rows."""
+    keys: list[Expression]
+    """What the rows are grouped by."""
+    aggregates: list[Aggregate] = field(default_factory=list)
+    """What is asked about each group, each once."""
+
+    @property
+    def name(self) -> str:
+        """The noisy table's name above the block."""
+        return f"_block{self.number}"
+
+    def ask(self, aggregate: Aggregate) -> str:
+        """The column of the noisy table that will hold this aggregate."""
+        if aggregate not in self.aggregates:
+            self.aggregates.append(aggregate)
+        return f"a{self.aggregates.index(aggregate)}"

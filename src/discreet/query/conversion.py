@@ -1,0 +1,82 @@
+"""Types of row expressions: which one several expressions share, and conversions that give NULL where they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+from sqlglot import exp
+
+from discreet.catalog.column import ColumnType
+from discreet.query.expression import Call, Constant, Expression, type_name
+from discreet.query.interval import UNKNOWN, Interval
+from discreet.query.refusal import refuse
+
+__all__ = ["Arguments", "Rule", "any_nullable", "as_type", "common_type", "is_null", "slots"]
+
+INTEGER, REAL, TEXT, BOOLEAN = ColumnType.INTEGER, ColumnType.REAL, ColumnType.TEXT, ColumnType.BOOLEAN
+DATE, TIMESTAMP = ColumnType.DATE, ColumnType.TIMESTAMP
+
+Arguments = Sequence[Expression]
+Rule = Callable[[exp.Expr, Arguments], Expression]
+"""Reads a function: the node for refusals, and the arguments as they were read."""
+
+
+def any_nullable(*arguments: Expression) -> bool:
+    """Whether one of them may be missing."""
+    return any(argument.nullable for argument in arguments)
+
+
+def is_null(expression: Expression) -> bool:
+    """Whether it is the word NULL."""
+    return isinstance(expression, Constant) and expression.value is None
+
+
+def slots(count: int, first: int = 0) -> str:
+    """Places of a template, separated by commas."""
+    return ", ".join(f"{{{k}}}" for k in range(first, count))
+
+
+def common_type(node: exp.Expr, arguments: Arguments) -> ColumnType:
+    """The one type that all arguments can have without a loss that depends on the rows."""
+    kinds = {argument.type for argument in arguments if not is_null(argument)}
+    if not kinds:
+        return TEXT
+    if len(kinds) == 1:
+        return kinds.pop()
+    if kinds == {INTEGER, REAL}:
+        return REAL
+    if kinds == {DATE, TIMESTAMP}:
+        return TIMESTAMP
+    dated = kinds & {DATE, TIMESTAMP}
+    texts_are_constant = all(isinstance(a, Constant) for a in arguments if a.type is TEXT)
+    if dated and kinds <= {DATE, TIMESTAMP, TEXT} and texts_are_constant:
+        return TIMESTAMP if TIMESTAMP in dated else DATE
+    names = " and ".join(sorted(kind.value for kind in kinds))
+    raise refuse(node, f"{names} do not go together", "use CAST to bring them to one type")
+
+
+def as_type(expression: Expression, kind: ColumnType) -> Expression:
+    """The expression with this type; what cannot be converted becomes NULL."""
+    if expression.type is kind:
+        return expression
+    if is_null(expression):
+        return Constant(kind, UNKNOWN, True, None)
+    interval = _converted_interval(expression, kind)
+    never_fails = ({expression.type, kind} <= {INTEGER, REAL} and kind is REAL) or kind is TEXT
+    nullable = expression.nullable or not never_fails
+    return Call(kind, interval, nullable, f"TRY_CAST({{0}} AS {type_name(kind)})", (expression,))
+
+
+def _converted_interval(expression: Expression, kind: ColumnType) -> Interval:
+    if expression.type.is_numeric and kind is REAL:
+        return expression.interval
+    if expression.type is REAL and kind is INTEGER:
+        return expression.interval.whole()
+    if expression.type is BOOLEAN and kind.is_numeric:
+        return Interval.of(0, 1)
+    scale = {(DATE, TIMESTAMP): Fraction(86_400), (TIMESTAMP, DATE): Fraction(1, 86_400)}.get((expression.type, kind))
+    if scale is None:
+        return UNKNOWN
+    moved = expression.interval * Interval(scale, scale)
+    return moved if kind is TIMESTAMP else moved.whole()

@@ -1,0 +1,166 @@
+"""Public groups: every key a query can show, found from the policy and the text alone.
+
+A column with listed keys, a boolean, a bounded whole number or a bounded date can take finitely many public values. An
+expression over such columns is evaluated on all of them, in a database that holds nothing else, and what comes out is
+the list of its groups: bins, months, CASE labels, combinations. Groups that nobody is in appear too, with noise.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from datetime import date, timedelta
+from fractions import Fraction
+
+import duckdb
+import pyarrow as pa
+
+from discreet.catalog.column import ColumnType, Value
+from discreet.errors import QueryRefused
+from discreet.query.block import Block
+from discreet.query.expression import Call, Constant, Expression, Field, Statement, type_name
+
+__all__ = ["MOST_GROUPS", "Key", "arrow_type", "domain_of", "domains_of"]
+
+Key = Value | float | None
+
+MOST_GROUPS = 100_000
+_MOST_VALUES = 20_000
+_FIRST, _LAST = ((end - date(1970, 1, 1)).days for end in (date.min, date.max))
+_REMEDY = "list keys or bounds for the columns of GROUP BY in the policy"
+
+
+def domains_of(block: Block) -> list[list[Key]]:
+    """For every key of a block, every value it can have; refused where that is not public, or there are too many."""
+    lists = []
+    size = 1
+    for key in block.keys:
+        values = domain_of(key)
+        if values is None:
+            raise QueryRefused("the groups are not public", "", _REMEDY)
+        lists.append(values)
+        size *= len(values)
+    if size > MOST_GROUPS:
+        raise QueryRefused(
+            f"there may be at most {MOST_GROUPS:,} groups", "", "group by fewer columns, or coarser ones"
+        )
+    return lists
+
+
+def domain_of(expression: Expression) -> list[Key] | None:
+    """Every value that an expression can take, in canonical order; None where that is not public."""
+    values = _listed(expression)
+    if values is not None:
+        return _ordered(values)
+    if isinstance(expression, Call):
+        found = _evaluated(expression)
+        return None if found is None else _ordered(found)
+    return None
+
+
+def _listed(expression: Expression) -> list[Key] | None:
+    missing: list[Key] = [None] if expression.nullable else []
+    if isinstance(expression, Field) and expression.keys is not None:
+        return [*(_plain(key) for key in expression.keys), *missing]
+    if isinstance(expression, Field) and expression.type is ColumnType.BOOLEAN:
+        return [False, True, *missing]
+    ends = expression.interval.known
+    if ends is None or ends[1] - ends[0] >= _MOST_VALUES:
+        return None
+    whole = range(int(-(-ends[0] // 1)), int(ends[1] // 1) + 1)
+    if isinstance(expression, Field) and expression.type is ColumnType.INTEGER:
+        return [*whole, *missing]
+    if isinstance(expression, Field) and expression.type is ColumnType.DATE and _FIRST <= ends[0] <= ends[1] <= _LAST:
+        return [*(date(1970, 1, 1) + timedelta(days=day) for day in whole), *missing]
+    return None
+
+
+def _plain(key: Value) -> Key:
+    return float(key) if isinstance(key, Fraction) else key
+
+
+def _evaluated(expression: Call) -> list[Key] | None:
+    """The expression on every combination of what it is made of; bounded whole numbers inside it count as one."""
+    atoms: dict[Expression, list[Key]] = {}
+    if not _collect(expression, atoms):
+        return _whole_numbers(expression)
+    size = 1
+    for values in atoms.values():
+        size *= len(values)
+    if not atoms or size > MOST_GROUPS:
+        return _whole_numbers(expression)
+    return _run(expression, atoms)
+
+
+def _whole_numbers(expression: Expression) -> list[Key] | None:
+    """Every whole number in the interval: more than can occur, perhaps, and each of them public."""
+    ends = expression.interval.known
+    if expression.type is not ColumnType.INTEGER or ends is None or ends[1] - ends[0] >= _MOST_VALUES:
+        return None
+    return [*range(int(-(-ends[0] // 1)), int(ends[1] // 1) + 1), *([None] if expression.nullable else [])]
+
+
+def _collect(expression: Expression, atoms: dict[Expression, list[Key]]) -> bool:
+    """Gather the finite parts of an expression; False where a part is neither finite nor made of finite parts."""
+    if isinstance(expression, Constant) or expression in atoms:
+        return True
+    values = _listed(expression)
+    if values is not None:
+        atoms[expression] = values
+        return True
+    if not isinstance(expression, Call):
+        return False
+    inside = dict(atoms)
+    if all(_collect(argument, inside) for argument in expression.arguments):
+        atoms |= inside
+        return True
+    whole = _whole_numbers(expression)
+    if whole is None:
+        return False
+    atoms[expression] = whole
+    return True
+
+
+def _run(expression: Call, atoms: dict[Expression, list[Key]]) -> list[Key]:
+    names = {atom: f"d{position}" for position, atom in enumerate(atoms)}
+    statement = Statement()
+    text = _replaced(expression, names).write(statement)
+    rows = list(itertools.product(*atoms.values()))
+    columns = {name: [row[k] for row in rows] for k, name in enumerate(names.values())}
+    with duckdb.connect(":memory:", config={"enable_external_access": "false", "threads": "1"}) as database:
+        database.register(
+            "domain",
+            pa.table(
+                {n: pa.array(v, arrow_type(a)) for (a, n), v in zip(names.items(), columns.values(), strict=True)}
+            ),
+        )
+        casts = ", ".join(f"CAST({name} AS {type_name(atom.type)}) AS {name}" for atom, name in names.items())
+        found = database.execute(f"SELECT DISTINCT {text} FROM (SELECT {casts} FROM domain)", statement.parameters)
+        return [row[0] for row in found.fetchall()]
+
+
+def arrow_type(expression: Expression) -> pa.DataType:
+    """The type that an expression's values have in Arrow."""
+    return {
+        ColumnType.INTEGER: pa.int64(),
+        ColumnType.REAL: pa.float64(),
+        ColumnType.TEXT: pa.string(),
+        ColumnType.BOOLEAN: pa.bool_(),
+        ColumnType.DATE: pa.date32(),
+        ColumnType.TIMESTAMP: pa.timestamp("us"),
+    }[expression.type]
+
+
+def _replaced(expression: Expression, names: dict[Expression, str]) -> Expression:
+    if expression in names:
+        return Field(expression.type, expression.interval, expression.nullable, names[expression])
+    if isinstance(expression, Call):
+        return replace(expression, arguments=tuple(_replaced(part, names) for part in expression.arguments))
+    return expression
+
+
+def _ordered(values: list[Key]) -> list[Key]:
+    """An order that depends on the values alone, missing last."""
+    # NaN is in no group: it equals nothing. A negative zero is the zero that it equals.
+    known = sorted({v + 0 if isinstance(v, float) else v for v in values if v is not None and v == v})
+    return [*known, *([None] if None in values else [])]

@@ -1,0 +1,134 @@
+"""Typed row expressions: what an analyst's expression becomes before any of it reaches an engine.
+
+Analysts' text is never sent on. Each part is one of four kinds: a field of a relation, a constant (always bound, never
+written into a statement), a call of a function from a fixed list, or a field that a relation below computed. Every
+expression knows its type and a public interval that holds all its values; both follow from the policy alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime
+from fractions import Fraction
+
+from discreet.catalog.column import ColumnType, Value
+from discreet.query.interval import UNKNOWN, Interval
+
+__all__ = ["Call", "Constant", "Expression", "Field", "Statement", "fields_of", "type_name"]
+
+_TYPES = {
+    ColumnType.INTEGER: "BIGINT",
+    ColumnType.REAL: "DOUBLE",
+    ColumnType.TEXT: "VARCHAR",
+    ColumnType.BOOLEAN: "BOOLEAN",
+    ColumnType.DATE: "DATE",
+    ColumnType.TIMESTAMP: "TIMESTAMP",
+}
+
+
+class Statement:
+    """The parameters of a statement that is being written; text and values never mix."""
+
+    def __init__(self) -> None:
+        self.parameters: list[object] = []
+
+    def bind(self, value: Value | None, kind: ColumnType) -> str:
+        """A placeholder for ``value``."""
+        bound = float(value) if isinstance(value, Fraction) else value
+        self.parameters.append(bound)
+        return f"CAST(${len(self.parameters)} AS {_TYPES[kind]})"
+
+
+@dataclass(frozen=True)
+class Expression:
+    """Something that has one value per row."""
+
+    type: ColumnType
+    """What its values are."""
+    interval: Interval
+    """Numbers alone: all values lie in it. Dates count in days, timestamps in seconds, since 1970."""
+    nullable: bool
+    """Whether the value may be missing."""
+
+    def write(self, statement: Statement) -> str:
+        """The same in the engine's language."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Field(Expression):
+    """A column of the relation below, by the internal name it has there."""
+
+    name: str
+    """Internal: made by us, so it needs no quoting."""
+    keys: tuple[Value, ...] | None = None
+    """Every value it can have, when that list is public."""
+    is_unit: bool = False
+    """Whether it identifies the unit, and so may not appear in an answer."""
+    constant_per_unit: bool = False
+    """Whether all rows of a unit share its value."""
+
+    def write(self, statement: Statement) -> str:
+        """The internal name."""
+        return self.name
+
+
+@dataclass(frozen=True)
+class Constant(Expression):
+    """A literal from the query."""
+
+    value: Value | None
+
+    def write(self, statement: Statement) -> str:
+        """A placeholder; the value travels beside the text."""
+        return statement.bind(self.value, self.type)
+
+    @classmethod
+    def of(cls, value: Value | None) -> Constant:
+        """The constant with the type that its value has."""
+        kind = _type_of(value)
+        known = Interval.of(value, value) if kind.is_numeric and value is not None else UNKNOWN  # type: ignore[arg-type]
+        return cls(kind, known, value is None, value)
+
+
+@dataclass(frozen=True)
+class Call(Expression):
+    """A function from the fixed list, written from its template."""
+
+    template: str
+    """Text with {0}, {1}, … where the arguments go; it cannot raise, whatever they are."""
+    arguments: tuple[Expression, ...]
+
+    def write(self, statement: Statement) -> str:
+        """The template with its arguments written in."""
+        written = [argument.write(statement) for argument in self.arguments]
+        return "(" + self.template.format(*written) + ")"
+
+
+def fields_of(expression: Expression) -> Iterator[Field]:
+    """The fields that an expression reads."""
+    if isinstance(expression, Field):
+        yield expression
+    elif isinstance(expression, Call):
+        for argument in expression.arguments:
+            yield from fields_of(argument)
+
+
+def type_name(kind: ColumnType) -> str:
+    """The engine's name of a type."""
+    return _TYPES[kind]
+
+
+def _type_of(value: Value | None) -> ColumnType:
+    if isinstance(value, bool):
+        return ColumnType.BOOLEAN
+    if isinstance(value, int):
+        return ColumnType.INTEGER
+    if isinstance(value, Fraction):
+        return ColumnType.REAL
+    if isinstance(value, datetime):
+        return ColumnType.TIMESTAMP
+    if isinstance(value, date):
+        return ColumnType.DATE
+    return ColumnType.TEXT

@@ -1,0 +1,49 @@
+"""GROUP BY: columns, expressions, positions and aliases of the SELECT list."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from discreet.errors import QueryRefused
+from discreet.query.expression import Expression
+from discreet.query.reading import LookUp, read
+from discreet.query.refusal import refuse
+
+__all__ = ["group_keys"]
+
+
+def group_keys(node: exp.Select, look_up: LookUp) -> list[Expression]:
+    """What a query groups by."""
+    group = node.args.get("group")
+    if group is None:
+        return []
+    unknown = [key for key, value in group.args.items() if value and key != "expressions"]
+    if unknown:
+        raise refuse(group, f"GROUP BY {unknown[0].upper()} is not answered", "name the columns")
+    return [read(_meant(part, node, look_up), look_up) for part in group.expressions]
+
+
+def _meant(part: exp.Expr, node: exp.Select, look_up: LookUp) -> exp.Expr:
+    """What a group stands for: a position or an alias of the SELECT list, or an expression."""
+    if isinstance(part, exp.Literal) and not part.is_string:
+        place = int(part.this) if str(part.this).isdigit() else 0
+        if not 1 <= place <= len(node.expressions):
+            raise refuse(part, f"GROUP BY positions go from 1 to {len(node.expressions)}", "name the column")
+        return _unnamed(node.expressions[place - 1])
+    if isinstance(part, exp.Column) and not part.table:
+        named = [p for p in node.expressions if isinstance(p, exp.Alias) and p.alias.casefold() == part.name.casefold()]
+        if named and not _is_column(part, look_up):
+            return _unnamed(named[0])
+    return part
+
+
+def _unnamed(projection: exp.Expr) -> exp.Expr:
+    return projection.unalias()
+
+
+def _is_column(node: exp.Column, look_up: LookUp) -> bool:
+    try:
+        look_up(node)
+    except QueryRefused:
+        return False
+    return True

@@ -1,0 +1,93 @@
+"""Joins: rows of protected tables meet within one person; public tables may be joined to them on equal columns."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from discreet.catalog.column import ColumnType
+from discreet.query.expression import Call, Expression, Field
+from discreet.query.reading import LookUp, read_condition
+from discreet.query.refusal import refuse
+from discreet.query.relation import Names, Privacy, Relation, joined
+
+__all__ = ["join"]
+
+_SIDES = ("", "LEFT", "RIGHT", "FULL")
+_KINDS = ("", "INNER", "OUTER")
+_WORDS = {"this", "side", "kind", "on", "using"}
+
+
+def join(node: exp.Join, left: Relation, right: Relation, look_up: LookUp, names: Names) -> Relation:
+    """The pairs of rows that a JOIN makes."""
+    kind = _kind(node)
+    _check_sides(node, kind, left, right)
+    condition = _condition(node, left, right, look_up)
+    pairs = _equal_pairs(condition, left, right)
+    if not pairs:
+        raise refuse(node, "a join needs a column on the left that equals a column on the right", "ON a.x = b.y")
+    if left.privacy is not None and right.privacy is not None:
+        _check_units(node, left.privacy, right.privacy, pairs)
+    return joined(left, right, kind, condition, names)
+
+
+def _kind(node: exp.Join) -> str:
+    side, kind = (node.side or "").upper(), (node.kind or "").upper()
+    unknown = {key for key, value in node.args.items() if value} - _WORDS
+    if side not in _SIDES or kind not in _KINDS or unknown:
+        rule = "tables are joined with JOIN, LEFT JOIN, RIGHT JOIN or FULL JOIN"
+        raise refuse(node, rule, "write JOIN … ON …")
+    return side or "INNER"
+
+
+def _check_sides(node: exp.Join, kind: str, left: Relation, right: Relation) -> None:
+    keeps_left = kind in ("LEFT", "FULL") and left.privacy is None and right.privacy is not None
+    keeps_right = kind in ("RIGHT", "FULL") and right.privacy is None and left.privacy is not None
+    if keeps_left or keeps_right:
+        raise refuse(node, "rows of a public table that match nobody belong to nobody", "use an inner JOIN")
+
+
+def _check_units(node: exp.Join, left: Privacy, right: Privacy, pairs: list[tuple[Field, Field]]) -> None:
+    if left.unit != right.unit:
+        rule = f"the tables protect different people ({left.unit} and {right.unit})"
+        raise refuse(node, rule, "ask one question about each")
+    if left.neighbours is not right.neighbours:
+        raise refuse(node, "the tables hide different things", "give both the same neighbours")
+    # The engine adds the equality of units in any case, so this is about meaning, not about privacy.
+    if not any(a.is_unit and b.is_unit for a, b in pairs) and not (left.has_keys or right.has_keys):
+        rule = "protected tables are joined on the person, or along a declared foreign key"
+        raise refuse(node, rule, "add the equality of the unit columns")
+
+
+def _condition(node: exp.Join, left: Relation, right: Relation, look_up: LookUp) -> Expression:
+    using = node.args.get("using")
+    if using:
+        condition, *others = (_same_name(node, name.name, left, right) for name in using)
+        for test in others:
+            condition = Call(ColumnType.BOOLEAN, condition.interval, True, "{0} AND {1}", (condition, test))
+        return condition
+    if node.args.get("on") is None:
+        raise refuse(node, "a join needs an ON condition", "write JOIN … ON …")
+    return read_condition(node.args["on"], look_up)
+
+
+def _same_name(node: exp.Join, name: str, left: Relation, right: Relation) -> Expression:
+    mine, theirs = left.find(name), right.find(name)
+    if len(mine) != 1 or len(theirs) != 1 or mine[0].type is not theirs[0].type:
+        raise refuse(node, f"USING needs one column {name} of one type on each side", "write JOIN … ON …")
+    return Call(ColumnType.BOOLEAN, mine[0].interval, True, "{0} = {1}", (mine[0], theirs[0]))
+
+
+def _equal_pairs(condition: Expression, left: Relation, right: Relation) -> list[tuple[Field, Field]]:
+    """Fields of the two sides that the condition requires to be equal."""
+    if not isinstance(condition, Call):
+        return []
+    if condition.template == "{0} AND {1}":
+        return [pair for part in condition.arguments for pair in _equal_pairs(part, left, right)]
+    sides = [argument for argument in condition.arguments if isinstance(argument, Field)]
+    if condition.template != "{0} = {1}" or len(sides) != 2:
+        return []
+    mine, theirs = ({field.name for _, field in side.columns} for side in (left, right))
+    first, second = sides
+    if first.name in mine and second.name in theirs:
+        return [(first, second)]
+    return [(second, first)] if second.name in mine and first.name in theirs else []

@@ -1,0 +1,205 @@
+"""Arithmetic and mathematics on rows.
+
+Integer arithmetic that the intervals prove to fit 64 bits is written plainly; any other is wrapped in TRY, which gives
+NULL where the engine would raise. Floating-point overflow gives infinity, which the aggregates treat as missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from sqlglot import exp
+
+from discreet.catalog.column import ColumnType
+from discreet.exact.ball import exp_down, exp_up, ln_down, ln_up, sqrt_up
+from discreet.query.conversion import Arguments, Rule, any_nullable, as_type, common_type, is_null, slots
+from discreet.query.expression import Call, Constant, Expression
+from discreet.query.interval import UNKNOWN, Interval
+from discreet.query.refusal import refuse
+
+__all__ = ["NUMBER_RULES"]
+
+INTEGER, REAL, DATE = ColumnType.INTEGER, ColumnType.REAL, ColumnType.DATE
+_WORD = Fraction(2**63 - 1)
+_LARGEST_EXPONENT = 600
+_LARGEST_POWER = 8
+
+
+def _numbers(node: exp.Expr, arguments: Arguments, count: int = 1) -> tuple[ColumnType, list[Expression]]:
+    """Check that there are ``count`` numbers; NULL becomes one, so that the engine knows its type."""
+    if len(arguments) != count:
+        raise refuse(node, f"this takes {count} number{'s' * (count > 1)}, not {len(arguments)}")
+    typed = [as_type(argument, INTEGER) if is_null(argument) else argument for argument in arguments]
+    for argument in typed:
+        if not argument.type.is_numeric:
+            raise refuse(node, f"arithmetic needs numbers, not {argument.type.value}", "use CAST(… AS INTEGER) first")
+    return (INTEGER if all(argument.type is INTEGER for argument in typed) else REAL), typed
+
+
+def _integer_safe(template: str, kind: ColumnType, interval: Interval) -> str:
+    """Integer results that may not fit 64 bits become NULL instead of raising."""
+    ends = interval.known
+    fits = ends is not None and ends[0] >= -_WORD and ends[1] <= _WORD
+    return template if kind is REAL or fits else f"TRY({template})"
+
+
+def _arithmetic(symbol: str, combine: Callable[[Interval, Interval], Interval]) -> Rule:
+    def rule(node: exp.Expr, arguments: Arguments) -> Expression:
+        if symbol == "-" and all(argument.type is DATE for argument in arguments):
+            return _days(arguments)
+        kind, (first, second) = _numbers(node, arguments, 2)
+        interval = combine(first.interval, second.interval)
+        template = _integer_safe(f"{{0}} {symbol} {{1}}", kind, interval)
+        nullable = any_nullable(first, second) or template.startswith("TRY")
+        return Call(kind, interval, nullable, template, (first, second))
+
+    return rule
+
+
+def _days(arguments: Arguments) -> Expression:
+    """Dates are subtracted in whole days."""
+    days = arguments[0].interval - arguments[1].interval
+    return Call(INTEGER, days, True, "TRY(date_diff('day', {1}, {0}))", tuple(arguments))
+
+
+def _divide(node: exp.Expr, arguments: Arguments) -> Expression:
+    kind, (first, second) = _numbers(node, arguments, 2)
+    if kind is INTEGER and node.args.get("typed"):  # some dialects divide whole numbers without a remainder
+        return _divide_whole(node, arguments)
+    template = "CAST({0} AS DOUBLE) / NULLIF(CAST({1} AS DOUBLE), 0)"
+    return Call(REAL, first.interval / second.interval, True, template, (first, second))
+
+
+def _divide_whole(node: exp.Expr, arguments: Arguments) -> Expression:
+    kind, (first, second) = _numbers(node, arguments, 2)
+    interval = (first.interval / second.interval).whole(1)
+    if kind is REAL:
+        template = "TRY_CAST(floor(CAST({0} AS DOUBLE) / NULLIF(CAST({1} AS DOUBLE), 0)) AS BIGINT)"
+        return Call(INTEGER, interval, True, template, (first, second))
+    return Call(INTEGER, interval, True, "TRY({0} // NULLIF({1}, 0))", (first, second))
+
+
+def _remainder(node: exp.Expr, arguments: Arguments) -> Expression:
+    kind, (first, second) = _numbers(node, arguments, 2)
+    if kind is not INTEGER:
+        raise refuse(node, "% needs whole numbers", "use CAST(… AS INTEGER) first")
+    divisor = second.interval.magnitude().high
+    lowest = first.interval.low
+    low = Fraction(0) if lowest is not None and lowest >= 0 else None if divisor is None else -divisor
+    return Call(INTEGER, Interval(low, divisor), True, "TRY({0} % NULLIF({1}, 0))", (first, second))
+
+
+def _negative(node: exp.Expr, arguments: Arguments) -> Expression:
+    kind, (argument,) = _numbers(node, arguments)
+    if isinstance(argument, Constant) and isinstance(argument.value, (int, Fraction)):
+        return Constant.of(-argument.value)  # a minus sign before a number belongs to the number
+    interval = -argument.interval
+    # The engine widens the negative of the least integer; a difference it refuses, which TRY makes NULL.
+    template = "-{0}" if kind is REAL else _integer_safe("CAST(0 AS BIGINT) - {0}", kind, interval)
+    return Call(kind, interval, argument.nullable or template.startswith("TRY"), template, (argument,))
+
+
+def _absolute(node: exp.Expr, arguments: Arguments) -> Expression:
+    kind, (argument,) = _numbers(node, arguments)
+    interval = argument.interval.magnitude()
+    template = _integer_safe("abs({0})", kind, interval)
+    return Call(kind, interval, argument.nullable or template.startswith("TRY"), template, (argument,))
+
+
+def _rounded(function: str) -> Rule:
+    def rule(node: exp.Expr, arguments: Arguments) -> Expression:
+        _, (argument,) = _numbers(node, arguments)
+        template = f"TRY_CAST({function}({{0}}) AS BIGINT)"
+        return Call(INTEGER, argument.interval.whole(), True, template, (argument,))
+
+    return rule
+
+
+def _round(node: exp.Expr, arguments: Arguments) -> Expression:
+    if len(arguments) == 1:
+        return _rounded("round")(node, arguments)
+    digits = arguments[1]
+    if not isinstance(digits, Constant) or not isinstance(digits.value, int) or not 0 <= digits.value <= 12:
+        raise refuse(node, "the digits of ROUND must be a number from 0 to 12")
+    _, (argument,) = _numbers(node, arguments[:1])
+    template = f"round(CAST({{0}} AS DOUBLE), {int(digits.value)})"
+    return Call(REAL, argument.interval.whole(), argument.nullable, template, (argument,))
+
+
+def _square_root(node: exp.Expr, arguments: Arguments) -> Expression:
+    _, (argument,) = _numbers(node, arguments)
+    high = argument.interval.high
+    top = None if high is None else sqrt_up(max(high, Fraction(0)))
+    template = "CASE WHEN {0} >= 0 THEN sqrt(CAST({0} AS DOUBLE)) END"
+    return Call(REAL, Interval(Fraction(0), top), True, template, (argument,))
+
+
+def _logarithm(node: exp.Expr, arguments: Arguments) -> Expression:
+    _, (argument,) = _numbers(node, arguments)
+    interval = argument.interval
+    low = ln_down(interval.low) if interval.low is not None and interval.low > 0 else None
+    high = ln_up(interval.high) if interval.high is not None and interval.high > 0 else None
+    return Call(REAL, Interval(low, high), True, "CASE WHEN {0} > 0 THEN ln(CAST({0} AS DOUBLE)) END", (argument,))
+
+
+def _exponential(node: exp.Expr, arguments: Arguments) -> Expression:
+    _, (argument,) = _numbers(node, arguments)
+    ends = argument.interval.known
+    bounded = ends is not None and abs(ends[0]) < _LARGEST_EXPONENT and abs(ends[1]) < _LARGEST_EXPONENT
+    interval = Interval(exp_down(ends[0]), exp_up(ends[1])) if ends and bounded else Interval(Fraction(0), None)
+    return Call(REAL, interval, True, "exp(CAST({0} AS DOUBLE))", (argument,))
+
+
+def _power(node: exp.Expr, arguments: Arguments) -> Expression:
+    _, (base, exponent) = _numbers(node, arguments, 2)
+    interval = UNKNOWN
+    if isinstance(exponent, Constant) and isinstance(exponent.value, int) and 0 < exponent.value <= _LARGEST_POWER:
+        interval = base.interval
+        for _ in range(exponent.value - 1):
+            interval = interval * base.interval
+        if exponent.value == 2:
+            interval = base.interval.magnitude() * base.interval.magnitude()
+    return Call(REAL, interval, True, "pow(CAST({0} AS DOUBLE), CAST({1} AS DOUBLE))", (base, exponent))
+
+
+def _sign(node: exp.Expr, arguments: Arguments) -> Expression:
+    _, (argument,) = _numbers(node, arguments)
+    return Call(INTEGER, Interval.of(-1, 1), argument.nullable, "CAST(sign({0}) AS BIGINT)", (argument,))
+
+
+def _extreme(function: str) -> Rule:
+    def rule(node: exp.Expr, arguments: Arguments) -> Expression:
+        kind = common_type(node, arguments)
+        cast = [as_type(argument, kind) for argument in arguments]
+        interval = cast[0].interval
+        for argument in cast[1:]:
+            pick = interval.at_least if function == "greatest" else interval.at_most
+            # The engine passes over missing values, so with one of them missing any other may be the result.
+            interval = interval.hull(argument.interval) if any_nullable(*cast) else pick(argument.interval)
+        return Call(kind, interval, any_nullable(*cast), f"{function}({slots(len(cast))})", tuple(cast))
+
+    return rule
+
+
+NUMBER_RULES: dict[type[exp.Expr], Rule] = {
+    exp.Add: _arithmetic("+", Interval.__add__),
+    exp.Sub: _arithmetic("-", Interval.__sub__),
+    exp.Mul: _arithmetic("*", Interval.__mul__),
+    exp.Div: _divide,
+    exp.IntDiv: _divide_whole,
+    exp.Mod: _remainder,
+    exp.Neg: _negative,
+    exp.Abs: _absolute,
+    exp.Floor: _rounded("floor"),
+    exp.Ceil: _rounded("ceil"),
+    exp.Round: _round,
+    exp.Sqrt: _square_root,
+    exp.Ln: _logarithm,
+    exp.Exp: _exponential,
+    exp.Pow: _power,
+    exp.Sign: _sign,
+    exp.Greatest: _extreme("greatest"),
+    exp.Least: _extreme("least"),
+}
+"""Arithmetic and mathematics."""

@@ -1,0 +1,58 @@
+"""From text to one parsed SELECT, or a refusal: not SQL, several statements, too long, nested too deeply."""
+
+from __future__ import annotations
+
+import sqlglot
+from sqlglot import exp
+
+from discreet.errors import QueryRefused
+from discreet.query.refusal import refuse
+
+__all__ = ["parsed"]
+
+_DIALECTS = ("duckdb", "postgres", "bigquery", "spark", "tsql", "snowflake", "mysql")
+_LONGEST = 100_000
+_DEEPEST = 100  # every later pass walks the tree by recursion
+_MOST_NODES = 20_000
+
+
+def parsed(text: str, dialect: str) -> exp.Query:
+    """The one SELECT that ``text`` holds."""
+    if dialect not in _DIALECTS:
+        raise QueryRefused(f"the dialect must be one of {', '.join(_DIALECTS)}", dialect, line=1, column=1)
+    if len(text) > _LONGEST or "\x00" in text:
+        rule = f"a query must be text of at most {_LONGEST:,} characters without NUL"
+        raise QueryRefused(rule, "", "shorten it", line=1, column=1)
+    statements = _statements(text, dialect)
+    if len(statements) != 1 or not isinstance(statements[0], (exp.Select, exp.SetOperation, exp.Subquery)):
+        wrong = statements[1] if len(statements) > 1 else statements[0] if statements else None
+        raise refuse(wrong, "a question is one SELECT", "ask SELECT … FROM …, one at a time")
+    _check_size(statements[0])
+    return statements[0]
+
+
+def _statements(text: str, dialect: str) -> list[exp.Expr]:
+    try:
+        return [statement for statement in sqlglot.parse(text, read=dialect) if statement is not None]
+    except sqlglot.errors.SqlglotError as error:
+        place = (getattr(error, "errors", None) or [{}])[0]
+        words = str(place.get("highlight") or "")[:60]
+        where = {"line": place.get("line") or 1, "column": place.get("col") or 1}
+    except RecursionError:
+        raise _too_deep() from None
+    raise QueryRefused("this is not SQL that can be read", words, "check the words before it", **where)
+
+
+def _check_size(node: exp.Expr) -> None:
+    """Refuse deep trees without recursion; what passes can be walked by every later pass."""
+    stack, seen = [(node, 1)], 0
+    while stack:
+        part, depth = stack.pop()
+        seen += 1
+        if depth > _DEEPEST or seen > _MOST_NODES:
+            raise _too_deep()
+        stack += [(child, depth + 1) for child in part.iter_expressions()]
+
+
+def _too_deep() -> QueryRefused:
+    return QueryRefused("the query is nested too deeply", "", "use IN for long lists, and WITH", line=1, column=1)

@@ -1,0 +1,110 @@
+"""One row per person: a subquery that groups by the unit stays private, and each of its rows is that person's own.
+
+Its aggregates are exact, because they never leave. Sums of real numbers are taken on an integer grid all the same: a
+floating-point sum depends on the order of rows, and that order on everybody's data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+from sqlglot import exp
+
+from discreet.catalog.column import ColumnType
+from discreet.exact.grid import Grid
+from discreet.query.aggregates import is_aggregate
+from discreet.query.expression import Expression, Field, Statement
+from discreet.query.interval import UNKNOWN, Interval
+from discreet.query.reading import LookUp, read
+from discreet.query.refusal import refuse
+from discreet.query.relation import Names, Relation
+
+__all__ = ["per_unit"]
+
+_PARTS = ("expressions", "from_", "joins", "where", "group", "with_")
+_STEPS = 2**24
+_LONGEST = Fraction(2**40)
+_SIMPLER = "compute with it in the query around this one"
+
+
+def per_unit(node: exp.Select, rows: Relation, keys: list[Expression], look_up: LookUp, names: Names) -> Relation:
+    """Rows grouped by the unit, and perhaps by more."""
+    unknown = [part for part, value in node.args.items() if value and part not in _PARTS]
+    if unknown:
+        rule = f"{unknown[0].rstrip('_').upper()} is not answered in a subquery of one row per person"
+        raise refuse(node, rule, "use it in the query around it")
+    made = [_column(projection, keys, look_up, names) for projection in node.expressions]
+    further = [key for key in keys if not (isinstance(key, Field) and key.is_unit)]
+    alias = names.new("r")
+
+    def write(statement: Statement) -> str:
+        parts = ["_unit", *(f"{text(statement)} AS {field.name}" for _, field, text in made)]
+        inner = rows.write(statement)
+        # Grouped by the unit itself: rows of one unit whose identifiers are spelled differently stay together.
+        grouped = ["_unit", *(key.write(statement) for key in further)]
+        return f"SELECT {', '.join(parts)} FROM ({inner}) {alias} GROUP BY {', '.join(grouped)}"
+
+    privacy = rows.privacy and replace(rows.privacy, one_row_each=not further)
+    return Relation(tuple((visible, field) for visible, field, _ in made), write, privacy)
+
+
+Writer = Callable[[Statement], str]
+
+
+def _column(projection: exp.Expr, keys: list[Expression], look_up: LookUp, names: Names) -> tuple[str, Field, Writer]:
+    node = projection.unalias()
+    visible = projection.alias_or_name or node.sql().lower()
+    if is_aggregate(node):
+        field, write = _aggregate(node, look_up, names)
+        return visible, field, write
+    typed = read(node, look_up)
+    if typed not in keys:
+        remedy = "group by it, or compute with it in the query around this one"
+        raise refuse(node, "a column must be grouped by or aggregated", remedy)
+    if not isinstance(typed, Field):
+        return visible, Field(typed.type, typed.interval, typed.nullable, names.new()), typed.write
+    return visible, replace(typed, name=names.new()), _identifier(typed) if typed.is_unit else typed.write
+
+
+def _identifier(unit: Field) -> Writer:
+    return lambda statement: f"MIN({unit.write(statement)})"
+
+
+def _aggregate(node: exp.Expr, look_up: LookUp, names: Names) -> tuple[Field, Writer]:
+    if isinstance(node, exp.Count) and (node.this is None or isinstance(node.this, exp.Star)):
+        return Field(ColumnType.INTEGER, Interval(Fraction(1), None), False, names.new()), lambda _: "COUNT(*)"
+    if isinstance(node, exp.Filter) or {k for k, v in node.args.items() if v} - {"this", "big_int"}:
+        raise refuse(node, "only COUNT, SUM, AVG, MIN and MAX of one column are answered per person", _SIMPLER)
+    argument = read(node.this, look_up)
+    if isinstance(node, exp.Count):
+        count = Field(ColumnType.INTEGER, Interval(Fraction(0), None), False, names.new())
+        return count, lambda s: f"COUNT({argument.write(s)})"
+    if isinstance(node, (exp.Min, exp.Max)):
+        function = "MIN" if isinstance(node, exp.Min) else "MAX"
+        extreme = Field(argument.type, argument.interval, argument.nullable, names.new())
+        return extreme, lambda s: f"{function}({argument.write(s)})"
+    if isinstance(node, (exp.Sum, exp.Avg)):
+        return _sum(node, argument, names)
+    raise refuse(node, "only COUNT, SUM, AVG, MIN and MAX are answered per person", _SIMPLER)
+
+
+def _sum(node: exp.Expr, argument: Expression, names: Names) -> tuple[Field, Writer]:
+    ends = argument.interval.known
+    if not argument.type.is_numeric or ends is None or max(abs(ends[0]), abs(ends[1])) > _LONGEST:
+        raise refuse(node, "a sum per person needs a number with public bounds", "GREATEST(0, LEAST(100, …))")
+    is_whole = argument.type is ColumnType.INTEGER
+    step = Fraction(1) if is_whole else Grid.finer_than(max(ends[1] - ends[0], Fraction(1, 2**40)) / _STEPS).step
+    interval = argument.interval if isinstance(node, exp.Avg) else UNKNOWN
+    kind = ColumnType.INTEGER if is_whole and isinstance(node, exp.Sum) else ColumnType.REAL
+    field = Field(kind, interval, True, names.new())
+
+    def write(statement: Statement) -> str:
+        steps = f"TRY_CAST(CAST({argument.write(statement)} AS DOUBLE) * {float(1 / step)!r} AS BIGINT)"
+        total = f"SUM({steps})"
+        if isinstance(node, exp.Avg):
+            return f"CAST({total} AS DOUBLE) * {float(step)!r} / NULLIF(COUNT({steps}), 0)"
+        return f"TRY_CAST({total} AS BIGINT)" if is_whole else f"CAST({total} AS DOUBLE) * {float(step)!r}"
+
+    return field, write

@@ -1,0 +1,235 @@
+"""Reading an expression: from the parser's tree to a typed expression, or a refusal that points at the words.
+
+Nothing is ignored: a node whose every part is not understood is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
+
+from sqlglot import exp
+
+from discreet.catalog.column import ColumnType
+from discreet.engines.parameters import bound
+from discreet.errors import InvalidInput, QueryRefused
+from discreet.exact.rational import rational
+from discreet.query.conversion import as_type, common_type
+from discreet.query.dates import date_part, days_between, epoch, truncated_date
+from discreet.query.expression import Call, Constant, Expression
+from discreet.query.functions import RULES
+from discreet.query.interval import Interval
+from discreet.query.refusal import refuse
+
+__all__ = ["LookUp", "read", "read_condition"]
+
+LookUp = Callable[[exp.Column], Expression]
+"""What a column name stands for where the expression is written."""
+
+_WORD = 2**63
+_KIND = exp.DataType.Type
+_TYPES = {
+    **dict.fromkeys((_KIND.TINYINT, _KIND.SMALLINT, _KIND.INT, _KIND.BIGINT), ColumnType.INTEGER),
+    **dict.fromkeys((_KIND.FLOAT, _KIND.DOUBLE), ColumnType.REAL),
+    **dict.fromkeys((_KIND.TEXT, _KIND.VARCHAR), ColumnType.TEXT),
+    **dict.fromkeys((_KIND.TIMESTAMP, _KIND.DATETIME), ColumnType.TIMESTAMP),
+    _KIND.DATE: ColumnType.DATE,
+    _KIND.BOOLEAN: ColumnType.BOOLEAN,
+}
+_PARTS: dict[type[exp.Expr], str] = {
+    exp.Year: "year",
+    exp.Quarter: "quarter",
+    exp.Month: "month",
+    exp.Week: "week",
+    exp.Day: "day",
+    exp.DayOfMonth: "day",
+    exp.DayOfWeek: "dayofweek",
+    exp.DayOfYear: "dayofyear",
+    exp.Hour: "hour",
+    exp.Minute: "minute",
+    exp.Second: "second",
+}
+_WORDS = ("this", "expression", "low", "high", "start", "length", "decimals", "expressions")
+"""Where the parser puts arguments, in the order in which they are written."""
+_HARMLESS = {"safe", "typed", "coalesce", "ignore_nulls", "big_int", "date_part_boundary"}
+
+
+def read(node: exp.Expr, look_up: LookUp) -> Expression:
+    """The typed expression that ``node`` stands for."""
+    if isinstance(node, exp.Paren):
+        return read(node.this, look_up)
+    if isinstance(node, exp.Column):
+        return look_up(node)
+    if isinstance(node, (exp.Literal, exp.Boolean, exp.Null)):
+        return _constant(node)
+    if type(node) in _SPECIAL:
+        special, words = _SPECIAL[type(node)]
+        _check_words(node, words)
+        return special(node, look_up)
+    if type(node) in _PARTS:
+        _check_words(node, ("this",))
+        return date_part(node, _PARTS[type(node)], read(node.this, look_up))
+    return _by_rule(node, look_up)
+
+
+def read_condition(node: exp.Expr, look_up: LookUp) -> Expression:
+    """The condition that ``node`` stands for."""
+    return _condition(read(node, look_up), node)
+
+
+def _by_rule(node: exp.Expr, look_up: LookUp) -> Expression:
+    rule = RULES.get(type(node))
+    if rule is None:
+        raise _unknown(node)
+    _check_words(node, _WORDS)
+    return rule(node, [read(part, look_up) for part in _parts(node)])
+
+
+def _unknown(node: exp.Expr) -> QueryRefused:
+    if isinstance(node, (exp.Query, exp.Subquery, exp.Exists)):
+        remedy = "join the table, or ask two questions"
+        return refuse(node, "a subquery cannot be used on single rows", remedy)
+    name = node.name.upper() if isinstance(node, exp.Anonymous) else node.key.upper()
+    return refuse(node, f"{name} is not a function that can be used on rows", "the manual lists those that can")
+
+
+def _check_words(node: exp.Expr, words: Sequence[str]) -> None:
+    """What is not understood is refused, never ignored."""
+    unknown = [key for key, value in node.args.items() if value and key not in words and key not in _HARMLESS]
+    if unknown:
+        raise refuse(node, f"{unknown[0].upper()} is not understood here", "leave it out")
+
+
+def _parts(node: exp.Expr) -> list[exp.Expr]:
+    parts: list[exp.Expr] = []
+    for word in _WORDS:
+        value = node.args.get(word)
+        parts += value if isinstance(value, list) else [value] if isinstance(value, exp.Expr) else []
+    return parts
+
+
+def _constant(node: exp.Expr) -> Constant:
+    if isinstance(node, exp.Null):
+        return Constant.of(None)
+    if isinstance(node, exp.Boolean):
+        return Constant.of(bool(node.this))
+    if node.args.get("is_string"):
+        return Constant.of(_text(node))
+    return _number(node)
+
+
+def _text(node: exp.Expr) -> str:
+    try:
+        return str(bound(str(node.this)))
+    except InvalidInput as error:
+        raise refuse(None, error.rule, "leave such characters out") from None
+
+
+def _number(node: exp.Expr) -> Constant:
+    try:
+        number = rational(str(node.this), "a number")
+        float(number)
+    except (InvalidInput, OverflowError):
+        raise refuse(node, "this number cannot be read", "write it as 12, 0.5 or 1e6") from None
+    is_whole = str(node.this).isdigit()
+    if is_whole and number >= _WORD:
+        raise refuse(node, "whole numbers must be below 2^63", "write a decimal point for a real number")
+    return Constant.of(int(number) if is_whole else number)
+
+
+def _case(node: exp.Expr, look_up: LookUp) -> Expression:
+    operand = node.this
+    conditions, results = [], []
+    for branch in node.args["ifs"]:
+        test = exp.EQ(this=operand.copy(), expression=branch.this) if operand is not None else branch.this
+        conditions.append(_condition(read(test, look_up), branch))
+        results.append(read(branch.args["true"], look_up))
+    return _chosen(node, conditions, results, node.args.get("default"), look_up)
+
+
+def _if(node: exp.Expr, look_up: LookUp) -> Expression:
+    condition = _condition(read(node.this, look_up), node)
+    return _chosen(node, [condition], [read(node.args["true"], look_up)], node.args.get("false"), look_up)
+
+
+def _chosen(
+    node: exp.Expr,
+    conditions: list[Expression],
+    results: list[Expression],
+    default: exp.Expr | None,
+    look_up: LookUp,
+) -> Expression:
+    otherwise = Constant.of(None) if default is None else read(default, look_up)
+    kind = common_type(node, [*results, otherwise])
+    cast = [as_type(result, kind) for result in results]
+    last = as_type(otherwise, kind)
+    interval = cast[0].interval
+    for result in cast[1:]:
+        interval = interval.hull(result.interval)
+    if not (isinstance(last, Constant) and last.value is None):
+        interval = interval.hull(last.interval)
+    count = len(cast)
+    branches = " ".join(f"WHEN {{{k}}} THEN {{{count + k}}}" for k in range(count))
+    template = f"CASE {branches} ELSE {{{2 * count}}} END"
+    nullable = any(result.nullable for result in [*cast, last])
+    return Call(kind, interval, nullable, template, (*conditions, *cast, last))
+
+
+def _condition(expression: Expression, node: exp.Expr) -> Expression:
+    if expression.type is not ColumnType.BOOLEAN:
+        raise refuse(node, f"a condition is needed here, not {expression.type.value}")
+    return expression
+
+
+def _cast(node: exp.Expr, look_up: LookUp) -> Expression:
+    to = node.args["to"]
+    kind = _TYPES.get(to.this)
+    if kind is None or to.expressions:
+        raise refuse(node, f"values cannot be cast to {to.sql()} here", f"cast to {', '.join(_SPELLED)}")
+    inner = read(node.this, look_up)
+    if isinstance(inner, Constant) and isinstance(inner.value, str) and kind in (ColumnType.DATE, ColumnType.TIMESTAMP):
+        return _dated(node, inner.value, kind)
+    return as_type(inner, kind)
+
+
+def _dated(node: exp.Expr, text: str, kind: ColumnType) -> Constant:
+    try:
+        value = date.fromisoformat(text) if kind is ColumnType.DATE else datetime.fromisoformat(text)
+    except ValueError:
+        raise refuse(node, "a date must be written as '2020-12-31'") from None
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        raise refuse(node, "timestamps have no time zone here", "convert it to UTC")
+    place = epoch(value)
+    return Constant(kind, Interval(place, place), False, value)
+
+
+def _extract(node: exp.Expr, look_up: LookUp) -> Expression:
+    return date_part(node, node.this.name.lower(), read(node.args["expression"], look_up))
+
+
+def _truncate(node: exp.Expr, look_up: LookUp) -> Expression:
+    return truncated_date(node, _unit(node, ""), read(node.this, look_up))
+
+
+def _difference(node: exp.Expr, look_up: LookUp) -> Expression:
+    later, earlier = (read(part, look_up) for part in (node.this, node.args["expression"]))
+    return days_between(node, _unit(node, "day"), later, earlier)
+
+
+def _unit(node: exp.Expr, otherwise: str) -> str:
+    unit = node.args.get("unit")
+    return otherwise if unit is None else str(unit.name).lower()
+
+
+_SPELLED = ("INTEGER", "DOUBLE", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")
+_SPECIAL: dict[type[exp.Expr], tuple[Callable[[exp.Expr, LookUp], Expression], tuple[str, ...]]] = {
+    exp.Case: (_case, ("this", "ifs", "default")),
+    exp.If: (_if, ("this", "true", "false")),
+    exp.Cast: (_cast, ("this", "to")),
+    exp.TryCast: (_cast, ("this", "to", "requires_string")),
+    exp.Extract: (_extract, ("this", "expression")),
+    exp.DateTrunc: (_truncate, ("this", "unit", "unabbreviate")),
+    exp.TimestampTrunc: (_truncate, ("this", "unit")),
+    exp.DateDiff: (_difference, ("this", "expression", "unit")),
+}
+"""Nodes that are not read argument by argument, and the words of each that are understood."""

@@ -1,0 +1,236 @@
+"""Relations: rows that an engine can produce, each of which belongs to exactly one unit, or is public.
+
+A relation writes itself as one SELECT. Private relations carry a column ``_unit``; whatever is done to the rows
+(filtering, computing, joining), a row of the result depends on the data of its own unit and on public tables alone.
+Names inside are made by us (c1, c2, …), so no name of an analyst reaches an engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from fractions import Fraction
+from itertools import count
+
+from discreet.catalog.column import Column, ColumnType, Value
+from discreet.catalog.table import Table
+from discreet.engines.identifier import quoted
+from discreet.privacy.neighbours import Neighbours
+from discreet.query.dates import epoch
+from discreet.query.expression import Expression, Field, Statement
+from discreet.query.interval import UNKNOWN, Interval
+
+__all__ = ["Names", "Privacy", "Relation", "filtered", "joined", "projected", "scanned", "united"]
+
+Writer = Callable[[Statement], str]
+
+
+class Names:
+    """Internal names, each used once in a query."""
+
+    def __init__(self) -> None:
+        self._numbers = count(1)
+
+    def new(self, prefix: str = "c") -> str:
+        """A name that no other part of the query has."""
+        return f"{prefix}{next(self._numbers)}"
+
+
+@dataclass(frozen=True)
+class Privacy:
+    """Whose rows they are, and how much one unit may count."""
+
+    unit: str
+    """The unit's domain: tables of one domain share their units."""
+    neighbours: Neighbours
+    """What is hidden."""
+    rows: int
+    """The total weight of a unit's rows."""
+    groups: int
+    """How many unlisted groups a unit can make visible."""
+    tables: frozenset[str]
+    """The protected tables that were read."""
+    one_row_each: bool
+    """Whether every unit has at most one row, so that nothing needs bounding."""
+    has_keys: bool = False
+    """Whether a foreign key was declared for one of the tables."""
+
+    def meet(self, other: Privacy) -> Privacy:
+        """Of rows that were made from rows of both."""
+        return Privacy(
+            self.unit,
+            self.neighbours,
+            max(self.rows, other.rows),
+            max(self.groups, other.groups),
+            self.tables | other.tables,
+            self.one_row_each and other.one_row_each,
+            self.has_keys or other.has_keys,
+        )
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Rows with typed columns."""
+
+    columns: tuple[tuple[str, Field], ...]
+    """What an analyst calls each column, and what it is."""
+    write: Writer
+    """Writes the SELECT that produces the rows."""
+    privacy: Privacy | None
+    """None for public rows."""
+
+    def find(self, name: str) -> list[Field]:
+        """The columns with this name, without regard to case."""
+        wanted = name.casefold()
+        return [field for visible, field in self.columns if visible.casefold() == wanted]
+
+
+def scanned(table: Table, privacy: Privacy | None, names: Names, unit_columns: frozenset[str]) -> Relation:
+    """All rows of a table, with defaults filled in and values moved into their bounds."""
+    pairs = [(column, _field(column, names.new(), unit_columns)) for column in table.columns]
+
+    def write(statement: Statement) -> str:
+        parts = [f"{_normalised(column, statement)} AS {field.name}" for column, field in pairs]
+        unit = ["_unit"] if privacy is not None else []
+        return f"SELECT {', '.join(unit + parts)} FROM {quoted(table.name)}"
+
+    return Relation(tuple((column.name, field) for column, field in pairs), write, privacy)
+
+
+def _field(column: Column, name: str, unit_columns: frozenset[str]) -> Field:
+    nullable = column.nullable and column.default is None
+    is_unit = column.name.casefold() in unit_columns
+    return Field(column.type, _interval(column), nullable, name, column.keys, is_unit, column.constant_per_unit)
+
+
+def _interval(column: Column) -> Interval:
+    if column.bounds is None:
+        return Interval.of(0, 1) if column.type is ColumnType.BOOLEAN else UNKNOWN
+    ends = [_number(end) for end in (*column.bounds, *([column.default] if column.default is not None else []))]
+    return Interval(min(ends), max(ends))
+
+
+def _number(value: Value) -> Fraction:
+    if isinstance(value, (date, datetime)):
+        return epoch(value)
+    return Fraction(value) if not isinstance(value, str) else Fraction(0)
+
+
+def _normalised(column: Column, statement: Statement) -> str:
+    """The column with its default and its bounds; NaN and infinity were turned into NULL when the data was taken in."""
+    text = quoted(column.name)
+    if column.bounds is not None:
+        low, high = (statement.bind(end, column.type) for end in column.bounds)
+        below, above = f"WHEN {text} < {low} THEN {low}", f"WHEN {text} > {high} THEN {high}"
+        text = f"CASE {below} {above} ELSE {text} END"
+    if column.default is not None:
+        text = f"COALESCE({text}, {statement.bind(column.default, column.type)})"
+    return text
+
+
+def filtered(relation: Relation, condition: Expression, names: Names) -> Relation:
+    """The rows that meet a condition."""
+    alias = names.new("r")
+
+    def write(statement: Statement) -> str:
+        return f"SELECT * FROM ({relation.write(statement)}) {alias} WHERE {condition.write(statement)}"
+
+    return replace(relation, write=write)
+
+
+def projected(relation: Relation, columns: list[tuple[str, Expression]], names: Names) -> Relation:
+    """The same rows with computed columns; a column that is passed on keeps what is public about it."""
+    alias = names.new("r")
+    made = [(visible, expression, _named(expression, names)) for visible, expression in columns]
+
+    def write(statement: Statement) -> str:
+        unit = ["_unit"] if relation.privacy is not None else []
+        parts = [f"{expression.write(statement)} AS {field.name}" for _, expression, field in made]
+        return f"SELECT {', '.join(unit + parts)} FROM ({relation.write(statement)}) {alias}"
+
+    return Relation(tuple((visible, field) for visible, _, field in made), write, relation.privacy)
+
+
+def _named(expression: Expression, names: Names) -> Field:
+    if isinstance(expression, Field):
+        return replace(expression, name=names.new())
+    return Field(expression.type, expression.interval, expression.nullable, names.new())
+
+
+def joined(left: Relation, right: Relation, kind: str, condition: Expression, names: Names) -> Relation:
+    """Pairs of rows; rows of two protected tables meet only within one unit."""
+    a, b = names.new("r"), names.new("r")
+    both = left.privacy is not None and right.privacy is not None
+
+    def write(statement: Statement) -> str:
+        unit = _unit_of_pair(left, right, kind, a, b)
+        fields = [f"{a}.{field.name}" for _, field in left.columns] + [
+            f"{b}.{field.name}" for _, field in right.columns
+        ]
+        sides = f"({left.write(statement)}) {a} {kind} JOIN ({right.write(statement)}) {b}"
+        test = condition.write(statement) + (f" AND {a}._unit = {b}._unit" if both else "")
+        return f"SELECT {', '.join(unit + fields)} FROM {sides} ON {test}"
+
+    columns = _outer(left, kind in ("RIGHT", "FULL")) + _outer(right, kind in ("LEFT", "FULL"))
+    return Relation(columns, write, _privacy_of_pair(left, right))
+
+
+def _unit_of_pair(left: Relation, right: Relation, kind: str, a: str, b: str) -> list[str]:
+    if left.privacy is None and right.privacy is None:
+        return []
+    if right.privacy is None:
+        return [f"{a}._unit"]
+    if left.privacy is None:
+        return [f"{b}._unit"]
+    return [{"RIGHT": f"{b}._unit", "FULL": f"COALESCE({a}._unit, {b}._unit) AS _unit"}.get(kind, f"{a}._unit")]
+
+
+def _privacy_of_pair(left: Relation, right: Relation) -> Privacy | None:
+    if left.privacy is not None and right.privacy is not None:
+        return left.privacy.meet(right.privacy)
+    known = left.privacy or right.privacy
+    # A public table may match a row many times.
+    return None if known is None else replace(known, one_row_each=False)
+
+
+def _outer(relation: Relation, may_be_missing: bool) -> tuple[tuple[str, Field], ...]:
+    if not may_be_missing:
+        return relation.columns
+    return tuple((visible, replace(field, nullable=True)) for visible, field in relation.columns)
+
+
+def united(relations: list[Relation], names: Names) -> Relation:
+    """The rows of several relations of one unit, one below the other."""
+    count = len(relations[0].columns)
+    columns = [_stacked([relation.columns[k] for relation in relations], names) for k in range(count)]
+    aliases = [names.new("r") for _ in relations]
+
+    def write(statement: Statement) -> str:
+        parts = [_renamed(r, columns, alias, statement) for r, alias in zip(relations, aliases, strict=True)]
+        return " UNION ALL ".join(parts)
+
+    privacy = relations[0].privacy
+    for relation in relations[1:]:
+        privacy = privacy.meet(relation.privacy) if privacy is not None and relation.privacy is not None else None
+    return Relation(tuple(columns), write, replace(privacy, one_row_each=False) if privacy else None)
+
+
+def _stacked(parts: list[tuple[str, Field]], names: Names) -> tuple[str, Field]:
+    """A column of a union: public about it is what is public about all its parts."""
+    visible, first = parts[0]
+    fields = [field for _, field in parts]
+    interval = first.interval
+    for other in fields[1:]:
+        interval = interval.hull(other.interval)
+    keys = [field.keys for field in fields]
+    listed = None if None in keys else tuple(dict.fromkeys(key for each in keys for key in each or ()))
+    nullable, is_unit = any(field.nullable for field in fields), all(field.is_unit for field in fields)
+    return visible, Field(first.type, interval, nullable, names.new(), listed, is_unit)
+
+
+def _renamed(relation: Relation, columns: list[tuple[str, Field]], alias: str, statement: Statement) -> str:
+    pairs = zip(relation.columns, columns, strict=True)
+    renamed = [f"{old.name} AS {new.name}" for (_, old), (_, new) in pairs]
+    unit = ["_unit"] if relation.privacy is not None else []
+    return f"SELECT {', '.join(unit + renamed)} FROM ({relation.write(statement)}) {alias}"

@@ -1,0 +1,67 @@
+"""Post-processing: the part of a query above its aggregates, in a database that holds nothing private.
+
+It sees the blocks' noisy tables and the public tables it names. It can reach no file, no network and no setting.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+
+import duckdb
+import pyarrow as pa
+from sqlglot import exp
+
+from discreet.errors import QueryRefused
+
+__all__ = ["post_process", "with_intervals"]
+
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "enable_external_access": "false",
+    "autoload_known_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "threads": "1",
+    "memory_limit": "1GB",
+}
+
+
+def post_process(query: exp.Query, tables: Mapping[str, pa.Table]) -> pa.Table:
+    """The result of ``query`` over these tables alone."""
+    with duckdb.connect(":memory:", config=_CONFIG) as database:
+        for name, table in tables.items():
+            database.register(name, table)
+        database.execute("SET lock_configuration = true")
+        try:
+            return _told_apart(database.sql(query.sql(dialect="duckdb", comments=False)).to_arrow_table())
+        except duckdb.Error as error:
+            # What it complains about was computed from public and noisy values alone.
+            rule = "the part of the query above the aggregates failed"
+            raise QueryRefused(
+                rule, str(error).split("\n")[0][:120], "the noisy values are stored: ask again"
+            ) from None
+
+
+def _told_apart(table: pa.Table) -> pa.Table:
+    """Columns of one name get a number, so that each can be named."""
+    names: list[str] = []
+    for name in table.column_names:
+        tries = (name if count == 0 else f"{name}_{count}" for count in itertools.count())
+        names.append(next(fresh for fresh in tries if fresh not in names))
+    return table.rename_columns(names)
+
+
+def with_intervals(query: exp.Query) -> exp.Query:
+    """The same query with an interval for every column that is an aggregate as it stands: ``__low_i``, ``__high_i``."""
+    if not isinstance(query, exp.Select) or query.args.get("distinct"):
+        return query
+    extended = query.copy()
+    for position, projection in enumerate(query.expressions):
+        column = projection.unalias()
+        if isinstance(column, exp.Column) and column.table.startswith("_block") and column.name.startswith("a"):
+            for end in ("low", "high"):
+                bound = exp.column(
+                    exp.to_identifier(f"{column.name}_{end}", quoted=True),
+                    table=exp.to_identifier(column.table, quoted=True),
+                )
+                extended.append("expressions", exp.alias_(bound, f"__{end}_{position}", quoted=True))
+    return extended

@@ -1,0 +1,229 @@
+"""Split a query at its aggregates: private rows below, noisy tables above.
+
+The passes, in order: parse the text, resolve every name against the catalog, build the private rows, cut each aggregate
+over them out as a block, and leave what is above as a query over the blocks' noisy tables and public tables. All of it
+looks at the text and the policy alone, so a plan, a price or a refusal can say nothing about the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from discreet.catalog.catalog import Catalog
+from discreet.query.above import post_processing
+from discreet.query.aggregates import has_aggregate
+from discreet.query.block import Block
+from discreet.query.expression import Expression, Field, fields_of
+from discreet.query.grouping import group_keys
+from discreet.query.joining import join
+from discreet.query.lifting import lifted
+from discreet.query.naming import Aliased, names_of
+from discreet.query.parsing import parsed
+from discreet.query.per_unit import per_unit
+from discreet.query.reading import LookUp, read, read_condition
+from discreet.query.refusal import refuse
+from discreet.query.relation import Names, Relation, filtered, projected, united
+from discreet.query.scope import Released, Scope, check_alias
+from discreet.query.tables import find_table, table_rows
+
+__all__ = ["SplitQuery", "split"]
+
+_ROW_PARTS = {"expressions", "from_", "joins", "where", "with_"}
+_NO_ROWS = "single rows of a protected table are never shown"
+_ASK_THE_CROWD = "ask about the crowd: SELECT COUNT(*), AVG(…) or GROUP BY a column"
+
+Found = Relation | Released
+
+
+@dataclass
+class SplitQuery:
+    """A query cut at its aggregates."""
+
+    blocks: list[Block]
+    """What is measured, in the order in which it was found."""
+    above: exp.Query
+    """The post-processing, over tables named after the blocks and public tables."""
+    public_tables: list[str] = field(default_factory=list)
+    """Public tables that the post-processing reads."""
+
+
+def split(text: str, catalog: Catalog, dialect: str = "duckdb") -> SplitQuery:
+    """Cut ``text`` at its aggregates, or refuse it with the place and the reason."""
+    query = parsed(text, dialect)
+    splitter = _Splitter(catalog)
+    above = splitter.answer(query, Scope())
+    return SplitQuery(splitter.blocks, above, sorted(splitter.public))
+
+
+class _Splitter:
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self.names = Names()
+        self.blocks: list[Block] = []
+        self.public: set[str] = set()
+
+    # What a query becomes.
+
+    def build(self, node: exp.Expr, scope: Scope) -> Found:
+        """What a query produces: rows, private or public, or something that may leave."""
+        if isinstance(node, exp.Subquery):
+            check_alias(node)
+            if {key for key, value in node.args.items() if value} - {"this", "alias"}:
+                raise refuse(node, "only an alias can follow a subquery", "put the rest inside its parentheses")
+            return self.build(node.this, scope)
+        if isinstance(node, exp.Select):
+            return self._select(node, scope.extended(node))
+        if isinstance(node, exp.SetOperation):
+            return self._set_operation(node, scope.extended(node))
+        raise refuse(node, "only SELECT can be used here", "write SELECT … FROM …")
+
+    def answer(self, node: exp.Expr, scope: Scope) -> exp.Query:
+        """A query over noisy and public tables that answers ``node``."""
+        return self._leaving(self.build(node, scope), node, scope)
+
+    def _leaving(self, found: Found, node: exp.Expr, scope: Scope) -> exp.Query:
+        if isinstance(found, Released):
+            return found.above.copy()
+        if found.privacy is not None:
+            raise refuse(node, _NO_ROWS, _ASK_THE_CROWD)
+        inner = node.unnest()
+        if isinstance(inner, exp.Select):
+            return post_processing(inner, scope.extended(inner), self._public_source)
+        raise refuse(node, "only SELECT can be used here", "write SELECT … FROM …")
+
+    def _public_source(self, node: exp.Expr, scope: Scope) -> exp.Expr:
+        """What a table or subquery becomes above: an answer, or a public table under its own name."""
+        if not isinstance(node, exp.Table):
+            return self.answer(node, scope)
+        named = scope.find(node)
+        if named is not None:
+            return self._leaving(self._source(node, scope), named.query, named.scope)
+        table = find_table(node, self.catalog)
+        if not table.public:
+            raise refuse(node, "private rows cannot be joined with an answer", "aggregate them first")
+        self.public.add(table.name)
+        return exp.Table(this=exp.to_identifier(table.name, quoted=True))
+
+    # FROM, JOIN and WHERE.
+
+    def _select(self, node: exp.Select, scope: Scope) -> Found:
+        sources = self._sources(node, scope)
+        rows_alone = [(alias, source) for alias, source in sources if isinstance(source, Relation)]
+        is_private = any(relation.privacy is not None for _, relation in rows_alone)
+        aggregated = has_aggregate(node)
+        if not sources or len(rows_alone) < len(sources) or (not is_private and not _is_row_wise(node, aggregated)):
+            return Released(post_processing(node, scope, self._public_source))
+        rows, look_up = self._rows(node, rows_alone)
+        if aggregated:
+            return self._aggregated(node, rows, look_up, scope)
+        if not _is_row_wise(node, aggregated):
+            part = next(key for key, value in node.args.items() if value and key not in _ROW_PARTS)
+            rule = f"{part.rstrip('_').upper()} on single rows of a protected table cannot be answered"
+            raise refuse(node, rule, "use it above an aggregate")
+        return projected(rows, _projections(node, rows_alone, look_up), self.names)
+
+    def _sources(self, node: exp.Select, scope: Scope) -> list[tuple[str, Found]]:
+        clause = node.args.get("from_")
+        places = [clause.this] if clause is not None else []
+        places += [each.this for each in node.args.get("joins") or []]
+        return [(place.alias_or_name, self._source(place, scope)) for place in places]
+
+    def _source(self, node: exp.Expr, scope: Scope) -> Found:
+        if isinstance(node, exp.Subquery):
+            return self.build(node, scope)
+        named = scope.find(node) if isinstance(node, exp.Table) else None
+        if named is None:
+            check_alias(node)
+            return table_rows(find_table(node, self.catalog), self.catalog, self.names)
+        if named.released is not None:
+            return named.released
+        found = self.build(named.query.copy(), named.scope)
+        named.released = found if isinstance(found, Released) else None
+        return found
+
+    def _rows(self, node: exp.Select, aliased: list[Aliased]) -> tuple[Relation, LookUp]:
+        rows = aliased[0][1]
+        for count, each in enumerate(node.args.get("joins") or [], start=1):
+            rows = join(each, rows, aliased[count][1], names_of(aliased[: count + 1]), self.names)
+        # After an outer join, columns of the optional side may be missing; the joined relation knows which.
+        known = {field.name: field for _, field in rows.columns}
+        current = [(alias, replace(r, columns=tuple((v, known[f.name]) for v, f in r.columns))) for alias, r in aliased]
+        look_up = names_of(current)
+        where = node.args.get("where")
+        if where is not None:
+            rows = filtered(rows, read_condition(where.this, look_up), self.names)
+        return rows, look_up
+
+    # Set operations.
+
+    def _set_operation(self, node: exp.SetOperation, scope: Scope) -> Found:
+        sides = [(self.build(side, scope), side) for side in (node.left, node.right)]
+        if any(isinstance(side, Relation) and side.privacy is not None for side, _ in sides):
+            return self._united(node, [side for side, _ in sides])
+        if {key for key, value in node.args.items() if value} - _UNION_PARTS:
+            raise refuse(node, "only ORDER BY and LIMIT can follow here", "leave the rest out")
+        above = node.copy()
+        above.set("with_", None)
+        for key, (side, part) in zip(("this", "expression"), sides, strict=True):
+            above.set(key, self._leaving(side, part, scope))
+        return Released(above)
+
+    def _united(self, node: exp.SetOperation, sides: list[Found]) -> Relation:
+        relations = [side for side in sides if isinstance(side, Relation) and side.privacy is not None]
+        more = {key for key, value in node.args.items() if value} - {"this", "expression", "with_"}
+        if not isinstance(node, exp.Union) or more or len(relations) != 2:
+            raise refuse(node, "private rows are put together with UNION ALL of protected tables", "write UNION ALL")
+        first, second = (relation.privacy for relation in relations)
+        if first is None or second is None or first.unit != second.unit or first.neighbours != second.neighbours:
+            raise refuse(node, "UNION ALL needs tables of the same people", "ask one question about each")
+        shapes = [[field.type for _, field in relation.columns] for relation in relations]
+        if shapes[0] != shapes[1]:
+            rule = "UNION ALL needs the same columns, of the same types, in the same order"
+            raise refuse(node, rule, "name the columns on both sides")
+        return united(relations, self.names)
+
+    # Aggregates.
+
+    def _aggregated(self, node: exp.Select, rows: Relation, look_up: LookUp, scope: Scope) -> Found:
+        keys = group_keys(node, look_up)
+        if any(isinstance(key, Field) and key.is_unit for key in keys):
+            return per_unit(node, rows, keys, look_up, self.names)
+        if any(used.is_unit for key in keys for used in fields_of(key)):
+            rule = "the person's own identifier cannot be computed with"
+            raise refuse(node.args.get("group"), rule, "GROUP BY the identifier itself in a subquery")
+        block = Block(len(self.blocks) + 1, rows, keys)
+        self.blocks.append(block)
+        above = lifted(node, block, look_up, lambda query: self.answer(query, scope))
+        if not block.aggregates:
+            raise refuse(node, "nothing is measured: the groups are public", "add COUNT(*)")
+        return Released(above)
+
+
+_UNION_PARTS = {"this", "expression", "with_", "distinct", "order", "limit", "offset"}
+
+
+def _is_row_wise(node: exp.Select, aggregated: bool) -> bool:
+    return not aggregated and not [key for key, value in node.args.items() if value and key not in _ROW_PARTS]
+
+
+def _projections(node: exp.Select, aliased: list[Aliased], look_up: LookUp) -> list[tuple[str, Expression]]:
+    columns: list[tuple[str, Expression]] = []
+    for projection in node.expressions:
+        if projection.is_star:
+            columns += _starred(projection, aliased)
+        else:
+            columns.append((projection.alias_or_name or f"col{len(columns)}", read(projection.unalias(), look_up)))
+    return columns
+
+
+def _starred(node: exp.Expr, aliased: list[Aliased]) -> list[tuple[str, Field]]:
+    star = node.this if isinstance(node, exp.Column) else node
+    if [value for value in star.args.values() if value]:
+        raise refuse(node, "EXCLUDE, REPLACE and RENAME are not understood after *", "name the columns")
+    wanted = node.args["table"].name.casefold() if isinstance(node, exp.Column) else None
+    found = [column for alias, r in aliased if wanted in (None, alias.casefold()) for column in r.columns]
+    if not found:
+        raise refuse(node, "there is no table of this name here", "name a table of FROM")
+    return found

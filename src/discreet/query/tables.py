@@ -1,0 +1,53 @@
+"""A table of the catalog as rows: whose they are, and which of its columns names the person."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.suggestion import suggestion
+from discreet.catalog.table import Table
+from discreet.query.refusal import refuse
+from discreet.query.relation import Names, Privacy, Relation, scanned
+
+__all__ = ["find_table", "table_rows"]
+
+
+def find_table(node: exp.Expr, catalog: Catalog) -> Table:
+    """The table that a name in FROM means."""
+    if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
+        raise refuse(node, "FROM takes tables and subqueries", "name a table that has a policy")
+    if {key for key, value in node.args.items() if value} - {"this", "alias", "db", "catalog"}:
+        raise refuse(node, "only a name and an alias can be given for a table", "leave the rest out")
+    name = ".".join(part.name for part in node.parts)
+    table = catalog.find(name)
+    if table is None:
+        raise refuse(node, "there is no table of this name", suggestion(name, [known.name for known in catalog]))
+    return table
+
+
+def table_rows(table: Table, catalog: Catalog, names: Names) -> Relation:
+    """All rows of a table."""
+    return scanned(table, _privacy(table, catalog), names, _unit_columns(table, catalog))
+
+
+def _privacy(table: Table, catalog: Catalog) -> Privacy | None:
+    domain, path = catalog.unit_domain(table.name), catalog.unit_path(table.name)
+    if domain is None or path is None:
+        return None
+    return Privacy(
+        unit=domain,
+        neighbours=table.neighbours,
+        rows=table.rows_per_unit,
+        groups=table.groups_per_unit,
+        tables=frozenset([table.name]),
+        one_row_each=path.column is None and not path.steps,
+        has_keys=bool(table.foreign_keys),
+    )
+
+
+def _unit_columns(table: Table, catalog: Catalog) -> frozenset[str]:
+    path = catalog.unit_path(table.name)
+    if path is None or path.steps or path.column is None:
+        return frozenset()
+    return frozenset([path.column.casefold()])

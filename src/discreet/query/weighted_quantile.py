@@ -1,0 +1,61 @@
+"""A private quantile of weighted values: the exponential mechanism over all grid points between public bounds.
+
+A point v is as good as the rank it is off: d(v) = max(L - τ, τ - (n - R), 0) with L and R the weight below and above v,
+n all weight and τ the target q·n. Adding a unit of weight at most B moves d by at most B·max(q, 1-q), because L, R
+and n move together; over several groups a unit's weights add up to B, so all groups together cost ε once.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.exact.grid import Integers
+from discreet.noise.choice import GumbelChoice
+from discreet.noise.source import Stream
+from discreet.noise.uniform import UniformInteger
+from discreet.query.choice import Choice
+
+__all__ = ["choose_quantile"]
+
+Whole = npt.NDArray[np.object_]
+_FURTHEST = 2**61
+
+
+def choose_quantile(points: Integers, weights: Integers, choice: Choice, stream: Stream) -> int:
+    """A grid point between the ends, with probability proportional to e^(-factor · d)."""
+    values, inverse = np.unique(points, return_inverse=True)
+    mass = np.zeros(len(values), object)
+    np.add.at(mass, inverse, weights.astype(object))
+    starts, lengths, below, at = _strips(values, mass, choice.ends)
+    distances = _distances(below, at, int(mass.sum()), choice)
+    race = GumbelChoice(-distances, choice.factor / choice.quantile.denominator, lengths)
+    strip = int(race.draw(1, stream)[0])
+    return int(starts[strip]) + int(UniformInteger(int(lengths[strip])).draw(1, stream)[0])
+
+
+def _strips(values: Integers, mass: Whole, ends: tuple[int, int]) -> tuple[Integers, Integers, Whole, Whole]:
+    """Runs of points with the same weight below, at and above them: each value, and the gaps between values."""
+    edges = np.concatenate([[ends[0] - 1], values, [ends[1] + 1]])
+    gaps = np.diff(edges) - 1
+    before = np.concatenate([[0], np.cumsum(mass)])
+    starts = np.concatenate([edges[:-1] + 1, values])
+    lengths = np.concatenate([gaps, np.ones(len(values), np.int64)])
+    below = np.concatenate([before, before[:-1]])
+    at = np.concatenate([np.zeros(len(gaps), object), mass])
+    kept = lengths > 0
+    return starts[kept], lengths[kept], below[kept], at[kept]
+
+
+def _distances(below: Whole, at: Whole, total: int, choice: Choice) -> Integers:
+    """How far off each strip is, in parts of the quantile's denominator so that they are whole.
+
+    They are integers of Python, which cannot overflow, and are cut at 2^61, which brings no pair further apart.
+    """
+    part, inward = choice.quantile.denominator, choice.inward * choice.quantile.denominator
+    target, half = choice.quantile.numerator * total, total * part // 2
+    target = min(target + inward, half) if choice.quantile <= Fraction(1, 2) else max(target - inward, half)
+    missed = np.maximum(below * part - target, target - (below + at) * part)
+    return np.asarray(np.clip(missed, 0, _FURTHEST), np.int64)
