@@ -16,6 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import product
 from numbers import Integral
 from typing import Any
 
@@ -27,6 +28,8 @@ from discreet.noise.law import Law
 __all__ = ["Distribution", "FiniteLaw", "ProductLaw", "ShiftedLaw"]
 
 _SHOWN = 12
+_RARE = Fraction(1, 2**101)
+_MOST_LISTED = 2**17
 
 
 class Distribution(ABC):
@@ -41,6 +44,10 @@ class Distribution(ABC):
         with working_precision():
             return float(self.mass(outcome))
 
+    def likely(self) -> Sequence[Any]:
+        """Every possible answer, or enough of them to leave out at most 2^-100."""
+        raise InvalidValue("this law does not list its answers", f"<a {type(self).__name__}>", "pass outcomes=")
+
 
 @dataclass(frozen=True)
 class FiniteLaw(Distribution):
@@ -54,6 +61,10 @@ class FiniteLaw(Distribution):
     def mass(self, outcome: Hashable) -> Ball:
         """P(answer = outcome); zero for what is not listed."""
         return self.masses[self.outcomes.index(outcome)] if outcome in self.outcomes else Ball(0)
+
+    def likely(self) -> Sequence[Hashable]:
+        """Every possible answer."""
+        return self.outcomes
 
     def __str__(self) -> str:
         ranked = sorted(zip(self.outcomes, self.masses, strict=True), key=lambda pair: -float(pair[1]))
@@ -93,6 +104,13 @@ class ShiftedLaw(Distribution):
         with working_precision():
             return float(self.below(outcome))
 
+    def likely(self) -> Sequence[int | float]:
+        """All answers but 2^-101 on either side, in rising order."""
+        ends = (self.law.quantile(share) for share in (_RARE, 1 - _RARE))
+        first, last = (int(end) + self.centre for end in ends)
+        _check_listed(last - first + 1)
+        return [self.grid.value_of(steps) for steps in range(first, last + 1)]
+
     def _steps_to(self, outcome: Any) -> Fraction:
         try:
             exact = Fraction(int(outcome)) if isinstance(outcome, Integral) else Fraction(outcome)
@@ -112,7 +130,19 @@ class ProductLaw(Distribution):
         """P(answers = outcome)."""
         if len(outcome) != len(self.parts):
             raise InvalidValue(f"the outcome must list {len(self.parts)} answers", len(outcome))
-        product = Ball(1)
+        together = Ball(1)
         for part, answer in zip(self.parts, outcome, strict=True):
-            product *= part.mass(answer)
-        return product
+            together *= part.mass(answer)
+        return together
+
+    def likely(self) -> Sequence[tuple[Any, ...]]:
+        """Every combination of what is likely in each part."""
+        parts = [part.likely() for part in self.parts]
+        _check_listed(math.prod(map(len, parts)))
+        return list(product(*parts))
+
+
+def _check_listed(count: int) -> None:
+    if count > _MOST_LISTED:
+        rule = f"at most {_MOST_LISTED} answers are listed"
+        raise InvalidValue(rule, count, "pass outcomes=")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Any
 
+from discreet.exact.ball import BITS, working_precision
 from discreet.exact.rational import Number
 from discreet.mechanisms.distribution import Distribution
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.loss import Loss
+from discreet.privacy.pair import Pair
 
 __all__ = ["Measurement"]
 
@@ -32,3 +35,15 @@ class Measurement(ABC):
     @abstractmethod
     def distribution(self, value: Any) -> Distribution:
         """The exact law of the answer for the true ``value``."""
+
+    def between(self, first: Any, second: Any, outcomes: Iterable[Any] | None = None) -> Pair:
+        """The laws of the answer at two true values, side by side: the privacy loss, δ(ε), the trade-off of errors.
+
+        Without ``outcomes`` all answers are listed, or all but a probability of 2^-100 where there is no end of them.
+        """
+        laws = self.distribution(first), self.distribution(second)
+        listed = [answer for law in laws for answer in law.likely()] if outcomes is None else outcomes
+        different = list(dict.fromkeys(listed))
+        with working_precision(2 * BITS):
+            here, there = ([law.mass(answer) for answer in different] for law in laws)
+            return Pair(here, there)
