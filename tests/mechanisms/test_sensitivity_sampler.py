@@ -270,3 +270,16 @@ def test_random_losses_need_a_gamma(gamma: Any) -> None:
         RandomDP(RandomDP(Pure(1), "0.1"), "0.1")
     with pytest.raises(DiscreetError):
         12 * RandomDP(Pure(1), "0.1")
+
+
+def test_a_plan_can_be_chosen_by_hand_and_knows_its_gamma() -> None:
+    plan = SamplingPlan.manual(samples=19, order=18)
+    assert plan.gamma == Fraction(1, 10)
+    assert SamplingPlan.manual(9, 9) == SamplingPlan.of("exact", gamma="1/10")
+    sampler = SensitivitySampler(sum, lambda n: [1] * n, 3, plan=plan)
+    assert sampler.plan is plan
+    for wrong in ((0, 1), (5, 6), (5, 0), (2.0, 1)):
+        with pytest.raises(InvalidInput):
+            SamplingPlan.manual(*wrong)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput):
+        SensitivitySampler(sum, lambda n: [1] * n, 3, plan=plan, gamma="0.1")

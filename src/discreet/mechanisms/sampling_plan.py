@@ -58,6 +58,13 @@ class SamplingPlan:
         return f"SamplingPlan({parts}, method={self.method!r})"
 
     @classmethod
+    def manual(cls, samples: int, order: int) -> SamplingPlan:
+        """The ``order``-th smallest of so many ``samples``, with the γ = 1 - k/(m+1) that exchangeability proves."""
+        m = integer(samples, "samples", least=1, most=_MOST_SAMPLES)
+        k = integer(order, "order", least=1, most=m)
+        return cls(m, k, 1 - Fraction(k, m + 1), None, "exact")
+
+    @classmethod
     def of(cls, method: str, gamma: Number | None = None, samples: int | None = None) -> SamplingPlan:
         """The plan for γ with the fewest samples, for m with the least γ, or for both with the least order."""
         plans = {"dkw": _dkw, "exact": _exact, "conditional": _conditional}

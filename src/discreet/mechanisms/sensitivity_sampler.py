@@ -156,13 +156,19 @@ class SensitivitySampler:
         gamma: Number | None = None,
         samples: int | None = None,
         method: str = "dkw",
+        plan: SamplingPlan | None = None,
     ) -> None:
-        """``size`` is the number of rows at release; the oracle must not look at the private data."""
+        """``size`` is the number of rows at release; the oracle must not look at the private data.
+
+        ``plan`` says how to sample in place of ``gamma``, ``samples`` and ``method``.
+        """
         self.target = target
         self.oracle = oracle
         self.size = integer(size, "size", least=1)
         self.norm = Norm.of(norm)
-        self.plan = SamplingPlan.of(method, gamma, samples)
+        if plan is not None and (gamma, samples) != (None, None):
+            raise InvalidType("a sampler takes a plan, or gamma and samples, not both", repr(plan))
+        self.plan = SamplingPlan.of(method, gamma, samples) if plan is None else plan
 
     def __repr__(self) -> str:
         return f"SensitivitySampler(size={self.size}, norm={self.norm}, {self.plan!r}: {WARNING})"
