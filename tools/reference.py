@@ -16,6 +16,10 @@ from discreet.mechanisms.measurement import Measurement
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 ROOMS = {
+    "curator": "The only door out: protect, explain, ask, and the ledger behind it.",
+    "query": "From SQL to a measurement.",
+    "engines": "Where rows stay.",
+    "catalog": "What is public about the tables.",
     "mechanisms": "The mechanisms, each with its proof sheet beside the code in `src/discreet/mechanisms`.",
     "privacy": "Losses, sensitivities, and what they mean.",
     "accounting": "Adding up losses.",

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from discreet.accounting.numeric import Batch as Batch
     from discreet.accounting.odometer import ConcentratedOdometer as ConcentratedOdometer
     from discreet.accounting.odometer import PureOdometer as PureOdometer
+    from discreet.catalog.budget import Budget as Budget
+    from discreet.curator.curator import Curator as Curator
     from discreet.errors import BudgetExceeded as BudgetExceeded
     from discreet.errors import DiscreetError as DiscreetError
     from discreet.errors import InvalidInput as InvalidInput
@@ -96,6 +98,8 @@ _HOMES = {
     "accounting.filter": "ConcentratedFilter PureFilter",
     "accounting.numeric": "Batch",
     "accounting.odometer": "ConcentratedOdometer PureOdometer",
+    "curator.curator": "Curator",
+    "catalog.budget": "Budget",
     "errors": "BudgetExceeded DiscreetError InvalidInput InvalidType InvalidValue NoProvedPath OutOfReach",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -1,0 +1,313 @@
+"""The curator: holds tables, answers questions about the crowd, and never lets a budget be passed.
+
+One door: policy, price, charge, run, receipt. A question is planned without looking; its charge is durable before a row
+is read; its noisy values are durable before anyone sees them; asked again, the stored values are served for free.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from discreet.accounting.calibration import least
+from discreet.accounting.filter import ConcentratedFilter
+from discreet.catalog.policy_file import read as read_policy
+from discreet.catalog.policy_file import read_folder
+from discreet.catalog.policy_file import write as write_policy
+from discreet.catalog.table import Table
+from discreet.curator.allowance import Allowance, Measure, Price, price_in_units
+from discreet.curator.answer import Answer
+from discreet.curator.certificate import issue
+from discreet.curator.ledger import Ledger, Receipt
+from discreet.curator.signing import Signer
+from discreet.curator.stored import restored, stored
+from discreet.curator.verification import verify
+from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.ingest import ingest
+from discreet.errors import InvalidValue, LedgerError, QueryRefused
+from discreet.exact.rational import Number, positive
+from discreet.noise.source import SYSTEM, Source
+from discreet.privacy.loss import Approximate, Pure, ZeroConcentrated
+from discreet.query.answer_table import noisy_table
+from discreet.query.measure import Measured, measure
+from discreet.query.question import ExpectedError, Question, prepare
+from discreet.query.sandbox import post_process, with_intervals
+
+__all__ = ["Curator", "Explanation"]
+
+_FINEST_EPSILON = Fraction(1, 1000)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a question would cost and how good its answer would be."""
+
+    price: Pure | ZeroConcentrated | None
+    """The price of the whole question."""
+    affordable: bool
+    """Whether it fits what is left."""
+    groups: int
+    """How many rows the noisy table has, before HAVING and LIMIT."""
+    errors: tuple[ExpectedError, ...]
+    """The expected error of each aggregate."""
+    notes: tuple[str, ...]
+    """What will be clamped, weighted or left out."""
+
+
+class Curator:
+    """Tables, policies, a ledger and an engine, joined in one door."""
+
+    def __init__(
+        self, folder: str | os.PathLike[str], *, engine: DuckDBEngine | None = None, source: Source = SYSTEM
+    ) -> None:
+        """Open the curator in ``folder``, or start one there; a ledger that cannot be believed is not opened."""
+        if not source.trusted:
+            raise InvalidValue("a curator draws from the operating system alone", type(source).__name__)
+        self.folder = Path(folder)
+        self._policies = self.folder / "policies"
+        self._policies.mkdir(parents=True, exist_ok=True)
+        self.catalog = read_folder(self._policies)
+        self.engine = engine if engine is not None else DuckDBEngine(self.folder)
+        self._source = source
+        self.ledger = self._opened_ledger()
+        self._signer = Signer(self.folder)
+
+    def _opened_ledger(self) -> Ledger:
+        if not (self.folder / "ledger.db").exists() and not (self.folder / "ledger.witness").exists():
+            return Ledger.create(self.folder)
+        found = verify(self.folder)
+        if not found.is_sound:
+            raise LedgerError("the ledger must be sound", f"<{found.problems[0]}>", "see discreet ledger verify")
+        return Ledger(self.folder)
+
+    # The owner's part.
+
+    def protect(
+        self, source: Any, policy: Table | str | os.PathLike[str], progress: Callable[[float], None] | None = None
+    ) -> Table:
+        """Take in the rows of ``source`` under a policy: a `Table`, or the path of a policy file.
+
+        A table that is protected already gets new data; its unit, its neighbours and its budgets stay as they were.
+        """
+        table = policy if isinstance(policy, Table) else read_policy(policy)
+        before = self.catalog.find(table.name)
+        if before is not None:
+            _check_promise(before, table)
+        catalog = self.catalog.with_table(table)
+        ingest(self.engine, table, source, catalog=catalog, progress=progress)
+        write_policy(table, self._policies / f"{table.name}.yaml")
+        self.catalog = catalog
+        self._open_accounts(table)
+        return table
+
+    def _open_accounts(self, table: Table) -> None:
+        if table.budget is None:
+            return
+        known = self.ledger.accounts()
+        for name, budget in {_account(table): table.budget, **_caps(table)}.items():
+            if name not in known:
+                self.ledger.open_account(name, Allowance.of(budget.loss, budget.delta_for_keys))
+
+    # Asking.
+
+    def explain(
+        self, sql: str, epsilon: Number, *, analyst: str | None = None, confidence: float = 0.95
+    ) -> Explanation:
+        """Price, shape and expected error of a question; reads no data and costs nothing."""
+        question = self._prepared(sql, epsilon)
+        groups = sum(len(plan.groups or [()]) for plan in question.plans)
+        affordable = question.price is None or self._affords(self._prices(question, analyst))
+        return Explanation(question.price, affordable, groups, tuple(question.errors(confidence)), _notes(question))
+
+    def ask(
+        self,
+        sql: str,
+        epsilon: Number | None = None,
+        *,
+        within: float | None = None,
+        confidence: float = 0.95,
+        analyst: str | None = None,
+        request: str | None = None,
+        raw: bool = False,
+    ) -> Answer:
+        """The private answer. Give the price ``epsilon``, or the error ``within`` and let the price follow."""
+        if (epsilon is None) == (within is None):
+            raise InvalidValue(
+                "a question is given a price or an error", "<both or neither>", "pass epsilon= or within="
+            )
+        price = (
+            positive(epsilon, "epsilon") if epsilon is not None else self._price_within(sql, within or 0, confidence)
+        )
+        question = self._prepared(sql, price)
+        if question.price is None:
+            return self._public_answer(question, confidence)
+        prices = self._prices(question, analyst)
+        snapshot = self.engine.snapshot()
+        versions = {table: snapshot.version(table) for table in sorted(question.tables)}
+        plan = question.fingerprint(versions)
+        if request is not None:
+            self.ledger.charge(f"request:{request}", plan.encode(), {}, {"plan": plan})
+        note = {"sql": sql, "analyst": analyst, "price": repr(question.price), "versions": versions}
+        receipt = self.ledger.charge(f"plan:{plan}", plan.encode(), prices, note)
+        is_new = receipt.answer is None
+        if is_new:
+            found = [measure(one, snapshot.run, self._source) for one in question.plans]
+            receipt = self.ledger.settle(f"plan:{plan}", stored(found))
+        return self._answer(sql, question, receipt, versions, confidence, is_new, raw)
+
+    def budget(self) -> dict[str, dict[str, Any]]:
+        """Per account: what was granted, what is spent and what is left."""
+        return {
+            name: {
+                "cap": account.allowance.loss(account.allowance.cap),
+                "spent": account.allowance.loss(account.spent),
+                "left": account.allowance.loss(account.left),
+            }
+            for name, account in self.ledger.accounts().items()
+        }
+
+    # Pricing.
+
+    def _prepared(self, sql: str, epsilon: Number) -> Question:
+        """Plan with the price in the terms of the tables' budgets."""
+        wanted = positive(epsilon, "epsilon")
+        probe = prepare(sql, self.catalog, Pure(wanted))
+        if probe.price is None:
+            return probe
+        budgets = [table.budget for table in map(self.catalog.table, probe.tables) if table.budget is not None]
+        if {bool(budget.delta) for budget in budgets} == {True}:
+            delta = min(budget.delta - budget.delta_for_keys for budget in budgets)
+            return prepare(sql, self.catalog, ZeroConcentrated(_rho(wanted, delta)))
+        return probe
+
+    def _price_within(self, sql: str, within: float, confidence: float) -> Fraction:
+        """The least ε, to about a per cent, at which every count and sum stays within the wanted error."""
+        if not (math.isfinite(within) and within > 0):
+            raise InvalidValue("the wanted error must be positive", within)
+
+        def is_close(epsilon: Fraction) -> bool:
+            errors = [e.within for e in self._prepared(sql, epsilon).errors(confidence) if e.within is not None]
+            if not errors:
+                raise QueryRefused("an error can be asked for counts and sums", "", "pass epsilon= instead")
+            return max(errors) <= within
+
+        return least(is_close, start=_FINEST_EPSILON, precision=7)
+
+    def _prices(self, question: Question, analyst: str | None) -> dict[str, Price]:
+        prices: dict[str, Price] = {}
+        for name in question.tables:
+            table = self.catalog.table(name)
+            if analyst is not None and analyst not in table.analysts:
+                raise InvalidValue(f"{name}: who asks must be named in the policy", analyst)
+            accounts = [_account(table)]
+            if analyst is not None and table.analysts.get(analyst) is not None:
+                accounts.append(f"{_account(table)}/{analyst}")
+            measure_of = Measure.CONCENTRATED if table.budget and table.budget.delta else Measure.PURE
+            if question.price is not None:
+                prices |= dict.fromkeys(accounts, price_in_units(question.price, measure_of))
+        return prices
+
+    def _affords(self, prices: Mapping[str, Price]) -> bool:
+        accounts = self.ledger.accounts()
+        return all(price.loss <= accounts[name].left for name, price in prices.items())
+
+    # Answering.
+
+    def _answer(
+        self,
+        sql: str,
+        question: Question,
+        receipt: Receipt,
+        versions: Mapping[str, str],
+        confidence: float,
+        is_new: bool,
+        raw: bool,
+    ) -> Answer:
+        measured = restored(receipt.answer or b"", question)
+        tables = {one.plan.block.name: noisy_table(one, confidence, raw) for one in measured}
+        result = post_process(with_intervals(question.split.above), tables | self._public(question))
+        table, error = _apart(result)
+        certificate = issue(self._facts(sql, question, receipt, versions, measured), self._signer)
+        return Answer(table, error, confidence, question.price, is_new, _notes(question), certificate)
+
+    def _public_answer(self, question: Question, confidence: float) -> Answer:
+        table = post_process(question.split.above, self._public(question))
+        return Answer(table, {}, confidence, None, False, (), {})
+
+    def _public(self, question: Question) -> dict[str, pa.Table]:
+        names = question.split.public_tables
+        return {name: self.engine.run(f'SELECT * FROM "{name}"') for name in names}  # noqa: S608  names of our catalog
+
+    def _facts(
+        self,
+        sql: str,
+        question: Question,
+        receipt: Receipt,
+        versions: Mapping[str, str],
+        measured: list[Measured],
+    ) -> dict[str, Any]:
+        price = question.price
+        return {
+            "question": sql,
+            "answered_by": "discreet",
+            "id": str(uuid.uuid5(uuid.NAMESPACE_URL, receipt.request)),
+            "loss": repr(price),
+            "tables": dict(versions),
+            "ledger": {"position": receipt.position, "head": receipt.head.hex(), "charge": receipt.charge},
+            "mechanisms": [repr(noise) for one in measured for noise in one.plan.noises],
+        }
+
+
+def _apart(result: pa.Table) -> tuple[pa.Table, dict[str, list[tuple[float, float] | None]]]:
+    """The table people see, and the intervals of its columns."""
+    visible = [name for name in result.column_names if not name.startswith("__")]
+    error: dict[str, list[tuple[float, float] | None]] = {}
+    for position, name in enumerate(visible):
+        if f"__low_{position}" in result.column_names:
+            ends = zip(result[f"__low_{position}"].to_pylist(), result[f"__high_{position}"].to_pylist(), strict=True)
+            error[name] = [None if low is None or math.isnan(low) else (low, high) for low, high in ends]
+    return result.select(visible), error
+
+
+def _notes(question: Question) -> tuple[str, ...]:
+    notes = []
+    for plan in question.plans:
+        if plan.weight > 1:
+            notes.append(f"People with more than {plan.rows_per_unit} rows count as {plan.rows_per_unit}.")
+        if plan.block.keys:
+            notes.append("Every public group is listed, also the empty ones.")
+    return tuple(dict.fromkeys(notes))
+
+
+def _check_promise(before: Table, after: Table) -> None:
+    """What was promised and granted once is not changed by taking in data again."""
+    for name in ("public", "unit", "neighbours", "budget"):
+        if getattr(before, name) != getattr(after, name):
+            raise InvalidValue(
+                f"{before.name}: {name} must stay as it was", getattr(after, name), "use another table name"
+            )
+    for who, cap in before.analysts.items():
+        if after.analysts.get(who, cap) != cap:
+            raise InvalidValue(f"{before.name}: the cap of {who} must stay as it was", str(after.analysts[who]))
+
+
+def _account(table: Table) -> str:
+    return table.name
+
+
+def _caps(table: Table) -> dict[str, Any]:
+    return {f"{table.name}/{who}": cap for who, cap in table.analysts.items() if cap is not None}
+
+
+@lru_cache(maxsize=1024)
+def _rho(epsilon: Fraction, delta: Fraction) -> Fraction:
+    return ConcentratedFilter(Approximate(epsilon, delta)).rho
