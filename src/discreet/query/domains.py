@@ -27,6 +27,11 @@ Key = Value | float | None
 MOST_GROUPS = 100_000
 _MOST_VALUES = 20_000
 _FIRST, _LAST = ((end - date(1970, 1, 1)).days for end in (date.min, date.max))
+_CLOSED: dict[str, str | bool | int | float | list[str]] = {
+    "enable_external_access": "false",
+    "python_enable_replacements": "false",
+    "threads": "1",
+}
 _REMEDY = "list keys or bounds for the columns of GROUP BY in the policy"
 
 
@@ -127,7 +132,7 @@ def _run(expression: Call, atoms: dict[Expression, list[Key]]) -> list[Key]:
     text = _replaced(expression, names).write(statement)
     rows = list(itertools.product(*atoms.values()))
     columns = {name: [row[k] for row in rows] for k, name in enumerate(names.values())}
-    with duckdb.connect(":memory:", config={"enable_external_access": "false", "threads": "1"}) as database:
+    with duckdb.connect(":memory:", config=_CLOSED) as database:
         database.register(
             "domain",
             pa.table(

@@ -75,16 +75,6 @@ class Interval:
         high = None if self.high is None else Fraction(math.ceil(self.high) + slack)
         return Interval(low, high)
 
-    def at_least(self, other: Interval) -> Interval:
-        """Greatest of two values."""
-        low = other.low if self.low is None else self.low if other.low is None else max(self.low, other.low)
-        high = None if self.high is None or other.high is None else max(self.high, other.high)
-        return Interval(low, high)
-
-    def at_most(self, other: Interval) -> Interval:
-        """Least of two values."""
-        return -((-self).at_least(-other))
-
 
 UNKNOWN = Interval()
 

@@ -7,6 +7,7 @@ NULL where the engine would raise. Floating-point overflow gives infinity, which
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 from sqlglot import exp
@@ -171,15 +172,25 @@ def _sign(node: exp.Expr, arguments: Arguments) -> Expression:
 def _extreme(function: str) -> Rule:
     def rule(node: exp.Expr, arguments: Arguments) -> Expression:
         kind = common_type(node, arguments)
-        cast = [as_type(argument, kind) for argument in arguments]
-        interval = cast[0].interval
-        for argument in cast[1:]:
-            pick = interval.at_least if function == "greatest" else interval.at_most
-            # The engine passes over missing values, so with one of them missing any other may be the result.
-            interval = interval.hull(argument.interval) if any_nullable(*cast) else pick(argument.interval)
-        return Call(kind, interval, any_nullable(*cast), f"{function}({slots(len(cast))})", tuple(cast))
+        cast = tuple(as_type(argument, kind) for argument in arguments)
+        interval = _greatest(cast) if function == "greatest" else -_greatest([_mirrored(each) for each in cast])
+        nullable = all(argument.nullable for argument in cast)
+        return Call(kind, interval, nullable, f"{function}({slots(len(cast))})", cast)
 
     return rule
+
+
+def _greatest(arguments: Arguments) -> Interval:
+    """The engine passes over missing values, so what is never missing is a floor, and anything may be the result."""
+    interval = arguments[0].interval
+    for argument in arguments[1:]:
+        interval = interval.hull(argument.interval)
+    floors = [each.interval.low for each in arguments if not each.nullable and each.interval.low is not None]
+    return Interval(max(floors), interval.high) if floors else interval
+
+
+def _mirrored(argument: Expression) -> Expression:
+    return replace(argument, interval=-argument.interval)
 
 
 NUMBER_RULES: dict[type[exp.Expr], Rule] = {

@@ -16,7 +16,7 @@ from discreet.catalog.column import ColumnType
 from discreet.exact.grid import Grid
 from discreet.query.aggregates import is_aggregate
 from discreet.query.expression import Expression, Field, Statement
-from discreet.query.interval import UNKNOWN, Interval
+from discreet.query.interval import Interval
 from discreet.query.reading import LookUp, read
 from discreet.query.refusal import refuse
 from discreet.query.relation import Names, Relation
@@ -96,7 +96,7 @@ def _sum(node: exp.Expr, argument: Expression, names: Names) -> tuple[Field, Wri
         raise refuse(node, "a sum per person needs a number with public bounds", "GREATEST(0, LEAST(100, …))")
     is_whole = argument.type is ColumnType.INTEGER
     step = Fraction(1) if is_whole else Grid.finer_than(max(ends[1] - ends[0], Fraction(1, 2**40)) / _STEPS).step
-    interval = argument.interval if isinstance(node, exp.Avg) else UNKNOWN
+    interval = argument.interval if isinstance(node, exp.Avg) else _of_any_sum(ends)
     kind = ColumnType.INTEGER if is_whole and isinstance(node, exp.Sum) else ColumnType.REAL
     field = Field(kind, interval, True, names.new())
 
@@ -108,3 +108,8 @@ def _sum(node: exp.Expr, argument: Expression, names: Names) -> tuple[Field, Wri
         return f"TRY_CAST({total} AS BIGINT)" if is_whole else f"CAST({total} AS DOUBLE) * {float(step)!r}"
 
     return field, write
+
+
+def _of_any_sum(ends: tuple[Fraction, Fraction]) -> Interval:
+    """However many values are added, their sum has their sign when they all have one."""
+    return Interval(Fraction(0) if ends[0] >= 0 else None, Fraction(0) if ends[1] <= 0 else None)

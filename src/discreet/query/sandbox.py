@@ -18,6 +18,7 @@ __all__ = ["post_process", "with_intervals"]
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": "false",
+    "python_enable_replacements": "false",  # or names could find variables of the Python program
     "autoload_known_extensions": "false",
     "autoinstall_known_extensions": "false",
     "threads": "1",

@@ -1,0 +1,71 @@
+"""With noise of zero, an answer is what the engine itself gives."""
+
+from __future__ import annotations
+
+import math
+from datetime import date, datetime
+from typing import Any
+
+import pytest
+
+from discreet.privacy.loss import Pure
+from discreet.query.question import prepare
+from tests.query.world import CATALOG, Row, World, answer_without_noise, read_queries
+
+CLOSE = 2e-3  # the grids' rounding, at this price
+
+
+def _visit(k: int) -> Row:
+    return (
+        k // 3,
+        "ab"[k % 2] if k % 5 else ("it's", "Ω", "a")[k % 3],
+        (k * 37) % 111,
+        None if k % 7 == 0 else (k * 53.25) % 1000,
+        (k * 1.5) - 20,
+        k - 30,
+        date(2020 + k % 2, 1 + k % 12, 1 + k % 28),
+        datetime(2021, 5, 1, k % 24, 30),
+        None if k % 11 == 0 else k % 2 == 0,
+        (None, "a", "ab", "Bb", "7")[k % 5],
+        "xy"[k % 2],
+    )
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    visits = [(row[0], row) for row in map(_visit, range(90))]
+    patients = [(k, (k, 1950 + k, "fm"[k % 2])) for k in range(1, 31)]
+    survey = [(k, ((k * 7) % 111, k % 3 == 0)) for k in range(60)]
+    wards = [(0, (name, floor)) for name, floor in (("a", 1), ("b", 2), ("it's", 3))]
+    return World({"visits": visits, "swaps": visits, "patients": patients, "survey": survey, "wards": wards})
+
+
+def _is_close(mine: Any, other: Any) -> bool:
+    if isinstance(mine, float) or isinstance(other, float):
+        if mine is None or other is None:
+            return (mine or 0) == (other or 0)
+        return math.isclose(float(mine), float(other), rel_tol=CLOSE, abs_tol=CLOSE)
+    return bool(mine == other)
+
+
+def _holds(mine: list[Row], wanted: Row) -> bool:
+    return any(all(_is_close(a, b) for a, b in zip(row, wanted, strict=True)) for row in mine)
+
+
+def _rows(table: Any) -> list[Row]:
+    columns = [column.to_pylist() for column in table.columns]
+    return [tuple(float(v) if type(v).__name__ == "Decimal" else v for v in row) for row in zip(*columns, strict=True)]
+
+
+@pytest.mark.parametrize("query", read_queries("answers.sql"))
+def test_without_noise_the_answer_is_the_plain_one(query: str, world: World) -> None:
+    mine = _rows(answer_without_noise(prepare(query, CATALOG, Pure(1000)), world))
+    for wanted in _rows(world.plain(query)):
+        assert _holds(mine, wanted), (wanted, mine)
+
+
+def test_groups_that_nobody_is_in_are_listed_with_zero(world: World) -> None:
+    question = prepare("SELECT age, COUNT(*) AS n FROM visits WHERE age = 37 GROUP BY age", CATALOG, Pure(1))
+    rows = _rows(answer_without_noise(question, world))
+    assert len(rows) == 112  # 0 to 110, and missing
+    assert {n for age, n in rows if age != 37} == {0}

@@ -1,0 +1,137 @@
+"""A small world for queries: a catalog, and databases in memory with whatever rows a test wants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.column import Column, ColumnType
+from discreet.catalog.table import Budget, ForeignKey, Table
+from discreet.engines.parameters import bound
+from discreet.privacy.neighbours import Neighbours
+from discreet.query.answer_table import noisy_table
+from discreet.query.measure import Measured, exact_sums
+from discreet.query.question import Question
+from discreet.query.sandbox import post_process
+
+FIXTURES = Path(__file__).parent / "fixtures"
+INTEGER, REAL, TEXT, BOOLEAN = ColumnType.INTEGER, ColumnType.REAL, ColumnType.TEXT, ColumnType.BOOLEAN
+DATE, TIMESTAMP = ColumnType.DATE, ColumnType.TIMESTAMP
+ROWS_PER_UNIT = 3
+
+_VISIT = (
+    Column("patient_id", INTEGER),
+    Column("ward", TEXT, keys=("a", "b", "it's", "Ω")),
+    Column("age", INTEGER, lower=0, upper=110),
+    Column("cost", REAL, lower=0, upper=1000),
+    Column("score", REAL),
+    Column("big", INTEGER),
+    Column("day", DATE, lower=date(2020, 1, 1), upper=date(2021, 12, 31)),
+    Column("seen", TIMESTAMP),
+    Column("flag", BOOLEAN),
+    Column("note", TEXT),
+    Column("kind", TEXT, keys=("x", "y"), default="x"),
+)
+
+
+def _visits(name: str, neighbours: Neighbours, keys: tuple[ForeignKey, ...] = ()) -> Table:
+    return Table(
+        name,
+        _VISIT,
+        unit="patient_id",
+        budget=Budget(3),
+        rows_per_unit=ROWS_PER_UNIT,
+        neighbours=neighbours,
+        foreign_keys=keys,
+    )
+
+
+CATALOG = Catalog(
+    [
+        _visits("visits", Neighbours.ADD_REMOVE_ONE, (ForeignKey("patient_id", "patients", "id"),)),
+        _visits("swaps", Neighbours.REPLACE_ONE),
+        Table(
+            "patients",
+            (
+                Column("id", INTEGER),
+                Column("born", INTEGER, lower=1900, upper=2020),
+                Column("sex", TEXT, keys=("f", "m")),
+            ),
+            unit="id",
+            budget=Budget(3),
+            rows_per_unit=ROWS_PER_UNIT,
+        ),
+        Table("survey", (Column("age", INTEGER, lower=0, upper=110), Column("ok", BOOLEAN)), budget=Budget(3)),
+        Table(
+            "wards",
+            (Column("name", TEXT, keys=("a", "b", "it's", "Ω")), Column("floor", INTEGER, lower=0, upper=5)),
+            public=True,
+        ),
+    ]
+)
+WARDS = [(0, ("a", 1)), (0, ("b", 2)), (0, ("b", 3)), (0, ("it's", 2))]  # b stands twice: a join repeats its rows
+_TYPES = {INTEGER: "BIGINT", REAL: "DOUBLE", TEXT: "VARCHAR", BOOLEAN: "BOOLEAN", DATE: "DATE", TIMESTAMP: "TIMESTAMP"}
+_ARROW = {
+    INTEGER: pa.int64(),
+    REAL: pa.float64(),
+    TEXT: pa.string(),
+    BOOLEAN: pa.bool_(),
+    DATE: pa.date32(),
+    TIMESTAMP: pa.timestamp("us"),
+}
+
+Row = tuple[Any, ...]
+Rows = Mapping[str, Iterable[tuple[int, Row]]]
+"""Per table, rows with the number of the unit they belong to."""
+
+
+class World:
+    """A database with these rows; ``run`` is what an engine would do."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.database = duckdb.connect(":memory:", config={"threads": 1})
+        for table in CATALOG:
+            given = list(rows.get(table.name, WARDS if table.public else ()))
+            self._fill(table, given)
+
+    def _fill(self, table: Table, rows: list[tuple[int, Row]]) -> None:
+        columns = {"_unit": pa.array([unit for unit, _ in rows], pa.int64())}
+        for k, column in enumerate(table.columns):
+            columns[column.name] = pa.array([row[k] for _, row in rows], _ARROW[column.type])
+        self.database.register("given", pa.table(columns))
+        self.database.execute(f'CREATE TABLE "{table.name}" AS SELECT * FROM given')
+        self.database.unregister("given")
+
+    def run(self, text: str, parameters: list[object]) -> pa.Table:
+        values = [bound(value) for value in parameters]
+        return self.database.sql(text, params=values).to_arrow_table() if values else self.plain(text)
+
+    def plain(self, text: str) -> pa.Table:
+        return self.database.sql(text).to_arrow_table()
+
+    def public(self, question: Question) -> dict[str, pa.Table]:
+        return {name: self.plain(f'SELECT * EXCLUDE (_unit) FROM "{name}"') for name in question.split.public_tables}
+
+
+def answer_without_noise(question: Question, world: World) -> pa.Table:
+    """What the question would answer if all noise happened to be zero."""
+    tables = {}
+    for plan in question.plans:
+        chosen = [np.zeros(len(plan.groups)) for _ in plan.choices]
+        measured = Measured(plan, plan.groups, exact_sums(plan, world.run), chosen)
+        tables[plan.block.name] = noisy_table(measured, 0.95, raw=True)
+    return post_process(question.split.above, tables | world.public(question))
+
+
+def read_queries(name: str) -> list[str]:
+    """The queries of a fixture, one per paragraph."""
+    paragraphs = (FIXTURES / name).read_text(encoding="utf-8").split(";\n")
+    texts = ["\n".join(line for line in p.splitlines() if not line.startswith("--")).strip() for p in paragraphs]
+    return [text for text in texts if text]
