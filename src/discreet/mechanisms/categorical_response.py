@@ -145,9 +145,10 @@ class CategoricalResponse(Measurement):
         return {c: found[k] for k, c in enumerate(self.categories)}, found.total()
 
     def _at_least_one(self, reports: Sequence[Hashable]) -> int:
-        if len(reports) == 0:
+        count = len(_many(reports))
+        if count == 0:
             raise InvalidValue("a share needs at least one report", "<none>")
-        return len(reports)
+        return count
 
     def _positions(self, value: Any) -> Integers:
         listed = _listed(value) if _is_many(value) else [value]
@@ -177,6 +178,8 @@ def _is_many(value: Any) -> bool:
 
 
 def _many(reports: Sequence[Hashable]) -> Sequence[Hashable]:
+    if isinstance(reports, (str, bytes)) or not isinstance(reports, Iterable):
+        raise InvalidType("reports must be a list or an array", reports)
     return reports if _is_many(reports) else list(reports)
 
 

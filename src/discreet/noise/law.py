@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidType, InvalidValue
-from discreet.exact.arrays import exact_array
+from discreet.exact.arrays import exact_array, holds_integers
 from discreet.exact.ball import BITS, Ball, ball, working_precision
 from discreet.exact.grid import Integers
 from discreet.exact.rational import Number, integer, rational
@@ -170,7 +170,7 @@ def whole_numbers(values: Whole) -> Integers:
 
     Values further out are moved there, which changes no probability. Floats are refused.
     """
-    array = np.asarray(values)
-    if array.dtype.kind not in "iu":
-        raise InvalidType("values must be integers", str(array.dtype), "round them to the grid first")
+    array = exact_array(values)
+    if not holds_integers(array):
+        raise InvalidType("values must be integers", f"<{array.dtype}>", "round them to the grid first")
     return np.asarray(np.clip(array, -_FURTHEST, _FURTHEST), dtype=np.int64)

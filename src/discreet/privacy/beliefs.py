@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from fractions import Fraction
 from typing import Generic, TypeVar
 
-from discreet.errors import InvalidValue
+from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.ball import Ball, ball, working_precision
 from discreet.exact.rational import Number, positive, probability
 from discreet.privacy.loss import Loss, Pure
@@ -56,6 +56,8 @@ class Beliefs(Generic[World]):
     """How likely an attacker thinks each possible dataset is, and what an outcome does to that (Bayes' rule)."""
 
     def __init__(self, prior: Mapping[World, Number]) -> None:
+        if not isinstance(prior, Mapping):
+            raise InvalidType("a prior must map worlds to probabilities", prior, "{'ill': '1/2', 'healthy': '1/2'}")
         weights = {world: probability(weight, "prior") for world, weight in prior.items()}
         if sum(weights.values()) != 1:
             raise InvalidValue("the prior must sum to 1", str(sum(weights.values())))

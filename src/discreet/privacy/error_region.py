@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.errors import NoProvedPath
+from discreet.errors import InvalidType, NoProvedPath
 from discreet.exact.ball import Ball, ball, exp_up, lower, normal_cdf, sqrt_up, working_precision
 from discreet.exact.rational import Number, probability
 from discreet.privacy.loss import GaussianDP, Loss, Pure
@@ -35,6 +35,10 @@ class ErrorRegion:
     """
 
     loss: Loss | OddsRatio
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.loss, (Loss, OddsRatio)):
+            raise InvalidType("loss must be a privacy loss or an odds ratio", self.loss, "Pure(1), for example")
 
     def allows(self, false_positive: Number, false_negative: Number) -> bool:
         """Whether the loss leaves a test with these two error rates possible."""

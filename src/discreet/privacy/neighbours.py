@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from discreet.errors import InvalidValue
+from discreet.errors import InvalidType, InvalidValue
 
 __all__ = ["Neighbours", "Unit"]
 
@@ -44,7 +44,9 @@ class Unit:
     """The column that names the unit; None when every row is a unit of its own."""
 
     def __post_init__(self) -> None:
-        if self.key is not None and not str(self.key).strip():
+        if self.key is not None and not isinstance(self.key, str):
+            raise InvalidType("the key of a unit must be the name of a column", self.key)
+        if self.key is not None and not self.key.strip():
             raise InvalidValue("the key of a unit must name a column", self.key, "leave it out to protect each row")
 
     def __str__(self) -> str:

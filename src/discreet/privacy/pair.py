@@ -2,7 +2,7 @@
 
 Feed it the exact laws of a mechanism at two neighbouring inputs and it states the true privacy loss: the largest
 log-ratio (pure ε), δ at any ε, the Rényi and Kullback-Leibler divergences, the privacy-loss random variable, and the
-trade-off between the two errors of the best test. Probabilities may be rationals or balls.
+trade-off between the two errors of the best test. Probabilities may be numbers or balls; a float means its shortest decimal.
 
 The answers are exact when the outcomes are all there are. Of a longer law that was cut, `Pair` knows the listed part:
 its ε and δ are then bounds from below, and ``pair.delta(ε) + pair.unlisted`` is one from above.
@@ -18,16 +18,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import reduce
 
-from discreet.errors import InvalidValue
+from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.ball import Ball, ball, working_precision
 from discreet.exact.rational import Number, rational
 
 __all__ = ["LossVariable", "Pair"]
 
-Probability = Fraction | Ball | int
+Probability = Number | Ball
 
 
 @dataclass(frozen=True)
@@ -53,19 +52,21 @@ class Pair:
     """Laws P and Q on the same listed outcomes."""
 
     def __init__(self, first: Sequence[Probability], second: Sequence[Probability]) -> None:
+        for law in (first, second):
+            if isinstance(law, str) or not isinstance(law, Sequence):
+                raise InvalidType("a law must be a list of probabilities", law)
         if len(first) != len(second) or not first:
             rule = "the two laws must list the same outcomes, at least one"
             raise InvalidValue(rule, f"<{len(first)} and {len(second)}>")
         with working_precision():
-            self._p = [ball(p) for p in first]
-            self._q = [ball(q) for q in second]
+            self._p, self._q = ([_ball(probability) for probability in law] for law in (first, second))
         for mass in (*self._p, *self._q):
             if not mass.is_finite() or mass < 0 or mass > 1:
                 raise InvalidValue("probabilities must lie between 0 and 1", str(mass))
         with working_precision():
-            for law in (self._p, self._q):
-                if sum(law, Ball(0)) > 1:
-                    raise InvalidValue("the probabilities of a law must sum to at most 1", str(sum(law, Ball(0))))
+            for total in (sum(self._p, Ball(0)), sum(self._q, Ball(0))):
+                if total > 1:
+                    raise InvalidValue("the probabilities of a law must sum to at most 1", str(total))
 
     @property
     def unlisted(self) -> Ball:
@@ -148,6 +149,10 @@ class Pair:
         """The least sum of false-positive and false-negative rates that any test can reach: 1 - total variation."""
         with working_precision():
             return 1 - self.total_variation()
+
+
+def _ball(probability: Probability) -> Ball:
+    return Ball(probability) if isinstance(probability, Ball) else ball(rational(probability, "probability"))
 
 
 def _largest(values: Sequence[Ball]) -> Ball:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 
-from discreet.errors import InvalidValue, NoProvedPath
+from discreet.errors import InvalidType, InvalidValue, NoProvedPath
 from discreet.exact.ball import sqrt_up
 from discreet.exact.rational import Number, integer, rational
 from discreet.privacy.neighbours import Neighbours
@@ -130,6 +130,9 @@ class Sensitivity:
         Each part is a number, or a vector whose own bound is in ``norm`` or in a norm that is never smaller.
         """
         wanted = Norm.of(norm)
+        are_sensitivities = isinstance(parts, Sequence) and all(isinstance(part, Sensitivity) for part in parts)
+        if not are_sensitivities:
+            raise InvalidType("parts must be a list of sensitivities", parts, "Sensitivity.count(...), for example")
         relations = {part.neighbours for part in parts}
         if len(relations) != 1:
             raise InvalidValue("parts must share one relation", ", ".join(sorted(map(str, relations))) or "<no parts>")
