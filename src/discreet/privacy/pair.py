@@ -2,12 +2,13 @@
 
 Feed it the exact laws of a mechanism at two neighbouring inputs and it states the true privacy loss: the largest
 log-ratio (pure ε), δ at any ε, the Rényi and Kullback-Leibler divergences, the privacy-loss random variable, and the
-trade-off between the two errors of the best test. Probabilities may be numbers or balls; a float means its shortest decimal.
+trade-off between the two errors of the best test. Probabilities may be numbers or balls; a float means its shortest
+decimal.
 
 The answers are exact when the outcomes are all there are. Of a longer law that was cut, `Pair` knows the listed part:
 its ε and δ are then bounds from below, and ``pair.delta(ε) + pair.unlisted`` is one from above.
 
->>> truth, lie = Fraction(3, 4), Fraction(1, 4)
+>>> truth, lie = "3/4", "1/4"
 >>> coins = Pair([truth, lie], [lie, truth])
 >>> float(coins.max_divergence()) == math.log(3)
 True

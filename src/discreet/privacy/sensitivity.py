@@ -130,9 +130,9 @@ class Sensitivity:
         Each part is a number, or a vector whose own bound is in ``norm`` or in a norm that is never smaller.
         """
         wanted = Norm.of(norm)
-        are_sensitivities = isinstance(parts, Sequence) and all(isinstance(part, Sensitivity) for part in parts)
-        if not are_sensitivities:
-            raise InvalidType("parts must be a list of sensitivities", parts, "Sensitivity.count(...), for example")
+        for part in _listed(parts):
+            if not isinstance(part, Sensitivity):
+                raise InvalidType("parts must be sensitivities", part, "Sensitivity.count(...), for example")
         relations = {part.neighbours for part in parts}
         if len(relations) != 1:
             raise InvalidValue("parts must share one relation", ", ".join(sorted(map(str, relations))) or "<no parts>")
@@ -175,6 +175,12 @@ class Sensitivity:
         from_largest_to_sum = self.norm is Norm.LINF and wanted is Norm.L1
         factor = Fraction(size) if from_largest_to_sum else sqrt_up(size)  # ‖x‖₁ ≤ √d ‖x‖₂ ≤ d ‖x‖∞
         return replace(self, value=self.value * factor, norm=wanted)
+
+
+def _listed(parts: object) -> Sequence[object]:
+    if not isinstance(parts, Sequence):
+        raise InvalidType("parts must be a list of sensitivities", parts)
+    return parts
 
 
 def _bounds(lower: Number, upper: Number) -> tuple[Fraction, Fraction]:
