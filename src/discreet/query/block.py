@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
+from sqlglot import exp
+
 from discreet.query.expression import Expression
 from discreet.query.relation import Relation
 
@@ -55,6 +57,8 @@ class Block:
     """The private rows."""
     keys: list[Expression]
     """What the rows are grouped by."""
+    places: list[exp.Expr]
+    """Where the query says so, for refusals that point."""
     aggregates: list[Aggregate] = field(default_factory=list)
     """What is asked about each group, each once."""
 

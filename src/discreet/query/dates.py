@@ -46,7 +46,7 @@ def date_part(node: exp.Expr, part: str, argument: Expression) -> Expression:
     """A part of a date or timestamp as a whole number."""
     name = {"dow": "dayofweek", "day_of_week": "dayofweek", "doy": "dayofyear", "day_of_month": "day"}.get(part, part)
     if name not in DATE_PARTS:
-        raise refuse(node, f"the part of a date must be one of {', '.join(DATE_PARTS)}")
+        raise refuse(node, f"the part of a date must be one of {', '.join(DATE_PARTS)}", "write extract(year FROM day)")
     if argument.type not in (DATE, TIMESTAMP):
         raise refuse(node, f"this needs a date, not {argument.type.value}", "use CAST(… AS DATE) first")
     ends = DATE_PARTS[name]
@@ -69,7 +69,7 @@ def _years(argument: Expression) -> Interval:
 def truncated_date(node: exp.Expr, part: str, argument: Expression) -> Expression:
     """A date or timestamp moved back to the start of its year, month, …"""
     if part not in _TRUNCATIONS:
-        raise refuse(node, f"dates are truncated to one of {', '.join(_TRUNCATIONS)}")
+        raise refuse(node, f"dates are truncated to one of {', '.join(_TRUNCATIONS)}", "write date_trunc('month', day)")
     if argument.type not in (DATE, TIMESTAMP):
         raise refuse(node, f"this needs a date, not {argument.type.value}", "use CAST(… AS DATE) first")
     back = Fraction(_TRUNCATIONS[part] * (1 if argument.type is DATE else 86_400))
@@ -82,7 +82,9 @@ def truncated_date(node: exp.Expr, part: str, argument: Expression) -> Expressio
 def days_between(node: exp.Expr, part: str, later: Expression, earlier: Expression) -> Expression:
     """Whole days, months or years from one date to another."""
     if part not in ("day", "month", "year", "week") or {later.type, earlier.type} - {DATE, TIMESTAMP}:
-        raise refuse(node, "DATE_DIFF takes day, week, month or year and two dates")
+        raise refuse(
+            node, "DATE_DIFF takes day, week, month or year and two dates", "write date_diff('day', first, last)"
+        )
     interval = UNKNOWN
     if later.type is DATE and earlier.type is DATE and (later.interval - earlier.interval).known:
         interval = (later.interval - earlier.interval).hull(Interval.of(0, 0)).whole(1)

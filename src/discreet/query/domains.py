@@ -16,9 +16,9 @@ import duckdb
 import pyarrow as pa
 
 from discreet.catalog.column import ColumnType, Value
-from discreet.errors import QueryRefused
 from discreet.query.block import Block
 from discreet.query.expression import Call, Constant, Expression, Field, Statement, type_name
+from discreet.query.refusal import refuse
 
 __all__ = ["MOST_GROUPS", "Key", "arrow_type", "domain_of", "domains_of"]
 
@@ -39,15 +39,15 @@ def domains_of(block: Block) -> list[list[Key]]:
     """For every key of a block, every value it can have; refused where that is not public, or there are too many."""
     lists = []
     size = 1
-    for key in block.keys:
+    for key, place in zip(block.keys, block.places, strict=True):
         values = domain_of(key)
         if values is None:
-            raise QueryRefused("the groups are not public", "", _REMEDY)
+            raise refuse(place, "the groups are not public", _REMEDY)
         lists.append(values)
         size *= len(values)
     if size > MOST_GROUPS:
-        raise QueryRefused(
-            f"there may be at most {MOST_GROUPS:,} groups", "", "group by fewer columns, or coarser ones"
+        raise refuse(
+            block.places[0], f"there may be at most {MOST_GROUPS:,} groups", "group by fewer or coarser columns"
         )
     return lists
 

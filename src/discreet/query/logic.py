@@ -56,7 +56,7 @@ def _logic(symbol: str) -> Rule:
         typed = tuple(as_type(argument, BOOLEAN) if is_null(argument) else argument for argument in arguments)
         for argument in typed:
             if argument.type is not BOOLEAN:
-                raise refuse(node, f"{symbol} needs conditions, not {argument.type.value}")
+                raise refuse(node, f"{symbol} needs conditions, not {argument.type.value}", "compare it with something")
         template = "NOT {0}" if symbol == "NOT" else f"{{0}} {symbol} {{1}}"
         return Call(BOOLEAN, UNKNOWN, any_nullable(*typed), template, typed)
 
@@ -69,7 +69,7 @@ def _is(node: exp.Expr, arguments: Arguments) -> Expression:
         return Call(BOOLEAN, UNKNOWN, False, "{0} IS NULL", (first,))
     if isinstance(second, Constant) and isinstance(second.value, bool) and first.type is BOOLEAN:
         return Call(BOOLEAN, UNKNOWN, False, "{0} IS " + ("TRUE" if second.value else "FALSE"), (first,))
-    raise refuse(node, "IS goes with NULL, TRUE or FALSE")
+    raise refuse(node, "IS goes with NULL, TRUE or FALSE", "use = to compare")
 
 
 LOGIC_RULES: dict[type[exp.Expr], Rule] = {

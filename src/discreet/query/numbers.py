@@ -30,7 +30,7 @@ _LARGEST_POWER = 8
 def _numbers(node: exp.Expr, arguments: Arguments, count: int = 1) -> tuple[ColumnType, list[Expression]]:
     """Check that there are ``count`` numbers; NULL becomes one, so that the engine knows its type."""
     if len(arguments) != count:
-        raise refuse(node, f"this takes {count} number{'s' * (count > 1)}, not {len(arguments)}")
+        raise refuse(node, f"this takes {count} number{'s' * (count > 1)}, not {len(arguments)}", "leave the rest out")
     typed = [as_type(argument, INTEGER) if is_null(argument) else argument for argument in arguments]
     for argument in typed:
         if not argument.type.is_numeric:
@@ -122,7 +122,7 @@ def _round(node: exp.Expr, arguments: Arguments) -> Expression:
         return _rounded("round")(node, arguments)
     digits = arguments[1]
     if not isinstance(digits, Constant) or not isinstance(digits.value, int) or not 0 <= digits.value <= 12:
-        raise refuse(node, "the digits of ROUND must be a number from 0 to 12")
+        raise refuse(node, "the digits of ROUND must be a number from 0 to 12", "write ROUND(x, 2)")
     _, (argument,) = _numbers(node, arguments[:1])
     template = f"round(CAST({{0}} AS DOUBLE), {int(digits.value)})"
     return Call(REAL, argument.interval.whole(), argument.nullable, template, (argument,))

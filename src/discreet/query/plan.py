@@ -13,7 +13,6 @@ import itertools
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.errors import QueryRefused
 from discreet.exact.ball import sqrt_down
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
@@ -23,6 +22,7 @@ from discreet.query.block import Aggregate, AggregateKind, Block
 from discreet.query.choice import Choice, choice_of
 from discreet.query.component import Component, Fineness, components_of
 from discreet.query.domains import Key, domains_of
+from discreet.query.refusal import refuse
 from discreet.query.relation import Privacy
 
 __all__ = ["BlockPlan", "Noise", "plan_block"]
@@ -134,7 +134,8 @@ def _fineness(block: Block, price: Loss, parts: int) -> Fineness:
     def bits(power: int) -> int:
         found = min((int(most).bit_length() - 1) // power - 1, _VALUE_BITS)
         if found < 1:
-            raise QueryRefused("the price is too small for this question", "", "spend more, or ask for less at once")
+            rule = "the price is too small for this question"
+            raise refuse(None, rule, "spend more, or ask for less at once")
         return found
 
     return bits

@@ -13,11 +13,11 @@ from typing import Any
 
 from discreet.catalog.catalog import Catalog
 from discreet.engines.parameters import bound
-from discreet.errors import QueryRefused
 from discreet.noise.law import open_probability
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.query.block import Aggregate, AggregateKind
 from discreet.query.plan import BlockPlan, plan_block
+from discreet.query.refusal import refuse
 from discreet.query.split import SplitQuery, split
 from discreet.query.statement import histogram_of, statement_of
 
@@ -66,10 +66,11 @@ def prepare(text: str, catalog: Catalog, price: Pure | ZeroConcentrated | None, 
     if not parts.blocks:
         return Question(parts, (), None)
     if price is None:
-        raise QueryRefused("a question about a protected table needs a price", "", "pass epsilon=")
+        raise refuse(parts.above, "a question about a protected table needs a price", "pass epsilon=")
     kinds = {(block.rows.privacy.unit, block.rows.privacy.neighbours) for block in parts.blocks if block.rows.privacy}
     if len(kinds) > 1:
-        raise QueryRefused("one question asks about one kind of person", ", ".join(sorted(unit for unit, _ in kinds)))
+        rule = f"one question asks about one kind of person, not {' and '.join(sorted(unit for unit, _ in kinds))}"
+        raise refuse(parts.above, rule, "ask one question about each")
     share = _divided(price, len(parts.blocks))
     return Question(parts, tuple(plan_block(block, share) for block in parts.blocks), price)
 

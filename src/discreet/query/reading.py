@@ -32,7 +32,7 @@ _TYPES = {
     **dict.fromkeys((_KIND.TINYINT, _KIND.SMALLINT, _KIND.INT, _KIND.BIGINT), ColumnType.INTEGER),
     **dict.fromkeys((_KIND.FLOAT, _KIND.DOUBLE), ColumnType.REAL),
     **dict.fromkeys((_KIND.TEXT, _KIND.VARCHAR), ColumnType.TEXT),
-    **dict.fromkeys((_KIND.TIMESTAMP, _KIND.DATETIME), ColumnType.TIMESTAMP),
+    **dict.fromkeys((_KIND.TIMESTAMP, _KIND.TIMESTAMPNTZ, _KIND.DATETIME), ColumnType.TIMESTAMP),
     _KIND.DATE: ColumnType.DATE,
     _KIND.BOOLEAN: ColumnType.BOOLEAN,
 }
@@ -177,7 +177,7 @@ def _chosen(
 
 def _condition(expression: Expression, node: exp.Expr) -> Expression:
     if expression.type is not ColumnType.BOOLEAN:
-        raise refuse(node, f"a condition is needed here, not {expression.type.value}")
+        raise refuse(node, f"a condition is needed here, not {expression.type.value}", "compare it with something")
     return expression
 
 
@@ -196,7 +196,7 @@ def _dated(node: exp.Expr, text: str, kind: ColumnType) -> Constant:
     try:
         value = date.fromisoformat(text) if kind is ColumnType.DATE else datetime.fromisoformat(text)
     except ValueError:
-        raise refuse(node, "a date must be written as '2020-12-31'") from None
+        raise refuse(node, "a date must be written as '2020-12-31'", "or compare with a column") from None
     if isinstance(value, datetime) and value.tzinfo is not None:
         raise refuse(node, "timestamps have no time zone here", "convert it to UTC")
     place = epoch(value)

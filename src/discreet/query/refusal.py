@@ -11,22 +11,22 @@ __all__ = ["refuse"]
 _LONGEST = 60
 
 
-def refuse(node: exp.Expr | None, rule: str, remedy: str = "") -> QueryRefused:
+def refuse(node: exp.Expr | None, rule: str, remedy: str) -> QueryRefused:
     """The error to raise for ``node``; it finds the node's place in the text the analyst wrote."""
     line, column = _place(node)
     words = "" if node is None else _words(node)
     return QueryRefused(rule, words, remedy, line=line, column=column)
 
 
-def _place(node: exp.Expr | None) -> tuple[int | None, int | None]:
-    """Line and column of the first named thing inside the node, both from 1."""
-    if node is None:
-        return None, None
-    places = [found.meta for found in node.find_all(exp.Expr) if "line" in found.meta]
-    if not places:
-        return None, None
-    first = min(places, key=lambda meta: meta["start"])
-    return first["line"], first["col"] - (first["end"] - first["start"])
+def _place(node: exp.Expr | None) -> tuple[int, int]:
+    """Line and column of the first named thing inside the node, or around it where nothing inside has a name."""
+    while node is not None:
+        places = [found.meta for found in node.walk() if "line" in found.meta]
+        if places:
+            first = min(places, key=lambda meta: meta["start"])
+            return first["line"], first["col"] - (first["end"] - first["start"])
+        node = node.parent
+    return 1, 1
 
 
 def _words(node: exp.Expr) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
+from discreet.errors import QueryRefused
 from discreet.query.above import post_processing
 from discreet.query.aggregates import has_aggregate
 from discreet.query.block import Block
@@ -115,6 +116,8 @@ class _Splitter:
         aggregated = has_aggregate(node)
         if not sources or len(rows_alone) < len(sources) or (not is_private and not _is_row_wise(node, aggregated)):
             return Released(post_processing(node, scope, self._public_source))
+        if not is_private:
+            return self._public_rows(node, rows_alone, scope)
         rows, look_up = self._rows(node, rows_alone)
         if aggregated:
             return self._aggregated(node, rows, look_up, scope)
@@ -123,6 +126,14 @@ class _Splitter:
             rule = f"{part.rstrip('_').upper()} on single rows of a protected table cannot be answered"
             raise refuse(node, rule, "use it above an aggregate")
         return projected(rows, _projections(node, rows_alone, look_up), self.names)
+
+    def _public_rows(self, node: exp.Select, aliased: list[Aliased], scope: Scope) -> Found:
+        """Rows that can be joined with private ones where each part of the query is understood; else an answer."""
+        try:
+            rows, look_up = self._rows(node, aliased)
+            return projected(rows, _projections(node, aliased, look_up), self.names)
+        except QueryRefused:
+            return Released(post_processing(node, scope, self._public_source))
 
     def _sources(self, node: exp.Select, scope: Scope) -> list[tuple[str, Found]]:
         clause = node.args.get("from_")
@@ -193,7 +204,8 @@ class _Splitter:
         if any(used.is_unit for key in keys for used in fields_of(key)):
             rule = "the person's own identifier cannot be computed with"
             raise refuse(node.args.get("group"), rule, "GROUP BY the identifier itself in a subquery")
-        block = Block(len(self.blocks) + 1, rows, keys)
+        group = node.args.get("group")
+        block = Block(len(self.blocks) + 1, rows, keys, [] if group is None else group.expressions)
         self.blocks.append(block)
         above = lifted(node, block, look_up, lambda query: self.answer(query, scope))
         if not block.aggregates:

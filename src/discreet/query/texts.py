@@ -21,7 +21,7 @@ def _pattern(symbol: str) -> Rule:
     def rule(node: exp.Expr, arguments: Arguments) -> Expression:
         _texts(node, arguments)
         if len(arguments) != 2 or not isinstance(arguments[1], Constant):
-            raise refuse(node, f"the pattern of {symbol} must be a constant")
+            raise refuse(node, f"the pattern of {symbol} must be a constant", "write LIKE 'a%'")
         return Call(BOOLEAN, UNKNOWN, any_nullable(*arguments), f"{{0}} {symbol} {{1}}", tuple(arguments))
 
     return rule
@@ -36,7 +36,9 @@ def _texts(node: exp.Expr, arguments: Arguments) -> None:
 def _text(template: str, count: int, kind: ColumnType = TEXT, interval: Interval = UNKNOWN) -> Rule:
     def rule(node: exp.Expr, arguments: Arguments) -> Expression:
         if len(arguments) != count:
-            raise refuse(node, f"this takes {count} text{'s' * (count > 1)}, not {len(arguments)}")
+            raise refuse(
+                node, f"this takes {count} text{'s' * (count > 1)}, not {len(arguments)}", "leave the rest out"
+            )
         _texts(node, arguments)
         return Call(kind, interval, any_nullable(*arguments), template, tuple(arguments))
 
@@ -47,7 +49,9 @@ def _substring(node: exp.Expr, arguments: Arguments) -> Expression:
     _texts(node, arguments[:1])
     for position in arguments[1:]:
         if not isinstance(position, Constant) or not isinstance(position.value, int) or abs(position.value) > 10**6:
-            raise refuse(node, "positions in text must be constant whole numbers up to a million")
+            raise refuse(
+                node, "positions in text must be constant whole numbers up to a million", "write substring(x, 1, 3)"
+            )
     function = "left" if isinstance(node, exp.Left) else "right" if isinstance(node, exp.Right) else "substring"
     return Call(TEXT, UNKNOWN, any_nullable(*arguments), f"{function}({slots(len(arguments))})", tuple(arguments))
 

@@ -1,0 +1,103 @@
+"""Post-processing reaches nothing but noisy and public tables, and reads text as the analyst wrote it."""
+
+from __future__ import annotations
+
+import duckdb
+import pyarrow as pa
+import pytest
+import sqlglot
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet.errors import QueryRefused
+from discreet.privacy.loss import Pure
+from discreet.query.question import prepare
+from discreet.query.sandbox import post_process
+from discreet.query.statement import statement_of
+from tests.query.hostile import Person, world_of
+from tests.query.world import CATALOG, World, answer_without_noise
+
+EMPTY = World({})
+TRICKY = st.text(st.sampled_from("'\"\\;-/*$%_{}`\n\t #ab\u2019\u00e9\u0130\U0001f600"), max_size=12)
+secret = pa.table({"value": [42]})  # a variable that a name could find
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT * FROM read_csv('/etc/passwd')",
+        "SELECT * FROM '/etc/passwd'",
+        "SELECT * FROM read_text('/etc/passwd')",
+        "SELECT * FROM 'https://example.org/x.parquet'",
+        "SELECT * FROM secret",
+        "SELECT getenv('HOME')",
+    ],
+)
+def test_files_the_network_and_variables_are_out_of_reach(text: str) -> None:
+    with pytest.raises(QueryRefused):
+        post_process(sqlglot.parse_one(text, read="duckdb"), {})  # type: ignore[arg-type]
+
+
+def test_settings_are_locked() -> None:
+    with pytest.raises((QueryRefused, duckdb.Error)):
+        post_process(sqlglot.parse_one("SET enable_external_access = true", read="duckdb"), {})  # type: ignore[arg-type]
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+@settings(max_examples=150, deadline=None)
+@given(text=TRICKY)
+def test_text_in_post_processing_is_read_as_it_was_written(text: str) -> None:
+    question = prepare(f"SELECT {_quoted(text)} AS t, COUNT(*) AS n FROM survey", CATALOG, Pure(1))
+    assert answer_without_noise(question, EMPTY).to_pylist() == [{"t": text, "n": 0}]
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=TRICKY)
+def test_text_on_rows_is_bound_and_never_written(text: str) -> None:
+    question = prepare(f"SELECT COUNT(*) AS n FROM visits WHERE note = {_quoted(text)}", CATALOG, Pure(1))
+    plain = prepare("SELECT COUNT(*) AS n FROM visits WHERE note = ''", CATALOG, Pure(1))
+    statement, parameters = statement_of(question.plans[0])
+    assert statement == statement_of(plain.plans[0])[0]
+    assert text in parameters
+
+
+@settings(max_examples=40, deadline=None)
+@given(text=TRICKY)
+def test_text_finds_the_rows_that_hold_it(text: str) -> None:
+    row = ("a", 1, 1.0, 1.0, 1, None, None, True, text, "x")
+    world = world_of({1: Person([row], [], (1, True))})
+    question = prepare(f"SELECT COUNT(*) AS n FROM visits WHERE note = {_quoted(text)}", CATALOG, Pure(1))
+    assert answer_without_noise(question, world).to_pylist() == [{"n": 1}]
+
+
+@settings(max_examples=60, deadline=None)
+@given(name=TRICKY.filter(bool))
+def test_names_of_columns_come_back_as_they_were_written(name: str) -> None:
+    quoted = '"' + name.replace('"', '""') + '"'
+    question = prepare(f"SELECT COUNT(*) AS {quoted} FROM survey", CATALOG, Pure(1))
+    assert answer_without_noise(question, EMPTY).column_names == [name]
+
+
+@pytest.mark.parametrize("text", ["it\\'s", "a\\\\b", "\\n"])
+def test_escapes_of_other_dialects_are_read_once(text: str) -> None:
+    meant = text.replace("\\'", "'").replace("\\\\", "\\").replace("\\n", "\n")
+    question = prepare(
+        f"SELECT '{text}' AS t, COUNT(*) AS n FROM survey WHERE ok", CATALOG, Pure(1), dialect="bigquery"
+    )
+    assert answer_without_noise(question, EMPTY).to_pylist()[0]["t"] == meant
+
+
+def test_comments_do_not_reach_the_engine_or_the_sandbox() -> None:
+    query = "SELECT /* a */ COUNT(*) AS n -- b\nFROM visits /* ; DROP TABLE visits; */"
+    question = prepare(query, CATALOG, Pure(1))
+    assert "DROP" not in statement_of(question.plans[0])[0]
+    assert answer_without_noise(question, EMPTY).to_pylist() == [{"n": 0}]
+
+
+def test_a_failure_above_is_told_in_its_own_words() -> None:
+    question = prepare("SELECT CAST('x' AS INTEGER) AS k, COUNT(*) FROM visits", CATALOG, Pure(1))
+    with pytest.raises(QueryRefused, match="above the aggregates failed"):
+        answer_without_noise(question, EMPTY)
