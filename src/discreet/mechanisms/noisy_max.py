@@ -26,6 +26,7 @@ from discreet.exact.grid import Integers
 from discreet.exact.rational import Number
 from discreet.mechanisms.distribution import FiniteLaw
 from discreet.mechanisms.selection import ScoresByName, Selection
+from discreet.mechanisms.turning_point import turning_point
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.law import is_at_least, open_probability
 from discreet.noise.source import SYSTEM, Source
@@ -80,16 +81,10 @@ class NoisyMax(Selection):
         wanted = open_probability(confidence, "confidence")
         rivals = self._count(candidates_count) - 1
 
-        def suffices(m: int) -> bool:
-            return is_at_least(lambda: 1 - rivals * self._overtakes(m + 1), wanted)
+        def is_rare(gap: int) -> bool:
+            return is_at_least(lambda: 1 - rivals * self._overtakes(gap), wanted)
 
-        low, high = -1, 1
-        while not suffices(high):
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if suffices(middle) else (middle, high)
-        return high
+        return turning_point(is_rare) - 1
 
     def _overtakes(self, gap: int) -> Ball:
         """P(Y - Y' ≥ gap) for two draws of the noise and gap ≥ 0."""
