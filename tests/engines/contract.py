@@ -40,7 +40,9 @@ PEOPLE = Table(
     unit="id",
     budget=Budget(1),
 )
-EMPTY = Table("nobody", (Column("id", ColumnType.INTEGER), Column("x", ColumnType.INTEGER)), unit="id", budget=Budget(1))
+EMPTY = Table(
+    "nobody", (Column("id", ColumnType.INTEGER), Column("x", ColumnType.INTEGER)), unit="id", budget=Budget(1)
+)
 ODD = Table(
     'Größe "of" it',
     (Column('a "b" c', ColumnType.INTEGER), Column("SELECT", ColumnType.TEXT), Column("Straße", ColumnType.REAL)),
@@ -57,7 +59,25 @@ ROWS = pa.table(
         "seen": [datetime(1970, 1, 1), datetime(2024, 2, 29, 23, 59, 59, 999999), datetime(1900, 1, 1), None],
     }
 )
-TEXTS = ["", "it's", '"', "\\", "\\'", "a\x00b", "é", "e\u0301", "🦆", "--", "/*", "$1", "?", ";", "%_", "\n\r\t", "x" * 70_000]
+TEXTS = [
+    "",
+    "it's",
+    '"',
+    "\\",
+    "\\'",
+    "a\x00b",
+    "é",
+    "e\u0301",
+    "🦆",
+    "--",
+    "/*",
+    "$1",
+    "?",
+    ";",
+    "%_",
+    "\n\r\t",
+    "x" * 70_000,
+]
 
 
 class EngineContract(ABC):
@@ -162,7 +182,9 @@ class EngineContract(ABC):
         row = engine.run("SELECT $2 - $1 AS x, $1 + $1 AS y", [3, 10]).to_pylist()
         assert row == [{"x": 7, "y": 6}]
 
-    @pytest.mark.parametrize("value", [2**127, float("nan"), float("inf"), "\ud800", Fraction(10**400), b"x", [1], object()])
+    @pytest.mark.parametrize(
+        "value", [2**127, float("nan"), float("inf"), "\ud800", Fraction(10**400), b"x", [1], object()]
+    )
     def test_refuses_what_cannot_be_bound_before_any_row_is_read(self, engine: Engine, value: object) -> None:
         with pytest.raises(InvalidInput):
             engine.run("SELECT CAST($1 AS VARCHAR)", [value])

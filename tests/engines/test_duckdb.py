@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import subprocess
@@ -129,7 +130,10 @@ def test_runs_on_many_threads_do_not_meet(engine: DuckDBEngine) -> None:
     assert sorted(found) == list(range(4, 20))
 
 
-def test_ctrl_c_ends_a_run_as_ctrl_c(engine: DuckDBEngine) -> None:
+@pytest.mark.parametrize("library", ["signal", "polars"])
+def test_ctrl_c_ends_a_run_as_ctrl_c(engine: DuckDBEngine, library: str) -> None:
+    """Also once Polars is loaded, whose handler of the signal does not wake a thread that waits."""
+    importlib.import_module(library)
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     start = time.monotonic()
@@ -149,7 +153,9 @@ def test_a_timeout_does_not_strike_the_next_question(engine: DuckDBEngine) -> No
         assert engine.run("SELECT count(*) AS n FROM people")["n"].to_pylist() == [4]
 
 
-@pytest.mark.parametrize(("setting", "value"), [("threads", 0), ("timeout", 0), ("timeout", -1), ("timeout", float("nan"))])
+@pytest.mark.parametrize(
+    ("setting", "value"), [("threads", 0), ("timeout", 0), ("timeout", -1), ("timeout", float("nan"))]
+)
 def test_refuses_settings_without_a_meaning(tmp_path: Path, setting: str, value: float) -> None:
     with pytest.raises(InvalidValue, match=setting):
         DuckDBEngine(tmp_path, **{setting: value})  # type: ignore[arg-type]

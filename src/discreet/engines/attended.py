@@ -2,7 +2,7 @@
 
 DuckDB runs with Python's signals held back: Ctrl-C waits until the statement is over, or comes out as a RuntimeError.
 So the work runs on a thread of its own, and the thread that waits stays free to hear the signal, look at the clock and
-report progress.
+report progress. It never waits without an end, because some libraries catch SIGINT so that no waiting thread wakes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["attended"]
 
 T = TypeVar("T")
 _TICK = 0.1
-"""Seconds between two looks at the work."""
+"""Seconds between two looks at the work, and so the longest that Ctrl-C goes unheard."""
 
 
 class _Work(Generic[T]):
@@ -66,19 +66,12 @@ def attended(
 def _wait(
     done: threading.Event, interrupt: Callable[[], None], deadline: float | None, tick: Callable[[], None] | None
 ) -> None:
-    while not done.wait(_pause(deadline, tick)):
+    while not done.wait(_TICK if deadline is None else min(_TICK, max(0.0, deadline - time.monotonic()))):
         if tick is not None:
             tick()
         if deadline is not None and time.monotonic() >= deadline:
             return _stop(done, interrupt)
     return None
-
-
-def _pause(deadline: float | None, tick: Callable[[], None] | None) -> float | None:
-    rest = None if deadline is None else max(0.0, deadline - time.monotonic())
-    if tick is None:
-        return rest
-    return _TICK if rest is None else min(_TICK, rest)
 
 
 def _stop(done: threading.Event, interrupt: Callable[[], None]) -> None:

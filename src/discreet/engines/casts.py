@@ -75,7 +75,8 @@ def _boolean(value: str, given: ColumnType) -> str | None:
         case ColumnType.BOOLEAN:
             return value
         case ColumnType.INTEGER | ColumnType.REAL:
-            return f"CASE WHEN {value} = 0 THEN false WHEN {value} = 1 THEN true END"
+            number = f"CAST({value} AS DOUBLE)"  # 1 itself has no place in a DECIMAL(38, 38)
+            return f"CASE WHEN {number} = 0 THEN false WHEN {number} = 1 THEN true END"
         case ColumnType.TEXT:
             return f"TRY_CAST(trim({value}) AS BOOLEAN)"
     return None

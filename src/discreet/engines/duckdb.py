@@ -15,6 +15,7 @@ from typing import ClassVar
 import pyarrow as pa
 
 from discreet.catalog.column import ColumnType
+from discreet.engines.attended import attended
 from discreet.engines.duckdb_snapshot import DuckDBSnapshot, Settings
 from discreet.engines.engine import Capabilities, Engine, OwnerLog, tell
 from discreet.engines.manifest import Manifest
@@ -111,7 +112,10 @@ class DuckDBEngine(Engine):
 
     def _open(self, manifest: Manifest) -> DuckDBSnapshot:
         settings = self.settings(self._spill(manifest))
-        return DuckDBSnapshot(manifest, self.store.root, settings, self.timeout, self.owner_log)
+        return attended(
+            lambda: DuckDBSnapshot(manifest, self.store.root, settings, self.timeout, self.owner_log),
+            interrupt=lambda: None,  # it is over in milliseconds
+        )
 
     def settings(self, spill: Path | None) -> Settings:
         """DuckDB's settings, with the folder where it may put what does not fit in memory; none means nowhere."""

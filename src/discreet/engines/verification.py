@@ -20,7 +20,7 @@ def verify(build: Build, table: Table) -> None:
 
 
 def _refuse_missing(build: Build, table: Table) -> None:
-    names = [column.name for column in table.columns if not column.nullable and column.default is None]
+    names = [column.name for column in table.columns if not column.nullable]
     for name in _broken(build, names, "bool_or({0} IS NULL)", "fresh.rows"):
         rule = f"{table.name}.{name}: values must not be missing, as the policy says"
         raise InvalidValue(rule, "<a row without one of its type>", "say nullable: true or a default")
