@@ -177,3 +177,16 @@ def test_the_coarsest_grid_below_a_length(length):
 def test_refuses_a_length_without_extent():
     with pytest.raises(InvalidValue):
         Grid.finer_than(Fraction(0))
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, float])
+def test_a_power_of_two_is_one_in_every_float_type(kind):
+    assert Grid.of_step(kind(2.0**-13)) == Grid(-13)
+    with pytest.raises(InvalidValue):
+        Grid.of_step(kind(0.3))
+
+
+def test_the_type_of_an_array_of_answers_depends_on_the_grid_alone():
+    for steps in (np.asarray([0]), np.asarray([2**62])):
+        assert Grid(0).values_of(steps).dtype == np.int64
+        assert Grid(3).values_of(steps).dtype == Grid(-3).values_of(steps).dtype == np.float64

@@ -47,8 +47,8 @@ class Grid:
     def of_step(cls, step: Number) -> Grid:
         """The grid whose step is ``step``, which must be a power of two."""
         size = rational(step, "grid")
-        if isinstance(step, float):
-            size = Fraction(step)  # the shortest decimal of 2^-30 is not a power of two; the float is
+        if isinstance(step, (float, np.floating)):
+            size = Fraction(float(step))  # the shortest decimal of 2^-30 is not a power of two; the float is
         for part, other, sign in (
             (size.numerator, size.denominator, 1),
             (size.denominator, size.numerator, -1),
@@ -118,7 +118,7 @@ class Grid:
         return int(steps) << self.exponent if self.exponent >= 0 else math.ldexp(steps, self.exponent)
 
     def values_of(self, steps: Integers) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
-        """The numbers that many steps from zero."""
+        """The numbers that many steps from zero: integers on the grid of 1, floats on all others."""
         if self.exponent == 0:
             return steps
         return np.ldexp(steps.astype(np.float64), self.exponent)

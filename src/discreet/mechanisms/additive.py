@@ -59,7 +59,10 @@ class AdditiveNoise(Measurement):
         self.dimension = None if dimension is None else integer(dimension, "dimension", least=1)
 
     def release(self, value: npt.ArrayLike, *, source: Source = SYSTEM) -> Answers:
-        """The noisy value or values, in the shape they came in: integers on whole-number grids, else floats."""
+        """The noisy value or values, in the shape they came in.
+
+        One value is an int on whole-number grids, else a float. An array holds integers on the grid of 1, else floats.
+        """
         steps = self._steps(value)
         noisy = steps + self.law.draw(steps.size, source.open()).reshape(steps.shape)
         return self.grid.values_of(noisy) if steps.ndim else self.grid.value_of(int(noisy))
