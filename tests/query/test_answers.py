@@ -10,6 +10,7 @@ import pytest
 
 from discreet.privacy.loss import Pure
 from discreet.query.question import prepare
+from tests.query.hostile import DATES, REALS, TIMES, WHOLE, WORDS
 from tests.query.world import CATALOG, Row, World, answer_without_noise, read_queries
 
 CLOSE = 2e-3  # the grids' rounding, at this price
@@ -69,3 +70,40 @@ def test_groups_that_nobody_is_in_are_listed_with_zero(world: World) -> None:
     rows = _rows(answer_without_noise(question, world))
     assert len(rows) == 112  # 0 to 110, and missing
     assert {n for age, n in rows if age != 37} == {0}
+
+
+@pytest.fixture(scope="module")
+def crowded() -> World:
+    """People with up to nine rows, and values on both sides of every bound."""
+    lists = (
+        WORDS,
+        WHOLE,
+        REALS,
+        REALS[::-1],
+        WHOLE[::-1],
+        DATES,
+        TIMES,
+        (True, False, None),
+        WORDS[::-1],
+        ("x", "z", None),
+    )
+    sizes = [person for person in range(20) for _ in range(1 + person % 9)]
+    visits = [
+        (person, (person, *(each[k * (j + 1) % len(each)] for j, each in enumerate(lists))))
+        for k, person in enumerate(sizes)
+    ]
+    found = World({"visits": visits, "survey": [(k, (WHOLE[k], None)) for k in range(len(WHOLE))]})
+    # Three whole rows of 2^16 units each, shared out and rounded down.
+    found.database.execute("CREATE MACRO w(n) AS CASE WHEN n <= 3 THEN 1 ELSE (3 * 65536) // n / 65536 END")
+    return found
+
+
+WEIGHTED = read_queries("weighted.sql")
+
+
+@pytest.mark.parametrize(("query", "by_hand"), list(zip(WEIGHTED[::2], WEIGHTED[1::2], strict=True)))
+def test_without_noise_the_answer_is_the_weighted_one_written_by_hand(query: str, by_hand: str, crowded: World) -> None:
+    mine = _rows(answer_without_noise(prepare(query, CATALOG, Pure(1000)), crowded))
+    wanted = _rows(crowded.plain(by_hand))
+    assert wanted
+    assert all(_holds(mine, row) for row in wanted), (wanted, mine)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from discreet.privacy.loss import Pure, ZeroConcentrated
@@ -53,7 +53,13 @@ def _neighbours(plan: BlockPlan) -> Neighbours:
     return plan.block.rows.privacy.neighbours
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+EXTREME = ("a", 2**62, 1000.0, 1e300, 2**63 - 1, None, None, True, "", "x")
+HEAVY = Person([EXTREME] * 7, [(2020, "f")] * 4, (110, True))
+LIGHT = Person([("b", 0, 0.0, -1e300, -(2**63), None, None, False, "", "y")] * 3, [(1900, "m")], (0, False))
+
+
+@example(crowd=[], one=HEAVY, other=LIGHT)
+@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(crowd=st.lists(PEOPLE, max_size=4), one=PEOPLE, other=PEOPLE)
 def test_one_person_moves_every_sum_by_at_most_what_is_declared(
     crowd: list[Person], one: Person, other: Person

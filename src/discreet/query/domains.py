@@ -11,6 +11,7 @@ import itertools
 from dataclasses import replace
 from datetime import date, timedelta
 from fractions import Fraction
+from functools import lru_cache
 
 import duckdb
 import pyarrow as pa
@@ -35,7 +36,7 @@ _CLOSED: dict[str, str | bool | int | float | list[str]] = {
 _REMEDY = "list keys or bounds for the columns of GROUP BY in the policy"
 
 
-def domains_of(block: Block) -> list[list[Key]]:
+def domains_of(block: Block) -> list[tuple[Key, ...]]:
     """For every key of a block, every value it can have; refused where that is not public, or there are too many."""
     lists = []
     size = 1
@@ -52,7 +53,8 @@ def domains_of(block: Block) -> list[list[Key]]:
     return lists
 
 
-def domain_of(expression: Expression) -> list[Key] | None:
+@lru_cache(maxsize=256)  # what it finds is public, and finding it can take a database
+def domain_of(expression: Expression) -> tuple[Key, ...] | None:
     """Every value that an expression can take, in canonical order; None where that is not public."""
     values = _listed(expression)
     if values is not None:
@@ -164,8 +166,8 @@ def _replaced(expression: Expression, names: dict[Expression, str]) -> Expressio
     return expression
 
 
-def _ordered(values: list[Key]) -> list[Key]:
+def _ordered(values: list[Key]) -> tuple[Key, ...]:
     """An order that depends on the values alone, missing last."""
     # NaN is in no group: it equals nothing. A negative zero is the zero that it equals.
     known = sorted({v + 0 if isinstance(v, float) else v for v in values if v is not None and v == v})
-    return [*known, *([None] if None in values else [])]
+    return (*known, *([None] if None in values else []))

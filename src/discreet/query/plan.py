@@ -44,7 +44,7 @@ class BlockPlan:
     """All that is decided about a block before its rows are read."""
 
     block: Block
-    domains: list[list[Key]]
+    domains: list[tuple[Key, ...]]
     """For every key, every value it can have."""
     groups: list[tuple[Key, ...]]
     """Every group: all combinations of keys; one without keys."""

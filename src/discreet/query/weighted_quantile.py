@@ -18,7 +18,7 @@ from discreet.noise.source import Stream
 from discreet.noise.uniform import UniformInteger
 from discreet.query.choice import Choice
 
-__all__ = ["choose_quantile"]
+__all__ = ["choose_quantile", "distances_of"]
 
 Whole = npt.NDArray[np.object_]
 _FURTHEST = 2**61
@@ -26,14 +26,25 @@ _FURTHEST = 2**61
 
 def choose_quantile(points: Integers, weights: Integers, choice: Choice, stream: Stream) -> int:
     """A grid point between the ends, with probability proportional to e^(-factor · d)."""
+    starts, lengths, distances = _scored(points, weights, choice)
+    race = GumbelChoice(-distances, choice.factor / choice.quantile.denominator, lengths)
+    strip = int(race.draw(1, stream)[0])
+    return int(starts[strip]) + int(UniformInteger(int(lengths[strip])).draw(1, stream)[0])
+
+
+def distances_of(points: Integers, weights: Integers, choice: Choice) -> dict[int, int]:
+    """The distance of every point between the ends, in parts of the quantile's denominator; for checks by hand."""
+    strips = zip(*(column.tolist() for column in _scored(points, weights, choice)), strict=True)
+    return {start + k: distance for start, length, distance in strips for k in range(length)}
+
+
+def _scored(points: Integers, weights: Integers, choice: Choice) -> tuple[Integers, Integers, Integers]:
+    """Strips of points that are equally far off: where each starts, how long it is, and how far."""
     values, inverse = np.unique(points, return_inverse=True)
     mass = np.zeros(len(values), object)
     np.add.at(mass, inverse, weights.astype(object))
     starts, lengths, below, at = _strips(values, mass, choice.ends)
-    distances = _distances(below, at, int(mass.sum()), choice)
-    race = GumbelChoice(-distances, choice.factor / choice.quantile.denominator, lengths)
-    strip = int(race.draw(1, stream)[0])
-    return int(starts[strip]) + int(UniformInteger(int(lengths[strip])).draw(1, stream)[0])
+    return starts, lengths, _distances(below, at, int(mass.sum()), choice)
 
 
 def _strips(values: Integers, mass: Whole, ends: tuple[int, int]) -> tuple[Integers, Integers, Whole, Whole]:
