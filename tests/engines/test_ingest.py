@@ -25,8 +25,6 @@ from tests.engines.crashing_ingest import STEPS
 from tests.engines.people import PEOPLE, people
 
 ROOT = Path(__file__).parents[2]
-COMMITTED = {"after manifest", "after sync"}
-"""Where the new version is in force: the manifest has been replaced."""
 
 
 @pytest.fixture

@@ -348,6 +348,15 @@ def test_a_type_without_a_meaning_is_refused_unless_nobody_declares_it(engine: D
     assert engine.run("SELECT name, x FROM small").to_pylist() == [{"name": "a", "x": 1}]
 
 
+def test_brackets_in_the_name_of_a_file_are_not_a_pattern(tmp_path: Path, engine: DuckDBEngine) -> None:
+    for name, x in (("rows[1]", 1), ("rows1", 2)):
+        parquet.write_table(pa.table({"name": ["a"], "x": [x]}), tmp_path / f"{name}.parquet")
+        (tmp_path / f"{name}.csv").write_text(f"name,x\na,{x}\n")
+    for suffix in ("parquet", "csv"):
+        ingest(engine, SMALL, tmp_path / f"rows[1].{suffix}")
+        assert engine.run("SELECT x FROM small").to_pylist() == [{"x": 1}]
+
+
 def test_columns_may_come_from_the_names_of_folders(tmp_path: Path, engine: DuckDBEngine) -> None:
     for name in ("a", "b"):
         (tmp_path / "parts" / f"name={name}").mkdir(parents=True)
