@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+from sqlglot import exp
 
 from discreet.noise.source import SYSTEM
 from discreet.privacy.loss import Pure
@@ -66,6 +67,13 @@ def test_a_query_named_once_and_used_twice_is_measured_once() -> None:
         f"{named} SELECT c FROM x UNION ALL SELECT c FROM x",
     ):
         assert len(prepare(query, CATALOG, Pure(1)).plans) == 1, query
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_everything_that_is_measured_is_used(query: str) -> None:
+    question = prepare(query, CATALOG, Pure(1))
+    used = {table.name for table in question.split.above.find_all(exp.Table)}
+    assert {plan.block.name for plan in question.plans} <= used
 
 
 def test_an_engine_that_fails_on_access_changes_no_refusal() -> None:

@@ -54,7 +54,7 @@ def _neighbours(plan: BlockPlan) -> Neighbours:
 
 
 EXTREME = ("a", 2**62, 1000.0, 1e300, 2**63 - 1, None, None, True, "", "x")
-HEAVY = Person([EXTREME] * 7, [(2020, "f")] * 4, (110, True))
+HEAVY = Person([EXTREME] * 7, [(2020, "f")] * 4, (2, True))
 LIGHT = Person([("b", 0, 0.0, -1e300, -(2**63), None, None, False, "", "y")] * 3, [(1900, "m")], (0, False))
 
 

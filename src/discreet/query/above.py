@@ -26,19 +26,23 @@ def post_processing(node: exp.Select, scope: Scope, answer: Answer) -> exp.Selec
     unknown = {key for key, value in node.args.items() if value} - _PARTS
     if unknown:
         raise refuse(node, f"{min(unknown).rstrip('_').upper()} is not understood here", "leave it out")
+    # Sources and subqueries are answered as the nodes they were first built from, so that nothing is measured twice.
     above = node.copy()
     above.set("with_", None)
-    clause = above.args.get("from_")
-    places = [clause.this] if clause is not None else []
-    places += [join.this for join in above.args.get("joins") or []]
-    for place in places:
-        place.replace(_source(place, scope, answer))
-    inside = {id(part) for place in places for part in place.walk()}
-    for query in [found for found in _outermost_queries(above) if id(found) not in inside]:
-        found = answer(query, scope)
-        query.replace(exp.Subquery(this=found) if isinstance(query, exp.Subquery) else found)
+    pairs = zip(_sources_of(node), _sources_of(above), strict=True)
+    answered = [(place, _source(original, scope, answer)) for original, place in pairs]
+    pairs = zip(_queries_of(node), _queries_of(above), strict=True)
+    answered += [(place, _subquery(original, scope, answer)) for original, place in pairs]
+    for place, found in answered:
+        place.replace(found)
     check_all(above)
     return above
+
+
+def _sources_of(node: exp.Select) -> list[exp.Expr]:
+    clause = node.args.get("from_")
+    places = [clause.this] if clause is not None else []
+    return places + [join.this for join in node.args.get("joins") or []]
 
 
 def _source(place: exp.Expr, scope: Scope, answer: Answer) -> exp.Expr:
@@ -52,16 +56,20 @@ def _source(place: exp.Expr, scope: Scope, answer: Answer) -> exp.Expr:
     return exp.Subquery(this=found, alias=named)
 
 
-def _outermost_queries(above: exp.Select) -> list[exp.Expr]:
-    """Subqueries in expressions, each without those inside it; FROM and JOIN were put in place before."""
+def _subquery(node: exp.Expr, scope: Scope, answer: Answer) -> exp.Expr:
+    found = answer(node, scope)
+    return exp.Subquery(this=found) if isinstance(node, exp.Subquery) else found
+
+
+def _queries_of(node: exp.Select) -> list[exp.Expr]:
+    """Subqueries in expressions, each without those inside it; not those of FROM, JOIN and WITH."""
     found: list[exp.Expr] = []
-    for key, value in above.args.items():
-        for part in value if isinstance(value, list) else [value]:
-            if not isinstance(part, exp.Expr) or key == "from_":
-                continue
-            roots = [part.args.get("on")] if key == "joins" else [part]
-            for root in roots:
-                found += _queries_in(root) if root is not None else []
+    for key, value in node.args.items():
+        parts = [part for part in (value if isinstance(value, list) else [value]) if isinstance(part, exp.Expr)]
+        if key == "joins":
+            parts = [join.args["on"] for join in parts if join.args.get("on") is not None]
+        if key not in ("from_", "with_"):
+            found += [query for part in parts for query in _queries_in(part)]
     return found
 
 

@@ -18,15 +18,13 @@ class Released:
     above: exp.Query
 
 
-@dataclass
+@dataclass(frozen=True)
 class NamedQuery:
     """A query that WITH named."""
 
     query: exp.Query
     scope: Scope
     """What it can see itself: the names before its own."""
-    released: Released | None = None
-    """What it became when it was first used, so that using it again measures nothing again."""
 
 
 @dataclass(frozen=True)

@@ -64,11 +64,22 @@ class _Splitter:
         self.names = Names()
         self.blocks: list[Block] = []
         self.public: set[str] = set()
+        # By identity; the node is kept so that no other can take its place in memory.
+        self._released: dict[int, tuple[exp.Expr, Released]] = {}
 
     # What a query becomes.
 
     def build(self, node: exp.Expr, scope: Scope) -> Found:
-        """What a query produces: rows, private or public, or something that may leave."""
+        """What a query produces: rows, private or public, or something that may leave and is measured once."""
+        known = self._released.get(id(node))
+        if known is not None:
+            return known[1]
+        found = self._built(node, scope)
+        if isinstance(found, Released):
+            self._released[id(node)] = node, found
+        return found
+
+    def _built(self, node: exp.Expr, scope: Scope) -> Found:
         if isinstance(node, exp.Subquery):
             check_alias(node)
             if {key for key, value in node.args.items() if value} - {"this", "alias"}:
@@ -148,11 +159,7 @@ class _Splitter:
         if named is None:
             check_alias(node)
             return table_rows(find_table(node, self.catalog), self.catalog, self.names)
-        if named.released is not None:
-            return named.released
-        found = self.build(named.query.copy(), named.scope)
-        named.released = found if isinstance(found, Released) else None
-        return found
+        return self.build(named.query, named.scope)
 
     def _rows(self, node: exp.Select, aliased: list[Aliased]) -> tuple[Relation, LookUp]:
         rows = aliased[0][1]
