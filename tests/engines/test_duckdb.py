@@ -17,6 +17,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.catalog.table import Table
+from discreet.engines import duckdb_snapshot
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.engine import Engine
 from discreet.engines.ingest import ingest
@@ -93,11 +94,15 @@ def test_the_doors_are_closed_to_everything_but_questions(engine: DuckDBEngine, 
     assert engine.run("SELECT count(*) AS n FROM people")["n"].to_pylist() == [4]
 
 
-def test_a_python_variable_is_not_a_table(engine: DuckDBEngine) -> None:
-    secret = pa.table({"x": [1]})
+def test_a_python_variable_is_not_a_table(engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB looks for tables among the variables of the module that calls it. Two settings forbid it, each alone."""
+    monkeypatch.setattr(duckdb_snapshot, "secret", pa.table({"x": [1]}), raising=False)
     with pytest.raises(EngineFailure):
         engine.run("SELECT * FROM secret")
-    assert secret.num_rows == 1
+    settings = (
+        "SELECT current_setting('python_enable_replacements') AS a, current_setting('enable_external_access') AS b"
+    )
+    assert engine.run(settings).to_pylist() == [{"a": False, "b": False}]
 
 
 def test_no_progress_bar_tells_how_long_a_question_takes(engine: DuckDBEngine) -> None:
