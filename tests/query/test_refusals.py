@@ -37,6 +37,8 @@ def test_points_at_the_line_and_column_of_the_words() -> None:
     "text",
     [
         "SELECT COUNT(*) FROM visits\x00",
+        "SELECT COUNT(*) FROM visits WHERE note = '\ud800'",
+        "SELECT '\udfff', COUNT(*) FROM visits",
         "SELECT COUNT(*) FROM visits WHERE age IN (" + ", ".join("1" * 5 for _ in range(40_000)) + ")",
         "SELECT " + "(" * 5_000 + "1" + ")" * 5_000,
         "SELECT " + "+".join(["1"] * 20_000),

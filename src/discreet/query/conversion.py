@@ -8,6 +8,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
+from discreet.query.dates import dated_constant
 from discreet.query.expression import Call, Constant, Expression, type_name
 from discreet.query.interval import UNKNOWN, Interval
 from discreet.query.refusal import refuse
@@ -49,9 +50,13 @@ def common_type(node: exp.Expr, arguments: Arguments) -> ColumnType:
     if kinds == {DATE, TIMESTAMP}:
         return TIMESTAMP
     dated = kinds & {DATE, TIMESTAMP}
-    texts_are_constant = all(isinstance(a, Constant) for a in arguments if a.type is TEXT)
-    if dated and kinds <= {DATE, TIMESTAMP, TEXT} and texts_are_constant:
-        return TIMESTAMP if TIMESTAMP in dated else DATE
+    texts = [a.value for a in arguments if isinstance(a, Constant) and isinstance(a.value, str)]
+    are_constant = len(texts) == len([a for a in arguments if a.type is TEXT and not is_null(a)])
+    if dated and kinds <= {DATE, TIMESTAMP, TEXT} and are_constant:
+        kind = TIMESTAMP if TIMESTAMP in dated else DATE
+        for text in texts:
+            dated_constant(node, text, kind)  # refuses what is no date: it would match nothing, at a price
+        return kind
     names = " and ".join(sorted(kind.value for kind in kinds))
     raise refuse(node, f"{names} do not go together", "use CAST to bring them to one type")
 

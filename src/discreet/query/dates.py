@@ -8,11 +8,11 @@ from fractions import Fraction
 from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
-from discreet.query.expression import Call, Expression, type_name
+from discreet.query.expression import Call, Constant, Expression, type_name
 from discreet.query.interval import UNKNOWN, Interval
 from discreet.query.refusal import refuse
 
-__all__ = ["DATE_PARTS", "date_part", "days_between", "epoch", "truncated_date"]
+__all__ = ["DATE_PARTS", "date_part", "dated_constant", "days_between", "epoch", "truncated_date"]
 
 INTEGER, DATE, TIMESTAMP = ColumnType.INTEGER, ColumnType.DATE, ColumnType.TIMESTAMP
 
@@ -40,6 +40,18 @@ def epoch(value: date | datetime) -> Fraction:
     if isinstance(value, datetime):
         return Fraction((value.replace(tzinfo=None) - datetime(1970, 1, 1)) / timedelta(microseconds=1)) / 10**6
     return Fraction((value - _EPOCH).days)
+
+
+def dated_constant(node: exp.Expr, text: str, kind: ColumnType) -> Constant:
+    """The date or timestamp that a text of the query stands for."""
+    try:
+        value = date.fromisoformat(text) if kind is DATE else datetime.fromisoformat(text)
+    except ValueError:
+        raise refuse(node, "a date must be written as '2020-12-31'", "or compare with a column") from None
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        raise refuse(node, "timestamps have no time zone here", "convert it to UTC")
+    place = epoch(value)
+    return Constant(kind, Interval(place, place), False, value)
 
 
 def date_part(node: exp.Expr, part: str, argument: Expression) -> Expression:

@@ -23,6 +23,8 @@ def parsed(text: str, dialect: str) -> exp.Query:
     if len(text) > _LONGEST or "\x00" in text:
         rule = f"a query must be text of at most {_LONGEST:,} characters without NUL"
         raise QueryRefused(rule, "", "shorten it", line=1, column=1)
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise QueryRefused("a query must be valid Unicode", "", "it holds half of a character", line=1, column=1)
     statements = _statements(text, dialect)
     if len(statements) != 1 or not isinstance(statements[0], (exp.Select, exp.SetOperation, exp.Subquery)):
         wrong = statements[1] if len(statements) > 1 else statements[0] if statements else None

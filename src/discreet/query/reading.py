@@ -6,7 +6,6 @@ Nothing is ignored: a node whose every part is not understood is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import date, datetime
 
 from sqlglot import exp
 
@@ -15,10 +14,9 @@ from discreet.engines.parameters import bound
 from discreet.errors import InvalidInput, QueryRefused
 from discreet.exact.rational import rational
 from discreet.query.conversion import as_type, common_type
-from discreet.query.dates import date_part, days_between, epoch, truncated_date
+from discreet.query.dates import date_part, dated_constant, days_between, truncated_date
 from discreet.query.expression import Call, Constant, Expression
 from discreet.query.functions import RULES
-from discreet.query.interval import Interval
 from discreet.query.refusal import refuse
 
 __all__ = ["LookUp", "read", "read_condition"]
@@ -188,19 +186,8 @@ def _cast(node: exp.Expr, look_up: LookUp) -> Expression:
         raise refuse(node, f"values cannot be cast to {to.sql()} here", f"cast to {', '.join(_SPELLED)}")
     inner = read(node.this, look_up)
     if isinstance(inner, Constant) and isinstance(inner.value, str) and kind in (ColumnType.DATE, ColumnType.TIMESTAMP):
-        return _dated(node, inner.value, kind)
+        return dated_constant(node, inner.value, kind)
     return as_type(inner, kind)
-
-
-def _dated(node: exp.Expr, text: str, kind: ColumnType) -> Constant:
-    try:
-        value = date.fromisoformat(text) if kind is ColumnType.DATE else datetime.fromisoformat(text)
-    except ValueError:
-        raise refuse(node, "a date must be written as '2020-12-31'", "or compare with a column") from None
-    if isinstance(value, datetime) and value.tzinfo is not None:
-        raise refuse(node, "timestamps have no time zone here", "convert it to UTC")
-    place = epoch(value)
-    return Constant(kind, Interval(place, place), False, value)
 
 
 def _extract(node: exp.Expr, look_up: LookUp) -> Expression:

@@ -122,8 +122,8 @@ def _normalised(column: Column, statement: Statement) -> str:
     text = quoted(column.name)
     if column.bounds is not None:
         low, high = (statement.bind(end, column.type) for end in column.bounds)
-        below, above = f"WHEN {text} < {low} THEN {low}", f"WHEN {text} > {high} THEN {high}"
-        text = f"CASE {below} {above} ELSE {text} END"
+        inside, below = f"WHEN {text} BETWEEN {low} AND {high} THEN {text}", f"WHEN {text} < {low} THEN {low}"
+        text = f"CASE {inside} {below} WHEN {text} > {high} THEN {high} END"
     if column.default is not None:
         text = f"COALESCE({text}, {statement.bind(column.default, column.type)})"
     return text

@@ -18,6 +18,9 @@ __all__ = ["histogram_of", "statement_of"]
 
 Parameters = list[object]
 
+_EXACT_STEPS = 2**49
+"""Values of fewer steps than this are off by less than a quarter of one, so rounding keeps them between their ends."""
+
 
 def statement_of(plan: BlockPlan) -> tuple[str, Parameters]:
     """The sums s0, s1, … of a block, with its keys k0, k1, … and its parameters."""
@@ -25,7 +28,7 @@ def statement_of(plan: BlockPlan) -> tuple[str, Parameters]:
     columns = [part for k, component in enumerate(plan.components) for part in _columns(component, k, statement)]
     source = _weighted(plan, columns, statement)
     keys = _keys(plan)
-    sums = [f"{_saturated(_summand(component, k))} AS s{k}" for k, component in enumerate(plan.components)]
+    sums = [f"{_saturated(_summand(plan, component, k))} AS s{k}" for k, component in enumerate(plan.components)]
     text = f"WITH {source} SELECT {', '.join([*keys, *sums, '1 AS one'])} FROM _weighted{_grouped(keys)}"
     return text, statement.parameters
 
@@ -101,14 +104,22 @@ def _on_grid(
         raise AssertionError("values on a grid have bounds")
     text = f"CAST({argument.write(statement)} AS DOUBLE)"
     low, high = (_real(end) for end in known)
-    moved = f"(GREATEST({low}, LEAST({high}, {text})) - {_real(centre)}) * {_real(1 / step)}"
-    return f"CASE WHEN isfinite({text}) THEN CAST(GREATEST({ends[0]}, LEAST({ends[1]}, {moved})) AS BIGINT) END"
+    steps = f"({text} - {_real(centre)}) * {_real(1 / step)}"
+    if max(abs(known[0]), abs(known[1]), abs(centre)) / step >= _EXACT_STEPS:
+        steps = f"GREATEST({ends[0]}, LEAST({ends[1]}, {steps}))"
+    outer = (min(max(round((end - centre) / step), ends[0]), ends[1]) for end in known)
+    beyond = "CASE WHEN {} < {} THEN {} ELSE {} END".format(text, low, *outer)
+    # Nearly every value lies within its bounds, and the first branch is the cheap one.
+    inside = f"WHEN {text} BETWEEN {low} AND {high} THEN CAST({steps} AS BIGINT)"
+    return f"CASE {inside} WHEN isfinite({text}) THEN {beyond} END"
 
 
 def _real(value: Fraction) -> str:
     return f"CAST({float(value)!r} AS DOUBLE)"
 
 
-def _summand(component: Component, k: int) -> str:
-    value = "w" if component.argument is None else " * ".join(["w", *[f"x{k}"] * max(component.power, 1)])
+def _summand(plan: BlockPlan, component: Component, k: int) -> str:
+    weight = ["w"] if plan.weight > 1 else []
+    values = [] if component.argument is None else [f"x{k}"] * max(component.power, 1)
+    value = " * ".join(weight + values) or "1"
     return value if component.condition is None else f"CASE WHEN f{k} THEN {value} END"
