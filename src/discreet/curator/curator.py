@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import os
-import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -259,7 +258,7 @@ class Curator:
         return {
             "question": sql,
             "answered_by": "discreet",
-            "id": str(uuid.uuid5(uuid.NAMESPACE_URL, receipt.request)),
+            "plan": receipt.request.removeprefix("plan:"),
             "loss": repr(price),
             "tables": dict(versions),
             "ledger": {"position": receipt.position, "head": receipt.head.hex(), "charge": receipt.charge},

@@ -7,7 +7,6 @@ version or the whole new one. Columns that the policy does not declare are never
 from __future__ import annotations
 
 import re
-import uuid
 from typing import Any
 
 import duckdb
@@ -25,6 +24,7 @@ from discreet.engines.sources import parts_of
 from discreet.engines.units import Numbering, numbering
 from discreet.engines.verification import verify
 from discreet.errors import DiscreetError, StoreError
+from discreet.noise.source import fresh_id
 
 __all__ = ["ingest"]
 
@@ -103,7 +103,7 @@ def _sort(build: Build, table: Table, numbers: Numbering) -> None:
 
 
 def _stored(engine: DuckDBEngine, table: Table, numbers: Numbering) -> Stored:
-    unique = uuid.uuid4().hex
+    unique = fresh_id()
     parent = numbers.parent
     return Stored(
         name=table.name,

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import uuid
 import weakref
 from contextlib import suppress
 from pathlib import Path
 
 from discreet.engines.file_lock import FileLock
+from discreet.noise.source import fresh_id
 
 __all__ = ["Scratch"]
 
@@ -27,7 +27,7 @@ class Scratch:
         gate.acquire(wait=True)  # nobody sweeps between the making of a folder and the taking of its lock
         try:
             _sweep(parent)
-            name = uuid.uuid4().hex
+            name = fresh_id()
             held = FileLock(parent / f"{name}.held")
             held.acquire(wait=False)
             self.path = parent / name

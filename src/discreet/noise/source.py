@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from discreet.errors import InvalidValue
 
-__all__ = ["SYSTEM", "ReplayableSource", "ScriptedSource", "Source", "Stream", "SystemSource", "Words"]
+__all__ = ["SYSTEM", "ReplayableSource", "ScriptedSource", "Source", "Stream", "SystemSource", "Words", "fresh_id"]
 
 Words = npt.NDArray[np.uint64]
 
@@ -106,3 +106,8 @@ class _KeyStream:
 
 
 SYSTEM = SystemSource()
+
+
+def fresh_id() -> str:
+    """A name that nobody had before and nobody can guess, 128 bits in hexadecimal digits."""
+    return SYSTEM.open().words(2).tobytes().hex()
