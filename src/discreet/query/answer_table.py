@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ from discreet.query.block import Aggregate, AggregateKind
 from discreet.query.domains import arrow_type
 from discreet.query.expression import Expression
 from discreet.query.measure import Measured
+from discreet.query.plan import Noise
 
 __all__ = ["Band", "noisy_table"]
 
@@ -76,10 +78,15 @@ def _count_band(measured: Measured, aggregate: Aggregate, confidence: float, raw
     return Band(np.maximum(np.rint(band.value), 0), np.maximum(band.low, 0), np.maximum(band.high, 0))
 
 
+@lru_cache(maxsize=1024)  # an exact quantile takes a while, and every column of a block asks for it
+def _reach(noise: Noise, confidence: float) -> float:
+    return float(noise.error(open_probability(confidence, "confidence")))
+
+
 def _sum_band(measured: Measured, k: int, confidence: float) -> Band:
     plan = measured.plan
     unit = float(plan.unit(plan.components[k]))
-    reach = plan.noises[k].error(open_probability(confidence, "confidence")) * unit
+    reach = _reach(plan.noises[k], confidence) * unit
     value = measured.sums[k].astype(np.float64) * unit
     return Band(value, value - reach, value + reach)
 

@@ -1,0 +1,45 @@
+"""Intervals cover the truth at least as often as they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from discreet.noise.source import SYSTEM
+from discreet.privacy.loss import Pure, ZeroConcentrated
+from discreet.query.answer_table import noisy_table
+from discreet.query.measure import Measured, exact_sums
+from discreet.query.plan import BlockPlan
+from discreet.query.question import prepare
+from tests.query.hostile import Person, world_of
+from tests.query.world import CATALOG
+
+QUERY = "SELECT COUNT(*), SUM(cost), AVG(cost), VAR_POP(cost), STDDEV_POP(age), AVG(age) FROM visits"
+TIMES = 400
+# At coverage 0.95 and 400 times, fewer than 350 happen with probability below 1e-8.
+LEAST = 350
+CROWD = {
+    k: Person([("a", k % 90, (k * 37) % 1000, 1.0, 1, None, None, True, "", "x")] * 2, [], (1, True))
+    for k in range(300)
+}
+
+
+def _noisy(plan: BlockPlan, exact: list[np.ndarray]) -> Measured:
+    stream = SYSTEM.open()
+    sums = [sums + noise.draw(1, stream) for sums, noise in zip(exact, plan.noises, strict=True)]
+    return Measured(plan, plan.groups, sums, [])
+
+
+@pytest.mark.parametrize("price", [Pure(1), Pure(20), ZeroConcentrated(1)])
+def test_an_interval_covers_the_truth_as_often_as_it_says(price: Pure | ZeroConcentrated) -> None:
+    (plan,) = prepare(QUERY, CATALOG, price).plans
+    exact = exact_sums(plan, world_of(CROWD).run)
+    truth = noisy_table(Measured(plan, plan.groups, exact, []), 0.95, raw=True)
+    covered = dict.fromkeys(range(len(plan.block.aggregates)), 0)
+    for _ in range(TIMES):
+        found = noisy_table(_noisy(plan, exact), 0.95, raw=False)
+        for a in covered:
+            low, value, high = (found[f"a{a}{end}"][0].as_py() for end in ("_low", "", "_high"))
+            assert low - 1 <= value <= high + 1  # counts are rounded to whole numbers
+            covered[a] += low - 1e-9 <= truth[f"a{a}"][0].as_py() <= high + 1e-9
+    assert min(covered.values()) >= LEAST, covered
