@@ -43,3 +43,16 @@ def test_an_interval_covers_the_truth_as_often_as_it_says(price: Pure | ZeroConc
             assert low - 1 <= value <= high + 1  # counts are rounded to whole numbers
             covered[a] += low - 1e-9 <= truth[f"a{a}"][0].as_py() <= high + 1e-9
     assert min(covered.values()) >= LEAST, covered
+
+
+@pytest.mark.parametrize("query", ["SELECT STDDEV(age), VARIANCE(cost), AVG(age), COUNT(*) FROM visits"])
+def test_values_about_nobody_stay_plausible(query: str) -> None:
+    (plan,) = prepare(query, CATALOG, Pure("0.1")).plans
+    nobody = exact_sums(plan, world_of({}).run)
+    for _ in range(50):
+        found = noisy_table(_noisy(plan, nobody), 0.95, raw=False)
+        for a, most in enumerate((110, 1000**2, 110, float("inf"))):
+            low, value, high = (found[f"a{a}{end}"][0].as_py() for end in ("_low", "", "_high"))
+            assert low >= 0
+            assert low <= value + 1 <= high + 2
+            assert value <= most

@@ -117,10 +117,10 @@ def _spread_band(measured: Measured, aggregate: Aggregate, confidence: float, ra
     low, high = _spread_ends(count, first, second, widest)
     if aggregate.is_sample:
         value, low, high = (v * n / np.maximum(n - 1, 1) for v in (value, low, high))
-    if not raw or aggregate.kind is AggregateKind.DEVIATION:
-        value = np.clip(value, 0, 2 * widest)
+    if not raw:
+        value = np.clip(value, low, high)
     if aggregate.kind is AggregateKind.DEVIATION:
-        return Band(np.sqrt(value), np.sqrt(low), np.sqrt(high))
+        return Band(np.sqrt(np.maximum(value, 0)), np.sqrt(low), np.sqrt(high))
     return Band(value, low, high)
 
 
