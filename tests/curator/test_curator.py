@@ -197,6 +197,13 @@ def test_refusals_come_before_any_row_is_read(curator: Curator, sql: str, monkey
     assert curator.ledger.head() == before
 
 
+@pytest.mark.parametrize("tail", ["ORDER BY nobody", "HAVING COUNT(*) > DATE '2020-01-01'", "QUALIFY nope OVER () > 1"])
+def test_mistakes_above_the_aggregates_cost_nothing(curator: Curator, tail: str) -> None:
+    with pytest.raises(QueryRefused):
+        curator.ask(f"SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward {tail}", epsilon=1)
+    assert curator.budget()["visits"]["spent"] == Pure(0)
+
+
 def test_an_engine_that_fails_gives_one_constant_error_and_no_refund(
     curator: Curator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,9 +37,9 @@ from discreet.exact.rational import Number, positive
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.loss import Approximate, Pure, ZeroConcentrated
 from discreet.query.answer_table import noisy_table
-from discreet.query.measure import Measured, measure
+from discreet.query.measure import Measured, measure, nothing_measured
 from discreet.query.question import ExpectedError, Question, prepare
-from discreet.query.sandbox import post_process, with_intervals
+from discreet.query.sandbox import check_above, post_process, with_intervals
 
 __all__ = ["Curator", "Explanation"]
 
@@ -182,11 +182,18 @@ class Curator:
         probe = prepare(sql, self.catalog, Pure(wanted))
         if probe.price is None:
             return probe
+        self._check_above(probe)
         budgets = [table.budget for table in map(self.catalog.table, probe.tables) if table.budget is not None]
         if {bool(budget.delta) for budget in budgets} == {True}:
             delta = min(budget.delta - budget.delta_for_keys for budget in budgets)
             return prepare(sql, self.catalog, ZeroConcentrated(_rho(wanted, delta)))
         return probe
+
+    def _check_above(self, question: Question) -> None:
+        """Refuse mistakes above the aggregates before they cost anything, on tables of zeros."""
+        empty = [nothing_measured(plan) for plan in question.plans]
+        tables = {one.plan.block.name: noisy_table(one, 0.95, raw=False) for one in empty}
+        check_above(question.split.above, tables | self._public(question))
 
     def _price_within(self, sql: str, within: float, confidence: float) -> Fraction:
         """The least ε, to about a per cent, at which every count and sum stays within the wanted error."""

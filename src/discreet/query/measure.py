@@ -22,7 +22,7 @@ from discreet.query.plan import BlockPlan
 from discreet.query.statement import histogram_of, statement_of
 from discreet.query.weighted_quantile import choose_quantile
 
-__all__ = ["Measured", "Run", "exact_sums", "measure"]
+__all__ = ["Measured", "Run", "exact_sums", "measure", "nothing_measured"]
 
 Run = Callable[[str, list[object]], pa.Table]
 """Runs one statement with its parameters where the rows are."""
@@ -47,6 +47,13 @@ def measure(plan: BlockPlan, run: Run, source: Source) -> Measured:
     stream = source.open()
     noisy = [sums + noise.draw(len(plan.groups), stream) for sums, noise in zip(exact, plan.noises, strict=True)]
     return Measured(plan, plan.groups, noisy, [_chosen(plan, choice, run, source) for choice in plan.choices])
+
+
+def nothing_measured(plan: BlockPlan) -> Measured:
+    """The shape of what a block will release, with zeros for values; no row is read."""
+    size = len(plan.groups)
+    sums = [np.zeros(size, np.int64) for _ in plan.components]
+    return Measured(plan, plan.groups, sums, [np.zeros(size) for _ in plan.choices])
 
 
 def exact_sums(plan: BlockPlan, run: Run) -> list[Integers]:

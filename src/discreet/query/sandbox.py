@@ -6,7 +6,8 @@ It sees the blocks' noisy tables and the public tables it names. It can reach no
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import duckdb
 import pyarrow as pa
@@ -14,7 +15,7 @@ from sqlglot import exp
 
 from discreet.errors import QueryRefused
 
-__all__ = ["post_process", "with_intervals"]
+__all__ = ["check_above", "post_process", "with_intervals"]
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": "false",
@@ -28,18 +29,28 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 
 def post_process(query: exp.Query, tables: Mapping[str, pa.Table]) -> pa.Table:
     """The result of ``query`` over these tables alone."""
+    with _sandbox(tables, "the noisy values are stored: ask again") as database:
+        return _told_apart(database.sql(query.sql(dialect="duckdb", comments=False)).to_arrow_table())
+
+
+def check_above(query: exp.Query, tables: Mapping[str, pa.Table]) -> None:
+    """Refuse what can be seen to fail from the names and types of these tables alone; nothing is computed."""
+    with _sandbox(tables, "correct it: nothing was spent") as database:
+        database.sql("DESCRIBE " + query.sql(dialect="duckdb", comments=False)).fetchall()
+
+
+@contextmanager
+def _sandbox(tables: Mapping[str, pa.Table], remedy: str) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect(":memory:", config=_CONFIG) as database:
         for name, table in tables.items():
             database.register(name, table)
         database.execute("SET lock_configuration = true")
         try:
-            return _told_apart(database.sql(query.sql(dialect="duckdb", comments=False)).to_arrow_table())
+            yield database
         except duckdb.Error as error:
             # What it complains about was computed from public and noisy values alone.
             rule = "the part of the query above the aggregates failed"
-            raise QueryRefused(
-                rule, str(error).split("\n")[0][:120], "the noisy values are stored: ask again"
-            ) from None
+            raise QueryRefused(rule, str(error).split("\n")[0][:120], remedy) from None
 
 
 def _told_apart(table: pa.Table) -> pa.Table:
