@@ -156,6 +156,29 @@ def test_two_at_once_with_one_id_agree(ledger: Ledger) -> None:
     assert ledger.accounts()["visits"].spent == TENTH.loss
 
 
+def test_threads_that_share_a_ledger_spend_exactly_what_there_is(ledger: Ledger) -> None:
+    released, refused, failed = [], [], []
+
+    def ask(name: int) -> None:
+        for k in range(50):
+            try:
+                ledger.charge(f"{name}-{k}", b"", {"visits": price_in_units(Pure("1/100"), Measure.PURE)}, {})
+                released.append(ledger.settle(f"{name}-{k}", b"answer"))
+            except BudgetExceeded:
+                refused.append(k)
+            except Exception as error:
+                failed.append(error)
+
+    threads = [threading.Thread(target=ask, args=(name,)) for name in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert (len(released), len(refused)) == (100, 300)
+    assert verify(ledger.path.parent).is_sound
+
+
 # Many processes, sudden death.
 
 

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import apsw
@@ -114,6 +115,7 @@ class Ledger:
         if not self.path.exists():
             raise LedgerError("there must be a ledger in the folder", str(folder), "start one with Ledger.create")
         self.database = _connect(self.path)
+        self._writer = Lock()  # one transaction at a time on one connection, whatever the threads do
 
     @classmethod
     def create(cls, folder: Path) -> Ledger:
@@ -220,7 +222,7 @@ class Ledger:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """One writer at a time, and durable when the block ends; any failure leaves everything as it was."""
-        with _explained():
+        with self._writer, _explained():
             self.database.execute("BEGIN IMMEDIATE")
             try:
                 yield
