@@ -66,11 +66,13 @@ class Answer:
         """One value as people read it, with its error bar and no more digits than that leaves."""
         value = self.table[name][row].as_py()
         interval = self.error.get(name, [None] * (row + 1))[row]
+        if value is None:
+            return "NULL"
         if interval is None:
             return (
                 _number(value, _FEW) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
             )
-        reach = (interval[1] - interval[0]) / 2
+        reach = max(value - interval[0], interval[1] - value)  # an end that stops at a bound does not shorten the other
         decimals = max(1 - math.floor(math.log10(reach)), 0) if 0 < reach < math.inf else _FEW
         return f"{_number(value, decimals)} ± {_number(reach, decimals)}"
 
