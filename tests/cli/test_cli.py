@@ -62,6 +62,49 @@ def test_a_newcomer_gets_from_a_csv_to_a_private_answer(tmp_path: Path, monkeypa
     assert "never shown" in refused.stderr
 
 
+def test_natural_mistakes_are_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("person\n1\n2\n")
+    policy = "table: t\nunit: person\nbudget: {epsilon: 3}\ncolumns:\n  person: {type: integer}\n"
+    Path("t.yaml").write_text(policy)
+    Path("richer.yaml").write_text(policy.replace("3", "9"))
+    assert runner.invoke(app, ["protect", "t.csv", "t.yaml", "-c", "h"]).exit_code == 0
+    count = "SELECT COUNT(*) FROM t"
+    for arguments, words in (
+        (["init", "none.csv"], "none.csv: No such file"),
+        (["init", "t.csv"], "overwrites nothing"),
+        (["protect", "t.csv", "none.yaml", "-c", "h"], "none.yaml: No such file"),
+        (["protect", "t.csv", "t.yaml", "-c", "t.csv"], "t.csv"),
+        (["protect", "t.csv", "richer.yaml", "-c", "h"], "must stay as it was, Pure(ε=3), got 'Pure(ε=9)'"),
+        (["ask", count, "-c", "h"], "got <neither>"),
+        (["ask", count, "-e", "1", "--within", "9", "-c", "h"], "got <both>"),
+        (["ask", count, "-e", "abc", "-c", "h"], "got 'abc'"),
+        (["ask", 'SELECT COUNT("[/x]") FROM t', "-e", "1", "-c", "h"], "[/x]"),
+        (["ask", count, "-e", "1", "-c", "none"], "must be a curator"),
+        (["explain", count, "-c", "none"], "must be a curator"),
+        (["budget", "-c", "none"], "must be a curator"),
+        (["ledger", "show", "-c", "none"], "must be a curator"),
+        (["ledger", "verify", "-c", "none"], "must be a curator"),
+    ):
+        result = runner.invoke(app, arguments)
+        assert result.exit_code == 1, arguments
+        assert words in result.stderr
+        assert result.stderr.count("\n") == 1, arguments
+    assert not Path("none").exists()
+
+
+def test_an_answer_takes_its_certificate_along_and_its_names_as_they_are(tmp_path: Path) -> None:
+    source, policy, folder, paper = (str(tmp_path / name) for name in ("t.csv", "t.yaml", "h", "paper.json"))
+    Path(source).write_text("person\n1\n2\n")
+    Path(policy).write_text("table: t\nunit: person\nbudget: {epsilon: 3}\ncolumns:\n  person: {type: integer}\n")
+    assert runner.invoke(app, ["protect", source, policy, "-c", folder]).exit_code == 0
+    question = 'SELECT COUNT(*) AS "[/x]" FROM t'
+    asked = runner.invoke(app, ["ask", question, "-e", "1", "-c", folder, "--certificate", paper])
+    assert asked.exit_code == 0
+    assert "[/x]" in asked.output
+    assert "genuine" in runner.invoke(app, ["certificate", paper]).output
+
+
 def test_a_forged_ledger_is_reported(tmp_path: Path) -> None:
     from discreet.curator.ledger import Ledger
 

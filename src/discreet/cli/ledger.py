@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table as Grid
 
-from discreet.cli.output import console, refusals
+from discreet.cli.output import check_folder, console, opened, refusals
 from discreet.curator.certificate import is_genuine
-from discreet.curator.curator import Curator
 from discreet.curator.ledger import Entry, Ledger
 from discreet.curator.verification import verify
 from discreet.privacy.loss import Pure, ZeroConcentrated, shown
@@ -30,8 +30,8 @@ def budget(folder: Folder = Path("hospital")) -> None:
         grid = Grid(box=None, pad_edge=False)
         for column in ("account", "granted", "spent", "left"):
             grid.add_column(column, justify="left" if column == "account" else "right")
-        for name, amounts in Curator(folder).budget().items():
-            grid.add_row(name, *(_amount(amounts[key]) for key in ("cap", "spent", "left")))
+        for name, amounts in opened(folder).budget().items():
+            grid.add_row(escape(name), *(_amount(amounts[key]) for key in ("cap", "spent", "left")))
         console.print(grid)
 
 
@@ -39,16 +39,17 @@ def _amount(loss: Pure | ZeroConcentrated) -> str:
     return f"ε {shown(loss.epsilon)}" if isinstance(loss, Pure) else f"ρ {shown(loss.rho)}"
 
 
-def show(folder: Folder = Path("hospital"), last: Annotated[int, typer.Option(help="How many.")] = 20) -> None:
+def show(folder: Folder = Path("hospital"), last: Annotated[int, typer.Option(min=1, help="How many.")] = 20) -> None:
     """Show the last records of the ledger.
 
     [dim]Example:[/]  discreet ledger show -c hospital
     """
     with refusals():
+        check_folder(folder)
         ledger = Ledger(folder)
         start = max(ledger.head()[0] - last + 1, 1)
         for entry in ledger.entries(start):
-            console.print(_line(entry), soft_wrap=True)
+            console.print(escape(_line(entry)), soft_wrap=True)
 
 
 def _line(entry: Entry) -> str:
@@ -66,12 +67,14 @@ def verify_ledger(folder: Folder = Path("hospital")) -> None:
 
     [dim]Example:[/]  discreet ledger verify -c hospital
     """
+    with refusals():
+        check_folder(folder)
     found = verify(folder)
     if found.is_sound:
         console.print(f"sound: {found.entries} records, head {found.head.hex()[:16]}…")
         return
     for problem in found.problems:
-        console.print(f"[red]{problem}[/]")
+        console.print(f"[red]{escape(problem)}[/]", soft_wrap=True)
     raise typer.Exit(1)
 
 
@@ -85,10 +88,13 @@ def certificate(
     """
     try:
         paper = json.loads(file.read_text())
-    except (OSError, ValueError):
+    except OSError as fault:
+        console.print(f"[red]refused[/]  {escape(str(file))}: {fault.strerror}", soft_wrap=True)
+        raise typer.Exit(1) from None
+    except ValueError:
         console.print("[red]refused[/]  a certificate is a JSON file")
         raise typer.Exit(1) from None
     if not is_genuine(paper, public_key):
         console.print("[red]not genuine[/]: the signature does not fit what it says")
         raise typer.Exit(1)
-    console.print(f"genuine: {paper.get('loss')} for {paper.get('question')}")
+    console.print(escape(f"genuine: {paper.get('loss')} for {paper.get('question')}"), soft_wrap=True)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
-from discreet.errors import DiscreetError
+from discreet.curator.curator import Curator
+from discreet.errors import DiscreetError, InvalidValue
 
-__all__ = ["console", "refusals"]
+__all__ = ["check_folder", "console", "opened", "refusals"]
 
 console = Console(highlight=False)
 _errors = Console(stderr=True, highlight=False)
@@ -22,5 +25,26 @@ def refusals() -> Iterator[None]:
     try:
         yield
     except DiscreetError as refusal:
-        _errors.print(f"[red]refused[/]  {refusal}", soft_wrap=True, markup=True)
-        raise typer.Exit(1) from None
+        reason = str(refusal)
+    except OSError as fault:
+        reason = f"{fault.filename or 'a file'}: {fault.strerror or type(fault).__name__}"
+    else:
+        return
+    _errors.print(f"[red]refused[/]  {escape(reason)}", soft_wrap=True)
+    raise typer.Exit(1)
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder without a curator, so that a mistyped name does not start an empty one."""
+    if not any((folder / name).exists() for name in ("ledger.db", "ledger.witness")):
+        raise InvalidValue(
+            "there must be a curator in the folder",
+            str(folder),
+            "name its folder with -c, or start one with discreet protect",
+        )
+
+
+def opened(folder: Path) -> Curator:
+    """The curator that is in ``folder`` already."""
+    check_folder(folder)
+    return Curator(folder)

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from discreet.accounting.calibration import least
 from discreet.accounting.filter import ConcentratedFilter
+from discreet.catalog.budget import Budget
 from discreet.catalog.policy_file import read as read_policy
 from discreet.catalog.policy_file import read_folder
 from discreet.catalog.policy_file import write as write_policy
@@ -294,12 +295,19 @@ def _notes(question: Question) -> tuple[str, ...]:
     return tuple(dict.fromkeys(notes))
 
 
+def _stated(value: object) -> str:
+    if not isinstance(value, Budget):
+        return str(value)
+    return repr(value.loss) + (f" and {value.delta_for_keys} for keys" if value.delta_for_keys else "")
+
+
 def _check_promise(before: Table, after: Table) -> None:
     """What was promised and granted once is not changed by taking in data again."""
     for name in ("public", "unit", "neighbours", "budget"):
         if getattr(before, name) != getattr(after, name):
+            was, got = (_stated(getattr(table, name)) for table in (before, after))
             raise InvalidValue(
-                f"{before.name}: {name} must stay as it was", getattr(after, name), "use another table name"
+                f"{before.name}: {name} must stay as it was, {was}", got, "keep it, or use another table name"
             )
     for who, cap in before.analysts.items():
         if after.analysts.get(who, cap) != cap:
