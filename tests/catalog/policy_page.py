@@ -43,7 +43,7 @@ def when(cls: type, field: Field[Any]) -> str:
     if field.default in (MISSING, None, "", ()):
         return "may be left out"
     default = str(field.default).lower()
-    return "half of delta" if field.name == "delta_for_keys" else f"else {default}"
+    return f"else {default}"
 
 
 def rows(cls: type) -> str:

@@ -101,7 +101,7 @@ def budgets(draw: st.DrawFn, most: Budget | None = None) -> Budget:
     delta = Fraction(0)
     if most.delta if most else draw(st.booleans()):
         delta = draw(share) * (most.delta if most else Fraction(1, 10 ** draw(st.integers(1, 30))))
-    return Budget(epsilon, delta, draw(st.sampled_from([None, delta / 3, delta * Fraction(9, 10)])))
+    return Budget(epsilon, delta, draw(st.sampled_from([Fraction(0), delta / 3, delta * Fraction(9, 10)])))
 
 
 @st.composite

@@ -157,7 +157,7 @@ budget: {epsilon: 0.3, delta: 1e-6, delta_for_keys: 1/3000000}
 rows_per_unit: 5
 groups_per_unit: 3
 analysts:
-  ann: {epsilon: 0.1, delta: 1e-7, delta_for_keys: 5e-8}
+  ann: {epsilon: 0.1, delta: 1e-7}
   bob: all
 foreign_keys:
 - {column: order_id, table: orders, other_column: id}

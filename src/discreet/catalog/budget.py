@@ -26,10 +26,10 @@ class Budget:
     delta: Fraction = Fraction(0)
     """The δ of everything together; zero for a pure budget."""
     delta_for_keys: Fraction = Fraction(0)
-    """The part of δ kept for groups that are shown only past a threshold; half of it
-    when not stated. The rest pays for composition."""
+    """The part of δ kept for releases that carry a δ of their own, such as groups that
+    nobody listed. The rest pays for composition."""
 
-    def __init__(self, epsilon: Number, delta: Number = 0, delta_for_keys: Number | None = None) -> None:
+    def __init__(self, epsilon: Number, delta: Number = 0, delta_for_keys: Number = 0) -> None:
         found = Complaints()
         total = found.checked(("epsilon",), positive, epsilon, "epsilon")
         slack = found.checked(("delta",), _below_one, delta, "delta")
@@ -54,10 +54,8 @@ def _below_one(value: Number, name: str) -> Fraction:
     return number
 
 
-def _part_for_keys(stated: Number | None, delta: Fraction) -> Fraction:
-    if stated is None:
-        return delta / 2
+def _part_for_keys(stated: Number, delta: Fraction) -> Fraction:
     part = probability(stated, "delta_for_keys")
-    if part > delta or (delta and part == delta):  # something must be left to compose with
+    if part and part >= delta:  # something must be left to compose with
         raise InvalidValue("delta_for_keys must be below delta", stated, "half of delta is usual")
     return part

@@ -74,7 +74,9 @@ def _unit(table: Table) -> Any:
 def _budget(budget: Budget) -> Any:
     named = [("epsilon", budget.epsilon)]
     if budget.delta:
-        named += [("delta", budget.delta), ("delta_for_keys", budget.delta_for_keys)]
+        named.append(("delta", budget.delta))
+    if budget.delta_for_keys:
+        named.append(("delta_for_keys", budget.delta_for_keys))
     return _flow((name, _plain(number_text(value))) for name, value in named)
 
 

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from discreet.cli.output import console, opened, refusals
+from discreet.cli.output import amount, console, opened, refusals
 from discreet.curator.answer import Answer
 from discreet.curator.curator import Explanation
 from discreet.errors import InvalidValue
@@ -90,4 +90,6 @@ def show_answer(answer: Answer) -> None:
     for note in answer.notes:
         console.print(f"[dim]{escape(note)}[/]", soft_wrap=True)
     if answer.price is not None:
-        console.print(f"[dim]{'cost' if answer.charged else 'asked before, free now; it cost'} {answer.price!r}[/]")
+        console.print(
+            f"[dim]{'cost' if answer.charged else 'asked before, free now; it cost'} {amount(answer.price)}[/]"
+        )

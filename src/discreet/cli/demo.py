@@ -15,7 +15,7 @@ from rich.panel import Panel
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
 from discreet.cli.ask import show_answer, show_explanation
-from discreet.cli.output import console
+from discreet.cli.output import amount, console
 from discreet.curator.curator import Curator
 from discreet.curator.verification import verify
 from discreet.errors import BudgetExceeded, QueryRefused
@@ -137,7 +137,7 @@ class _Story:
     def _verify(self) -> None:
         found = verify(self._curator.folder)
         console.print(f"sound: {found.is_sound}, {found.entries} records, head {found.head.hex()[:16]}…")
-        console.print(f"left: {self._curator.budget()['visits']['left']!r}")
+        console.print(f"left: {amount(self._curator.budget()['visits']['left'])}")
 
 
 def _made_up_visits() -> pa.Table:

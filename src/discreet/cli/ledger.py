@@ -10,11 +10,10 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from discreet.cli.output import check_folder, console, opened, refusals
+from discreet.cli.output import amount, check_folder, console, opened, refusals
 from discreet.curator.certificate import is_genuine
 from discreet.curator.ledger import Entry, Ledger
 from discreet.curator.verification import verify
-from discreet.privacy.loss import Pure, ZeroConcentrated, shown
 
 __all__ = ["budget", "certificate", "show", "verify_ledger"]
 
@@ -31,12 +30,8 @@ def budget(folder: Folder = Path("hospital")) -> None:
         for column in ("account", "granted", "spent", "left"):
             grid.add_column(column, justify="left" if column == "account" else "right")
         for name, amounts in opened(folder).budget().items():
-            grid.add_row(escape(name), *(_amount(amounts[key]) for key in ("cap", "spent", "left")))
+            grid.add_row(escape(name), *(amount(amounts[key]) for key in ("cap", "spent", "left")))
         console.print(grid)
-
-
-def _amount(loss: Pure | ZeroConcentrated) -> str:
-    return f"ε {shown(loss.epsilon)}" if isinstance(loss, Pure) else f"ρ {shown(loss.rho)}"
 
 
 def show(folder: Folder = Path("hospital"), last: Annotated[int, typer.Option(min=1, help="How many.")] = 20) -> None:

@@ -12,8 +12,9 @@ from rich.markup import escape
 
 from discreet.curator.curator import Curator
 from discreet.errors import DiscreetError, InvalidValue
+from discreet.privacy.loss import Loss, Pure, ZeroConcentrated, shown
 
-__all__ = ["check_folder", "console", "opened", "refusals"]
+__all__ = ["amount", "check_folder", "console", "opened", "refusals"]
 
 console = Console(highlight=False)
 _errors = Console(stderr=True, highlight=False)
@@ -48,3 +49,10 @@ def opened(folder: Path) -> Curator:
     """The curator that is in ``folder`` already."""
     check_folder(folder)
     return Curator(folder)
+
+
+def amount(loss: Loss) -> str:
+    """A price or a balance in its own unit: ε 0.5, or ρ 0.006 for budgets with a δ."""
+    if isinstance(loss, Pure):
+        return f"ε {shown(loss.epsilon)}"
+    return f"ρ {shown(loss.rho)}" if isinstance(loss, ZeroConcentrated) else repr(loss)

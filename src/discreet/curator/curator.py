@@ -291,7 +291,9 @@ def _notes(question: Question) -> tuple[str, ...]:
         if plan.weight > 1:
             notes.append(f"People with more than {plan.rows_per_unit} rows count as {plan.rows_per_unit}.")
         if plan.block.keys:
-            notes.append("Every public group is listed, also the empty ones.")
+            notes.append("Every public group is listed, also the empty ones; rows whose key is not listed are in none.")
+        if plan.choices:
+            notes.append("MEDIAN, MIN, MAX and quantiles err in ranks, so they have no error bar.")
     return tuple(dict.fromkeys(notes))
 
 
