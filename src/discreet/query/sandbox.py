@@ -6,8 +6,11 @@ It sees the blocks' noisy tables and the public tables it names. It can reach no
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
+from threading import get_ident
 
 import duckdb
 import pyarrow as pa
@@ -41,16 +44,26 @@ def check_above(query: exp.Query, tables: Mapping[str, pa.Table]) -> None:
 
 @contextmanager
 def _sandbox(tables: Mapping[str, pa.Table], remedy: str) -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect(":memory:", config=_CONFIG) as database:
+    database = _database(os.getpid(), get_ident())
+    try:
         for name, table in tables.items():
             database.register(name, table)
-        database.execute("SET lock_configuration = true")
-        try:
-            yield database
-        except duckdb.Error as error:
-            # What it complains about was computed from public and noisy values alone.
-            rule = "the part of the query above the aggregates failed"
-            raise QueryRefused(rule, str(error).split("\n")[0][:120], remedy) from None
+        yield database
+    except duckdb.Error as error:
+        # What it complains about was computed from public and noisy values alone.
+        rule = "the part of the query above the aggregates failed"
+        raise QueryRefused(rule, str(error).split("\n")[0][:120], remedy) from None
+    finally:
+        for name in tables:
+            database.unregister(name)
+
+
+@lru_cache(maxsize=64)
+def _database(process: int, thread: int) -> duckdb.DuckDBPyConnection:
+    """An empty database for this thread of this process; opening one takes longer than most post-processing."""
+    database = duckdb.connect(":memory:", config=_CONFIG)
+    database.execute("SET lock_configuration = true")
+    return database
 
 
 def _told_apart(table: pa.Table) -> pa.Table:
