@@ -283,6 +283,17 @@ def test_a_predictable_source_is_refused(tmp_path: Path) -> None:
         Curator(tmp_path, source=ReplayableSource(1))
 
 
+def test_prices_out_of_all_proportion_are_refused_or_met_in_plain_words(curator: Curator) -> None:
+    rows = Table("rows", (Column("age", ColumnType.INTEGER, lower=0, upper=110),), budget=Budget(6000))
+    curator.protect(visits().select(["age"]), rows)
+    for table in ("visits", "rows"):
+        with pytest.raises(QueryRefused, match="price is too small"):
+            curator.ask(f"SELECT COUNT(*) FROM {table}", epsilon="1e-13")
+    assert curator.ask("SELECT COUNT(*) AS n FROM rows", epsilon=5000).to_rows()[0]["n"] == 1200
+    with pytest.raises(InvalidInput, match="below 6,000"):
+        curator.ask("SELECT COUNT(*) FROM rows", epsilon="1e6")
+
+
 def test_a_question_needs_a_price_or_an_error(curator: Curator) -> None:
     with pytest.raises(InvalidInput):
         curator.ask(QUESTION)

@@ -48,7 +48,7 @@ class Price:
 
     def __post_init__(self) -> None:
         if min(self.loss, self.delta) < 0 or max(self.loss, self.delta) > _LARGEST:
-            raise InvalidValue("a price must lie between 0 and 2^62 units", f"<{self.loss}, {self.delta}>")
+            raise InvalidValue("a price must not be negative, and below 6,000 in ε or ρ", f"<{self.loss} units>")
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from fractions import Fraction
 
 from discreet.exact.ball import sqrt_down
 from discreet.noise.gaussian import DiscreteGaussian
+from discreet.noise.inversion import SMALLEST_SCALE
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy.loss import Loss, Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
@@ -149,6 +150,9 @@ def _times(privacy: Privacy, component: Component, block: Block) -> int:
 
 
 def _noise(moves: int, share: Fraction, price: Price) -> Noise:
+    variance = Fraction(moves * moves) / (2 * share)
+    if (moves > _LARGEST_SCALE * share) if isinstance(price, Pure) else (variance > _LARGEST_SCALE**2):
+        raise refuse(None, "the price is too small for this question", "spend more, or ask for less at once")
     if isinstance(price, Pure):
-        return DiscreteLaplace(moves / share)
-    return DiscreteGaussian(variance_parameter=Fraction(moves * moves) / (2 * share))
+        return DiscreteLaplace(max(moves / share, SMALLEST_SCALE))  # more noise than so high a price needs
+    return DiscreteGaussian(variance_parameter=max(variance, SMALLEST_SCALE**2))
