@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -276,6 +277,45 @@ def test_a_budget_cannot_be_renewed_by_protecting_again(curator: Curator) -> Non
         curator.protect(visits(), policy(Budget(100)))
     curator.protect(visits(), policy())
     assert curator.budget()["visits"]["left"] == Pure(1)
+
+
+def test_a_budget_cannot_be_renewed_by_another_spelling_of_the_name(curator: Curator) -> None:
+    curator.ask(QUESTION, epsilon=2)
+    with pytest.raises(InvalidInput, match="name"):
+        curator.protect(visits(), replace(policy(), name="VISITS"))
+    assert list(curator.budget()) == ["visits"]
+
+
+def test_a_budget_cannot_be_renewed_by_losing_the_ledger(curator: Curator) -> None:
+    curator.ask(QUESTION, epsilon=2)
+    curator.ledger.close()
+    for file in curator.folder.glob("ledger.*"):
+        file.unlink()
+    with pytest.raises(LedgerError, match="grant every budget again"):
+        Curator(curator.folder)
+
+
+@pytest.mark.parametrize("name", ["../outside", "a/b", "..", ".hidden", 'quo"ted', "sales.visits", "größe", "a%2Fb"])
+def test_tables_of_any_name_stay_in_their_folder_and_are_found_again(tmp_path: Path, name: str) -> None:
+    curator = Curator(tmp_path / "inner" / "hospital")
+    curator.protect(visits(), replace(policy(), name=name))
+    wards = Table('w"x/y', (Column("name", ColumnType.TEXT),), public=True)
+    curator.protect(pa.table({"name": ["surgery"]}), wards)
+    assert {path.name for path in (tmp_path / "inner").iterdir()} == {"hospital"}
+    reopened = Curator(curator.folder)
+    assert {table.name for table in reopened.catalog} == {name, wards.name}
+    spelled = '"' + name.replace('"', '""') + '"'
+    assert reopened.ask(f"SELECT COUNT(*) FROM {spelled}", epsilon=1).to_rows()
+    assert reopened.ask('SELECT name FROM "w""x/y"', epsilon=1).to_rows() == [{"name": "surgery"}]
+
+
+def test_a_table_named_like_an_analysts_account_has_its_own(tmp_path: Path) -> None:
+    curator = Curator(tmp_path / "hospital")
+    curator.protect(visits(), replace(policy(Budget(3)), name="visits/ann"))
+    curator.protect(visits(), policy(analysts={"ann": Budget("0.5")}))
+    with pytest.raises(BudgetExceeded):
+        curator.ask("SELECT COUNT(*) FROM visits", epsilon=1, analyst="ann")
+    assert curator.ask('SELECT COUNT(*) FROM "visits/ann"', epsilon=1).to_rows()
 
 
 def test_a_predictable_source_is_refused(tmp_path: Path) -> None:

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
+from discreet.accounting.concentration import rho_of
 from discreet.accounting.filter import ConcentratedFilter
 from discreet.errors import InvalidType, InvalidValue, NoProvedPath
 from discreet.exact.rational import Number, probability
-from discreet.privacy.loss import Approximate, GaussianDP, Loss, Pure, ZeroConcentrated
+from discreet.privacy.loss import Approximate, Loss, Pure, ZeroConcentrated
 
 __all__ = ["DELTA_UNITS", "LOSS_UNITS", "Allowance", "Measure", "Price", "price_in_units"]
 
@@ -90,13 +91,9 @@ def price_in_units(loss: Loss, measure: Measure) -> Price:
 
 
 def _concentrated(loss: Loss) -> tuple[Fraction, Fraction]:
-    if isinstance(loss, ZeroConcentrated):
-        return loss.rho, Fraction(0)
-    if isinstance(loss, GaussianDP):
-        return loss.mu**2 / 2, Fraction(0)
-    if isinstance(loss, (Pure, Approximate)):
-        return loss.epsilon**2 / 2, loss.delta if isinstance(loss, Approximate) else Fraction(0)
-    raise NoProvedPath("a concentrated budget takes ρ, μ, ε or (ε, δ) prices", repr(loss))
+    if isinstance(loss, Approximate):
+        return rho_of(Pure(loss.epsilon)), loss.delta
+    return rho_of(loss), Fraction(0)
 
 
 def _up(amount: Fraction, units: int) -> int:

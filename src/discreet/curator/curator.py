@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pyarrow as pa
 
@@ -32,6 +33,7 @@ from discreet.curator.signing import Signer
 from discreet.curator.stored import restored, stored
 from discreet.curator.verification import verify
 from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.identifier import quoted
 from discreet.engines.ingest import ingest
 from discreet.errors import InvalidValue, LedgerError, QueryRefused
 from discreet.exact.rational import Number, positive
@@ -83,6 +85,9 @@ class Curator:
 
     def _opened_ledger(self) -> Ledger:
         if not (self.folder / "ledger.db").exists() and not (self.folder / "ledger.witness").exists():
+            if any(not table.public for table in self.catalog):
+                rule = "protected tables must have the ledger of what was spent on them"
+                raise LedgerError(rule, "<no ledger>", "put it back; a new one would grant every budget again")
             return Ledger.create(self.folder)
         found = verify(self.folder)
         if not found.is_sound:
@@ -104,7 +109,7 @@ class Curator:
             _check_promise(before, table)
         catalog = self.catalog.with_table(table)
         ingest(self.engine, table, source, catalog=catalog, progress=progress)
-        write_policy(table, self._policies / f"{table.name}.yaml")
+        write_policy(table, self._policies / f"{_file_name(table)}.yaml")
         self.catalog = catalog
         self._open_accounts(table)
         return table
@@ -217,7 +222,7 @@ class Curator:
                 raise InvalidValue(f"{name}: who asks must be named in the policy", analyst)
             accounts = [_account(table)]
             if analyst is not None and table.analysts.get(analyst) is not None:
-                accounts.append(f"{_account(table)}/{analyst}")
+                accounts.append(_account(table, analyst))
             measure_of = Measure.CONCENTRATED if table.budget and table.budget.delta else Measure.PURE
             if question.price is not None:
                 prices |= dict.fromkeys(accounts, price_in_units(question.price, measure_of))
@@ -252,7 +257,7 @@ class Curator:
 
     def _public(self, question: Question) -> dict[str, pa.Table]:
         names = question.split.public_tables
-        return {name: self.engine.run(f'SELECT * FROM "{name}"') for name in names}  # noqa: S608  names of our catalog
+        return {name: self.engine.run(f"SELECT * FROM {quoted(name)}") for name in names}  # noqa: S608
 
     def _facts(
         self,
@@ -305,7 +310,7 @@ def _stated(value: object) -> str:
 
 def _check_promise(before: Table, after: Table) -> None:
     """What was promised and granted once is not changed by taking in data again."""
-    for name in ("public", "unit", "neighbours", "budget"):
+    for name in ("name", "public", "unit", "neighbours", "budget"):
         if getattr(before, name) != getattr(after, name):
             was, got = (_stated(getattr(table, name)) for table in (before, after))
             raise InvalidValue(
@@ -316,12 +321,19 @@ def _check_promise(before: Table, after: Table) -> None:
             raise InvalidValue(f"{before.name}: the cap of {who} must stay as it was", str(after.analysts[who]))
 
 
-def _account(table: Table) -> str:
-    return table.name
+def _account(table: Table, analyst: str | None = None) -> str:
+    """The name of a budget; a slash stands between table and analyst alone, so no two budgets share a name."""
+    parts = [table.name] if analyst is None else [table.name, analyst]
+    return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in parts)
+
+
+def _file_name(table: Table) -> str:
+    """A file of the policies' own folder, whatever the table is called."""
+    return quote(table.name, safe="").replace(".", "%2E")
 
 
 def _caps(table: Table) -> dict[str, Any]:
-    return {f"{table.name}/{who}": cap for who, cap in table.analysts.items() if cap is not None}
+    return {_account(table, who): cap for who, cap in table.analysts.items() if cap is not None}
 
 
 @lru_cache(maxsize=1024)
