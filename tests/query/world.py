@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from datetime import date
 from pathlib import Path
@@ -74,9 +75,26 @@ CATALOG = Catalog(
             (Column("name", TEXT, keys=("a", "b", "it's", "Ω")), Column("floor", INTEGER, lower=0, upper=5)),
             public=True,
         ),
+        Table(
+            "sites",
+            (
+                Column("ward", TEXT),
+                Column("region", TEXT),
+                Column("opened", DATE, lower=date(1990, 1, 1), upper=date(2030, 1, 1)),
+                Column("rate", REAL, lower=0, upper=2, default=1),
+            ),
+            public=True,
+        ),
     ]
 )
 WARDS = [(0, ("a", 1)), (0, ("b", 2)), (0, ("b", 3)), (0, ("it's", 2))]  # b stands twice: a join repeats its rows
+SITES = [
+    (0, ("a", "north", date(1980, 5, 5), 0.5)),
+    (0, ("b", "south", date(2001, 2, 3), 7.0)),
+    (0, ("it's", None, None, None)),
+    (0, ("zz", "north", date(2020, 1, 1), math.nan)),
+]
+_PUBLIC = {"wards": WARDS, "sites": SITES}
 _TYPES = {INTEGER: "BIGINT", REAL: "DOUBLE", TEXT: "VARCHAR", BOOLEAN: "BOOLEAN", DATE: "DATE", TIMESTAMP: "TIMESTAMP"}
 _ARROW = {
     INTEGER: pa.int64(),
@@ -98,7 +116,7 @@ class World:
     def __init__(self, rows: Rows) -> None:
         self.database = duckdb.connect(":memory:", config={"threads": 1})
         for table in CATALOG:
-            given = list(rows.get(table.name, WARDS if table.public else ()))
+            given = list(rows.get(table.name, _PUBLIC.get(table.name, ())))
             self._fill(table, given)
 
     def _fill(self, table: Table, rows: list[tuple[int, Row]]) -> None:

@@ -3,6 +3,9 @@
 A column with listed keys, a boolean, a bounded whole number or a bounded date can take finitely many public values. An
 expression over such columns is evaluated on all of them, in a database that holds nothing else, and what comes out is
 the list of its groups: bins, months, CASE labels, combinations. Groups that nobody is in appear too, with noise.
+
+A column that comes unchanged from a public table has the values that it has there: they are public, so listing them
+says nothing about anybody.
 """
 
 from __future__ import annotations
@@ -15,10 +18,13 @@ from functools import lru_cache
 
 import duckdb
 import pyarrow as pa
+from sqlglot import exp
 
 from discreet.catalog.column import ColumnType, Value
+from discreet.errors import QueryRefused
 from discreet.query.block import Block
-from discreet.query.expression import Call, Constant, Expression, Field, Statement, type_name
+from discreet.query.expression import Call, Constant, Expression, Field, Statement, fields_of, type_name
+from discreet.query.public_values import ListValues
 from discreet.query.refusal import refuse
 
 __all__ = ["MOST_GROUPS", "Key", "arrow_type", "domain_of", "domains_of"]
@@ -36,21 +42,42 @@ _CLOSED: dict[str, str | bool | int | float | list[str]] = {
 _REMEDY = "list keys or bounds for the columns of GROUP BY in the policy"
 
 
-def domains_of(block: Block) -> list[tuple[Key, ...]]:
-    """For every key of a block, every value it can have; refused where that is not public, or there are too many."""
+def domains_of(block: Block, public_values: ListValues | None = None) -> list[tuple[Key, ...]]:
+    """For every key of a block, every value it can have; refused where that is not public, or there are too many.
+
+    ``public_values`` lists what a public table's column holds; without it, such a column needs keys or bounds as well.
+    """
     lists = []
     size = 1
     for key, place in zip(block.keys, block.places, strict=True):
-        values = domain_of(key)
+        values = domain_of(_with_values(key, place, public_values))
         if values is None:
             raise refuse(place, "the groups are not public", _REMEDY)
         lists.append(values)
         size *= len(values)
     if size > MOST_GROUPS:
-        raise refuse(
-            block.places[0], f"there may be at most {MOST_GROUPS:,} groups", "group by fewer or coarser columns"
-        )
+        raise _too_many(block.places[0])
     return lists
+
+
+def _too_many(place: exp.Expr) -> QueryRefused:
+    return refuse(place, f"there may be at most {MOST_GROUPS:,} groups", "group by fewer or coarser columns")
+
+
+def _with_values(key: Expression, place: exp.Expr, public_values: ListValues | None) -> Expression:
+    """The key with the values of public tables' columns filled in."""
+    if public_values is None:
+        return key
+    filled: dict[Expression, Expression] = {}
+    for used in fields_of(key):
+        if used.origin is None or used.keys is not None:
+            continue
+        values = public_values(used.origin.table, used.origin.column, MOST_GROUPS + 1)
+        if len(values) > MOST_GROUPS:
+            raise _too_many(place)
+        known = tuple(value for value in values if value is not None)
+        filled[used] = replace(used, keys=known, nullable=None in values or used.origin.may_be_absent)
+    return _replaced(key, filled)
 
 
 @lru_cache(maxsize=256)  # what it finds is public, and finding it can take a database
@@ -131,7 +158,8 @@ def _collect(expression: Expression, atoms: dict[Expression, list[Key]]) -> bool
 def _run(expression: Call, atoms: dict[Expression, list[Key]]) -> list[Key]:
     names = {atom: f"d{position}" for position, atom in enumerate(atoms)}
     statement = Statement()
-    text = _replaced(expression, names).write(statement)
+    named: dict[Expression, Expression] = {a: Field(a.type, a.interval, a.nullable, n) for a, n in names.items()}
+    text = _replaced(expression, named).write(statement)
     rows = list(itertools.product(*atoms.values()))
     columns = {name: [row[k] for row in rows] for k, name in enumerate(names.values())}
     with duckdb.connect(":memory:", config=_CLOSED) as database:
@@ -158,11 +186,11 @@ def arrow_type(expression: Expression) -> pa.DataType:
     }[expression.type]
 
 
-def _replaced(expression: Expression, names: dict[Expression, str]) -> Expression:
-    if expression in names:
-        return Field(expression.type, expression.interval, expression.nullable, names[expression])
+def _replaced(expression: Expression, others: dict[Expression, Expression]) -> Expression:
+    if expression in others:
+        return others[expression]
     if isinstance(expression, Call):
-        return replace(expression, arguments=tuple(_replaced(part, names) for part in expression.arguments))
+        return replace(expression, arguments=tuple(_replaced(part, others) for part in expression.arguments))
     return expression
 
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 from discreet.catalog.column import ColumnType, Value
 from discreet.query.interval import UNKNOWN, Interval
 
-__all__ = ["Call", "Constant", "Expression", "Field", "Statement", "fields_of", "type_name"]
+__all__ = ["Call", "Constant", "Expression", "Field", "Origin", "Statement", "fields_of", "type_name"]
 
 _TYPES = {
     ColumnType.INTEGER: "BIGINT",
@@ -57,6 +57,18 @@ class Expression:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """The column of a public table that a field shows unchanged, so that its values can be listed."""
+
+    table: str
+    """The public table."""
+    column: str
+    """Its column, as the policy spells it."""
+    may_be_absent: bool = False
+    """Whether an outer join can leave the field empty where the table has no row."""
+
+
+@dataclass(frozen=True)
 class Field(Expression):
     """A column of the relation below, by the internal name it has there."""
 
@@ -68,6 +80,8 @@ class Field(Expression):
     """Whether it identifies the unit, and so may not appear in an answer."""
     constant_per_unit: bool = False
     """Whether all rows of a unit share its value."""
+    origin: Origin | None = None
+    """Where in a public table it comes from; None for what is private or computed."""
 
     def write(self, statement: Statement) -> str:
         """The internal name."""

@@ -47,7 +47,7 @@ def per_unit(node: exp.Select, rows: Relation, keys: list[Expression], look_up: 
         return f"SELECT {', '.join(parts)} FROM ({inner}) {alias} GROUP BY {', '.join(grouped)}"
 
     privacy = rows.privacy and replace(rows.privacy, one_row_each=not further)
-    return Relation(tuple((visible, field) for visible, field, _ in made), write, privacy)
+    return Relation(tuple((visible, field) for visible, field, _ in made), write, privacy, rows.public)
 
 
 Writer = Callable[[Statement], str]

@@ -18,10 +18,10 @@ from discreet.catalog.table import Table
 from discreet.engines.identifier import quoted
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.dates import epoch
-from discreet.query.expression import Expression, Field, Statement
+from discreet.query.expression import Expression, Field, Origin, Statement
 from discreet.query.interval import UNKNOWN, Interval
 
-__all__ = ["Names", "Privacy", "Relation", "filtered", "joined", "projected", "scanned", "united"]
+__all__ = ["Names", "Privacy", "Relation", "filtered", "joined", "normalised", "projected", "scanned", "united"]
 
 Writer = Callable[[Statement], str]
 
@@ -79,6 +79,8 @@ class Relation:
     """Writes the SELECT that produces the rows."""
     privacy: Privacy | None
     """None for public rows."""
+    public: frozenset[str] = frozenset()
+    """The public tables that were read."""
 
     def find(self, name: str) -> list[Field]:
         """The columns with this name, without regard to case."""
@@ -89,13 +91,16 @@ class Relation:
 def scanned(table: Table, privacy: Privacy | None, names: Names, unit_columns: frozenset[str]) -> Relation:
     """All rows of a table, with defaults filled in and values moved into their bounds."""
     pairs = [(column, _field(column, names.new(), unit_columns)) for column in table.columns]
+    public = frozenset([table.name] if privacy is None else [])
+    if privacy is None:
+        pairs = [(column, replace(field, origin=Origin(table.name, column.name))) for column, field in pairs]
 
     def write(statement: Statement) -> str:
-        parts = [f"{_normalised(column, statement)} AS {field.name}" for column, field in pairs]
+        parts = [f"{normalised(column, statement)} AS {field.name}" for column, field in pairs]
         unit = ["_unit"] if privacy is not None else []
         return f"SELECT {', '.join(unit + parts)} FROM {quoted(table.name)}"
 
-    return Relation(tuple((column.name, field) for column, field in pairs), write, privacy)
+    return Relation(tuple((column.name, field) for column, field in pairs), write, privacy, public)
 
 
 def _field(column: Column, name: str, unit_columns: frozenset[str]) -> Field:
@@ -117,7 +122,7 @@ def _number(value: Value) -> Fraction:
     return Fraction(value) if not isinstance(value, str) else Fraction(0)
 
 
-def _normalised(column: Column, statement: Statement) -> str:
+def normalised(column: Column, statement: Statement) -> str:
     """The column with its default and its bounds; NaN and infinity were turned into NULL when the data was taken in."""
     text = quoted(column.name)
     if column.bounds is not None:
@@ -149,7 +154,7 @@ def projected(relation: Relation, columns: list[tuple[str, Expression]], names: 
         parts = [f"{expression.write(statement)} AS {field.name}" for _, expression, field in made]
         return f"SELECT {', '.join(unit + parts)} FROM ({relation.write(statement)}) {alias}"
 
-    return Relation(tuple((visible, field) for visible, _, field in made), write, relation.privacy)
+    return Relation(tuple((visible, field) for visible, _, field in made), write, relation.privacy, relation.public)
 
 
 def _named(expression: Expression, names: Names) -> Field:
@@ -173,7 +178,7 @@ def joined(left: Relation, right: Relation, kind: str, condition: Expression, na
         return f"SELECT {', '.join(unit + fields)} FROM {sides} ON {test}"
 
     columns = _outer(left, kind in ("RIGHT", "FULL")) + _outer(right, kind in ("LEFT", "FULL"))
-    return Relation(columns, write, _privacy_of_pair(left, right))
+    return Relation(columns, write, _privacy_of_pair(left, right), left.public | right.public)
 
 
 def _unit_of_pair(left: Relation, right: Relation, kind: str, a: str, b: str) -> list[str]:
@@ -197,7 +202,11 @@ def _privacy_of_pair(left: Relation, right: Relation) -> Privacy | None:
 def _outer(relation: Relation, may_be_missing: bool) -> tuple[tuple[str, Field], ...]:
     if not may_be_missing:
         return relation.columns
-    return tuple((visible, replace(field, nullable=True)) for visible, field in relation.columns)
+    return tuple((visible, _optional(field)) for visible, field in relation.columns)
+
+
+def _optional(field: Field) -> Field:
+    return replace(field, nullable=True, origin=field.origin and replace(field.origin, may_be_absent=True))
 
 
 def united(relations: list[Relation], names: Names) -> Relation:
@@ -213,7 +222,8 @@ def united(relations: list[Relation], names: Names) -> Relation:
     privacy = relations[0].privacy
     for relation in relations[1:]:
         privacy = privacy.meet(relation.privacy) if privacy is not None and relation.privacy is not None else None
-    return Relation(tuple(columns), write, replace(privacy, one_row_each=False) if privacy else None)
+    public = frozenset(table for relation in relations for table in relation.public)
+    return Relation(tuple(columns), write, replace(privacy, one_row_each=False) if privacy else None, public)
 
 
 def _stacked(parts: list[tuple[str, Field]], names: Names) -> tuple[str, Field]:
@@ -226,7 +236,8 @@ def _stacked(parts: list[tuple[str, Field]], names: Names) -> tuple[str, Field]:
     keys = [field.keys for field in fields]
     listed = None if None in keys else tuple(dict.fromkeys(key for each in keys for key in each or ()))
     nullable, is_unit = any(field.nullable for field in fields), all(field.is_unit for field in fields)
-    return visible, Field(first.type, interval, nullable, names.new(), listed, is_unit)
+    origin = first.origin if all(field.origin == first.origin for field in fields) else None
+    return visible, Field(first.type, interval, nullable, names.new(), listed, is_unit, origin=origin)
 
 
 def _renamed(relation: Relation, columns: list[tuple[str, Field]], alias: str, statement: Statement) -> str:
