@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -25,11 +25,15 @@ from discreet.catalog.policy_file import read as read_policy
 from discreet.catalog.policy_file import read_folder
 from discreet.catalog.policy_file import write as write_policy
 from discreet.catalog.table import Table
-from discreet.curator.allowance import Allowance, Measure, Price, price_in_units
-from discreet.curator.answer import Answer
+from discreet.curator.allowance import DELTA_UNITS, Allowance, Measure, Price, price_in_units
+from discreet.curator.answer import Answer, notes_on_values
 from discreet.curator.certificate import issue
-from discreet.curator.ledger import Ledger, Receipt
+from discreet.curator.facts import facts_of
+from discreet.curator.ledger import Account, Ledger, Receipt
+from discreet.curator.made_up import MadeUpRows
+from discreet.curator.remaining import last_prices, questions_left
 from discreet.curator.signing import Signer
+from discreet.curator.stage import NOTE, Stage
 from discreet.curator.stored import restored, stored
 from discreet.curator.verification import verify
 from discreet.engines.duckdb import DuckDBEngine
@@ -38,7 +42,7 @@ from discreet.engines.ingest import ingest
 from discreet.errors import InvalidValue, LedgerError, QueryRefused
 from discreet.exact.rational import Number, positive
 from discreet.noise.source import SYSTEM, Source
-from discreet.privacy.loss import Approximate, Pure, ZeroConcentrated
+from discreet.privacy.loss import Approximate, Loss, Pure, ZeroConcentrated
 from discreet.query.answer_table import noisy_table
 from discreet.query.measure import Measured, measure, nothing_measured
 from discreet.query.question import ExpectedError, Question, prepare
@@ -47,6 +51,8 @@ from discreet.query.sandbox import check_above, post_process, with_intervals
 __all__ = ["Curator", "Explanation"]
 
 _FINEST_EPSILON = Fraction(1, 1000)
+Shown = tuple[pa.Table, dict[str, list[tuple[float, float] | None]]]
+"""A table as people see it, and the intervals of its columns."""
 
 
 @dataclass(frozen=True)
@@ -145,14 +151,7 @@ class Curator:
         raw: bool = False,
     ) -> Answer:
         """The private answer. Give the price ``epsilon``, or the error ``within`` and let the price follow."""
-        if (epsilon is None) == (within is None):
-            raise InvalidValue(
-                "a question is given a price or an error", "<both or neither>", "pass epsilon= or within="
-            )
-        price = (
-            positive(epsilon, "epsilon") if epsilon is not None else self._price_within(sql, within or 0, confidence)
-        )
-        question = self._prepared(sql, price)
+        question = self._prepared(sql, self._wanted_price(sql, epsilon, within, confidence))
         if question.price is None:
             return self._public_answer(question, confidence)
         prices = self._prices(question, analyst)
@@ -167,17 +166,45 @@ class Curator:
         if is_new:
             found = [measure(one, snapshot.run, self._source) for one in question.plans]
             receipt = self.ledger.settle(f"plan:{plan}", stored(found))
-        return self._answer(sql, question, receipt, versions, confidence, is_new, raw)
+        return self._answer(sql, question, receipt, versions, confidence, is_new, raw, prices)
+
+    def rehearse(
+        self,
+        sql: str,
+        epsilon: Number | None = None,
+        *,
+        within: float | None = None,
+        confidence: float = 0.95,
+        analyst: str | None = None,
+        rows: int = 1000,
+        raw: bool = False,
+    ) -> Answer:
+        """The answer on ``rows`` made-up rows: same plan, price and shape, but free, and of nobody's data."""
+        question = self._prepared(sql, self._wanted_price(sql, epsilon, within, confidence))
+        self._prices(question, analyst)  # refuses whom `ask` refuses
+        if question.price is None:
+            return self._public_answer(question, confidence)
+        with Stage(MadeUpRows(self.catalog, rows, self._public_rows)) as stage:
+            measured = [measure(plan, stage.run, stage.source) for plan in question.plans]
+        table, error = self._above(question, measured, confidence, raw)
+        return Answer(table, error, confidence, question.price, False, (NOTE, *_notes(question)), {})
 
     def budget(self) -> dict[str, dict[str, Any]]:
-        """Per account: what was granted, what is spent and what is left."""
+        """Per account: what was granted, spent and left, and how many more questions like the last one that is.
+
+        ``more`` is None while nothing was charged. ``delta_cap`` and its kin are there where δ was set aside for keys.
+        """
+        accounts = self.ledger.accounts()
+        prices = last_prices(self.ledger, accounts)
         return {
             name: {
                 "cap": account.allowance.loss(account.allowance.cap),
                 "spent": account.allowance.loss(account.spent),
                 "left": account.allowance.loss(account.left),
+                "more": questions_left(account, prices.get(name)),
+                **_delta_for_keys(account),
             }
-            for name, account in self.ledger.accounts().items()
+            for name, account in accounts.items()
         }
 
     # Pricing.
@@ -200,6 +227,12 @@ class Curator:
         empty = [nothing_measured(plan) for plan in question.plans]
         tables = {one.plan.block.name: noisy_table(one, 0.95, raw=False) for one in empty}
         check_above(question.split.above, tables | self._public(question))
+
+    def _wanted_price(self, sql: str, epsilon: Number | None, within: float | None, confidence: float) -> Fraction:
+        if (epsilon is None) == (within is None):
+            rule = "a question is given a price or an error"
+            raise InvalidValue(rule, "<both or neither>", "pass epsilon= or within=")
+        return positive(epsilon, "epsilon") if epsilon is not None else self._price_within(sql, within or 0, confidence)
 
     def _price_within(self, sql: str, within: float, confidence: float) -> Fraction:
         """The least ε, to about a per cent, at which every count and sum stays within the wanted error."""
@@ -243,43 +276,46 @@ class Curator:
         confidence: float,
         is_new: bool,
         raw: bool,
+        prices: Mapping[str, Price],
     ) -> Answer:
         measured = restored(receipt.answer or b"", question)
+        table, error = self._above(question, measured, confidence, raw)
+        facts = facts_of(sql, question, receipt, versions, measured, self.catalog, self.ledger)
+        certificate, notes = issue(facts, self._signer), _notes(question) + notes_on_values(table)
+        left = self._left(prices)
+        return Answer(
+            table, error, confidence, question.price, is_new, notes, certificate, left=left, entry=receipt.position
+        )
+
+    def _left(self, names: Iterable[str]) -> dict[str, Loss]:
+        accounts = self.ledger.accounts()
+        return {name: accounts[name].allowance.loss(accounts[name].left) for name in names}
+
+    def _above(self, question: Question, measured: list[Measured], confidence: float, raw: bool) -> Shown:
+        """What people see, computed from the noisy integers."""
         tables = {one.plan.block.name: noisy_table(one, confidence, raw) for one in measured}
-        result = post_process(with_intervals(question.split.above), tables | self._public(question))
-        table, error = _apart(result)
-        certificate = issue(self._facts(sql, question, receipt, versions, measured), self._signer)
-        return Answer(table, error, confidence, question.price, is_new, _notes(question), certificate)
+        return _apart(post_process(with_intervals(question.split.above), tables | self._public(question)))
 
     def _public_answer(self, question: Question, confidence: float) -> Answer:
         table = post_process(question.split.above, self._public(question))
         return Answer(table, {}, confidence, None, False, (), {})
 
     def _public(self, question: Question) -> dict[str, pa.Table]:
-        names = question.split.public_tables
-        return {name: self.engine.run(f"SELECT * FROM {quoted(name)}") for name in names}  # noqa: S608
+        return {name: self._public_rows(name) for name in question.split.public_tables}
 
-    def _facts(
-        self,
-        sql: str,
-        question: Question,
-        receipt: Receipt,
-        versions: Mapping[str, str],
-        measured: list[Measured],
-    ) -> dict[str, Any]:
-        price = question.price
-        return {
-            "question": sql,
-            "answered_by": "discreet",
-            "plan": receipt.request.removeprefix("plan:"),
-            "loss": repr(price),
-            "tables": dict(versions),
-            "ledger": {"position": receipt.position, "head": receipt.head.hex(), "charge": receipt.charge},
-            "mechanisms": [repr(noise) for one in measured for noise in one.plan.noises],
-        }
+    def _public_rows(self, name: str) -> pa.Table:
+        if not self.catalog.table(name).public:
+            raise AssertionError("only public rows are shown as they are")
+        return self.engine.run(f"SELECT * FROM {quoted(name)}")  # noqa: S608
 
 
-def _apart(result: pa.Table) -> tuple[pa.Table, dict[str, list[tuple[float, float] | None]]]:
+def _delta_for_keys(account: Account) -> dict[str, Fraction]:
+    cap, spent = account.allowance.delta_cap, account.delta_spent
+    named = {"delta_cap": cap, "delta_spent": spent, "delta_left": cap - spent}
+    return {name: Fraction(units, DELTA_UNITS) for name, units in named.items()} if cap else {}
+
+
+def _apart(result: pa.Table) -> Shown:
     """The table people see, and the intervals of its columns."""
     visible = [name for name in result.column_names if not name.startswith("__")]
     error: dict[str, list[tuple[float, float] | None]] = {}

@@ -1,0 +1,61 @@
+"""A stage: a store of made-up rows in a folder of its own, for questions that must not touch anybody's data.
+
+It is opened with policies and, for public tables, their rows; it never sees the store of a curator. Tables are taken in
+when a statement names them, in the way in which real rows are.
+"""
+
+from __future__ import annotations
+
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import Self
+
+import pyarrow as pa
+
+from discreet.catalog.table import Table
+from discreet.curator.made_up import MadeUpRows
+from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.identifier import quoted
+from discreet.engines.ingest import ingest
+from discreet.noise.source import ReplayableSource
+
+__all__ = ["NOTE", "Stage"]
+
+NOTE = "A rehearsal: these rows are made up from the policy alone. Nothing was read and nothing was spent."
+
+
+class Stage:
+    """Made-up rows that statements can be run on; the folder is gone afterwards."""
+
+    def __init__(self, rows: MadeUpRows) -> None:
+        self._made_up = rows
+        self._folder = TemporaryDirectory(prefix="discreet-rehearsal-")
+        self._engine = DuckDBEngine(self._folder.name, threads=1)
+        self._there: set[str] = set()
+        # Noise that can be foretold hides nothing, and here is nothing to hide: a notebook shows the same twice.
+        self.source = ReplayableSource("rehearsal")
+
+    def run(self, statement: str, parameters: list[object]) -> pa.Table:
+        """The result of one SELECT on the made-up rows."""
+        for table in self._made_up.catalog:
+            if quoted(table.name) in statement:
+                self._take_in(table)
+        return self._engine.run(statement, parameters)
+
+    def _take_in(self, table: Table) -> None:
+        if table.name in self._there:
+            return
+        path = self._made_up.catalog.unit_path(table.name)
+        if path is not None and path.steps:
+            self._take_in(self._made_up.catalog.table(path.steps[0].table))  # its people are found there
+        ingest(self._engine, table, self._made_up.of(table.name), catalog=self._made_up.catalog)
+        self._there.add(table.name)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._engine.close()
+        self._folder.cleanup()
