@@ -14,6 +14,7 @@
     ├── LedgerError                                the ledger cannot be read, written or believed
     ├── StoreError                                 the store of rows cannot be read or written; told to the owner
     ├── EngineFailure                              a run over the rows failed; the same words whatever the reason
+    ├── MissingExtra          (also an ImportError) a library that not everybody needs is not installed
     └── OutOfReach            (also a ValueError)  no setting can meet the target that was asked for
 
 >>> raise InvalidValue("epsilon must be positive", -1, "0.1 to 5 is usual")
@@ -35,6 +36,7 @@ __all__ = [
     "InvalidType",
     "InvalidValue",
     "LedgerError",
+    "MissingExtra",
     "NoProvedPath",
     "OutOfReach",
     "PolicyError",
@@ -159,6 +161,10 @@ class EngineFailure(DiscreetError):
 
     def __reduce__(self) -> tuple[type[EngineFailure], tuple[()]]:
         return EngineFailure, ()
+
+
+class MissingExtra(DiscreetError, ImportError):
+    """A library that not everybody needs is not installed."""
 
 
 class OutOfReach(DiscreetError, ValueError):

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-import json
-import math
-from dataclasses import dataclass
-from typing import Any
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from discreet.curator.amount import amount
+from discreet.curator.answer_cell import Interval, cell_text
+from discreet.curator.answer_csv import csv_text
+from discreet.curator.answer_html import html_table
+from discreet.curator.answer_json import json_text
+from discreet.curator.answer_plot import plotted
+from discreet.curator.extra import extra
 from discreet.privacy.loss import Loss
 
-__all__ = ["Answer"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-_FEW = 2
+__all__ = ["Answer", "notes_on_values"]
+
+_MOST_ROWS = 50
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back for a question."""
+    """What came back for a question. Printed, and in a notebook, it is a table with error bars."""
 
     table: pa.Table
     """The noisy values."""
-    error: dict[str, list[tuple[float, float] | None]]
+    error: dict[str, list[Interval | None]]
     """Per column that is an aggregate, an interval per row; None where none is known."""
     confidence: float
     """How often an interval covers the truth, at least."""
@@ -34,48 +46,80 @@ class Answer:
     """What was clamped, weighted or left out, in plain words."""
     certificate: dict[str, Any]
     """Query, plan, loss and ledger position, signed."""
+    left: Mapping[str, Loss] = field(default_factory=dict)
+    """Per account that pays for such a question, what is left after it."""
+    entry: int | None = None
+    """The position of the answer in the ledger; None where the ledger knows nothing of it."""
 
     def to_arrow(self) -> pa.Table:
-        """The table."""
+        """The values as an Arrow table."""
         return self.table
 
     def to_pandas(self) -> Any:
-        """The table as a pandas DataFrame."""
+        """The values as a pandas DataFrame."""
+        extra("pandas", "frames")
         return self.table.to_pandas()
+
+    def to_polars(self) -> Any:
+        """The values as a Polars DataFrame."""
+        return extra("polars", "frames").from_arrow(self.table)
 
     def to_rows(self) -> list[dict[str, Any]]:
         """One dictionary per row."""
         return list(self.table.to_pylist())
 
     def to_json(self) -> str:
-        """Rows, intervals and price as JSON."""
-        body = {"rows": self.to_rows(), "error": self.error, "confidence": self.confidence, "price": repr(self.price)}
-        return json.dumps(body, default=str, ensure_ascii=False)
+        """Rows, intervals, price, what is left and the ledger entry as JSON."""
+        return json_text(self)
 
-    def __str__(self) -> str:
-        names = self.table.column_names
-        shown = [[self.cell(name, row) for name in names] for row in range(min(self.table.num_rows, 50))]
-        widths = [max(len(name), *(len(line[k]) for line in shown), 0) for k, name in enumerate(names)]
-        lines = ["  ".join(name.ljust(width) for name, width in zip(names, widths, strict=True))]
-        lines += ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in shown]
-        if self.table.num_rows > len(shown):
-            lines.append(f"… {self.table.num_rows - len(shown)} more rows")
-        return "\n".join([*lines, *self.notes])
+    def to_csv(self, path: str | os.PathLike[str] | None = None, *, intervals: bool = False) -> str | None:
+        """The rows as CSV, written to ``path`` or returned; ``intervals`` adds the columns x_low and x_high."""
+        text = csv_text(self, intervals)
+        if path is None:
+            return text
+        Path(path).write_text(text, encoding="utf-8")
+        return None
+
+    def plot(self, column: str | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draw a column with its error bars: bars over groups, points over dates and numbers. Returns the axes."""
+        return plotted(self, column, ax)
 
     def cell(self, name: str, row: int) -> str:
         """One value as people read it, with its error bar and no more digits than that leaves."""
-        value = self.table[name][row].as_py()
-        interval = self.error.get(name, [None] * (row + 1))[row]
-        if value is None:
-            return "NULL"
-        if interval is None:
-            return (
-                _number(value, _FEW) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
-            )
-        reach = max(value - interval[0], interval[1] - value)  # an end that stops at a bound does not shorten the other
-        decimals = max(1 - math.floor(math.log10(reach)), 0) if 0 < reach < math.inf else _FEW
-        return f"{_number(value, decimals)} ± {_number(reach, decimals)}"
+        intervals = self.error.get(name)
+        return cell_text(self.table[name][row].as_py(), None if intervals is None else intervals[row])
+
+    def receipt(self) -> str:
+        """What it cost, what is left and where the ledger has it, in one line."""
+        if self.price is None:
+            return "free: public tables alone" if self.entry is None else ""
+        cost = f"{'cost' if self.charged else 'asked before, free now; it cost'} {amount(self.price)}"
+        left = [f"{amount(balance)} left for {account}" for account, balance in self.left.items()]
+        return "; ".join([cost, *left, *([] if self.entry is None else [f"ledger record {self.entry}"])])
+
+    def left_out(self, shown: int) -> list[str]:
+        """What to say about the rows after the first ``shown``."""
+        more = self.table.num_rows - shown
+        return [f"… {more:,} more rows"] if more > 0 else []
+
+    def __str__(self) -> str:
+        names, count = self.table.column_names, min(self.table.num_rows, _MOST_ROWS)
+        grid = [names, *([self.cell(name, row) for name in names] for row in range(count))]
+        widths = [max(len(line[k]) for line in grid) for k in range(len(names))]
+        lines = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in grid]
+        return "\n".join(filter(None, [*lines, *self.left_out(count), *self.notes, self.receipt()]))
+
+    def _repr_html_(self) -> str:
+        return html_table(self)
 
 
-def _number(value: float, decimals: int) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.{decimals}f}"
+def notes_on_values(table: pa.Table) -> tuple[str, ...]:
+    """What to say about values that are no ordinary numbers."""
+    odd = [name for name in table.column_names if _has_odd(table[name])]
+    return tuple(
+        f"{name}: inf or nan comes from a division by a noisy count of 0; AVG has no such gaps." for name in odd
+    )
+
+
+def _has_odd(column: pa.ChunkedArray) -> bool:
+    return pa.types.is_floating(column.type) and bool(pc.any(pc.invert(pc.is_finite(column))).as_py())
