@@ -1,0 +1,159 @@
+"""Answers through the door never prove more about one person than the ledger took, and do when something is broken.
+
+Every audit gives a false alarm at most once in a million times: see `auditing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet.curator import curator as curator_module
+from discreet.curator.ledger import Ledger, Receipt
+from discreet.engines.identifier import quoted
+from discreet.exact.grid import Integers
+from discreet.noise.gaussian import DiscreteGaussian
+from discreet.noise.laplace import DiscreteLaplace
+from discreet.noise.source import ReplayableSource, Source, Stream, SystemSource
+from discreet.query import measure as measure_module
+from discreet.query import plan as plan_module
+from discreet.query import relation as relation_module
+from discreet.query import statement as statement_module
+from discreet.query.choice import Choice
+from discreet.query.measure import Measured, Run
+from discreet.query.plan import BlockPlan
+from tests.curator.auditing import Trial, audit
+from tests.curator.trials import TRIALS
+
+Patch = pytest.MonkeyPatch
+
+
+@pytest.mark.parametrize(("trial", "asks", "power"), TRIALS.values(), ids=TRIALS.keys())
+def test_answers_never_prove_more_than_was_charged(tmp_path: Path, trial: Trial, asks: int, power: float) -> None:
+    """``power`` is the part of the price that the answers must prove, so that the audit is known to see something."""
+    found = audit(tmp_path, trial, asks)
+    assert found.answers == 2 * asks * trial.wards
+    assert power * found.charged <= found.certified <= found.charged
+
+
+def test_two_equal_worlds_prove_nothing(tmp_path: Path) -> None:
+    trial, _, _ = TRIALS["count"]
+    assert audit(tmp_path, replace(trial, neighbour=trial.crowd), 1).certified < 0.1
+
+
+# Planted bugs: each is put where the real door uses it.
+
+
+def half_the_noise(patch: Patch) -> None:
+    draw, draw_gaussian = DiscreteLaplace.draw, DiscreteGaussian.draw
+
+    def less(law: DiscreteLaplace, count: int, stream: Stream) -> Integers:
+        return draw(DiscreteLaplace(law.scale / 2), count, stream)
+
+    def less_gaussian(law: DiscreteGaussian, count: int, stream: Stream) -> Integers:
+        smaller = DiscreteGaussian(variance_parameter=law.squared / 4)
+        return draw_gaussian(smaller, count, stream)
+
+    patch.setattr(DiscreteLaplace, "draw", less)
+    patch.setattr(DiscreteGaussian, "draw", less_gaussian)
+
+
+def no_noise_worth_the_name(patch: Patch) -> None:
+    patch.setattr(DiscreteLaplace, "draw", lambda law, count, stream: np.zeros(count, np.int64))
+
+
+def hidden_counts_without_noise(patch: Patch) -> None:
+    draw = DiscreteLaplace.draw
+    largest_of_a_count = 2**18
+
+    def partly(law: DiscreteLaplace, count: int, stream: Stream) -> Integers:
+        return draw(law, count, stream) if law.scale > largest_of_a_count else np.zeros(count, np.int64)
+
+    patch.setattr(DiscreteLaplace, "draw", partly)
+
+
+def empty_groups_without_noise(patch: Patch) -> None:
+    measure = curator_module.measure
+
+    def careless(plan: BlockPlan, run: Run, source: Source) -> Measured:
+        exact, found = measure_module.exact_sums(plan, run), measure(plan, run, source)
+        return replace(found, sums=[np.where(e == 0, 0, s) for e, s in zip(exact, found.sums, strict=True)])
+
+    patch.setattr(curator_module, "measure", careless)
+
+
+def forgotten_weights(patch: Patch) -> None:
+    statement_of = measure_module.statement_of
+    patch.setattr(measure_module, "statement_of", lambda plan: statement_of(replace(plan, rows_per_unit=1000)))
+
+
+def replacing_counted_as_removing(patch: Patch) -> None:
+    patch.setattr(plan_module, "_times", lambda *_: 1)
+
+
+def missing_clamps(patch: Patch) -> None:
+    """Columns are moved into their bounds when read, and values again when added up: both are gone."""
+
+    def unclamped(argument: Any, centre: Fraction, step: Fraction, ends: Any, statement: Any) -> str:
+        return f"CAST(({argument.write(statement)} - {float(centre)}) * {float(1 / step)} AS BIGINT)"
+
+    patch.setattr(statement_module, "_on_grid", unclamped)
+    patch.setattr(relation_module, "normalised", lambda column, _: quoted(column.name))
+
+
+def seeds_used_again(patch: Patch) -> None:
+    patch.setattr(SystemSource, "open", lambda _: ReplayableSource("always the same").open())
+
+
+def stored_answers_not_served(patch: Patch) -> None:
+    charge, settle = Ledger.charge, Ledger.settle
+
+    def forgetful(ledger: Ledger, *arguments: Any) -> Receipt:
+        return replace(charge(ledger, *arguments), answer=None)
+
+    def latest(ledger: Ledger, request: str, answer: bytes) -> Receipt:
+        return replace(settle(ledger, request, answer), answer=answer)
+
+    patch.setattr(Ledger, "charge", forgetful)
+    patch.setattr(Ledger, "settle", latest)
+
+
+def choices_too_sharp(patch: Patch) -> None:
+    choose = measure_module.choose_quantile
+
+    def sharp(points: Integers, weights: Integers, choice: Choice, stream: Stream) -> int:
+        return choose(points, weights, replace(choice, factor=choice.factor * 4), stream)
+
+    patch.setattr(measure_module, "choose_quantile", sharp)
+
+
+@pytest.mark.parametrize(
+    ("bug", "trial", "asks"),
+    [
+        (half_the_noise, "count", 1),
+        (half_the_noise, "sum", 1),
+        (half_the_noise, "mean with its count", 1),
+        (half_the_noise, "gaussian noise", 5),
+        (no_noise_worth_the_name, "one ward", 100),
+        (hidden_counts_without_noise, "mean with its count", 1),
+        (empty_groups_without_noise, "nobody left", 1),
+        (forgotten_weights, "many rows each", 1),
+        (replacing_counted_as_removing, "a person replaced", 1),
+        (missing_clamps, "an age beyond the bounds", 1),
+        (seeds_used_again, "two answers subtracted", 1),
+        (stored_answers_not_served, "asked four times", 1),
+        (choices_too_sharp, "median", 1),
+    ],
+)
+def test_a_planted_bug_proves_more_than_was_charged(
+    tmp_path: Path, monkeypatch: Patch, bug: Callable[[Patch], None], trial: str, asks: int
+) -> None:
+    bug(monkeypatch)
+    found = audit(tmp_path, TRIALS[trial][0], asks)
+    assert found.certified > 1.1 * found.charged

@@ -1,0 +1,38 @@
+"""What is audited: the questions, the crowds, how often they are asked, and how much of the price must be proved."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from discreet.privacy.neighbours import Neighbours
+from tests.curator.auditing import Trial
+
+__all__ = ["TRIALS"]
+
+CROWD = ((1, 0), (2, 99), (3, 100))
+FEWER = CROWD[:2]
+MEAN = "COUNT(*) AS n, (AVG(age) - 50) * COUNT(*) AS s"
+SWAPPED = Neighbours.REPLACE_ONE
+
+# One person moves the median by the whole of ε only where nearly all points that it could be lie to one side.
+TRIALS: dict[str, tuple[Trial, int, float]] = {
+    "count": (Trial("COUNT(*)", CROWD, FEWER), 5, 0.8),
+    "count as shown": (Trial("COUNT(*)", CROWD, FEWER, raw=False), 5, 0.8),
+    "sum": (Trial("SUM(age)", CROWD, FEWER), 5, 0.8),
+    "mean": (Trial("AVG(age)", CROWD, FEWER), 5, 0.4),
+    "mean as shown": (Trial("AVG(age)", CROWD, FEWER, raw=False), 5, 0.4),
+    "mean with its count": (Trial(MEAN, CROWD, FEWER), 5, 0.7),
+    "median": (Trial("MEDIAN(age)", CROWD[1:], FEWER[1:], 3, wards=10_000), 5, 0.6),
+    "one ward": (Trial("COUNT(*)", CROWD, FEWER, Fraction(1, 2), wards=1), 100, 0.0),
+    "nobody left": (Trial("COUNT(*)", CROWD[1:2], ()), 5, 0.8),
+    "many rows each": (Trial("COUNT(*)", ((1, 50), *[(2, 50)] * 7), ((1, 50),), rows_per_unit=3), 5, 0.8),
+    "a person replaced": (
+        Trial("SUM(age)", ((1, 0), (2, 100)), ((1, 0), (2, -100)), bounds=(-100, 100), neighbours=SWAPPED),
+        5,
+        0.8,
+    ),
+    "an age beyond the bounds": (Trial("SUM(age)", ((1, 0), (2, 1000)), ((1, 0),)), 5, 0.8),
+    "gaussian noise": (Trial("COUNT(*)", CROWD, FEWER, 3, delta=Fraction(1, 100)), 5, 0.5),
+    "two answers subtracted": (Trial("COUNT(*)", CROWD, FEWER, conditions=("TRUE", "age < 100")), 5, 0.4),
+    "asked four times": (Trial("COUNT(*)", CROWD, FEWER, conditions=("TRUE",) * 4), 2, 0.8),
+}
