@@ -102,7 +102,7 @@ def test_an_answer_takes_its_certificate_along_and_its_names_as_they_are(tmp_pat
     asked = runner.invoke(app, ["ask", question, "-e", "1", "-c", folder, "--certificate", paper])
     assert asked.exit_code == 0
     assert "[/x]" in asked.output
-    assert "genuine" in runner.invoke(app, ["certificate", paper]).output
+    assert "genuine" in runner.invoke(app, ["certificate", "verify", paper]).output
 
 
 def test_a_forged_ledger_is_reported(tmp_path: Path) -> None:
@@ -122,11 +122,11 @@ def test_certificates_are_checked_without_the_data(tmp_path: Path) -> None:
     paper = issue({"question": "SELECT 1", "loss": "Pure(ε=1)"}, Signer(tmp_path))
     file = tmp_path / "answer.json"
     file.write_text(json.dumps(paper))
-    assert "genuine" in runner.invoke(app, ["certificate", str(file)]).output
+    assert "genuine" in runner.invoke(app, ["certificate", "verify", str(file)]).output
     file.write_text(json.dumps(paper | {"loss": "Pure(ε=0)"}))
-    assert runner.invoke(app, ["certificate", str(file)]).exit_code == 1
+    assert runner.invoke(app, ["certificate", "verify", str(file)]).exit_code == 1
     file.write_text("not JSON")
-    assert runner.invoke(app, ["certificate", str(file)]).exit_code == 1
+    assert runner.invoke(app, ["certificate", "verify", str(file)]).exit_code == 1
 
 
 def test_version_is_told() -> None:

@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from discreet import __version__
+from discreet.cli import certificate, ledger, suggest
 from discreet.cli.ask import ask, explain
-from discreet.cli.demo import demo
-from discreet.cli.ledger import budget, certificate, show, verify_ledger
+from discreet.cli.budget import budget
 from discreet.cli.protect import init, protect
-from discreet.cli.tour import tour
+from discreet.cli.stories import demo, tour
 
 __all__ = ["app"]
 
@@ -40,10 +40,22 @@ def root(
     """Differential privacy with exact noise and a budget that holds."""
 
 
-for command in (demo, tour, init, protect, explain, ask, budget, certificate):
+for command in (demo, tour, init, protect, explain, ask, budget):
     app.command()(command)
 
-ledger = typer.Typer(help="Read and check the ledger.", no_args_is_help=True)
-ledger.command("show")(show)
-ledger.command("verify")(verify_ledger)
-app.add_typer(ledger, name="ledger")
+books = typer.Typer(help="Read and check the ledger.", no_args_is_help=True)
+books.command("show")(ledger.show)
+books.command("verify")(ledger.verify)
+app.add_typer(books, name="ledger")
+
+papers = typer.Typer(help="Read and check the certificates of answers.", no_args_is_help=True)
+papers.command("show")(certificate.show)
+papers.command("verify")(certificate.verify)
+papers.command("public-key")(certificate.public_key)
+app.add_typer(papers, name="certificate")
+
+advice = typer.Typer(help="Paid questions that help to write a policy.", no_args_is_help=True)
+advice.command("bounds")(suggest.bounds)
+advice.command("rows")(suggest.rows)
+advice.command("touched")(suggest.touched)
+app.add_typer(advice, name="suggest")

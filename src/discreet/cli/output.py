@@ -1,58 +1,71 @@
-"""How commands speak: one console, and refusals as one line that a person can act on."""
+"""How commands speak: one console, and refusals as one line that a person can act on.
+
+The files of this room import what is heavy inside their functions, so that ``discreet --help`` answers at once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-from discreet.curator.curator import Curator
 from discreet.errors import DiscreetError, InvalidValue
-from discreet.privacy.loss import Loss, Pure, ZeroConcentrated, shown
 
-__all__ = ["amount", "check_folder", "console", "opened", "refusals"]
+if TYPE_CHECKING:
+    from discreet.curator.curator import Curator
+
+__all__ = ["check_folder", "console", "opened", "refusals", "say", "whisper"]
 
 console = Console(highlight=False)
 _errors = Console(stderr=True, highlight=False)
+_INTERRUPTED = 130
+"""The exit code that shells give to a command that was stopped with Ctrl-C."""
 
 
 @contextmanager
-def refusals() -> Iterator[None]:
-    """Print a refusal without a traceback and leave with exit code 1."""
+def refusals(stopped: str = "nothing was changed") -> Iterator[None]:
+    """Print a refusal without a traceback and leave with exit code 1; on Ctrl-C say what that means, and leave too."""
+    code = 1
     try:
         yield
     except DiscreetError as refusal:
-        reason = str(refusal)
+        reason = f"[red]refused[/]  {escape(str(refusal))}"
     except OSError as fault:
-        reason = f"{fault.filename or 'a file'}: {fault.strerror or type(fault).__name__}"
+        place = fault.filename or "a file"
+        reason = f"[red]refused[/]  {escape(f'{place}: {fault.strerror or type(fault).__name__}')}"
+    except KeyboardInterrupt:
+        reason, code = f"[yellow]stopped[/]  {escape(stopped)}", _INTERRUPTED
     else:
         return
-    _errors.print(f"[red]refused[/]  {escape(reason)}", soft_wrap=True)
-    raise typer.Exit(1)
+    _errors.print(reason, soft_wrap=True)
+    raise typer.Exit(code)
+
+
+def say(text: str) -> None:
+    """Print one line as it is, whatever it holds."""
+    console.print(escape(text), soft_wrap=True)
+
+
+def whisper(text: str) -> None:
+    """Print one line that may be skipped."""
+    console.print(f"[dim]{escape(text)}[/]", soft_wrap=True)
 
 
 def check_folder(folder: Path) -> None:
     """Refuse a folder without a curator, so that a mistyped name does not start an empty one."""
     if not any((folder / name).exists() for name in ("ledger.db", "ledger.witness")):
-        raise InvalidValue(
-            "there must be a curator in the folder",
-            str(folder),
-            "name its folder with -c, or start one with discreet protect",
-        )
+        remedy = "name its folder with -c or DISCREET_CURATOR, or start one with discreet protect"
+        raise InvalidValue("there must be a curator in the folder", str(folder), remedy)
 
 
 def opened(folder: Path) -> Curator:
     """The curator that is in ``folder`` already."""
+    from discreet.curator.curator import Curator
+
     check_folder(folder)
     return Curator(folder)
-
-
-def amount(loss: Loss) -> str:
-    """A price or a balance in its own unit: ε 0.5, or ρ 0.006 for budgets with a δ."""
-    if isinstance(loss, Pure):
-        return f"ε {shown(loss.epsilon)}"
-    return f"ρ {shown(loss.rho)}" if isinstance(loss, ZeroConcentrated) else repr(loss)

@@ -7,13 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
-from rich.progress import Progress
 
-from discreet.catalog.draft import draft
-from discreet.catalog.schema import schema_of
-from discreet.cli.output import console, refusals
-from discreet.curator.curator import Curator
+from discreet.cli.options import DEFAULT_FOLDER, Folder
+from discreet.cli.output import refusals, say
 from discreet.errors import InvalidValue
 
 __all__ = ["init", "protect"]
@@ -28,28 +24,31 @@ def init(
     [dim]Example:[/]  discreet init visits.parquet
     """
     with refusals():
+        from discreet.catalog.draft import draft
+        from discreet.catalog.schema import schema_of
+
         table = name or file.stem
         schema = schema_of(file)
         target = Path(f"{table}.yaml")
         if target.exists():
             raise InvalidValue("a draft overwrites nothing", str(target), "move it away first, or pass --name")
-        target.write_text(draft(table, schema.columns, types_are_stated=schema.types_are_stated))
-        console.print(
-            f"wrote {escape(str(target))}: fill in unit, budget, types, bounds and keys, then:", soft_wrap=True
-        )
-        console.print(escape(f"discreet protect {shlex.join([str(file), str(target)])}"), soft_wrap=True)
+        target.write_text(draft(table, schema.columns, types_are_stated=schema.types_are_stated), encoding="utf-8")
+        say(f"wrote {target}: fill in unit, budget, types, bounds and keys, then:")
+        say(f"discreet protect {shlex.join([str(file), str(target)])}")
 
 
 def protect(
-    file: Annotated[Path, typer.Argument(help="CSV or Parquet: a file, a folder or a pattern.")],
+    file: Annotated[Path, typer.Argument(help="CSV or Parquet: a file, a folder or a pattern; or a DuckDB file.")],
     policy: Annotated[Path, typer.Argument(help="The policy file.")],
-    folder: Annotated[Path, typer.Option("--curator", "-c", help="The curator's folder.")] = Path("hospital"),
+    folder: Folder = DEFAULT_FOLDER,
+    table: Annotated[str | None, typer.Option(help="Which table of a DuckDB file to take in.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="What separates the fields of a CSV file.")] = None,
 ) -> None:
     """Take in a file under a policy; the curator starts in its folder if there is none yet.
 
-    [dim]Example:[/]  discreet protect visits.parquet visits.yaml -c hospital
+    [dim]Example:[/]  discreet protect visits.parquet visits.yaml
     """
-    with refusals(), Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("taking in", total=1.0)
-        table = Curator(folder).protect(str(file), policy, lambda share: bar.update(task, completed=share))
-    console.print(f"{escape(table.name)} is protected. Next: discreet explain, discreet ask", soft_wrap=True)
+    with refusals("nothing was taken in; what was there before is as it was"):
+        from discreet.cli.taking_in import source_of, take_in
+
+        take_in(source_of(file, table, delimiter), policy, folder)

@@ -92,7 +92,9 @@ class Answer:
     def receipt(self) -> str:
         """What it cost, what is left and where the ledger has it, in one line."""
         if self.price is None:
-            return "free: public tables alone" if self.entry is None else ""
+            return "free: public tables alone"
+        if self.entry is None and not self.charged:
+            return f"would cost {amount(self.price)}"
         cost = f"{'cost' if self.charged else 'asked before, free now; it cost'} {amount(self.price)}"
         left = [f"{amount(balance)} left for {account}" for account, balance in self.left.items()]
         return "; ".join([cost, *left, *([] if self.entry is None else [f"ledger record {self.entry}"])])

@@ -103,18 +103,24 @@ class Curator:
     # The owner's part.
 
     def protect(
-        self, source: Any, policy: Table | str | os.PathLike[str], progress: Callable[[float], None] | None = None
+        self,
+        source: Any,
+        policy: Table | str | os.PathLike[str],
+        progress: Callable[[float], None] | None = None,
+        *,
+        unread: Callable[[Mapping[str, int]], None] | None = None,
     ) -> Table:
         """Take in the rows of ``source`` under a policy: a `Table`, or the path of a policy file.
 
         A table that is protected already gets new data; its unit, its neighbours and its budgets stay as they were.
+        ``unread`` is told, per column, how many values could not be read as its type: exact, for the owner alone.
         """
         table = policy if isinstance(policy, Table) else read_policy(policy)
         before = self.catalog.find(table.name)
         if before is not None:
             _check_promise(before, table)
         catalog = self.catalog.with_table(table)
-        ingest(self.engine, table, source, catalog=catalog, progress=progress)
+        ingest(self.engine, table, source, catalog=catalog, progress=progress, unread=unread)
         write_policy(table, self._policies / f"{_file_name(table)}.yaml")
         self.catalog = catalog
         self._open_accounts(table)

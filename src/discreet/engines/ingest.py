@@ -7,6 +7,7 @@ version or the whole new one. Columns that the policy does not declare are never
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import duckdb
@@ -18,15 +19,18 @@ from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.engine import tell
 from discreet.engines.identifier import quoted
 from discreet.engines.manifest import Stored
-from discreet.engines.part import Part, declared, selection
+from discreet.engines.part import Part, declared, selection, unreadable
 from discreet.engines.scratch import Scratch
 from discreet.engines.sources import parts_of
 from discreet.engines.units import Numbering, numbering
-from discreet.engines.verification import verify
+from discreet.engines.verification import unread_values, verify
 from discreet.errors import DiscreetError, StoreError
 from discreet.noise.source import fresh_id
 
-__all__ = ["ingest"]
+__all__ = ["Unread", "ingest"]
+
+Unread = Callable[[Mapping[str, int]], None]
+"""Called with the number of values per column that could not be read as its type: exact, for the owner's eyes alone."""
 
 _LOADED, _NUMBERED, _SORTED = 0.45, 0.55, 0.95
 """The fractions of an ingest that are done after each step, from trials with ten million rows."""
@@ -39,18 +43,19 @@ def ingest(
     progress: Progress | None = None,
     *,
     catalog: Catalog | None = None,
+    unread: Unread | None = None,
 ) -> str:
     """Take in ``source`` as the new version of ``table`` and return the version's id.
 
     A source is a path, folder or pattern of CSV or Parquet files, a `CSVFiles`, a `DuckDBTable`, an Arrow table,
     dataset or reader, a pandas or Polars frame, or any object with Arrow's stream interface. ``catalog`` holds the
-    tables that foreign keys lead to; they are taken in first.
+    tables that foreign keys lead to; they are taken in first. ``unread`` is told once the table is taken in.
     """
     tables = Catalog([table]) if catalog is None else catalog.with_table(table)
     with engine.store.writing():
         numbers = numbering(table, tables, engine.store)
         try:
-            return _ingest(engine, table, source, numbers, progress)
+            return _ingest(engine, table, source, numbers, progress, unread)
         except DiscreetError:
             raise
         except Exception as failure:
@@ -60,7 +65,14 @@ def ingest(
     raise refusal
 
 
-def _ingest(engine: DuckDBEngine, table: Table, source: Any, numbers: Numbering, progress: Progress | None) -> str:
+def _ingest(
+    engine: DuckDBEngine,
+    table: Table,
+    source: Any,
+    numbers: Numbering,
+    progress: Progress | None,
+    unread: Unread | None,
+) -> str:
     scratch = Scratch(engine.store.scratch)
     try:
         settings = engine.settings(scratch.path / "spill")
@@ -69,6 +81,7 @@ def _ingest(engine: DuckDBEngine, table: Table, source: Any, numbers: Numbering,
             numbers.prepare(build, _NUMBERED)
             _sort(build, table, numbers)
             verify(build, table)
+            counts = {} if unread is None else unread_values(build, table)
             numbers.commit(build)
             fresh = build.finish()
         stored = _stored(engine, table, numbers)
@@ -77,6 +90,8 @@ def _ingest(engine: DuckDBEngine, table: Table, source: Any, numbers: Numbering,
         scratch.close()
     if progress is not None:
         progress(1.0)
+    if unread is not None:
+        unread(counts)
     return stored.version
 
 
@@ -84,7 +99,9 @@ def _load(build: Build, table: Table, parts: list[Part]) -> None:
     """Stage the rows, cast; every part is checked against the policy before the first is read."""
     casts = [selection(table, part) for part in parts]
     for number, (part, columns) in enumerate(zip(parts, casts, strict=True)):
-        select = "SELECT " + ", ".join(f"{cast} AS c{place}" for place, cast in enumerate(columns))
+        flags = unreadable(table, part, columns)
+        named = [*_named(columns, "c"), *_named(flags, "unread")]
+        select = f"SELECT {', '.join(named)}"
         write = "INSERT INTO stage.rows" if number else "CREATE TABLE stage.rows AS"
         until = _LOADED * (number + 1) / len(parts)
         try:
@@ -93,6 +110,10 @@ def _load(build: Build, table: Table, parts: list[Part]) -> None:
             if part.patient_relation is None:
                 raise
             build.run(f"{write} {select} FROM {part.patient_relation}", until=until)
+
+
+def _named(columns: list[str], letter: str) -> list[str]:
+    return [f"{column} AS {letter}{place}" for place, column in enumerate(columns)]
 
 
 def _sort(build: Build, table: Table, numbers: Numbering) -> None:

@@ -11,7 +11,7 @@ from discreet.engines.casts import total_cast
 from discreet.engines.identifier import quoted
 from discreet.errors import InvalidType, InvalidValue
 
-__all__ = ["Given", "Part", "declared", "selection"]
+__all__ = ["Given", "Part", "declared", "selection", "unreadable"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,16 @@ def selection(table: Table, part: Part) -> list[str]:
             raise InvalidType(rule, f"<{given.native}>", "declare another type, or convert it first")
         casts.append(cast)
     return casts
+
+
+def unreadable(table: Table, part: Part, casts: Sequence[str]) -> list[str]:
+    """Per declared column, whether a row holds something there that its cast turns into nothing."""
+    given = [quoted(_chosen(table, column.name, part).label) for column in table.columns]
+    # An empty field and NaN are how sources spell that a value is missing.
+    return [
+        f"CASE WHEN {cast} IS NULL THEN coalesce(CAST({value} AS VARCHAR) NOT IN ('', 'nan'), false) ELSE false END"
+        for value, cast in zip(given, casts, strict=True)
+    ]
 
 
 def _chosen(table: Table, name: str, part: Part) -> Given:

@@ -10,13 +10,20 @@ from discreet.engines.build import Build
 from discreet.engines.identifier import quoted
 from discreet.errors import InvalidValue
 
-__all__ = ["verify"]
+__all__ = ["unread_values", "verify"]
 
 
 def verify(build: Build, table: Table) -> None:
     """Refuse a table that breaks a promise about missing or constant values."""
     _refuse_missing(build, table)
     _refuse_changing(build, table)
+
+
+def unread_values(build: Build, table: Table) -> dict[str, int]:
+    """Per column, how many values of the source could not be read as its type; columns without any are not listed."""
+    counts = ", ".join(f"count_if(unread{place})" for place in range(len(table.columns)))
+    [found] = build.run(f"SELECT {counts} FROM stage.rows")
+    return {column.name: count for column, count in zip(table.columns, found, strict=True) if count}
 
 
 def _refuse_missing(build: Build, table: Table) -> None:

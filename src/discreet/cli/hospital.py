@@ -1,4 +1,4 @@
-"""``discreet demo``: a hospital protects its visits, analysts ask, an attacker fails, a budget runs dry."""
+"""The story of ``discreet demo``: a hospital protects its visits, analysts ask, an attacker fails."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from rich.panel import Panel
 
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
-from discreet.cli.ask import show_answer, show_explanation
-from discreet.cli.output import amount, console
+from discreet.cli.output import console
+from discreet.cli.showing import show_answer, show_explanation
+from discreet.curator.amount import amount
 from discreet.curator.curator import Curator
 from discreet.curator.verification import verify
 from discreet.errors import BudgetExceeded, QueryRefused
 
-__all__ = ["demo"]
+__all__ = ["play"]
 
 _WARDS = ("cardiology", "maternity", "neurology", "oncology", "surgery")
 _VICTIM = 4711
@@ -35,11 +36,8 @@ _VISITS = """
 """
 
 
-def demo() -> None:
-    """Watch a hospital's curator at work: protect, explain, ask, attack, run dry, verify.
-
-    [dim]Example:[/]  discreet demo
-    """
+def play() -> None:
+    """Tell the whole story, with a curator that is gone afterwards."""
     with tempfile.TemporaryDirectory() as temporary:
         story = _Story(Path(temporary) / "hospital")
         console.print(

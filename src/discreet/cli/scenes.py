@@ -1,4 +1,4 @@
-"""``discreet tour``: a short guided tour of the mechanisms, with real noise, in the terminal."""
+"""The scenes of ``discreet tour``: a short guided tour of the mechanisms, with real noise, in the terminal."""
 
 from __future__ import annotations
 
@@ -28,16 +28,13 @@ from discreet.privacy.loss import Pure
 from discreet.privacy.odds import possible_probabilities
 from discreet.privacy.pair import Pair
 
-__all__ = ["tour"]
+__all__ = ["play"]
 
 _BAR = 34
 
 
-def tour() -> None:
-    """Take a short tour: a private count, a survey, an auction, a median, a budget, and what the promise means.
-
-    [dim]Example:[/]  discreet tour
-    """
+def play() -> None:
+    """Show every scene."""
     console = Console()
     console.print(
         Panel("A tour of the mechanisms. All noise below is real: run it again and the answers change.", width=100)

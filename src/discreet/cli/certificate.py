@@ -1,0 +1,114 @@
+"""``discreet certificate``: read a certificate, and check it without the data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table as Grid
+
+from discreet.cli.options import DEFAULT_FOLDER, Folder
+from discreet.cli.output import check_folder, console, refusals, say
+
+__all__ = ["public_key", "show", "verify"]
+
+File = Annotated[Path, typer.Argument(help="A certificate, as discreet ask --certificate wrote it.")]
+
+
+def verify(
+    file: File,
+    public_key: Annotated[str | None, typer.Option(help="The curator's public key, to insist on it.")] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--curator", "-c", help="The curator's folder, to look the answer up in its ledger.")
+    ] = None,
+) -> None:
+    """Check a certificate without the data: whether the curator signed it as it stands.
+
+    [dim]Example:[/]  discreet certificate verify count.json --public-key 3f0c…
+    """
+    with refusals():
+        from discreet.curator.certificate import is_genuine
+
+        paper = _read(file)
+        if not is_genuine(paper):
+            _fail("not genuine", "the signature does not fit what it says")
+        if not is_genuine(paper, public_key):
+            _fail("not genuine", "another curator signed it")
+        if folder is not None:
+            _look_up(paper, folder)
+        if public_key is None and folder is None:
+            say(f"genuine: signed by the holder of {paper.get('public_key')}")
+            say("pass --public-key to insist on a certain curator")
+        else:
+            say("genuine: signed by this curator" + ("" if folder is None else ", and in its ledger"))
+
+
+def _look_up(paper: dict[str, Any], folder: Path) -> None:
+    from discreet.curator.certificate import is_genuine, is_in_ledger
+    from discreet.curator.ledger import Ledger
+    from discreet.curator.verification import verify as replay
+
+    if not is_genuine(paper, _key_of(folder)):
+        _fail("not genuine", "another curator signed it")
+    if not replay(folder).is_sound:
+        _fail("not proved", "the ledger itself cannot be believed; see discreet ledger verify")
+    if not is_in_ledger(paper, Ledger(folder)):
+        _fail("not genuine", "the ledger does not have this answer at the position that it states")
+
+
+def show(file: File) -> None:
+    """Print what a certificate says as a table.
+
+    [dim]Example:[/]  discreet certificate show count.json
+    """
+    with refusals():
+        from discreet.curator.certificate import is_genuine
+
+        paper = _read(file)
+        grid = Grid(box=None, pad_edge=False, show_header=False)
+        for name, value in _lines(paper):
+            grid.add_row(f"[bold]{escape(name)}[/]", escape(str(value)))
+        console.print(grid)
+        if not is_genuine(paper):
+            _fail("not genuine", "the signature does not fit what it says")
+
+
+def public_key(folder: Folder = DEFAULT_FOLDER) -> None:
+    """Print the curator's public key, to hand to those who check its certificates.
+
+    [dim]Example:[/]  discreet certificate public-key
+    """
+    with refusals():
+        check_folder(folder)
+        say(_key_of(folder))
+
+
+def _key_of(folder: Path) -> str:
+    from discreet.curator.signing import Signer
+
+    check_folder(folder)
+    return Signer(folder).public_key.hex()
+
+
+def _read(file: Path) -> dict[str, Any]:
+    from discreet.curator.certificate import read_certificate
+
+    return read_certificate(file.read_bytes())
+
+
+def _fail(what: str, why: str) -> None:
+    console.print(f"[red]{what}[/]: {escape(why)}", soft_wrap=True)
+    raise typer.Exit(1)
+
+
+def _lines(value: Any, name: str = "") -> list[tuple[str, Any]]:
+    """Every fact with the names that lead to it; a number is shown as it reads, rounded up."""
+    if isinstance(value, dict) and value.keys() == {"exact", "rounded_up"}:
+        return [(name, value["rounded_up"])]
+    if isinstance(value, dict) and value:
+        return [line for key, part in value.items() for line in _lines(part, f"{name} {key}".strip())]
+    if isinstance(value, list) and any(isinstance(part, (dict, list)) for part in value):
+        return [line for place, part in enumerate(value, 1) for line in _lines(part, f"{name} {place}")]
+    return [(name, ", ".join(map(str, value)) if isinstance(value, list) else value)]

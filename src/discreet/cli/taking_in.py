@@ -1,0 +1,79 @@
+"""What ``discreet protect`` does: take in the rows, and tell the owner what became of them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+from discreet.catalog.policy_file import read as read_policy
+from discreet.catalog.table import Table
+from discreet.cli.output import console, say, whisper
+from discreet.curator.curator import Curator
+from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.source_files import CSVFiles, DuckDBTable
+from discreet.errors import InvalidValue
+
+__all__ = ["source_of", "take_in"]
+
+_owner = Console(stderr=True, highlight=False)
+
+
+def source_of(file: Path, table: str | None, delimiter: str | None) -> Any:
+    """What the options of the command say about the file."""
+    if table is not None and delimiter is not None:
+        raise InvalidValue("a source is a CSV file or a DuckDB file", "<both>", "pass --table or --delimiter")
+    if table is not None:
+        return DuckDBTable(file, table)
+    return CSVFiles(file, delimiter) if delimiter is not None else str(file)
+
+
+def take_in(source: Any, policy: Path, folder: Path) -> None:
+    """Take in the rows of ``source`` under the policy, and say what to do next."""
+    table = read_policy(policy)
+    unread: dict[str, int] = {}
+    with _nothing_left_behind(folder), _bar() as bar:
+        engine = DuckDBEngine(folder, owner_log=lambda words: _owner.print(f"[dim]{escape(words)}[/]", soft_wrap=True))
+        curator = Curator(folder, engine=engine)
+        is_known = table.name in curator.catalog
+        task = bar.add_task("taking in", total=1.0)
+        curator.protect(source, table, lambda share: bar.update(task, completed=share), unread=unread.update)
+    _tell_unread(table, unread)
+    if is_known and not table.public:
+        whisper("New data: the budget goes on where it was, and a question that was asked before costs again.")
+    say(f"{table.name} is {'public' if table.public else 'protected'}. Next: discreet explain, discreet ask")
+
+
+def _tell_unread(table: Table, unread: Mapping[str, int]) -> None:
+    for column in table.columns:
+        count = unread.get(column.name, 0)
+        if count:
+            is_unit = table.unit is not None and table.unit.casefold() == column.name.casefold()
+            now = "each such row counts as a person of its own" if is_unit else "they count as missing"
+            values = "value" if count == 1 else "values"
+            say(f"{column.name}: {count:,} {values} could not be read as {column.type.value}; {now}")
+
+
+def _bar() -> Progress:
+    parts = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    return Progress(*parts, console=console, transient=True, disable=not console.is_terminal)
+
+
+@contextmanager
+def _nothing_left_behind(folder: Path) -> Iterator[None]:
+    """Remove a curator that was started for a first table which could not be taken in."""
+    was_there = folder.exists()
+    try:
+        yield
+    except BaseException:
+        # A curator with a policy, or with a version of rows, has something to lose and stays.
+        has_tables = any((folder / "policies").glob("*")) or (folder / "store" / "manifest.json").exists()
+        if not was_there and not has_tables:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
