@@ -5,6 +5,7 @@ The files of this room import what is heavy inside their functions, so that ``di
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -68,4 +69,5 @@ def opened(folder: Path) -> Curator:
     from discreet.curator.curator import Curator
 
     check_folder(folder)
+    logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it warns about is refused in words of our own
     return Curator(folder)

@@ -45,6 +45,7 @@ from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.loss import Approximate, Loss, Pure, ZeroConcentrated
 from discreet.query.answer_table import noisy_table
 from discreet.query.measure import Measured, measure, nothing_measured
+from discreet.query.output_names import labelled
 from discreet.query.question import ExpectedError, Question, prepare
 from discreet.query.sandbox import check_above, post_process, with_intervals
 
@@ -66,7 +67,7 @@ class Explanation:
     groups: int
     """How many rows the noisy table has, before HAVING and LIMIT."""
     errors: tuple[ExpectedError, ...]
-    """The expected error of each aggregate."""
+    """The expected error of each aggregate, under the name of the output that shows it."""
     notes: tuple[str, ...]
     """What will be clamped, weighted or left out."""
 
@@ -143,7 +144,8 @@ class Curator:
         question = self._prepared(sql, epsilon)
         groups = sum(len(plan.groups or [()]) for plan in question.plans)
         affordable = question.price is None or self._affords(self._prices(question, analyst))
-        return Explanation(question.price, affordable, groups, tuple(question.errors(confidence)), _notes(question))
+        errors = labelled(question, question.errors(confidence))
+        return Explanation(question.price, affordable, groups, errors, _notes(question))
 
     def ask(
         self,

@@ -6,6 +6,7 @@ import sqlglot
 from sqlglot import exp
 
 from discreet.errors import QueryRefused
+from discreet.query.misspelling import unreadable
 from discreet.query.refusal import refuse
 
 __all__ = ["parsed"]
@@ -37,12 +38,10 @@ def _statements(text: str, dialect: str) -> list[exp.Expr]:
     try:
         return [statement for statement in sqlglot.parse(text, read=dialect) if statement is not None]
     except sqlglot.errors.SqlglotError as error:
-        place = (getattr(error, "errors", None) or [{}])[0]
-        words = str(place.get("highlight") or "")[:60]
-        where = {"line": place.get("line") or 1, "column": place.get("col") or 1}
+        refusal = unreadable(text, dialect, error)
     except RecursionError:
         raise _too_deep() from None
-    raise QueryRefused("this is not SQL that can be read", words, "check the words before it", **where)
+    raise refusal
 
 
 def _check_size(node: exp.Expr) -> None:
