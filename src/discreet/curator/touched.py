@@ -1,0 +1,114 @@
+"""How many people and values the limits of a policy touch: one paid question.
+
+People with more than rows_per_unit rows count in part, and values outside the bounds of their column are moved to the
+nearest one. Both make answers too small or too large by an amount that no error bar shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from discreet.catalog.column import Column
+from discreet.catalog.table import Table
+from discreet.curator.answer import Answer
+from discreet.curator.bins import literal
+from discreet.curator.suggestions import AS_TAKEN_IN, in_quotes, people_of, protected_table, without_bounds
+from discreet.engines.identifier import quoted
+from discreet.errors import InvalidValue
+from discreet.exact.rational import Number
+
+if TYPE_CHECKING:
+    from discreet.curator.curator import Curator
+
+__all__ = ["Estimate", "Touched", "touched"]
+
+_MANY = 0.05
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A noisy number and the interval that it lies in, at the answer's confidence."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:,.0f} ({self.low:,.0f} to {self.high:,.0f})"
+
+
+@dataclass(frozen=True)
+class Touched:
+    """What the limits of a policy touch."""
+
+    table: Table
+    """The table and its policy."""
+    people: Estimate
+    """How many people there are; rows, where every row is a person."""
+    over: Estimate | None
+    """How many people have more than rows_per_unit rows; None where every row is a person."""
+    moved: Mapping[str, Estimate]
+    """Per column with bounds, how many values are moved; of one person at most rows_per_unit are counted."""
+    answer: Answer
+    """The paid answer."""
+
+    @property
+    def policy(self) -> str:
+        """What in the policy to think about; nothing where little is touched."""
+        most, table = _MANY * self.people.value, in_quotes(self.table.name)
+        advice = []
+        if self.over is not None and self.over.low > most:
+            advice.append(f"rows_per_unit is low: see curator.suggest_rows_per_unit({table}, epsilon=…)")
+        for name, moved in self.moved.items():
+            if moved.low > most:
+                call = f"curator.suggest_bounds({table}, {in_quotes(name)}, epsilon=…)"
+                advice.append(f"the bounds of {name} are narrow: see {call}")
+        return "\n".join(advice)
+
+    def __str__(self) -> str:
+        lines = [f"people: {self.people}"]
+        if self.over is not None:
+            lines.append(f"with more than {self.table.rows_per_unit:,} rows: {self.over}")
+        lines += [f"values of {name} outside its bounds: {moved}" for name, moved in self.moved.items()]
+        return "\n".join([*lines, self.policy or "Little is touched: the policy can stay as it is."])
+
+
+def touched(curator: Curator, table: str, epsilon: Number, analyst: str | None = None) -> Touched:
+    """Ask how much is touched; one question, with a count for each limit."""
+    policy = protected_table(curator.catalog, table)
+    bounded = [column for column in policy.columns if column.bounds is not None]
+    people = people_of(curator.catalog, policy)
+    if people is None and not bounded:
+        raise InvalidValue(f"{policy.name}: nothing is limited, so nothing is touched", table)
+    sql = AS_TAKEN_IN + (_of_rows(policy, bounded) if people is None else _of_people(policy, bounded, people))
+    answer = without_bounds(curator, policy, bounded).ask(sql, epsilon, analyst=analyst)
+    moved = {column.name: _estimate(answer, f"moved_{place}") for place, column in enumerate(bounded)}
+    over = None if people is None else _estimate(answer, "people_over")
+    return Touched(policy, _estimate(answer, "people"), over, moved, answer)
+
+
+def _is_moved(column: Column) -> str:
+    low, high = (literal(end) for end in column.bounds or ())
+    return f"t0.{quoted(column.name)} NOT BETWEEN {low} AND {high}"
+
+
+def _of_rows(table: Table, bounded: list[Column]) -> str:
+    parts = [f"COUNT(*) FILTER (WHERE {_is_moved(column)}) AS moved_{k}" for k, column in enumerate(bounded)]
+    return f"SELECT {', '.join(['COUNT(*) AS people', *parts])} FROM {quoted(table.name)} t0"  # noqa: S608
+
+
+def _of_people(table: Table, bounded: list[Column], people: tuple[str, str]) -> str:
+    """One row per person below, so that a person counts once above, or with rows_per_unit moved values at most."""
+    inner = [f"COUNT(CASE WHEN {_is_moved(column)} THEN 1 END) AS m{k}" for k, column in enumerate(bounded)]
+    outer = [f"SUM(LEAST(m{k}, {table.rows_per_unit})) AS moved_{k}" for k in range(len(bounded))]
+    over = f"COUNT(*) FILTER (WHERE n > {table.rows_per_unit}) AS people_over"
+    rows = f"SELECT {', '.join(['COUNT(*) AS n', *inner])} FROM {people[0]} GROUP BY {people[1]}"  # noqa: S608
+    return f"SELECT {', '.join(['COUNT(*) AS people', over, *outer])} FROM ({rows}) p"  # noqa: S608
+
+
+def _estimate(answer: Answer, name: str) -> Estimate:
+    [value], [interval] = answer.table[name].to_pylist(), answer.error[name]
+    low, high = interval or (0.0, float("inf"))
+    return Estimate(max(float(value), 0.0), max(float(low), 0.0), max(float(high), 0.0))
