@@ -32,6 +32,7 @@ VISIT = st.tuples(
     _or_missing((True, False)),
     _or_missing(WORDS),
     _or_missing(("x", "y", "z")),
+    _or_missing((*TIMES, datetime(2021, 1, 31, 23, 30), datetime(2021, 3, 31, 11, 59, 59))),
 )
 PATIENT = st.tuples(_or_missing((1899, 1950, 2020, 2**60)), _or_missing(("f", "m", "x")))
 

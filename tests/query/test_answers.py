@@ -29,6 +29,7 @@ def _visit(k: int) -> Row:
         None if k % 11 == 0 else k % 2 == 0,
         (None, "a", "ab", "Bb", "7")[k % 5],
         "xy"[k % 2],
+        datetime(2021, 1 + k % 3, 1 + k % 28, k % 24, k % 60),
     )
 
 
@@ -86,6 +87,7 @@ def crowded() -> World:
         (True, False, None),
         WORDS[::-1],
         ("x", "z", None),
+        TIMES,
     )
     sizes = [person for person in range(20) for _ in range(1 + person % 9)]
     visits = [

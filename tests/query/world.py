@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ _VISIT = (
     Column("flag", BOOLEAN),
     Column("note", TEXT),
     Column("kind", TEXT, keys=("x", "y"), default="x"),
+    Column("met", TIMESTAMP, lower=datetime(2021, 1, 1), upper=datetime(2021, 3, 31, 12)),
 )
 
 
@@ -107,7 +108,7 @@ _ARROW = {
 
 Row = tuple[Any, ...]
 Rows = Mapping[str, Iterable[tuple[int, Row]]]
-"""Per table, rows with the number of the unit they belong to."""
+"""Per table, rows with the number of the unit they belong to; what a short row leaves out is missing."""
 
 
 class World:
@@ -122,7 +123,7 @@ class World:
     def _fill(self, table: Table, rows: list[tuple[int, Row]]) -> None:
         columns = {"_unit": pa.array([unit for unit, _ in rows], pa.int64())}
         for k, column in enumerate(table.columns):
-            columns[column.name] = pa.array([row[k] for _, row in rows], _ARROW[column.type])
+            columns[column.name] = pa.array([row[k] if k < len(row) else None for _, row in rows], _ARROW[column.type])
         self.database.register("given", pa.table(columns))
         self.database.execute(f'CREATE TABLE "{table.name}" AS SELECT * FROM given')
         self.database.unregister("given")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 
 from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
-from discreet.query.dates import dated_constant
+from discreet.query.dates import as_date, dated_constant
 from discreet.query.expression import Call, Constant, Expression, type_name
 from discreet.query.interval import UNKNOWN, Interval
 from discreet.query.refusal import refuse
@@ -67,6 +66,10 @@ def as_type(expression: Expression, kind: ColumnType) -> Expression:
         return expression
     if is_null(expression):
         return Constant(kind, UNKNOWN, True, None)
+    if isinstance(expression, Constant) and isinstance(expression.value, str) and kind in (DATE, TIMESTAMP):
+        return dated_constant(None, expression.value, kind)
+    if expression.type is TIMESTAMP and kind is DATE:
+        return as_date(expression)
     interval = _converted_interval(expression, kind)
     never_fails = ({expression.type, kind} <= {INTEGER, REAL} and kind is REAL) or kind is TEXT
     nullable = expression.nullable or not never_fails
@@ -80,8 +83,6 @@ def _converted_interval(expression: Expression, kind: ColumnType) -> Interval:
         return expression.interval.whole()
     if expression.type is BOOLEAN and kind.is_numeric:
         return Interval.of(0, 1)
-    scale = {(DATE, TIMESTAMP): Fraction(86_400), (TIMESTAMP, DATE): Fraction(1, 86_400)}.get((expression.type, kind))
-    if scale is None:
-        return UNKNOWN
-    moved = expression.interval * Interval(scale, scale)
-    return moved if kind is TIMESTAMP else moved.whole()
+    if expression.type is DATE and kind is TIMESTAMP:
+        return expression.interval * Interval.of(86_400, 86_400)
+    return UNKNOWN

@@ -1,26 +1,53 @@
-"""Dates: parts, truncation and differences. Intervals count days since 1970 for dates and seconds for timestamps."""
+"""Dates and timestamps on rows: parts, truncation, moving, differences, names.
+
+Intervals count days since 1970 for dates and seconds for timestamps. Timestamps have no time zone: a text or a function
+that brings one is refused, and what an owner takes in is stored in UTC. Weeks begin on Monday. Every template gives
+NULL where the engine's calendar ends.
+"""
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+import re
+from datetime import date, datetime
 from fractions import Fraction
 
 from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
+from discreet.query.calendar import UNITS, epoch, floored, moved, numbered
 from discreet.query.expression import Call, Constant, Expression, type_name
 from discreet.query.interval import UNKNOWN, Interval
 from discreet.query.refusal import refuse
 
-__all__ = ["DATE_PARTS", "date_part", "dated_constant", "days_between", "epoch", "truncated_date"]
+__all__ = [
+    "DATE_PARTS",
+    "as_date",
+    "date_part",
+    "dated",
+    "dated_constant",
+    "difference",
+    "epoch",
+    "formatted_date",
+    "is_date_part",
+    "last_day",
+    "made_date",
+    "named_date",
+    "shifted_date",
+    "truncated_date",
+]
 
-INTEGER, DATE, TIMESTAMP = ColumnType.INTEGER, ColumnType.DATE, ColumnType.TIMESTAMP
+INTEGER, REAL, TEXT = ColumnType.INTEGER, ColumnType.REAL, ColumnType.TEXT
+DATE, TIMESTAMP = ColumnType.DATE, ColumnType.TIMESTAMP
 
 DATE_PARTS: dict[str, tuple[int, int] | None] = {
     "year": None,
+    "isoyear": None,
+    "decade": None,
+    "century": None,
     "quarter": (1, 4),
     "month": (1, 12),
     "week": (1, 53),
+    "yearweek": None,
     "day": (1, 31),
     "dayofweek": (0, 6),
     "isodow": (1, 7),
@@ -28,21 +55,49 @@ DATE_PARTS: dict[str, tuple[int, int] | None] = {
     "hour": (0, 23),
     "minute": (0, 59),
     "second": (0, 60),
+    "epoch": None,
 }
-"""Parts of a date that can be taken, with the values they have."""
+"""Parts of a date that can be taken, with the values they have where these do not depend on the date."""
 
-_TRUNCATIONS = {"year": 366, "quarter": 92, "month": 31, "week": 7, "day": 1, "hour": 1, "minute": 1, "second": 1}
-_EPOCH = date(1970, 1, 1)
+_PART_SPELLINGS = {
+    "dow": "dayofweek",
+    "day_of_week": "dayofweek",
+    "weekday": "dayofweek",
+    "dw": "dayofweek",
+    "dayofweek_iso": "isodow",
+    "dayofweekiso": "isodow",
+    "doy": "dayofyear",
+    "day_of_year": "dayofyear",
+    "dy": "dayofyear",
+    "dayofmonth": "day",
+    "day_of_month": "day",
+    "weekofyear": "week",
+    "isoweek": "week",
+    "yyyy": "year",
+    "yy": "year",
+    "qq": "quarter",
+    "mm": "month",
+    "dd": "day",
+    "hh": "hour",
+    "mi": "minute",
+    "ss": "second",
+}
+_STEPS = {
+    "year": "to_years(CAST({1} AS INTEGER))",
+    "quarter": "to_months(CAST(3 * {1} AS INTEGER))",
+    "month": "to_months(CAST({1} AS INTEGER))",
+    "week": "to_days(CAST(7 * {1} AS INTEGER))",
+    "day": "to_days(CAST({1} AS INTEGER))",
+    "hour": "to_hours({1})",
+    "minute": "to_minutes({1})",
+    "second": "to_seconds({1})",
+}
+_CLOCK = ("hour", "minute", "second")
+_FORMAT = re.compile(r"(?:%-?[YymdjHIMSpaAbBVGuw]|%%|[^%])*")
+_CLOCK_FORMATS = {"S": "second", "M": "minute", "H": "hour", "I": "hour", "p": "hour"}
 
 
-def epoch(value: date | datetime) -> Fraction:
-    """Days since 1970 of a date, seconds since 1970 of a timestamp."""
-    if isinstance(value, datetime):
-        return Fraction((value.replace(tzinfo=None) - datetime(1970, 1, 1)) / timedelta(microseconds=1)) / 10**6
-    return Fraction((value - _EPOCH).days)
-
-
-def dated_constant(node: exp.Expr, text: str, kind: ColumnType) -> Constant:
+def dated_constant(node: exp.Expr | None, text: str, kind: ColumnType) -> Constant:
     """The date or timestamp that a text of the query stands for."""
     try:
         value = date.fromisoformat(text) if kind is DATE else datetime.fromisoformat(text)
@@ -54,51 +109,143 @@ def dated_constant(node: exp.Expr, text: str, kind: ColumnType) -> Constant:
     return Constant(kind, Interval(place, place), False, value)
 
 
+def dated(node: exp.Expr, argument: Expression) -> Expression:
+    """The argument, which must be a date or a timestamp; a text of the query that reads as one is taken for it."""
+    if argument.type in (DATE, TIMESTAMP):
+        return argument
+    if isinstance(argument, Constant) and isinstance(argument.value, str):
+        is_date = len(argument.value) == len("2020-12-31")
+        return dated_constant(node, argument.value, DATE if is_date else TIMESTAMP)
+    raise refuse(node, f"this needs a date, not {argument.type.value}", "use CAST(… AS DATE) first")
+
+
+def as_date(argument: Expression) -> Expression:
+    """The day of a timestamp."""
+    if argument.type is DATE:
+        return argument
+    days = floored(TIMESTAMP, "day", argument.interval) * Interval.of(Fraction(1, 86_400), Fraction(1, 86_400))
+    return Call(DATE, days, argument.nullable or days.known is None, "TRY_CAST({0} AS DATE)", (argument,))
+
+
+def is_date_part(word: str) -> bool:
+    """Whether a word names a part of a date, in any dialect."""
+    return _part_name(word.casefold()) in DATE_PARTS
+
+
+def _part_name(word: str) -> str:
+    return _PART_SPELLINGS.get(word, word.removesuffix("s"))
+
+
 def date_part(node: exp.Expr, part: str, argument: Expression) -> Expression:
-    """A part of a date or timestamp as a whole number."""
-    name = {"dow": "dayofweek", "day_of_week": "dayofweek", "doy": "dayofyear", "day_of_month": "day"}.get(part, part)
+    """A part of a date or timestamp as a number."""
+    name = _part_name(part)
     if name not in DATE_PARTS:
         raise refuse(node, f"the part of a date must be one of {', '.join(DATE_PARTS)}", "write extract(year FROM day)")
-    if argument.type not in (DATE, TIMESTAMP):
-        raise refuse(node, f"this needs a date, not {argument.type.value}", "use CAST(… AS DATE) first")
+    given = dated(node, argument)
     ends = DATE_PARTS[name]
-    interval = Interval.of(*ends) if ends else _years(argument)
-    return Call(INTEGER, interval, argument.nullable, f"date_part('{name}', {{0}})", (argument,))
+    interval = Interval.of(*ends) if ends else _part_interval(name, given)
+    kind = REAL if name == "epoch" else INTEGER
+    return Call(kind, interval, given.nullable, f"date_part('{name}', {{0}})", (given,))
 
 
-def _years(argument: Expression) -> Interval:
-    ends = argument.interval.known
-    if ends is None:
+def _part_interval(name: str, given: Expression) -> Interval:
+    if name == "epoch":
+        return given.interval * Interval.of(86_400, 86_400) if given.type is DATE else given.interval
+    years = (numbered(given.type, "year", given.interval) + Interval.of(1, 1)).known
+    if years is None:
         return UNKNOWN
-    per_day = 1 if argument.type is DATE else 86_400
-    try:
-        first, last = (_EPOCH + timedelta(days=int(end // per_day)) for end in ends)
-    except OverflowError:  # before the year 1 or after 9999
-        return UNKNOWN
-    return Interval.of(first.year, last.year)
+    first, last = int(years[0]), int(years[1])
+    return {
+        "year": Interval.of(first, last),
+        "isoyear": Interval.of(first - 1, last + 1),  # the first days of January can belong to the year before
+        "yearweek": Interval.of((first - 1) * 100 + 1, (last + 1) * 100 + 53),
+        "decade": Interval.of(first // 10, last // 10),
+        "century": Interval.of((first - 1) // 100 + 1, (last - 1) // 100 + 1),
+    }[name]
 
 
-def truncated_date(node: exp.Expr, part: str, argument: Expression) -> Expression:
+def truncated_date(node: exp.Expr, unit: str | None, argument: Expression) -> Expression:
     """A date or timestamp moved back to the start of its year, month, …"""
-    if part not in _TRUNCATIONS:
-        raise refuse(node, f"dates are truncated to one of {', '.join(_TRUNCATIONS)}", "write date_trunc('month', day)")
-    if argument.type not in (DATE, TIMESTAMP):
-        raise refuse(node, f"this needs a date, not {argument.type.value}", "use CAST(… AS DATE) first")
-    back = Fraction(_TRUNCATIONS[part] * (1 if argument.type is DATE else 86_400))
-    interval = Interval(None if argument.interval.low is None else argument.interval.low - back, argument.interval.high)
-    template = f"TRY(CAST(date_trunc('{part}', {{0}}) AS {type_name(argument.type)}))"  # the first days have no week
-    nullable = argument.nullable or interval.known is None
-    return Call(argument.type, interval, nullable, template, (argument,))
+    if unit is None:
+        raise refuse(node, f"dates are truncated to one of {', '.join(UNITS)}", "write date_trunc('month', day)")
+    given = dated(node, argument)
+    interval = floored(given.type, unit, given.interval)
+    template = f"TRY(CAST(date_trunc('{unit}', {{0}}) AS {type_name(given.type)}))"  # the first days have no week
+    nullable = given.nullable or interval.known is None
+    return Call(given.type, interval, nullable, template, (given,), grain=unit)
 
 
-def days_between(node: exp.Expr, part: str, later: Expression, earlier: Expression) -> Expression:
-    """Whole days, months or years from one date to another."""
-    if part not in ("day", "month", "year", "week") or {later.type, earlier.type} - {DATE, TIMESTAMP}:
-        raise refuse(
-            node, "DATE_DIFF takes day, week, month or year and two dates", "write date_diff('day', first, last)"
-        )
+def shifted_date(
+    node: exp.Expr, argument: Expression, amount: Expression, unit: str | None, *, backwards: bool = False
+) -> Expression:
+    """A date or timestamp some units later or earlier; a date stays one unless it moves by hours or less."""
+    if unit is None:
+        raise refuse(node, f"dates are moved by one of {', '.join(UNITS)}", "write day + INTERVAL 30 DAY")
+    if amount.type is not INTEGER:
+        raise refuse(node, f"dates are moved by whole numbers, not {amount.type.value}", "write INTERVAL 30 DAY")
+    given = dated(node, argument)
+    kind = TIMESTAMP if unit in _CLOCK else given.type
+    start = given.interval * Interval.of(86_400, 86_400) if kind is not given.type else given.interval
+    interval = moved(kind, start, unit, -amount.interval if backwards else amount.interval)
+    template = f"TRY(CAST({{0}} {'-' if backwards else '+'} {_STEPS[unit]} AS {type_name(kind)}))"
+    nullable = given.nullable or amount.nullable or interval.known is None
+    return Call(kind, interval, nullable, template, (given, amount))
+
+
+def difference(
+    node: exp.Expr, unit: str | None, later: Expression, earlier: Expression, *, elapsed: bool = False
+) -> Expression:
+    """How many starts of a unit lie between two dates; or, elapsed, how many whole units."""
+    if unit is None:
+        raise refuse(node, f"differences are counted in one of {', '.join(UNITS)}", "date_diff('day', first, last)")
+    last, first = dated(node, later), dated(node, earlier)
+    counted = numbered(last.type, unit, last.interval) - numbered(first.type, unit, first.interval)
+    interval = _less_by_one(counted) if elapsed or unit == "week" else counted
+    function = "date_sub" if elapsed else "date_diff"
+    slots = "{1}, {0}" if last.type is first.type else "CAST({1} AS TIMESTAMP), CAST({0} AS TIMESTAMP)"
+    template = f"TRY({function}('{unit}', {slots}))"
+    nullable = last.nullable or first.nullable or interval.known is None
+    return Call(INTEGER, interval, nullable, template, (last, first))
+
+
+def _less_by_one(counted: Interval) -> Interval:
+    """Whole units are as many as their starts or one fewer; the engine's weeks begin on another day."""
+    return counted + Interval.of(-1, 1)
+
+
+def last_day(node: exp.Expr, argument: Expression) -> Expression:
+    """The last day of a date's month."""
+    given = dated(node, argument)
+    days = as_date(given)
+    first = floored(DATE, "month", days.interval)
+    interval = moved(DATE, first, "month", Interval.of(1, 1)) - Interval.of(1, 1)
+    return Call(DATE, interval, given.nullable or interval.known is None, "TRY(last_day({0}))", (days,))
+
+
+def made_date(node: exp.Expr, parts: list[Expression]) -> Expression:
+    """The date of a year, a month and a day; NULL where there is no such day."""
+    if any(part.type is not INTEGER for part in parts):
+        raise refuse(node, "a date is made of whole numbers", "write make_date(2020, 12, 31)")
+    years = parts[0].interval.known
     interval = UNKNOWN
-    if later.type is DATE and earlier.type is DATE and (later.interval - earlier.interval).known:
-        interval = (later.interval - earlier.interval).hull(Interval.of(0, 0)).whole(1)
-    template = f"TRY(date_diff('{part}', {{1}}, {{0}}))"
-    return Call(INTEGER, interval, True, template, (later, earlier))
+    if years is not None and years[0] >= 1 and years[1] <= 9999:
+        ends = date(int(-(-years[0] // 1)), 1, 1), date(int(years[1] // 1), 12, 31)
+        interval = Interval(epoch(ends[0]), epoch(ends[1]))
+    return Call(DATE, interval, True, "TRY(make_date({0}, {1}, {2}))", tuple(parts))
+
+
+def formatted_date(node: exp.Expr, pattern: Expression, argument: Expression) -> Expression:
+    """A date as text, by a format of fixed parts."""
+    given = dated(node, argument)
+    text = pattern.value if isinstance(pattern, Constant) else None
+    if not isinstance(text, str) or len(text) > 100 or not _FORMAT.fullmatch(text):
+        raise refuse(node, "the format of a date is a constant of %Y %m %d %H %M %S …", "strftime(day, '%Y-%m')")
+    used = [_CLOCK_FORMATS[mark] for mark in _CLOCK_FORMATS if f"%{mark}" in text or f"%-{mark}" in text]
+    # Truncated first, so that there are finitely many values and they can be groups.
+    coarse = truncated_date(node, used[0], given) if used and given.type is TIMESTAMP else as_date(given)
+    return Call(TEXT, UNKNOWN, True, "TRY(strftime({0}, {1}))", (coarse, pattern))
+
+
+def named_date(node: exp.Expr, function: str, argument: Expression) -> Expression:
+    """The English name of a date's month or day of the week."""
+    return Call(TEXT, UNKNOWN, True, f"TRY({function}({{0}}))", (as_date(dated(node, argument)),))

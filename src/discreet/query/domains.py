@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from datetime import date, timedelta
 from fractions import Fraction
 from functools import lru_cache
 
@@ -23,6 +22,7 @@ from sqlglot import exp
 from discreet.catalog.column import ColumnType, Value
 from discreet.errors import QueryRefused
 from discreet.query.block import Block
+from discreet.query.calendar import starts
 from discreet.query.expression import Call, Constant, Expression, Field, Statement, fields_of, type_name
 from discreet.query.public_values import ListValues
 from discreet.query.refusal import refuse
@@ -33,7 +33,6 @@ Key = Value | float | None
 
 MOST_GROUPS = 100_000
 _MOST_VALUES = 20_000
-_FIRST, _LAST = ((end - date(1970, 1, 1)).days for end in (date.min, date.max))
 _CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": "false",
     "python_enable_replacements": "false",
@@ -98,15 +97,7 @@ def _listed(expression: Expression) -> list[Key] | None:
         return [*(_plain(key) for key in expression.keys), *missing]
     if isinstance(expression, Field) and expression.type is ColumnType.BOOLEAN:
         return [False, True, *missing]
-    ends = expression.interval.known
-    if ends is None or ends[1] - ends[0] >= _MOST_VALUES:
-        return None
-    whole = range(int(-(-ends[0] // 1)), int(ends[1] // 1) + 1)
-    if isinstance(expression, Field) and expression.type is ColumnType.INTEGER:
-        return [*whole, *missing]
-    if isinstance(expression, Field) and expression.type is ColumnType.DATE and _FIRST <= ends[0] <= ends[1] <= _LAST:
-        return [*(date(1970, 1, 1) + timedelta(days=day) for day in whole), *missing]
-    return None
+    return _counted(expression) if isinstance(expression, Field) else None
 
 
 def _plain(key: Value) -> Key:
@@ -117,21 +108,28 @@ def _evaluated(expression: Call) -> list[Key] | None:
     """The expression on every combination of what it is made of; bounded whole numbers inside it count as one."""
     atoms: dict[Expression, list[Key]] = {}
     if not _collect(expression, atoms):
-        return _whole_numbers(expression)
+        return _counted(expression)
     size = 1
     for values in atoms.values():
         size *= len(values)
     if not atoms or size > MOST_GROUPS:
-        return _whole_numbers(expression)
+        return _counted(expression)
     return _run(expression, atoms)
 
 
-def _whole_numbers(expression: Expression) -> list[Key] | None:
-    """Every whole number in the interval: more than can occur, perhaps, and each of them public."""
-    ends = expression.interval.known
-    if expression.type is not ColumnType.INTEGER or ends is None or ends[1] - ends[0] >= _MOST_VALUES:
-        return None
-    return [*range(int(-(-ends[0] // 1)), int(ends[1] // 1) + 1), *([None] if expression.nullable else [])]
+def _counted(expression: Expression) -> list[Key] | None:
+    """Every value that the interval holds: more than can occur, perhaps, and each of them public."""
+    missing: list[Key] = [None] if expression.nullable else []
+    if expression.type is ColumnType.INTEGER:
+        ends = expression.interval.known
+        if ends is None or ends[1] - ends[0] >= _MOST_VALUES:
+            return None
+        return [*range(int(-(-ends[0] // 1)), int(ends[1] // 1) + 1), *missing]
+    grain = expression.grain if isinstance(expression, Call) else None
+    if expression.type is ColumnType.DATE or (expression.type is ColumnType.TIMESTAMP and grain):
+        found = starts(expression.type, grain or "day", expression.interval, _MOST_VALUES)
+        return None if found is None else [*found, *missing]
+    return None
 
 
 def _collect(expression: Expression, atoms: dict[Expression, list[Key]]) -> bool:
@@ -148,10 +146,10 @@ def _collect(expression: Expression, atoms: dict[Expression, list[Key]]) -> bool
     if all(_collect(argument, inside) for argument in expression.arguments):
         atoms |= inside
         return True
-    whole = _whole_numbers(expression)
-    if whole is None:
+    counted = _counted(expression)
+    if counted is None:
         return False
-    atoms[expression] = whole
+    atoms[expression] = counted
     return True
 
 

@@ -113,6 +113,8 @@ class Call(Expression):
     template: str
     """Text with {0}, {1}, … where the arguments go; it cannot raise, whatever they are."""
     arguments: tuple[Expression, ...]
+    grain: str | None = None
+    """For dates and timestamps: the unit of time whose starts are the only values, so that they can be counted."""
 
     def write(self, statement: Statement) -> str:
         """The template with its arguments written in."""

@@ -15,13 +15,15 @@ from sqlglot import exp
 from discreet.catalog.column import ColumnType
 from discreet.exact.ball import exp_down, exp_up, ln_down, ln_up, sqrt_up
 from discreet.query.conversion import Arguments, Rule, any_nullable, as_type, common_type, is_null, slots
+from discreet.query.dates import difference, shifted_date
 from discreet.query.expression import Call, Constant, Expression
 from discreet.query.interval import UNKNOWN, Interval
 from discreet.query.refusal import refuse
 
 __all__ = ["NUMBER_RULES"]
 
-INTEGER, REAL, DATE = ColumnType.INTEGER, ColumnType.REAL, ColumnType.DATE
+INTEGER, REAL, TEXT = ColumnType.INTEGER, ColumnType.REAL, ColumnType.TEXT
+DATE, TIMESTAMP = ColumnType.DATE, ColumnType.TIMESTAMP
 _WORD = Fraction(2**63 - 1)
 _LARGEST_EXPONENT = 600
 _LARGEST_POWER = 8
@@ -47,8 +49,8 @@ def _integer_safe(template: str, kind: ColumnType, interval: Interval) -> str:
 
 def _arithmetic(symbol: str, combine: Callable[[Interval, Interval], Interval]) -> Rule:
     def rule(node: exp.Expr, arguments: Arguments) -> Expression:
-        if symbol == "-" and all(argument.type is DATE for argument in arguments):
-            return _days(arguments)
+        if any(argument.type in (DATE, TIMESTAMP) for argument in arguments):
+            return _dates(node, symbol, arguments)
         kind, (first, second) = _numbers(node, arguments, 2)
         interval = combine(first.interval, second.interval)
         template = _integer_safe(f"{{0}} {symbol} {{1}}", kind, interval)
@@ -58,10 +60,17 @@ def _arithmetic(symbol: str, combine: Callable[[Interval, Interval], Interval]) 
     return rule
 
 
-def _days(arguments: Arguments) -> Expression:
-    """Dates are subtracted in whole days."""
-    days = arguments[0].interval - arguments[1].interval
-    return Call(INTEGER, days, True, "TRY(date_diff('day', {1}, {0}))", tuple(arguments))
+def _dates(node: exp.Expr, symbol: str, arguments: Arguments) -> Expression:
+    """Dates are subtracted in whole days, and moved by whole days."""
+    first, second = arguments
+    if symbol == "-" and second.type in (DATE, TEXT) and first.type in (DATE, TEXT):
+        return difference(node, "day", first, second)
+    if symbol in ("+", "-") and first.type is DATE and second.type is INTEGER:
+        return shifted_date(node, first, second, "day", backwards=symbol == "-")
+    if symbol == "+" and first.type is INTEGER and second.type is DATE:
+        return shifted_date(node, second, first, "day")
+    rule = "dates are subtracted from each other, or moved by whole days"
+    raise refuse(node, rule, "write date_diff('hour', first, last), or day + INTERVAL 30 DAY")
 
 
 def _divide(node: exp.Expr, arguments: Arguments) -> Expression:

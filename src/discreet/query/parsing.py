@@ -1,17 +1,26 @@
-"""From text to one parsed SELECT, or a refusal: not SQL, several statements, too long, nested too deeply."""
+"""From text to one parsed SELECT, or a refusal: not SQL, several statements, too long, nested too deeply.
+
+A text is read in the first grammar that can read all of it: our own, which is DuckDB's with the spellings of others,
+the same with SELECT TOP, then those of other dialects in a fixed order. So a text never means two things. Functions
+mean the same in every grammar; operators, quotes and literals mean what they mean in the one that was found, and our own
+comes first. An analyst who names another dialect is read in that one alone.
+"""
 
 from __future__ import annotations
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.dialect import DialectType
 
 from discreet.errors import QueryRefused
+from discreet.query.grammar import Asked, AskedTop
 from discreet.query.misspelling import unreadable
 from discreet.query.refusal import refuse
 
 __all__ = ["parsed"]
 
 _DIALECTS = ("duckdb", "postgres", "bigquery", "spark", "tsql", "snowflake", "mysql")
+_GRAMMARS: tuple[DialectType, ...] = (Asked, AskedTop, *_DIALECTS[1:])
 _LONGEST = 100_000
 _DEEPEST = 100  # every later pass walks the tree by recursion
 _MOST_NODES = 20_000

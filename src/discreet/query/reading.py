@@ -14,7 +14,8 @@ from discreet.engines.parameters import bound
 from discreet.errors import InvalidInput, QueryRefused
 from discreet.exact.rational import rational
 from discreet.query.conversion import as_type, common_type
-from discreet.query.dates import date_part, dated_constant, days_between, truncated_date
+from discreet.query.date_spellings import DATE_SPELLINGS, is_interval, moved_by_interval
+from discreet.query.dates import dated_constant
 from discreet.query.expression import Call, Constant, Expression
 from discreet.query.functions import RULES
 from discreet.query.refusal import refuse
@@ -34,19 +35,6 @@ _TYPES = {
     _KIND.DATE: ColumnType.DATE,
     _KIND.BOOLEAN: ColumnType.BOOLEAN,
 }
-_PARTS: dict[type[exp.Expr], str] = {
-    exp.Year: "year",
-    exp.Quarter: "quarter",
-    exp.Month: "month",
-    exp.Week: "week",
-    exp.Day: "day",
-    exp.DayOfMonth: "day",
-    exp.DayOfWeek: "dayofweek",
-    exp.DayOfYear: "dayofyear",
-    exp.Hour: "hour",
-    exp.Minute: "minute",
-    exp.Second: "second",
-}
 _WORDS = ("this", "expression", "low", "high", "start", "length", "decimals", "expressions")
 """Where the parser puts arguments, in the order in which they are written."""
 _HARMLESS = {"safe", "typed", "coalesce", "ignore_nulls", "big_int", "date_part_boundary"}
@@ -64,9 +52,12 @@ def read(node: exp.Expr, look_up: LookUp) -> Expression:
         special, words = _SPECIAL[type(node)]
         _check_words(node, words)
         return special(node, look_up)
-    if type(node) in _PARTS:
-        _check_words(node, ("this",))
-        return date_part(node, _PARTS[type(node)], read(node.this, look_up))
+    if type(node) in DATE_SPELLINGS:
+        spelling, words = DATE_SPELLINGS[type(node)]
+        _check_words(node, words)
+        return spelling(node, lambda part: read(part, look_up))
+    if isinstance(node, (exp.Add, exp.Sub)) and (is_interval(node.this) or is_interval(node.args["expression"])):
+        return moved_by_interval(node, lambda part: read(part, look_up))
     return _by_rule(node, look_up)
 
 
@@ -190,33 +181,11 @@ def _cast(node: exp.Expr, look_up: LookUp) -> Expression:
     return as_type(inner, kind)
 
 
-def _extract(node: exp.Expr, look_up: LookUp) -> Expression:
-    return date_part(node, node.this.name.lower(), read(node.args["expression"], look_up))
-
-
-def _truncate(node: exp.Expr, look_up: LookUp) -> Expression:
-    return truncated_date(node, _unit(node, ""), read(node.this, look_up))
-
-
-def _difference(node: exp.Expr, look_up: LookUp) -> Expression:
-    later, earlier = (read(part, look_up) for part in (node.this, node.args["expression"]))
-    return days_between(node, _unit(node, "day"), later, earlier)
-
-
-def _unit(node: exp.Expr, otherwise: str) -> str:
-    unit = node.args.get("unit")
-    return otherwise if unit is None else str(unit.name).lower()
-
-
 _SPELLED = ("INTEGER", "DOUBLE", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")
 _SPECIAL: dict[type[exp.Expr], tuple[Callable[[exp.Expr, LookUp], Expression], tuple[str, ...]]] = {
     exp.Case: (_case, ("this", "ifs", "default")),
     exp.If: (_if, ("this", "true", "false")),
     exp.Cast: (_cast, ("this", "to")),
     exp.TryCast: (_cast, ("this", "to", "requires_string")),
-    exp.Extract: (_extract, ("this", "expression")),
-    exp.DateTrunc: (_truncate, ("this", "unit", "unabbreviate")),
-    exp.TimestampTrunc: (_truncate, ("this", "unit")),
-    exp.DateDiff: (_difference, ("this", "expression", "unit")),
 }
 """Nodes that are not read argument by argument, and the words of each that are understood."""

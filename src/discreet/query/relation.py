@@ -17,7 +17,7 @@ from discreet.catalog.column import Column, ColumnType, Value
 from discreet.catalog.table import Table
 from discreet.engines.identifier import quoted
 from discreet.privacy.neighbours import Neighbours
-from discreet.query.dates import epoch
+from discreet.query.calendar import epoch
 from discreet.query.expression import Expression, Field, Origin, Statement
 from discreet.query.interval import UNKNOWN, Interval
 
