@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from sqlglot import ParseError, exp
+from sqlglot import ParseError, TokenType, exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.parsers.duckdb import DuckDBParser
-from sqlglot.tokenizer_core import TokenType
 
 from discreet.query.calendar import unit_named
 from discreet.query.dates import is_date_part

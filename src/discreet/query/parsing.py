@@ -2,8 +2,8 @@
 
 A text is read in the first grammar that can read all of it: our own, which is DuckDB's with the spellings of others,
 the same with SELECT TOP, then those of other dialects in a fixed order. So a text never means two things. Functions
-mean the same in every grammar; operators, quotes and literals mean what they mean in the one that was found, and our own
-comes first. An analyst who names another dialect is read in that one alone.
+mean the same in every grammar; operators, quotes and literals mean what they mean in the one that was found, and our
+own comes first. An analyst who names another dialect is read in that one alone.
 """
 
 from __future__ import annotations
@@ -44,13 +44,16 @@ def parsed(text: str, dialect: str) -> exp.Query:
 
 
 def _statements(text: str, dialect: str) -> list[exp.Expr]:
-    try:
-        return [statement for statement in sqlglot.parse(text, read=dialect) if statement is not None]
-    except sqlglot.errors.SqlglotError as error:
-        refusal = unreadable(text, dialect, error)
-    except RecursionError:
-        raise _too_deep() from None
-    raise refusal
+    """What the text holds, in the first grammar that can read it; the first one's complaint where none can."""
+    complaints: list[sqlglot.errors.SqlglotError] = []
+    for grammar in _GRAMMARS if dialect == _DIALECTS[0] else (dialect,):
+        try:
+            return [statement for statement in sqlglot.parse(text, read=grammar) if statement is not None]
+        except sqlglot.errors.SqlglotError as error:
+            complaints.append(error)
+        except RecursionError:
+            raise _too_deep() from None
+    raise unreadable(text, dialect, complaints[0])
 
 
 def _check_size(node: exp.Expr) -> None:
