@@ -29,16 +29,15 @@ def budget(folder: Folder = DEFAULT_FOLDER) -> None:
 
 
 def _show(found: dict[str, dict[str, Any]]) -> None:
-    from discreet.curator.amount import amount
+    from discreet.curator.amount import amount, balance
     from discreet.privacy.shown import shown
 
     grid = Grid(box=None, pad_edge=False)
     for heading in ("account", "granted", "spent", "left", "in questions"):
         grid.add_column(heading, justify="left" if heading in ("account", "in questions") else "right")
     for name, amounts in sorted(found.items()):
-        grid.add_row(
-            _account(name), *(amount(amounts[key]) for key in ("cap", "spent", "left")), _more(amounts["more"])
-        )
+        sums = balance(amounts["cap"]), amount(amounts["spent"]), balance(amounts["left"])
+        grid.add_row(_account(name), *sums, _more(amounts["more"]))
         if "delta_cap" in amounts:
             deltas = (f"δ {shown(amounts[f'delta_{key}'])}" for key in ("cap", "spent", "left"))
             grid.add_row("  δ for keys", *deltas, "")

@@ -68,6 +68,8 @@ def show(file: File) -> None:
 
         paper = _read(file)
         grid = Grid(box=None, pad_edge=False, show_header=False)
+        grid.add_column(overflow="fold")
+        grid.add_column(overflow="fold")
         for name, value in _lines(paper):
             grid.add_row(f"[bold]{escape(name)}[/]", escape(str(value)))
         console.print(grid)

@@ -16,7 +16,7 @@ from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
 from discreet.cli.output import console
 from discreet.cli.showing import show_answer, show_explanation
-from discreet.curator.amount import amount
+from discreet.curator.amount import balance
 from discreet.curator.curator import Curator
 from discreet.curator.verification import verify
 from discreet.errors import BudgetExceeded, QueryRefused
@@ -135,7 +135,7 @@ class _Story:
     def _verify(self) -> None:
         found = verify(self._curator.folder)
         console.print(f"sound: {found.is_sound}, {found.entries} records, head {found.head.hex()[:16]}…")
-        console.print(f"left: {amount(self._curator.budget()['visits']['left'])}")
+        console.print(f"left: {balance(self._curator.budget()['visits']['left'])}")
 
 
 def _made_up_visits() -> pa.Table:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["show_answer", "show_explanation"]
 
+_LARGE = 1000
+
 
 def show_explanation(found: Explanation) -> None:
     """Print what a question would cost and how good its answer would be."""
@@ -24,10 +26,14 @@ def show_explanation(found: Explanation) -> None:
     for error in found.errors:
         say(
             f"error    {error.column}: "
-            + ("depends on the answer" if error.within is None else f"± {error.within:,.4g}")
+            + ("depends on the answer" if error.within is None else f"± {_rounded(error.within)}")
         )
     for note in found.notes:
         whisper(note)
+
+
+def _rounded(reach: float) -> str:
+    return f"{reach:,.0f}" if reach >= _LARGE else f"{reach:.4g}"
 
 
 def show_answer(answer: Answer) -> None:

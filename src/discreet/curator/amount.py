@@ -1,7 +1,11 @@
 """Amounts of loss as people and programs read them: ε 0.5, or ρ 0.006 for budgets with a δ.
 
->>> amount(Pure("0.5")), as_json(ZeroConcentrated("1/8"))["unit"]
-('ε 0.5', 'ρ')
+A price is never shown smaller than it is, and a balance never larger.
+
+>>> amount(Pure("1/3")), balance(Pure("1/3"))
+('ε 0.33334', 'ε 0.33333')
+>>> as_json(Pure("0.3"))
+{'amount': 0.3, 'unit': 'ε', 'exact': '3/10', 'repr': 'Pure(ε=0.3)'}
 """
 
 from __future__ import annotations
@@ -12,31 +16,47 @@ from typing import Any
 
 from discreet.privacy.loss import Loss, Pure, ZeroConcentrated, shown
 
-__all__ = ["amount", "as_json", "float_up"]
+__all__ = ["amount", "as_json", "balance", "balance_as_json"]
 
 
 def amount(loss: Loss) -> str:
-    """A price or a balance in its own unit."""
-    measured = _measured(loss)
-    return repr(loss) if measured is None else f"{measured[0]} {shown(measured[1])}"
+    """A price in its own unit, rounded up."""
+    unit, size = _measured(loss)
+    return f"{unit} {shown(size)}"
 
 
-def as_json(loss: Loss) -> dict[str, Any]:
-    """A price or a balance for programs: a number rounded up, its unit, the exact number, and how Python writes it."""
-    measured = _measured(loss)
-    if measured is None:
-        return {"repr": repr(loss)}
-    unit, size = measured
-    return {"amount": float_up(size), "unit": unit, "exact": str(size), "repr": repr(loss)}
+def balance(loss: Loss) -> str:
+    """What is left in its own unit, rounded down."""
+    unit, size = _measured(loss)
+    return f"{unit} {shown(-size).removeprefix('-')}"
 
 
-def float_up(value: Fraction) -> float:
-    """The float nearest to ``value`` that is not below it."""
+def as_json(price: Loss) -> dict[str, Any]:
+    """A price for programs: a number rounded up, its unit, the exact number, and how Python writes it."""
+    return _as_json(price, math.inf)
+
+
+def balance_as_json(left: Loss) -> dict[str, Any]:
+    """What is left for programs, in the same form, rounded down."""
+    return _as_json(left, -math.inf)
+
+
+def _as_json(loss: Loss, direction: float) -> dict[str, Any]:
+    unit, size = _measured(loss)
+    return {"amount": _float(size, direction), "unit": unit, "exact": str(size), "repr": repr(loss)}
+
+
+def _float(value: Fraction, direction: float) -> float:
+    """The nearest float, or the next one where its decimal digits would lie on the wrong side of ``value``."""
     nearest = float(value)
-    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+    written = Fraction(repr(nearest))
+    is_fine = written >= value if direction > 0 else written <= value
+    return nearest if is_fine else math.nextafter(nearest, direction)
 
 
-def _measured(loss: Loss) -> tuple[str, Fraction] | None:
+def _measured(loss: Loss) -> tuple[str, Fraction]:
     if isinstance(loss, Pure):
         return "ε", loss.epsilon
-    return ("ρ", loss.rho) if isinstance(loss, ZeroConcentrated) else None
+    if isinstance(loss, ZeroConcentrated):
+        return "ρ", loss.rho
+    raise AssertionError(f"budgets count ε or ρ, not {loss!r}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.curator.amount import amount
+from discreet.curator.amount import amount, balance
 from discreet.curator.answer_cell import Interval, cell_text
 from discreet.curator.answer_csv import csv_text
 from discreet.curator.answer_html import html_table
@@ -96,7 +96,7 @@ class Answer:
         if self.entry is None and not self.charged:
             return f"would cost {amount(self.price)}"
         cost = f"{'cost' if self.charged else 'asked before, free now; it cost'} {amount(self.price)}"
-        left = [f"{amount(balance)} left for {account}" for account, balance in self.left.items()]
+        left = [f"{balance(amount_left)} left for {account}" for account, amount_left in self.left.items()]
         return "; ".join([cost, *left, *([] if self.entry is None else [f"ledger record {self.entry}"])])
 
     def left_out(self, shown: int) -> list[str]:

@@ -11,7 +11,7 @@ from datetime import date, time
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from discreet.curator.amount import as_json
+from discreet.curator.amount import as_json, balance_as_json
 
 if TYPE_CHECKING:
     from discreet.curator.answer import Answer
@@ -30,7 +30,7 @@ def json_text(answer: Answer) -> str:
         "confidence": answer.confidence,
         "price": None if answer.price is None else as_json(answer.price),
         "charged": answer.charged,
-        "left": {account: as_json(balance) for account, balance in answer.left.items()},
+        "left": {account: balance_as_json(left) for account, left in answer.left.items()},
         "entry": answer.entry,
         "notes": list(answer.notes),
     }
