@@ -6,18 +6,19 @@ from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
 from discreet.query.expression import Call, Expression, Field
-from discreet.query.reading import LookUp, read_condition
+from discreet.query.naming import Shared, Visible
+from discreet.query.reading import read_condition
 from discreet.query.refusal import refuse
 from discreet.query.relation import Names, Privacy, Relation, joined
 
-__all__ = ["join"]
+__all__ = ["join", "shared_by"]
 
 _SIDES = ("", "LEFT", "RIGHT", "FULL")
 _KINDS = ("", "INNER", "OUTER")
 _WORDS = {"this", "side", "kind", "on", "using"}
 
 
-def join(node: exp.Join, left: Relation, right: Relation, look_up: LookUp, names: Names) -> Relation:
+def join(node: exp.Join, left: Relation, right: Relation, look_up: Visible, names: Names) -> Relation:
     """The pairs of rows that a JOIN makes."""
     kind = _kind(node)
     _check_sides(node, kind, left, right)
@@ -30,7 +31,23 @@ def join(node: exp.Join, left: Relation, right: Relation, look_up: LookUp, names
     return joined(left, right, kind, condition, names)
 
 
+def shared_by(node: exp.Join, left: Relation, right: Relation, shared: Shared) -> Shared:
+    """The columns that USING makes one, with those that earlier joins made one."""
+    found = dict(shared)
+    for identifier in node.args.get("using") or []:
+        name = identifier.name.casefold()
+        mine, theirs = _left_of(name, left, shared), tuple(right.find(name))
+        found[name] = {"RIGHT": theirs, "FULL": mine + theirs}.get(_kind(node), mine)
+    return found
+
+
+def _left_of(name: str, left: Relation, shared: Shared) -> tuple[Field, ...]:
+    return shared.get(name.casefold()) or tuple(left.find(name))
+
+
 def _kind(node: exp.Join) -> str:
+    if node.args.get("method") == "NATURAL":
+        raise refuse(node, "NATURAL JOIN joins on whatever names agree", "name the columns: JOIN … USING (x)")
     side, kind = (node.side or "").upper(), (node.kind or "").upper()
     unknown = {key for key, value in node.args.items() if value} - _WORDS
     if side not in _SIDES or kind not in _KINDS or unknown:
@@ -58,10 +75,10 @@ def _check_units(node: exp.Join, left: Privacy, right: Privacy, pairs: list[tupl
         raise refuse(node, rule, "add the equality of the unit columns")
 
 
-def _condition(node: exp.Join, left: Relation, right: Relation, look_up: LookUp) -> Expression:
+def _condition(node: exp.Join, left: Relation, right: Relation, look_up: Visible) -> Expression:
     using = node.args.get("using")
     if using:
-        condition, *others = (_same_name(node, name.name, left, right) for name in using)
+        condition, *others = (_same_name(node, name.name, left, right, look_up.shared) for name in using)
         for test in others:
             condition = Call(ColumnType.BOOLEAN, condition.interval, True, "{0} AND {1}", (condition, test))
         return condition
@@ -70,8 +87,8 @@ def _condition(node: exp.Join, left: Relation, right: Relation, look_up: LookUp)
     return read_condition(node.args["on"], look_up)
 
 
-def _same_name(node: exp.Join, name: str, left: Relation, right: Relation) -> Expression:
-    mine, theirs = left.find(name), right.find(name)
+def _same_name(node: exp.Join, name: str, left: Relation, right: Relation, shared: Shared) -> Expression:
+    mine, theirs = _left_of(name, left, shared), right.find(name)
     if len(mine) != 1 or len(theirs) != 1 or mine[0].type is not theirs[0].type:
         raise refuse(node, f"USING needs one column {name} of one type on each side", "write JOIN … ON …")
     return Call(ColumnType.BOOLEAN, mine[0].interval, True, "{0} = {1}", (mine[0], theirs[0]))

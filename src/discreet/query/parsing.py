@@ -16,6 +16,7 @@ from discreet.errors import QueryRefused
 from discreet.query.grammar import Asked, AskedTop
 from discreet.query.misspelling import unreadable
 from discreet.query.refusal import refuse
+from discreet.query.rewriting import written_out
 
 __all__ = ["parsed"]
 
@@ -40,7 +41,7 @@ def parsed(text: str, dialect: str) -> exp.Query:
         wrong = statements[1] if len(statements) > 1 else statements[0] if statements else None
         raise refuse(wrong, "a question is one SELECT", "ask SELECT … FROM …, one at a time")
     _check_size(statements[0])
-    return statements[0]
+    return written_out(statements[0])
 
 
 def _statements(text: str, dialect: str) -> list[exp.Expr]:

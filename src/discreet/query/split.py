@@ -7,7 +7,7 @@ looks at the text and the policy alone, so a plan, a price or a refusal can say 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -18,9 +18,9 @@ from discreet.query.aggregates import has_aggregate
 from discreet.query.block import Block
 from discreet.query.expression import Expression, Field, fields_of
 from discreet.query.grouping import group_keys
-from discreet.query.joining import join
+from discreet.query.joining import join, shared_by
 from discreet.query.lifting import lifted
-from discreet.query.naming import Aliased, names_of
+from discreet.query.naming import Aliased, Shared, Visible, alias_of, names_of
 from discreet.query.parsing import parsed
 from discreet.query.per_unit import per_unit
 from discreet.query.reading import LookUp, read, read_condition
@@ -136,13 +136,13 @@ class _Splitter:
             part = next(key for key, value in node.args.items() if value and key not in _ROW_PARTS)
             rule = f"{part.rstrip('_').upper()} on single rows of a protected table cannot be answered"
             raise refuse(node, rule, "use it above an aggregate")
-        return projected(rows, _projections(node, rows_alone, look_up), self.names)
+        return projected(rows, _projections(node, look_up), self.names)
 
     def _public_rows(self, node: exp.Select, aliased: list[Aliased], scope: Scope) -> Found:
         """Rows that can be joined with private ones where each part of the query is understood; else an answer."""
         try:
             rows, look_up = self._rows(node, aliased)
-            return projected(rows, _projections(node, aliased, look_up), self.names)
+            return projected(rows, _projections(node, look_up), self.names)
         except QueryRefused:
             return Released(post_processing(node, scope, self._public_source))
 
@@ -150,7 +150,7 @@ class _Splitter:
         clause = node.args.get("from_")
         places = [clause.this] if clause is not None else []
         places += [each.this for each in node.args.get("joins") or []]
-        return [(place.alias_or_name, self._source(place, scope)) for place in places]
+        return [(alias_of(place), self._source(place, scope)) for place in places]
 
     def _source(self, node: exp.Expr, scope: Scope) -> Found:
         if isinstance(node, exp.Subquery):
@@ -161,14 +161,14 @@ class _Splitter:
             return table_rows(find_table(node, self.catalog), self.catalog, self.names)
         return self.build(named.query, named.scope)
 
-    def _rows(self, node: exp.Select, aliased: list[Aliased]) -> tuple[Relation, LookUp]:
-        rows = aliased[0][1]
+    def _rows(self, node: exp.Select, aliased: list[Aliased]) -> tuple[Relation, Visible]:
+        rows, shared = aliased[0][1], _NOTHING_SHARED
         for count, each in enumerate(node.args.get("joins") or [], start=1):
-            rows = join(each, rows, aliased[count][1], names_of(aliased[: count + 1]), self.names)
+            left, right = rows, aliased[count][1]
+            rows = join(each, left, right, names_of(aliased[: count + 1], shared), self.names)
+            shared = shared_by(each, left, right, shared)
         # After an outer join, columns of the optional side may be missing; the joined relation knows which.
-        known = {field.name: field for _, field in rows.columns}
-        current = [(alias, replace(r, columns=tuple((v, known[f.name]) for v, f in r.columns))) for alias, r in aliased]
-        look_up = names_of(current)
+        look_up = names_of(aliased, shared).known_as({field.name: field for _, field in rows.columns})
         where = node.args.get("where")
         if where is not None:
             rows = filtered(rows, read_condition(where.this, look_up), self.names)
@@ -220,6 +220,7 @@ class _Splitter:
         return Released(above)
 
 
+_NOTHING_SHARED: Shared = {}
 _UNION_PARTS = {"this", "expression", "with_", "distinct", "order", "limit", "offset"}
 
 
@@ -227,22 +228,11 @@ def _is_row_wise(node: exp.Select, aggregated: bool) -> bool:
     return not aggregated and not [key for key, value in node.args.items() if value and key not in _ROW_PARTS]
 
 
-def _projections(node: exp.Select, aliased: list[Aliased], look_up: LookUp) -> list[tuple[str, Expression]]:
+def _projections(node: exp.Select, visible: Visible) -> list[tuple[str, Expression]]:
     columns: list[tuple[str, Expression]] = []
     for projection in node.expressions:
         if projection.is_star:
-            columns += _starred(projection, aliased)
+            columns += visible.starred(projection)
         else:
-            columns.append((projection.alias_or_name or f"col{len(columns)}", read(projection.unalias(), look_up)))
+            columns.append((projection.alias_or_name or f"col{len(columns)}", read(projection.unalias(), visible)))
     return columns
-
-
-def _starred(node: exp.Expr, aliased: list[Aliased]) -> list[tuple[str, Field]]:
-    star = node.this if isinstance(node, exp.Column) else node
-    if [value for value in star.args.values() if value]:
-        raise refuse(node, "EXCLUDE, REPLACE and RENAME are not understood after *", "name the columns")
-    wanted = node.args["table"].name.casefold() if isinstance(node, exp.Column) else None
-    found = [column for alias, r in aliased if wanted in (None, alias.casefold()) for column in r.columns]
-    if not found:
-        raise refuse(node, "there is no table of this name here", "name a table of FROM")
-    return found
