@@ -8,7 +8,7 @@ import pytest
 from discreet.noise.source import SYSTEM
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.query.answer_table import noisy_table
-from discreet.query.measure import Measured, exact_sums
+from discreet.query.measure import Measured, exact_sums, public_groups
 from discreet.query.plan import BlockPlan
 from discreet.query.question import prepare
 from tests.query.hostile import Person, world_of
@@ -24,17 +24,17 @@ CROWD = {
 }
 
 
-def _noisy(plan: BlockPlan, exact: list[np.ndarray]) -> Measured:
+def _noisy(plan: BlockPlan, exact: list[list[np.ndarray]]) -> Measured:
     stream = SYSTEM.open()
-    sums = [sums + noise.draw(1, stream) for sums, noise in zip(exact, plan.noises, strict=True)]
-    return Measured(plan, plan.groups, sums, [])
+    sums = [[each + noise.draw(1, stream) for each in part] for part, noise in zip(exact, plan.noises, strict=True)]
+    return Measured(plan, public_groups(plan), sums, [])
 
 
 @pytest.mark.parametrize("price", [Pure(1), Pure(20), ZeroConcentrated(1)])
 def test_an_interval_covers_the_truth_as_often_as_it_says(price: Pure | ZeroConcentrated) -> None:
     (plan,) = prepare(QUERY, CATALOG, price).plans
-    exact = exact_sums(plan, world_of(CROWD).run)
-    truth = noisy_table(Measured(plan, plan.groups, exact, []), 0.95, raw=True)
+    exact = exact_sums(plan, public_groups(plan), world_of(CROWD).run)
+    truth = noisy_table(Measured(plan, public_groups(plan), exact, []), 0.95, raw=True)
     covered = dict.fromkeys(range(len(plan.block.aggregates)), 0)
     for _ in range(TIMES):
         found = noisy_table(_noisy(plan, exact), 0.95, raw=False)
@@ -48,7 +48,7 @@ def test_an_interval_covers_the_truth_as_often_as_it_says(price: Pure | ZeroConc
 @pytest.mark.parametrize("query", ["SELECT STDDEV(age), VARIANCE(cost), AVG(age), COUNT(*) FROM visits"])
 def test_values_about_nobody_stay_plausible(query: str) -> None:
     (plan,) = prepare(query, CATALOG, Pure("0.1")).plans
-    nobody = exact_sums(plan, world_of({}).run)
+    nobody = exact_sums(plan, public_groups(plan), world_of({}).run)
     for _ in range(50):
         found = noisy_table(_noisy(plan, nobody), 0.95, raw=False)
         for a, most in enumerate((110, 1000**2, 110, float("inf"))):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.noise.source import SYSTEM
 from discreet.privacy.loss import Pure
-from discreet.query.choice import Choice
+from discreet.query.choice import QuantileChoice
 from discreet.query.measure import measure
 from discreet.query.question import prepare
 from discreet.query.weighted_quantile import choose_quantile, distances_of
@@ -23,8 +23,8 @@ ENDS = (0, 8)
 WEIGHTS = st.lists(st.integers(0, 2**40), min_size=9, max_size=9)
 
 
-def _choice(quantile: Fraction, inward: int) -> Choice:
-    return Choice(PLAN.block.aggregates[0], Fraction(1), quantile, Fraction(1), ENDS, Fraction(1, 2), inward)
+def _choice(quantile: Fraction, inward: int) -> QuantileChoice:
+    return QuantileChoice(PLAN.block.aggregates[0], Fraction(1), quantile, Fraction(1), ENDS, Fraction(1, 2), inward)
 
 
 @settings(max_examples=200, deadline=None)

@@ -13,7 +13,7 @@ from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure
 from discreet.query.question import prepare
 from discreet.query.sandbox import post_process
-from discreet.query.statement import statement_of
+from discreet.query.statement import sums_of
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG, World, answer_without_noise
 
@@ -59,8 +59,8 @@ def test_text_in_post_processing_is_read_as_it_was_written(text: str) -> None:
 def test_text_on_rows_is_bound_and_never_written(text: str) -> None:
     question = prepare(f"SELECT COUNT(*) AS n FROM visits WHERE note = {_quoted(text)}", CATALOG, Pure(1))
     plain = prepare("SELECT COUNT(*) AS n FROM visits WHERE note = ''", CATALOG, Pure(1))
-    statement, parameters = statement_of(question.plans[0])
-    assert statement == statement_of(plain.plans[0])[0]
+    statement, parameters = sums_of(question.plans[0])
+    assert statement == sums_of(plain.plans[0])[0]
     assert text in parameters
 
 
@@ -93,7 +93,7 @@ def test_escapes_of_other_dialects_are_read_once(text: str) -> None:
 def test_comments_do_not_reach_the_engine_or_the_sandbox() -> None:
     query = "SELECT /* a */ COUNT(*) AS n -- b\nFROM visits /* ; DROP TABLE visits; */"
     question = prepare(query, CATALOG, Pure(1))
-    assert "DROP" not in statement_of(question.plans[0])[0]
+    assert "DROP" not in sums_of(question.plans[0])[0]
     assert answer_without_noise(question, EMPTY).to_pylist() == [{"n": 0}]
 
 

@@ -18,7 +18,7 @@ from discreet.catalog.table import Budget, ForeignKey, Table
 from discreet.engines.parameters import bound
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.answer_table import noisy_table
-from discreet.query.measure import Measured, exact_sums
+from discreet.query.measure import Measured, exact_sums, public_groups
 from discreet.query.question import Question
 from discreet.query.sandbox import post_process
 
@@ -142,10 +142,11 @@ class World:
 def answer_without_noise(question: Question, world: World) -> pa.Table:
     """What the question would answer if all noise happened to be zero."""
     tables = {}
-    for plan in question.plans:
-        chosen = [np.zeros(len(plan.groups)) for _ in plan.choices]
-        measured = Measured(plan, plan.groups, exact_sums(plan, world.run), chosen)
-        tables[plan.block.name] = noisy_table(measured, 0.95, raw=True)
+    for block, plan in zip(question.split.blocks, question.plans, strict=True):
+        groups = public_groups(plan)
+        chosen = [np.zeros(len(groups), np.int64) for _ in plan.choices]
+        measured = Measured(plan, groups, exact_sums(plan, groups, world.run), chosen)
+        tables[block.name] = noisy_table(measured, 0.95, raw=True, block=block)
     return post_process(question.split.above, tables | world.public(question))
 
 

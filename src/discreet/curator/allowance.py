@@ -80,14 +80,14 @@ class Allowance:
         return Pure(amount) if self.measure is Measure.PURE else ZeroConcentrated(amount)
 
 
-def price_in_units(loss: Loss, measure: Measure) -> Price:
-    """What a loss takes from a budget of this measure, rounded up."""
+def price_in_units(loss: Loss, measure: Measure, delta: Fraction = Fraction(0)) -> Price:
+    """What a loss takes from a budget of this measure, rounded up; ``delta`` is for keys that are not public."""
     if measure is Measure.PURE:
         if isinstance(loss, Pure) or (isinstance(loss, Approximate) and loss.delta == 0):
             return Price(_up(loss.epsilon, LOSS_UNITS))
         raise NoProvedPath("a pure budget takes pure prices", repr(loss), "give the table an (ε, δ) budget")
-    rho, delta = _concentrated(loss)
-    return Price(_up(rho, LOSS_UNITS), _up(delta, DELTA_UNITS))
+    rho, own = _concentrated(loss)
+    return Price(_up(rho, LOSS_UNITS), _up(own + delta, DELTA_UNITS))
 
 
 def _concentrated(loss: Loss) -> tuple[Fraction, Fraction]:

@@ -6,20 +6,16 @@ is read; its noisy values are durable before anyone sees them; asked again, the 
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pyarrow as pa
 
-from discreet.accounting.calibration import least
-from discreet.accounting.filter import ConcentratedFilter
 from discreet.catalog.budget import Budget
 from discreet.catalog.policy_file import read as read_policy
 from discreet.catalog.policy_file import read_folder
@@ -31,23 +27,30 @@ from discreet.curator.certificate import issue
 from discreet.curator.facts import facts_of
 from discreet.curator.ledger import Account, Ledger, Receipt
 from discreet.curator.made_up import MadeUpRows
+from discreet.curator.planning import Planner
 from discreet.curator.remaining import last_prices, questions_left
 from discreet.curator.signing import Signer
 from discreet.curator.stage import NOTE, Stage
 from discreet.curator.stored import restored, stored
+from discreet.curator.suggested_bounds import SuggestedBounds, suggest_bounds
+from discreet.curator.suggested_rows import SuggestedRows, suggest_rows_per_unit
+from discreet.curator.suggestions import offer
+from discreet.curator.touched import Touched, touched
 from discreet.curator.verification import verify
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.identifier import quoted
 from discreet.engines.ingest import ingest
-from discreet.errors import InvalidValue, LedgerError, QueryRefused
-from discreet.exact.rational import Number, positive
+from discreet.errors import InvalidValue, LedgerError
+from discreet.exact.rational import Number
 from discreet.noise.source import SYSTEM, Source
-from discreet.privacy.loss import Approximate, Loss, Pure, ZeroConcentrated
-from discreet.query.answer_table import noisy_table
-from discreet.query.measure import Measured, measure, nothing_measured
+from discreet.privacy.loss import Loss, Pure, ZeroConcentrated
+from discreet.query.answered import answered
+from discreet.query.intervals_above import choice_notes
+from discreet.query.measure import Measured, measure
 from discreet.query.output_names import labelled
-from discreet.query.question import ExpectedError, Question, prepare
-from discreet.query.sandbox import check_above, post_process, with_intervals
+from discreet.query.public_values import PublicValues
+from discreet.query.question import ExpectedError, Question
+from discreet.query.sandbox import post_process
 
 __all__ = ["Curator", "Explanation"]
 
@@ -141,7 +144,7 @@ class Curator:
         self, sql: str, epsilon: Number, *, analyst: str | None = None, confidence: float = 0.95
     ) -> Explanation:
         """Price, shape and expected error of a question; reads no data and costs nothing."""
-        question = self._prepared(sql, epsilon)
+        question = self._planner.question(sql, epsilon)
         groups = sum(len(plan.groups or [()]) for plan in question.plans)
         affordable = question.price is None or self._affords(self._prices(question, analyst))
         errors = labelled(question, question.errors(confidence))
@@ -159,7 +162,7 @@ class Curator:
         raw: bool = False,
     ) -> Answer:
         """The private answer. Give the price ``epsilon``, or the error ``within`` and let the price follow."""
-        question = self._prepared(sql, self._wanted_price(sql, epsilon, within, confidence))
+        question = self._question(sql, epsilon, within, confidence)
         if question.price is None:
             return self._public_answer(question, confidence)
         prices = self._prices(question, analyst)
@@ -188,7 +191,7 @@ class Curator:
         raw: bool = False,
     ) -> Answer:
         """The answer on ``rows`` made-up rows: same plan, price and shape, but free, and of nobody's data."""
-        question = self._prepared(sql, self._wanted_price(sql, epsilon, within, confidence))
+        question = self._question(sql, epsilon, within, confidence)
         self._prices(question, analyst)  # refuses whom `ask` refuses
         if question.price is None:
             return self._public_answer(question, confidence)
@@ -196,6 +199,22 @@ class Curator:
             measured = [measure(plan, stage.run, stage.source) for plan in question.plans]
         table, error = self._above(question, measured, confidence, raw)
         return Answer(table, error, confidence, question.price, False, (NOTE, *_notes(question)), {})
+
+    # Paid questions that help to write a policy.
+
+    def suggest_bounds(
+        self, table: str, column: str, epsilon: Number, *, analyst: str | None = None
+    ) -> SuggestedBounds:
+        """Round bounds that hold about 99 % of a column's values; one question, charged like any other."""
+        return suggest_bounds(self, table, column, epsilon, analyst)
+
+    def suggest_rows_per_unit(self, table: str, epsilon: Number, *, analyst: str | None = None) -> SuggestedRows:
+        """The rows_per_unit that counts about 95 % of the people in full; one question, charged like any other."""
+        return suggest_rows_per_unit(self, table, epsilon, analyst)
+
+    def touched(self, table: str, epsilon: Number, *, analyst: str | None = None) -> Touched:
+        """How many people and values rows_per_unit and the bounds touch; one question, charged like any other."""
+        return touched(self, table, epsilon, analyst)
 
     def budget(self) -> dict[str, dict[str, Any]]:
         """Per account: what was granted, spent and left, and how many more questions like the last one that is.
@@ -217,43 +236,17 @@ class Curator:
 
     # Pricing.
 
-    def _prepared(self, sql: str, epsilon: Number) -> Question:
-        """Plan with the price in the terms of the tables' budgets."""
-        wanted = positive(epsilon, "epsilon")
-        probe = prepare(sql, self.catalog, Pure(wanted))
-        if probe.price is None:
-            return probe
-        self._check_above(probe)
-        budgets = [table.budget for table in map(self.catalog.table, probe.tables) if table.budget is not None]
-        if {bool(budget.delta) for budget in budgets} == {True}:
-            delta = min(budget.delta - budget.delta_for_keys for budget in budgets)
-            return prepare(sql, self.catalog, ZeroConcentrated(_rho(wanted, delta)))
-        return probe
+    @property
+    def _planner(self) -> Planner:
+        return Planner(self.catalog, self._public_rows, self._public_values)
 
-    def _check_above(self, question: Question) -> None:
-        """Refuse mistakes above the aggregates before they cost anything, on tables of zeros."""
-        empty = [nothing_measured(plan) for plan in question.plans]
-        tables = {one.plan.block.name: noisy_table(one, 0.95, raw=False) for one in empty}
-        check_above(question.split.above, tables | self._public(question))
+    @property
+    def _public_values(self) -> PublicValues:
+        return PublicValues(self.catalog, self.engine.run, self.engine.version)
 
-    def _wanted_price(self, sql: str, epsilon: Number | None, within: float | None, confidence: float) -> Fraction:
-        if (epsilon is None) == (within is None):
-            rule = "a question is given a price or an error"
-            raise InvalidValue(rule, "<both or neither>", "pass epsilon= or within=")
-        return positive(epsilon, "epsilon") if epsilon is not None else self._price_within(sql, within or 0, confidence)
-
-    def _price_within(self, sql: str, within: float, confidence: float) -> Fraction:
-        """The least ε, to about a per cent, at which every count and sum stays within the wanted error."""
-        if not (math.isfinite(within) and within > 0):
-            raise InvalidValue("the wanted error must be positive", within)
-
-        def is_close(epsilon: Fraction) -> bool:
-            errors = [e.within for e in self._prepared(sql, epsilon).errors(confidence) if e.within is not None]
-            if not errors:
-                raise QueryRefused("an error can be asked for counts and sums", "", "pass epsilon= instead")
-            return max(errors) <= within
-
-        return least(is_close, start=_FINEST_EPSILON, precision=7)
+    def _question(self, sql: str, epsilon: Number | None, within: float | None, confidence: float) -> Question:
+        planner = self._planner
+        return planner.question(sql, planner.price(sql, epsilon, within, confidence))
 
     def _prices(self, question: Question, analyst: str | None) -> dict[str, Price]:
         prices: dict[str, Price] = {}
@@ -266,7 +259,8 @@ class Curator:
                 accounts.append(_account(table, analyst))
             measure_of = Measure.CONCENTRATED if table.budget and table.budget.delta else Measure.PURE
             if question.price is not None:
-                prices |= dict.fromkeys(accounts, price_in_units(question.price, measure_of))
+                price = price_in_units(question.price, measure_of, question.delta)
+                prices |= dict.fromkeys(accounts, price)
         return prices
 
     def _affords(self, prices: Mapping[str, Price]) -> bool:
@@ -286,7 +280,7 @@ class Curator:
         raw: bool,
         prices: Mapping[str, Price],
     ) -> Answer:
-        measured = restored(receipt.answer or b"", question)
+        measured = restored(receipt.answer or b"", question.plans)
         table, error = self._above(question, measured, confidence, raw)
         facts = facts_of(sql, question, receipt, versions, measured, self.catalog, self.ledger)
         certificate, notes = issue(facts, self._signer), _notes(question) + notes_on_values(table)
@@ -301,15 +295,11 @@ class Curator:
 
     def _above(self, question: Question, measured: list[Measured], confidence: float, raw: bool) -> Shown:
         """What people see, computed from the noisy integers."""
-        tables = {one.plan.block.name: noisy_table(one, confidence, raw) for one in measured}
-        return _apart(post_process(with_intervals(question.split.above), tables | self._public(question)))
+        return answered(question.split, measured, self._planner.public(question), confidence, raw)
 
     def _public_answer(self, question: Question, confidence: float) -> Answer:
-        table = post_process(question.split.above, self._public(question))
+        table = post_process(question.split.above, self._planner.public(question))
         return Answer(table, {}, confidence, None, False, (), {})
-
-    def _public(self, question: Question) -> dict[str, pa.Table]:
-        return {name: self._public_rows(name) for name in question.split.public_tables}
 
     def _public_rows(self, name: str) -> pa.Table:
         if not self.catalog.table(name).public:
@@ -323,27 +313,17 @@ def _delta_for_keys(account: Account) -> dict[str, Fraction]:
     return {name: Fraction(units, DELTA_UNITS) for name, units in named.items()} if cap else {}
 
 
-def _apart(result: pa.Table) -> Shown:
-    """The table people see, and the intervals of its columns."""
-    visible = [name for name in result.column_names if not name.startswith("__")]
-    error: dict[str, list[tuple[float, float] | None]] = {}
-    for position, name in enumerate(visible):
-        if f"__low_{position}" in result.column_names:
-            ends = zip(result[f"__low_{position}"].to_pylist(), result[f"__high_{position}"].to_pylist(), strict=True)
-            error[name] = [None if low is None or math.isnan(low) else (low, high) for low, high in ends]
-    return result.select(visible), error
-
-
 def _notes(question: Question) -> tuple[str, ...]:
     notes = []
     for plan in question.plans:
         if plan.weight > 1:
             notes.append(f"People with more than {plan.rows_per_unit} rows count as {plan.rows_per_unit}.")
+            notes.append(offer(question.tables))
         if plan.block.keys:
             notes.append("Every public group is listed, also the empty ones; rows whose key is not listed are in none.")
         if plan.choices:
             notes.append("MEDIAN, MIN, MAX and quantiles err in ranks, so they have no error bar.")
-    return tuple(dict.fromkeys(notes))
+    return tuple(dict.fromkeys([*notes, *choice_notes(question)]))
 
 
 def _stated(value: object) -> str:
@@ -378,8 +358,3 @@ def _file_name(table: Table) -> str:
 
 def _caps(table: Table) -> dict[str, Any]:
     return {_account(table, who): cap for who, cap in table.analysts.items() if cap is not None}
-
-
-@lru_cache(maxsize=1024)
-def _rho(epsilon: Fraction, delta: Fraction) -> Fraction:
-    return ConcentratedFilter(Approximate(epsilon, delta)).rho

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 
-from discreet.query.measure import Measured
-from discreet.query.question import Question
+from discreet.query.groups import Groups
+from discreet.query.measure import Measured, public_groups
+from discreet.query.plan import BlockPlan
 
 __all__ = ["restored", "stored"]
 
 
 def stored(measured: list[Measured]) -> bytes:
-    """The noisy values of every block, as one Arrow stream per block."""
+    """The noisy values of every block, as one Arrow stream per block; keys only where they are not public."""
     buffer = io.BytesIO()
     for one in measured:
-        columns = {f"s{k}": pa.array(values) for k, values in enumerate(one.sums)}
+        shown = [] if one.plan.rule is None else one.groups.columns()
+        columns = {f"k{k}": column for k, column in enumerate(shown)}
+        columns |= {f"s{k}_{j}": pa.array(v) for k, part in enumerate(one.sums) for j, v in enumerate(part)}
         columns |= {f"c{k}": pa.array(values) for k, values in enumerate(one.chosen)}
         table = pa.table(columns)
         with pa.ipc.new_stream(buffer, table.schema) as writer:
@@ -25,14 +29,17 @@ def stored(measured: list[Measured]) -> bytes:
     return buffer.getvalue()
 
 
-def restored(data: bytes, question: Question) -> list[Measured]:
-    """The same values again, in the shape of the question that they answer."""
+def restored(data: bytes, plans: Sequence[BlockPlan]) -> list[Measured]:
+    """The same values again, in the shape of the plans that they were measured by."""
     buffer = io.BytesIO(data)
     found = []
-    for plan in question.plans:
+    for plan in plans:
         with pa.ipc.open_stream(buffer) as reader:
             table = reader.read_all()
-        sums = [np.asarray(table[f"s{k}"]) for k in range(len(plan.components))]
+        groups = public_groups(plan) if plan.rule is None else Groups.shown(plan.block.keys, table)
+        sums = [
+            [np.asarray(table[f"s{k}_{j}"]) for j in range(priced.part.size)] for k, priced in enumerate(plan.parts)
+        ]
         chosen = [np.asarray(table[f"c{k}"]) for k in range(len(plan.choices))]
-        found.append(Measured(plan, plan.groups or [()], sums, chosen))
+        found.append(Measured(plan, groups, sums, chosen))
     return found

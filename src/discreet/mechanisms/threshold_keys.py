@@ -29,7 +29,7 @@ from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.law import SymmetricLaw, is_at_least, open_probability
 from discreet.noise.source import SYSTEM, Source
 
-__all__ = ["GaussianThreshold", "LaplaceThreshold", "ThresholdedLaw"]
+__all__ = ["GaussianThreshold", "LaplaceThreshold", "ThresholdedLaw", "least_threshold"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class _NoisyThreshold(KeySelection):
 
     def _set(self, law: SymmetricLaw, delta: Fraction) -> None:
         self.law = law
-        self.threshold = _least_threshold(law, delta, self.keys_per_unit)
+        self.threshold = least_threshold(law, delta, self.keys_per_unit)
 
     def shown(self, count: int) -> Ball:
         """P(a key that ``count`` units hold is shown), as a ball at the working precision."""
@@ -117,7 +117,7 @@ class GaussianThreshold(_NoisyThreshold):
         self._set(noise.law, self.delta - for_noise)
 
 
-def _least_threshold(law: SymmetricLaw, delta: Fraction, keys: int) -> int:
+def least_threshold(law: SymmetricLaw, delta: Fraction, keys: int) -> int:
     """The least T with 1 - (1 - P(1 + noise ≥ T))^l ≤ δ, for l keys that one unit holds alone."""
 
     def hides(threshold: int) -> bool:

@@ -60,6 +60,9 @@ class DiscreteGaussian(SymmetricLaw):
         self._least_exponent = (round(self._centre) - self._centre) ** 2 / (2 * self.squared)
         self._proposal = ScaledExponential(scale, partial(laplace_offset, scale))
 
+    def __repr__(self) -> str:
+        return f"DiscreteGaussian(variance_parameter={self.squared})"
+
     def draw(self, count: int, stream: Stream) -> Integers:
         """``count`` draws that read their randomness from ``stream``."""
         found = np.empty(count, np.int64)

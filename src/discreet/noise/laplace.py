@@ -34,6 +34,9 @@ class DiscreteLaplace(SymmetricLaw):
         self.scale = positive(scale, "scale")
         self._exponential = ScaledExponential(self.scale, partial(laplace_offset, self.scale))
 
+    def __repr__(self) -> str:
+        return f"DiscreteLaplace(scale={self.scale})"
+
     def _ratio(self) -> Ball:
         return (-1 / ball(self.scale)).exp()
 

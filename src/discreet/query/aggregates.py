@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import NoReturn
 
 from sqlglot import exp
 
+from discreet.catalog.column import ColumnType
 from discreet.query.block import Aggregate, AggregateKind
-from discreet.query.expression import Constant, Expression, Field
+from discreet.query.expression import Call, Constant, Expression, Field
 from discreet.query.reading import LookUp, read, read_condition
 from discreet.query.refusal import refuse
 
@@ -29,6 +29,10 @@ _BY_VALUE: dict[type[exp.Expr], tuple[AggregateKind, bool]] = {
 }
 _FINEST_QUANTILE = 2**16
 _LARGEST = Fraction(2**200)
+_DATES = {
+    ColumnType.DATE: (ColumnType.INTEGER, "{0} - DATE '1970-01-01'"),
+    ColumnType.TIMESTAMP: (ColumnType.REAL, "epoch({0})"),
+}
 _QUANTILES = (exp.PercentileCont, exp.PercentileDisc, exp.Quantile, exp.ApproxQuantile)
 
 
@@ -68,6 +72,8 @@ def read_aggregate(node: exp.Expr, look_up: LookUp) -> Aggregate:
         return _count(node, look_up)
     if isinstance(node, exp.CountIf):
         return Aggregate(AggregateKind.COUNT, None, read_condition(node.this, look_up))
+    if isinstance(node, exp.Mode):
+        return _mode(node, look_up)
     if isinstance(node, _QUANTILES):
         return _quantile(node, node.this, node.args.get("quantile") or node.args.get("expression"), look_up)
     return _by_value(node, look_up)
@@ -86,7 +92,23 @@ def _by_value(node: exp.Expr, look_up: LookUp) -> Aggregate:
         raise refuse(node, f"{node.key.upper()} is not answered over protected rows", "use COUNT, SUM, AVG, MEDIAN …")
     if [key for key, value in node.args.items() if value and key != "this"]:
         raise refuse(node, "only one argument is understood here", "leave the rest out")
+    if found[0].is_choice:
+        return _choice(Aggregate(found[0]), node, node.this, look_up)
     return Aggregate(found[0], _argument(node, node.this, look_up), is_sample=found[1])
+
+
+def _choice(wanted: Aggregate, node: exp.Expr, of: exp.Expr, look_up: LookUp) -> Aggregate:
+    """A quantile of numbers, or of dates and times by their number of days or seconds since 1970."""
+    if isinstance(of, exp.Distinct):
+        raise refuse(node, "DISTINCT is not answered inside this aggregate", "leave DISTINCT out")
+    typed = read(of, look_up)
+    number = _DATES.get(typed.type)
+    if number is None:
+        is_end = wanted.kind in (AggregateKind.MINIMUM, AggregateKind.MAXIMUM)
+        shown = typed.type if is_end else ColumnType.REAL
+        return replace(wanted, argument=_bounded(node, typed), shown_as=shown)
+    counted = Call(number[0], typed.interval, typed.nullable, number[1], (typed,))
+    return replace(wanted, argument=_bounded(node, counted), shown_as=typed.type)
 
 
 def _count(node: exp.Count, look_up: LookUp) -> Aggregate:
@@ -95,17 +117,27 @@ def _count(node: exp.Count, look_up: LookUp) -> Aggregate:
     if node.this is None or isinstance(node.this, exp.Star):
         return Aggregate(AggregateKind.COUNT)
     if isinstance(node.this, exp.Distinct):
-        _refuse_distinct(node, node.this, look_up)
+        return _distinct(node, node.this, look_up)
     argument = read(node.this, look_up)
     return Aggregate(AggregateKind.COUNT, argument if argument.nullable else None)
 
 
-def _refuse_distinct(node: exp.Count, distinct: exp.Distinct, look_up: LookUp) -> NoReturn:
+def _distinct(node: exp.Count, distinct: exp.Distinct, look_up: LookUp) -> Aggregate:
     parts = [read(part, look_up) for part in distinct.expressions]
-    if len(parts) == 1 and isinstance(parts[0], Field) and parts[0].is_unit:
-        remedy = "SELECT COUNT(*) FROM (SELECT person, COUNT(*) FROM … GROUP BY person)"
-        raise refuse(node, "people are counted with a subquery of one row per person", remedy)
-    raise refuse(node, "COUNT(DISTINCT …) is not answered", "GROUP BY the column and count its groups")
+    if len(parts) != 1:
+        raise refuse(node, "COUNT(DISTINCT …) takes one column", "count the rows of a subquery with GROUP BY")
+    if isinstance(parts[0], Field) and parts[0].is_unit:
+        return Aggregate(AggregateKind.PEOPLE)
+    return Aggregate(AggregateKind.VALUES, parts[0])
+
+
+def _mode(node: exp.Expr, look_up: LookUp) -> Aggregate:
+    if isinstance(node.this, exp.Distinct) or [key for key, value in node.args.items() if value and key != "this"]:
+        raise refuse(node, "MODE takes one column", "write MODE(x)")
+    argument = read(node.this, look_up)
+    if isinstance(argument, Field) and argument.is_unit:
+        raise refuse(node, "the person's own identifier cannot be shown", "ask about another column")
+    return Aggregate(AggregateKind.MODE, argument, shown_as=argument.type)
 
 
 def _within_group(node: exp.WithinGroup, look_up: LookUp) -> Aggregate:
@@ -133,13 +165,16 @@ def _quantile(node: exp.Expr, of: exp.Expr, share: exp.Expr | None, look_up: Loo
         raise refuse(node, f"a quantile is a fraction with a denominator of at most {_FINEST_QUANTILE}", "write 0.95")
     ends = {Fraction(0): AggregateKind.MINIMUM, Fraction(1): AggregateKind.MAXIMUM}
     kind = ends.get(share_of_rows, AggregateKind.QUANTILE)
-    return Aggregate(kind, _argument(node, of, look_up), quantile=share_of_rows)
+    return _choice(Aggregate(kind, quantile=share_of_rows), node, of, look_up)
 
 
 def _argument(node: exp.Expr, argument: exp.Expr, look_up: LookUp) -> Expression:
     if isinstance(argument, exp.Distinct):
         raise refuse(node, "DISTINCT is not answered inside this aggregate", "leave DISTINCT out")
-    typed = read(argument, look_up)
+    return _bounded(node, read(argument, look_up))
+
+
+def _bounded(node: exp.Expr, typed: Expression) -> Expression:
     if not typed.type.is_numeric:
         raise refuse(node, f"this aggregate needs numbers, not {typed.type.value}", "use COUNT, or CAST it")
     if typed.interval.known is None:

@@ -1,127 +1,195 @@
 """From noisy integers to the values people asked for, each with an interval, as the table that is queried above.
 
 Values are made plausible: counts are whole and not negative, means lie within their bounds, deviations are real. This
-is post-processing and costs nothing; ``raw`` leaves them as they are. Intervals for ratios are formed from intervals
-for their parts that hold together, so they cover at least as often as they say.
+is post-processing and costs nothing; ``raw`` leaves them as they are. Every interval covers the truth at least as often
+as it says: counts and sums by the reach of their noise, means by Fieller's argument (the true mean m makes S - mN pure
+noise, and N and S are known up to that), variances from intervals for their parts that hold together.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from functools import lru_cache
+from datetime import UTC, date, datetime, timedelta
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.noise.law import open_probability
-from discreet.query.block import Aggregate, AggregateKind
+from discreet.catalog.column import ColumnType
+from discreet.exact.grid import Integers
+from discreet.query.block import Aggregate, AggregateKind, Block
+from discreet.query.choice import Choice, ModeChoice
 from discreet.query.domains import arrow_type
-from discreet.query.expression import Expression
+from discreet.query.forms import Form
 from discreet.query.measure import Measured
-from discreet.query.plan import Noise
+from discreet.query.parts import PlainSum, Tally, bounds_of
+from discreet.query.plan import Priced
 
-__all__ = ["Band", "noisy_table"]
+__all__ = ["Band", "count_form", "noisy_table", "sum_form"]
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Band:
-    """A value per group with an interval around it; NaN ends where no interval is known."""
+    """A value per group with an interval around it."""
 
     value: Floats
     low: Floats
     high: Floats
 
 
-def noisy_table(measured: Measured, confidence: float, raw: bool) -> pa.Table:
-    """The block's table: k0, k1, … for groups; a0, a0_low, a0_high, a1, … for aggregates."""
-    block = measured.plan.block
-    columns: dict[str, pa.Array] = {}
-    for k, key in enumerate(block.keys):
-        columns[f"k{k}"] = pa.array([group[k] for group in measured.groups], arrow_type(key))
-    for a, aggregate in enumerate(block.aggregates):
+def noisy_table(measured: Measured, confidence: float, raw: bool, block: Block | None = None) -> pa.Table:
+    """The block's table: k0, k1, … for groups; a0, a0_low, a0_high, a1, … for aggregates.
+
+    ``block`` is the block whose columns are wanted, where several were measured together.
+    """
+    wanted = measured.plan.block if block is None else block
+    columns: dict[str, pa.Array] = {f"k{k}": column for k, column in enumerate(measured.groups.columns())}
+    for a, aggregate in enumerate(wanted.aggregates):
+        choice = measured.plan.choice_of(aggregate)
+        if choice is not None:
+            columns[f"a{a}"] = _chosen(measured.plan.choices[choice], measured.chosen[choice])
+            columns[f"a{a}_low"] = columns[f"a{a}_high"] = pa.nulls(len(measured.groups), pa.float64())
+            continue
         band = _band(measured, aggregate, confidence, raw)
-        whole = aggregate.kind is AggregateKind.COUNT and not raw
-        columns[f"a{a}"] = pa.array(band.value.astype(np.int64) if whole else band.value)
+        is_whole = aggregate.kind in _COUNTS and not raw
+        columns[f"a{a}"] = pa.array(band.value.astype(np.int64) if is_whole else band.value)
         columns[f"a{a}_low"], columns[f"a{a}_high"] = pa.array(band.low), pa.array(band.high)
     if not columns:
         columns["k"] = pa.array([0])
     return pa.table(columns)
 
 
+_COUNTS = (AggregateKind.COUNT, AggregateKind.PEOPLE, AggregateKind.VALUES)
+
+
 def _band(measured: Measured, aggregate: Aggregate, confidence: float, raw: bool) -> Band:
-    choice = measured.plan.choice_for(aggregate)
-    if choice is not None:
-        unknown = np.full(len(measured.groups), np.nan)
-        return Band(measured.chosen[choice], unknown, unknown)
-    if aggregate.kind is AggregateKind.COUNT:
-        return _count_band(measured, aggregate, confidence, raw)
+    position = measured.plan.part_of(aggregate)
+    if position is None:
+        raise AssertionError("an aggregate is chosen or read from a part")
+    priced, sums = measured.plan.parts[position], measured.sums[position]
+    if aggregate.kind in _COUNTS:
+        return _count_band(priced, sums, count_form(priced, aggregate), confidence, raw)
     if aggregate.kind is AggregateKind.SUM:
-        return _bands(measured, aggregate, confidence)[0]
+        return _form_band(priced, sums, sum_form(priced), confidence)
     if aggregate.kind is AggregateKind.MEAN:
-        return _mean_band(measured, aggregate, confidence, raw)
-    return _spread_band(measured, aggregate, confidence, raw)
+        return _mean_band(priced, sums, confidence, raw)
+    return _spread_band(priced, sums, aggregate, confidence, raw)
 
 
-def _bands(measured: Measured, aggregate: Aggregate, confidence: float) -> list[Band]:
-    """The bands of an aggregate's parts: its count, its sum and its sum of squares, as far as it has them."""
-    return [_sum_band(measured, part, confidence) for part in measured.plan.parts_of(aggregate)]
+# Chosen values.
 
 
-def _count_band(measured: Measured, aggregate: Aggregate, confidence: float, raw: bool) -> Band:
-    (band,) = _bands(measured, aggregate, confidence)
+def _chosen(choice: Choice, found: Integers) -> pa.Array:
+    if isinstance(choice, ModeChoice):
+        argument = choice.aggregate.argument
+        if argument is None:
+            raise AssertionError("a mode is one of the values of something")
+        return pa.array(choice.values, arrow_type(argument)).take(pa.array(found))
+    return _as_shown(found.astype(np.float64) * float(choice.step), choice.aggregate.shown_as)
+
+
+def _as_shown(values: Floats, kind: ColumnType) -> pa.Array:
+    if kind is ColumnType.DATE:
+        return pa.array([date(1970, 1, 1) + timedelta(days=round(value)) for value in values.tolist()], pa.date32())
+    if kind is ColumnType.TIMESTAMP:
+        start = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
+        return pa.array([start + timedelta(seconds=value) for value in values.tolist()], pa.timestamp("us"))
+    return pa.array(np.rint(values).astype(np.int64) if kind is ColumnType.INTEGER else values)
+
+
+# Counts and sums.
+
+
+def count_form(priced: Priced, aggregate: Aggregate) -> Form:
+    """The count of an aggregate's rows, from the integers of its part."""
+    part = priced.part
+    if not isinstance(part, Tally):
+        return Form((priced.unit,))
+    is_all = part.leaves_out and aggregate.argument is None and aggregate.condition is None
+    factors = [priced.unit] * (part.degree + 1) + [priced.unit if is_all else Fraction(0)] * part.rest
+    return Form(tuple(factors))
+
+
+def sum_form(priced: Priced) -> Form:
+    """The sum of the values, from the integers of the part."""
+    if isinstance(priced.part, PlainSum):
+        return Form((priced.scale.step / priced.weight,))
+    low, high = _ends(priced)
+    return _of_values(priced, [low, high] if _tally(priced).degree == 1 else [low, (low + high) / 2, high])
+
+
+def _of_values(priced: Priced, controls: list[Fraction]) -> Form:
+    """The sum of a polynomial with these control points."""
+    return Form((*(control * priced.unit for control in controls), *[Fraction(0)] * _tally(priced).rest))
+
+
+def _tally(priced: Priced) -> Tally:
+    if not isinstance(priced.part, Tally):
+        raise AssertionError("moments are read from a tally")
+    return priced.part
+
+
+def _ends(priced: Priced) -> tuple[Fraction, Fraction]:
+    """The ends of the values' grid, which reach a little beyond their bounds."""
+    return priced.scale.origin, priced.scale.origin + priced.scale.step * priced.scale.last
+
+
+def _form_band(priced: Priced, sums: list[Integers], form: Form, confidence: float) -> Band:
+    value, reach = form.value(sums), form.reach(priced.noise, confidence)
+    return Band(value, value - reach, value + reach)
+
+
+def _count_band(priced: Priced, sums: list[Integers], form: Form, confidence: float, raw: bool) -> Band:
+    band = _form_band(priced, sums, form, confidence)
     if raw:
         return band
     return Band(np.maximum(np.rint(band.value), 0), np.maximum(band.low, 0), np.maximum(band.high, 0))
 
 
-@lru_cache(maxsize=1024)  # an exact quantile takes a while, and every column of a block asks for it
-def _reach(noise: Noise, confidence: float) -> float:
-    return float(noise.error(open_probability(confidence, "confidence")))
+# Means and spreads.
 
 
-def _sum_band(measured: Measured, k: int, confidence: float) -> Band:
-    plan = measured.plan
-    unit = float(plan.unit(plan.components[k]))
-    reach = _reach(plan.noises[k], confidence) * unit
-    value = measured.sums[k].astype(np.float64) * unit
-    return Band(value, value - reach, value + reach)
-
-
-def _mean_band(measured: Measured, aggregate: Aggregate, confidence: float, raw: bool) -> Band:
-    together = (1 + confidence) / 2  # each part may miss half as often, so both hold together often enough
-    count, centred = _bands(measured, aggregate, together)
-    centre = float(measured.plan.components[measured.plan.parts_of(aggregate)[1]].centre)
-    ends = _bounds(aggregate.argument)
+def _mean_band(priced: Priced, sums: list[Integers], confidence: float, raw: bool) -> Band:
+    # For the true mean m, S - mN is noise with factors vᵢ - m, and it is widest for m at an end (Proschan: of two sets
+    # of factors, the one that majorises the other spreads symmetric log-concave noise further).
+    low, high = _ends(priced)
+    total = sum_form(priced).value(sums)
+    count = _of_values(priced, [Fraction(1)] * (_tally(priced).degree + 1)).value(sums)
+    width = high - low
+    widest = [width, width / 2, Fraction(0)] if _tally(priced).degree == 2 else [width, Fraction(0)]
+    reach = _of_values(priced, widest).reach(priced.noise, confidence)
+    least_value, most_value = (float(end) for end in bounds_of(_tally(priced).argument))
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = centre + np.where(count.value > 0, centred.value / count.value, 0.0)
-        corners = [c / n for c in (centred.low, centred.high) for n in (np.maximum(count.low, 0), count.high)]
-    low, high = centre + np.min(corners, axis=0), centre + np.max(corners, axis=0)
-    sure = count.low > 0
-    low, high = np.where(sure, low, ends[0]), np.where(sure, high, ends[1])
+        value, least, most = ((total + shift) / count for shift in (0.0, -reach, reach))
+    known = count > 0
+    middle = float(low + high) / 2
+    value, least, most = (np.where(known, v, e) for v, e in ((value, middle), (least, least_value), (most, most_value)))
     if raw:
-        return Band(value, low, high)
-    return Band(np.clip(value, *ends), np.clip(low, *ends), np.clip(high, *ends))
+        return Band(value, least, most)
+    return Band(*(np.clip(each, least_value, most_value) for each in (value, least, most)))
 
 
-def _spread_band(measured: Measured, aggregate: Aggregate, confidence: float, raw: bool) -> Band:
+def _spread_band(priced: Priced, sums: list[Integers], aggregate: Aggregate, confidence: float, raw: bool) -> Band:
     together = 1 - (1 - confidence) / 3
-    count, first, second = _bands(measured, aggregate, together)
-    ends = _bounds(aggregate.argument)
-    widest = (ends[1] - ends[0]) ** 2 / 4
+    low, high = _ends(priced)
+    half = (high - low) / 2
+    moments = ([Fraction(1)] * 3, [-half, Fraction(0), half], [half**2, -(half**2), half**2])
+    count, first, second = (_form_band(priced, sums, _of_values(priced, each), together) for each in moments)
+    bounds = bounds_of(_tally(priced).argument)
+    widest = float(bounds[1] - bounds[0]) ** 2 / 4
     n = np.maximum(count.value, 1.0)
     value = second.value / n - (first.value / n) ** 2
-    low, high = _spread_ends(count, first, second, widest)
+    least, most = _spread_ends(count, first, second, widest)
     if aggregate.is_sample:
-        value, low, high = (v * n / np.maximum(n - 1, 1) for v in (value, low, high))
+        value, least, most = (v * n / np.maximum(n - 1, 1) for v in (value, least, most))
     if not raw:
-        value = np.clip(value, low, high)
+        value = np.clip(value, least, most)
     if aggregate.kind is AggregateKind.DEVIATION:
-        return Band(np.sqrt(np.maximum(value, 0)), np.sqrt(low), np.sqrt(high))
-    return Band(value, low, high)
+        return Band(np.sqrt(np.maximum(value, 0)), np.sqrt(least), np.sqrt(most))
+    return Band(value, least, most)
 
 
 def _spread_ends(count: Band, first: Band, second: Band, widest: float) -> tuple[Floats, Floats]:
@@ -133,8 +201,3 @@ def _spread_ends(count: Band, first: Band, second: Band, widest: float) -> tuple
     least = np.where(crosses, 0.0, np.min(means, axis=0))
     low, high = squares[0] - np.max(means, axis=0) ** 2, squares[1] - least**2
     return np.where(sure, np.clip(low, 0, widest), 0.0), np.where(sure, np.clip(high, 0, widest), widest)
-
-
-def _bounds(argument: Expression | None) -> tuple[float, float]:
-    known = None if argument is None else argument.interval.known
-    return (-math.inf, math.inf) if known is None else (float(known[0]), float(known[1]))

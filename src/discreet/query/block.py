@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from discreet.catalog.column import ColumnType
 from discreet.query.expression import Expression
 from discreet.query.relation import Relation
 
@@ -29,6 +30,14 @@ class AggregateKind(Enum):
     QUANTILE = "quantile"
     MINIMUM = "minimum"
     MAXIMUM = "maximum"
+    MODE = "mode"
+    PEOPLE = "number of people"
+    VALUES = "number of different values"
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether it is one of the values themselves, chosen, and not computed from sums."""
+        return self in (AggregateKind.QUANTILE, AggregateKind.MINIMUM, AggregateKind.MAXIMUM, AggregateKind.MODE)
 
 
 @dataclass(frozen=True)
@@ -45,6 +54,8 @@ class Aggregate:
     """Which quantile, for quantiles."""
     is_sample: bool = False
     """Whether a variance divides by n - 1."""
+    shown_as: ColumnType = ColumnType.REAL
+    """What a chosen value is shown as; dates are chosen by their number of days."""
 
 
 @dataclass

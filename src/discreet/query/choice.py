@@ -1,4 +1,4 @@
-"""Choices: quantiles, minima and maxima by the exponential mechanism, decided in full before any row is read."""
+"""Choices: quantiles, minima, maxima and modes by the exponential mechanism, decided before any row is read."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from discreet.catalog.column import ColumnType
 from discreet.exact.ball import ln_up
 from discreet.exact.grid import Grid
 from discreet.query.block import Aggregate, AggregateKind
-from discreet.query.component import bounds_of
+from discreet.query.domains import Key
+from discreet.query.parts import bounds_of
 
-__all__ = ["Choice", "choice_of"]
+__all__ = ["Choice", "ModeChoice", "QuantileChoice", "importance_of", "mode_of", "quantile_of"]
 
 _POINTS = 2**14
 _FURTHEST = 2**60
 _ODDS = 20  # for a minimum or maximum: one in twenty lies outside the data
+_ENDS = {AggregateKind.MINIMUM: Fraction(0), AggregateKind.MAXIMUM: Fraction(1)}
 
 
 @dataclass(frozen=True)
-class Choice:
+class QuantileChoice:
     """A quantile on the weighted histogram of each group."""
 
     aggregate: Aggregate
@@ -38,18 +40,61 @@ class Choice:
     inward: int
     """By how much weight the target of a minimum or maximum is moved into the data."""
 
+    @property
+    def points(self) -> int:
+        """How many answers are possible."""
+        return self.ends[1] - self.ends[0] + 1
 
-def choice_of(aggregate: Aggregate, epsilon: Fraction, weight: int) -> Choice:
-    """The choice that costs ``epsilon`` when one unit adds or removes at most ``weight``."""
-    low, high = bounds_of(aggregate)
+
+@dataclass(frozen=True)
+class ModeChoice:
+    """The heaviest of the listed values, in each group.
+
+    A unit's weights all point the same way, so one that joins or leaves raises or lowers every score by at most its
+    weight in the group, and e^(factor · score) costs factor times that weight; over all groups, ε once.
+    """
+
+    aggregate: Aggregate
+    """Of which values."""
+    epsilon: Fraction
+    """The pure loss over all groups together."""
+    values: tuple[Key, ...]
+    """What can be chosen."""
+    factor: Fraction
+    """What a weight is multiplied by: ε/Δ."""
+
+    @property
+    def points(self) -> int:
+        """How many answers are possible."""
+        return len(self.values)
+
+
+Choice = QuantileChoice | ModeChoice
+
+
+def importance_of(aggregate: Aggregate) -> Fraction:
+    """The square of the scale, in whole rows, at which worse answers become rarer, at ε = 1."""
+    if aggregate.kind is AggregateKind.MODE:
+        return Fraction(1)
+    quantile = _ENDS.get(aggregate.kind, aggregate.quantile)
+    return (2 * max(quantile, 1 - quantile)) ** 2
+
+
+def quantile_of(aggregate: Aggregate, epsilon: Fraction, weight: int) -> QuantileChoice:
+    """The choice that costs ``epsilon`` when one unit adds and removes at most ``weight``."""
+    low, high = bounds_of(aggregate.argument)
     step = _step(aggregate, low, high)
     first, last = math.floor(low / step), math.ceil(high / step)
-    ends = {AggregateKind.MINIMUM: Fraction(0), AggregateKind.MAXIMUM: Fraction(1)}
-    quantile = ends.get(aggregate.kind, aggregate.quantile)
+    quantile = _ENDS.get(aggregate.kind, aggregate.quantile)
     # The weights below and above a point and the total move together: see weighted_quantile.
     factor = epsilon / (2 * weight * max(quantile, 1 - quantile))
     inward = math.ceil(ln_up(Fraction(_ODDS * (last - first + 1))) / factor) if quantile in (0, 1) else 0
-    return Choice(aggregate, epsilon, quantile, step, (first, last), factor, inward)
+    return QuantileChoice(aggregate, epsilon, quantile, step, (first, last), factor, inward)
+
+
+def mode_of(aggregate: Aggregate, epsilon: Fraction, weight: int, values: tuple[Key, ...]) -> ModeChoice:
+    """The choice that costs ``epsilon`` when one unit adds and removes at most ``weight``."""
+    return ModeChoice(aggregate, epsilon, values, epsilon / weight)
 
 
 def _step(aggregate: Aggregate, low: Fraction, high: Fraction) -> Fraction:

@@ -27,7 +27,7 @@ from discreet.query.expression import Call, Constant, Expression, Field, Stateme
 from discreet.query.public_values import ListValues
 from discreet.query.refusal import refuse
 
-__all__ = ["MOST_GROUPS", "Key", "arrow_type", "domain_of", "domains_of"]
+__all__ = ["MOST_GROUPS", "Key", "arrow_type", "domain_of", "known_domains"]
 
 Key = Value | float | None
 
@@ -38,11 +38,10 @@ _CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "python_enable_replacements": "false",
     "threads": "1",
 }
-_REMEDY = "list keys or bounds for the columns of GROUP BY in the policy"
 
 
-def domains_of(block: Block, public_values: ListValues | None = None) -> list[tuple[Key, ...]]:
-    """For every key of a block, every value it can have; refused where that is not public, or there are too many.
+def known_domains(block: Block, public_values: ListValues | None = None) -> list[tuple[Key, ...]] | None:
+    """For every key of a block, every value it can have; None where that is not public.
 
     ``public_values`` lists what a public table's column holds; without it, such a column needs keys or bounds as well.
     """
@@ -51,7 +50,7 @@ def domains_of(block: Block, public_values: ListValues | None = None) -> list[tu
     for key, place in zip(block.keys, block.places, strict=True):
         values = domain_of(_with_values(key, place, public_values))
         if values is None:
-            raise refuse(place, "the groups are not public", _REMEDY)
+            return None
         lists.append(values)
         size *= len(values)
     if size > MOST_GROUPS:

@@ -15,7 +15,7 @@ from fractions import Fraction
 from discreet.catalog.column import ColumnType, Value
 from discreet.query.interval import UNKNOWN, Interval
 
-__all__ = ["Call", "Constant", "Expression", "Field", "Origin", "Statement", "fields_of", "type_name"]
+__all__ = ["Call", "Constant", "Expression", "Field", "Origin", "Statement", "fields_of", "pieces_of", "type_name"]
 
 _TYPES = {
     ColumnType.INTEGER: "BIGINT",
@@ -80,8 +80,12 @@ class Field(Expression):
     """Whether it identifies the unit, and so may not appear in an answer."""
     constant_per_unit: bool = False
     """Whether all rows of a unit share its value."""
+    is_clamped: bool = False
+    """Whether its values were moved into its interval where they are read, not by reasoning about real numbers."""
     origin: Origin | None = None
     """Where in a public table it comes from; None for what is private or computed."""
+    pieces: int = 1
+    """How many texts of the tables it was joined from, at most."""
 
     def write(self, statement: Statement) -> str:
         """The internal name."""
@@ -129,6 +133,16 @@ def fields_of(expression: Expression) -> Iterator[Field]:
     elif isinstance(expression, Call):
         for argument in expression.arguments:
             yield from fields_of(argument)
+
+
+def pieces_of(expression: Expression) -> int:
+    """How many texts of the tables an expression joins, at most: a text grows in no other way."""
+    if isinstance(expression, Field):
+        return expression.pieces
+    if isinstance(expression, Call) and expression.arguments:
+        pieces = [pieces_of(argument) for argument in expression.arguments]
+        return sum(pieces) if "||" in expression.template else max(pieces)
+    return 1
 
 
 def type_name(kind: ColumnType) -> str:

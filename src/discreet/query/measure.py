@@ -1,7 +1,7 @@
-"""Run a planned block: one statement in the engine, integers out, noise on every group, a noisy table above.
+"""Run a planned block: a few statements in the engine, integers out, noise on every group, a noisy table above.
 
-Every public group gets every component's noise, whether anybody was in it or not. Keys are matched inside Arrow: a
-value that is not listed is in no group, and is never turned into anything that could fail.
+Every public group gets noise on every integer, whether anybody was in it or not. Keys that are not public are shown
+where the noisy number of people who hold them reaches the threshold; of the others nothing is kept.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from discreet.exact.grid import LARGEST_STEPS, Integers
-from discreet.noise.source import Source
-from discreet.query.choice import Choice
-from discreet.query.domains import Key, arrow_type
+from discreet.noise.choice import GumbelChoice
+from discreet.noise.source import Source, Stream
+from discreet.query.choice import Choice, ModeChoice
+from discreet.query.groups import Groups
+from discreet.query.parts import People, Values
 from discreet.query.plan import BlockPlan
-from discreet.query.statement import histogram_of, statement_of
+from discreet.query.statement import counted_apart, histogram_of, sums_of
 from discreet.query.weighted_quantile import choose_quantile
 
-__all__ = ["Measured", "Run", "exact_sums", "measure", "nothing_measured"]
+__all__ = ["Measured", "Run", "exact_sums", "measure", "nothing_measured", "public_groups"]
 
 Run = Callable[[str, list[object]], pa.Table]
 """Runs one statement with its parameters where the rows are."""
@@ -34,72 +35,116 @@ class Measured:
     """What a block released: its noisy integers, from which everything above is computed."""
 
     plan: BlockPlan
-    groups: list[tuple[Key, ...]]
-    sums: list[Integers]
-    """Per component, one noisy integer per group."""
-    chosen: list[Floats]
-    """Per choice, one grid point per group."""
+    groups: Groups
+    sums: list[list[Integers]]
+    """Per part and each of its integers, one noisy integer per group."""
+    chosen: list[Integers]
+    """Per choice, one grid point or the position of one value per group."""
 
 
 def measure(plan: BlockPlan, run: Run, source: Source) -> Measured:
-    """Read the rows once, add noise, and forget the exact sums."""
-    exact = exact_sums(plan, run)
+    """Read the rows, add noise, and forget the exact sums."""
     stream = source.open()
-    noisy = [sums + noise.draw(len(plan.groups), stream) for sums, noise in zip(exact, plan.noises, strict=True)]
-    return Measured(plan, plan.groups, noisy, [_chosen(plan, choice, run, source) for choice in plan.choices])
+    if plan.rule is None:
+        groups = public_groups(plan)
+        held = None
+    else:
+        groups, held = _shown(plan, run, stream)
+    exact = exact_sums(plan, groups, run, without=None if plan.rule is None else plan.rule.held)
+    noisy = [
+        [sums + priced.noise.draw(len(groups), stream) for sums in found]
+        for found, priced in zip(exact, plan.parts, strict=True)
+    ]
+    if plan.rule is not None and held is not None:
+        noisy[plan.rule.held] = [held]
+    return Measured(plan, groups, noisy, [_chosen(plan, groups, choice, run, source) for choice in plan.choices])
+
+
+def public_groups(plan: BlockPlan) -> Groups:
+    """The groups of a block whose keys are public."""
+    return Groups.all_of(plan.block.keys, plan.domains or [])
 
 
 def nothing_measured(plan: BlockPlan) -> Measured:
     """The shape of what a block will release, with zeros for values; no row is read."""
-    size = len(plan.groups)
-    sums = [np.zeros(size, np.int64) for _ in plan.components]
-    return Measured(plan, plan.groups, sums, [np.zeros(size) for _ in plan.choices])
+    groups = public_groups(plan) if plan.rule is None else Groups.shown(plan.block.keys, _no_keys(plan))
+    zeros = np.zeros(len(groups), np.int64)
+    return Measured(plan, groups, [[zeros] * priced.part.size for priced in plan.parts], [zeros for _ in plan.choices])
 
 
-def exact_sums(plan: BlockPlan, run: Run) -> list[Integers]:
-    """Per component, the exact integer of every group. Never to be released as it is."""
-    sums = [np.zeros(len(plan.groups), np.int64) for _ in plan.components]
-    if not plan.components:
-        return sums
-    table = run(*statement_of(plan))
-    places, kept = _places(plan, table)
-    for k, found in enumerate(sums):
-        # Added, not assigned: keys that the engine tells apart, such as 0.0 and -0.0, may be one group here.
-        np.add.at(found, places, _integers(table[f"s{k}"])[kept])
-        np.clip(found, -LARGEST_STEPS, LARGEST_STEPS, out=found)
-    return sums
+def _no_keys(plan: BlockPlan) -> pa.Table:
+    return pa.table({f"k{k}": pa.array([], pa.null()) for k in range(len(plan.block.keys))})
 
 
-def _places(plan: BlockPlan, table: pa.Table) -> tuple[Integers, npt.NDArray[np.bool_]]:
-    """The group of every row of a result that is in one, and which rows those are."""
-    places = np.zeros(table.num_rows, np.int64)
-    kept = np.ones(table.num_rows, np.bool_)
-    for k, (key, domain) in enumerate(zip(plan.block.keys, plan.domains, strict=True)):
-        kind = arrow_type(key)
-        column = table[f"k{k}"].cast(kind, safe=False) if table[f"k{k}"].type != kind else table[f"k{k}"]
-        found = pc.index_in(column, value_set=pa.array(domain, kind))
-        place = np.asarray(found.fill_null(-1), np.int64)
-        places = places * len(domain) + place
-        kept &= place >= 0
-    return places[kept], kept
-
-
-def _integers(column: pa.ChunkedArray) -> Integers:
-    return np.asarray(column.fill_null(0).cast(pa.int64()), np.int64)
-
-
-def _chosen(plan: BlockPlan, choice: Choice, run: Run, source: Source) -> Floats:
-    found = np.empty(len(plan.groups))
-    for place, (points, weights) in enumerate(_histograms(plan, choice, run)):
-        found[place] = float(choose_quantile(points, weights, choice, source.open()) * choice.step)
+def exact_sums(plan: BlockPlan, groups: Groups, run: Run, without: int | None = None) -> list[list[Integers]]:
+    """Per part, the exact integers of every group. Never to be released as they are."""
+    found: list[list[Integers]] = [[np.zeros(len(groups), np.int64)] for _ in plan.parts]
+    together = [k for k, priced in enumerate(plan.parts) if not isinstance(priced.part, (People, Values))]
+    if together:
+        table = run(*sums_of(plan))
+        for k in together:
+            found[k] = [_placed(groups, table, f"s{k}_{j}") for j in range(plan.parts[k].part.size)]
+    for k, priced in enumerate(plan.parts):
+        if k not in together and k != without:
+            found[k] = [_placed(groups, run(*counted_apart(plan, priced)), "s")]
     return found
 
 
-def _histograms(plan: BlockPlan, choice: Choice, run: Run) -> list[tuple[Integers, Integers]]:
-    """Per group, the grid points that rows lie on and the weight on each."""
+def _placed(groups: Groups, table: pa.Table, column: str) -> Integers:
+    """One integer per group; zero where the result has no row."""
+    places, kept = groups.places(table)
+    found = np.zeros(len(groups), np.int64)
+    # Added, not assigned: keys that the engine tells apart, such as 0.0 and -0.0, may be one group here.
+    np.add.at(found, places, _integers(table, column)[kept])
+    return np.clip(found, -LARGEST_STEPS, LARGEST_STEPS)
+
+
+def _integers(table: pa.Table, column: str) -> Integers:
+    return np.asarray(table[column].fill_null(0).cast(pa.int64()), np.int64)
+
+
+def _shown(plan: BlockPlan, run: Run, stream: Stream) -> tuple[Groups, Integers]:
+    """The keys that pass the threshold, and how many people hold each, with noise."""
+    if plan.rule is None:
+        raise AssertionError("only keys that are not public need a rule")
+    priced = plan.parts[plan.rule.held]
+    table = run(*counted_apart(plan, priced))
+    noisy = _integers(table, "s") + priced.noise.draw(table.num_rows, stream)
+    passed = noisy >= plan.rule.threshold
+    table = table.append_column("noisy", pa.array(noisy)).filter(pa.array(passed))
+    groups = Groups.shown(plan.block.keys, table)
+    return groups, _placed(groups, table, "noisy")
+
+
+def _chosen(plan: BlockPlan, groups: Groups, choice: Choice, run: Run, source: Source) -> Integers:
     table = run(*histogram_of(plan, choice))
-    places, kept = _places(plan, table)
-    points, weights = _integers(table["x"])[kept], _integers(table["s"])[kept]
+    if isinstance(choice, ModeChoice):
+        return _modes(groups, choice, table, source)
+    found = np.empty(len(groups), np.int64)
+    for place, (points, weights) in enumerate(_histograms(groups, table)):
+        found[place] = choose_quantile(points, weights, choice, source.open())
+    return found
+
+
+def _histograms(groups: Groups, table: pa.Table) -> list[tuple[Integers, Integers]]:
+    """Per group, the grid points that rows lie on and the weight on each."""
+    places, kept = groups.places(table)
+    points, weights = _integers(table, "x")[kept], _integers(table, "s")[kept]
     order = np.argsort(places, kind="stable")
-    cuts = np.searchsorted(places[order], np.arange(1, len(plan.groups)))
+    cuts = np.searchsorted(places[order], np.arange(1, len(groups)))
+    if not len(groups):
+        return []
     return list(zip(np.split(points[order], cuts), np.split(weights[order], cuts), strict=True))
+
+
+def _modes(groups: Groups, choice: ModeChoice, table: pa.Table, source: Source) -> Integers:
+    """The position of a heavy value, per group."""
+    places, kept = groups.places(table)
+    if choice.aggregate.argument is None:
+        raise AssertionError("a mode is one of the values of something")
+    named = table.select(["x"]).rename_columns(["k0"])
+    values, listed = Groups.all_of([choice.aggregate.argument], [choice.values]).places(named)
+    both = kept & listed
+    scores = np.zeros((len(groups), len(choice.values)), np.int64)
+    np.add.at(scores, (places[both[kept]], values[both[listed]]), _integers(table, "s")[both])
+    return np.array([GumbelChoice(row, choice.factor).draw(1, source.open())[0] for row in scores], np.int64)

@@ -1,32 +1,38 @@
 """The plan of a block: which integers the engine adds up, how far one unit can move them, and the noise they get.
 
 Each row carries a weight so that one unit's rows weigh at most B together: w = min(1, B/n) on a grid, rounded down.
-Counts are sums of weights, sums are sums of weight times value, both on integer grids, so that one unit moves a
-component by at most B times its bound, whatever the order of the rows and however the rows lie over the groups. The
-price is divided between the components before any row is read, and every part of the plan follows from the text, the
-policy and the price.
+Counts are sums of weights, sums are sums of weight times value, both on integer grids, so that one unit moves a part
+by at most B times what a row of weight one moves it, whatever the order of the rows and however they lie over the
+groups. The price is divided before any row is read, and every part of the plan follows from the text, the policy, the
+price and public tables.
 """
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.exact.ball import sqrt_down
+from discreet.mechanisms.threshold_keys import least_threshold
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.inversion import SMALLEST_SCALE
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.privacy.loss import Loss, Pure, ZeroConcentrated
+from discreet.privacy.loss import Pure
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.block import Aggregate, AggregateKind, Block
-from discreet.query.choice import Choice, choice_of
-from discreet.query.component import Component, Fineness, components_of
-from discreet.query.domains import Key, domains_of
+from discreet.query.choice import Choice, importance_of, mode_of, quantile_of
+from discreet.query.domains import Key, domain_of, known_domains
+from discreet.query.expression import Expression
+from discreet.query.forms import Noise
+from discreet.query.layout import Laid, Part, laid_out
+from discreet.query.parts import People, Scale, Tally, Values
+from discreet.query.public_values import ListValues
 from discreet.query.refusal import refuse
 from discreet.query.relation import Privacy
+from discreet.query.shares import Price, amount_of, of_amount, split_price
 
-__all__ = ["BlockPlan", "Noise", "plan_block"]
+__all__ = ["BlockPlan", "Draft", "KeyRule", "Priced", "drafted", "plan_block"]
 
 _WEIGHT_BITS = 16
 _TOTAL_BITS = 20
@@ -34,10 +40,52 @@ _LEAST_WEIGHT_BITS = 4
 _VALUE_BITS = 24
 _LARGEST_SCALE = 2**41
 """Noise of a larger scale, added to a sum, could leave 64 bits."""
-_CHOICES = (AggregateKind.QUANTILE, AggregateKind.MINIMUM, AggregateKind.MAXIMUM)
+_HELD = Aggregate(AggregateKind.PEOPLE)
+"""How many people hold a key: decides whether a key that is not public is shown."""
+_NOT_PUBLIC = "list keys or bounds for the columns of GROUP BY in the policy, or set delta_for_keys aside in the budget"
 
-Noise = DiscreteLaplace | DiscreteGaussian
-Price = Pure | ZeroConcentrated
+
+@dataclass(frozen=True)
+class Priced:
+    """A part with its share of the price and the noise that follows from it."""
+
+    part: Part
+    aggregates: tuple[Aggregate, ...]
+    """What is read from it."""
+    share: Fraction
+    """Its ε or ρ."""
+    scale: Scale
+    """The grid of its values."""
+    weight: int
+    """The weight of a whole row or person, in integer units."""
+    most: int
+    """The total weight of a unit, in whole rows, groups or values."""
+    moves: int
+    """How far one unit moves its integers, all groups together, in L1."""
+    moves_squared: int
+    """The square of how far in L2."""
+    noise: Noise
+    """The noise on each of its integers, in its integer units."""
+
+    @property
+    def unit(self) -> Fraction:
+        """What one integer unit of its counts is worth."""
+        whole = self.part.whole(self.scale) if isinstance(self.part, Tally) else 1
+        return Fraction(1, self.weight * whole)
+
+
+@dataclass(frozen=True)
+class KeyRule:
+    """Which of the keys that are not public are shown."""
+
+    held: int
+    """The position of the part that counts the people who hold a key."""
+    per_unit: int
+    """The keys that one unit can hold."""
+    threshold: int
+    """The least noisy number of people at which a key is shown."""
+    delta: Fraction
+    """The probability that a key of one person alone is shown."""
 
 
 @dataclass(frozen=True)
@@ -45,56 +93,86 @@ class BlockPlan:
     """All that is decided about a block before its rows are read."""
 
     block: Block
-    domains: list[tuple[Key, ...]]
-    """For every key, every value it can have."""
+    domains: list[tuple[Key, ...]] | None
+    """For every key, every value it can have; None when the keys are not public."""
     groups: list[tuple[Key, ...]]
-    """Every group: all combinations of keys; one without keys."""
+    """Every group: all combinations of public keys, one without keys; none yet when keys are not public."""
     weight: int
     """The weight of a whole row, in integer units."""
     rows_per_unit: int
     """The total weight of a unit, in whole rows."""
-    components: list[Component]
-    moves: list[int]
-    """How far one unit moves each component, over all groups together, in L1 and so in L2."""
-    noises: list[Noise]
-    """The noise on each component, in its integer units."""
+    parts: list[Priced]
     choices: list[Choice]
-    loss: Loss
+    rule: KeyRule | None
+    """Which keys are shown, when they are not public."""
+    loss: Price
     """What the block costs."""
 
-    def unit(self, component: Component) -> Fraction:
-        """What one integer unit of a component's sum is worth."""
-        return component.step**component.power / self.weight
+    @property
+    def noises(self) -> list[Noise]:
+        """The noise of every part."""
+        return [priced.noise for priced in self.parts]
 
-    def parts_of(self, aggregate: Aggregate) -> list[int]:
-        """The positions of an aggregate's components: count, sum and sum of squares, as far as it has them."""
-        wanted = components_of(aggregate, _fineness(self.block, self.loss, self._parts()))
-        return [self.components.index(component) for component in wanted]
+    @property
+    def delta(self) -> Fraction:
+        """The probability of showing the key of one person alone."""
+        return Fraction(0) if self.rule is None else self.rule.delta
 
-    def choice_for(self, aggregate: Aggregate) -> int | None:
+    def part_of(self, aggregate: Aggregate) -> int | None:
+        """The position of the part that an aggregate is read from; None where a choice answers it."""
+        return next((k for k, priced in enumerate(self.parts) if aggregate in priced.aggregates), None)
+
+    def choice_of(self, aggregate: Aggregate) -> int | None:
         """The position of the choice that answers an aggregate; None where sums do."""
         asked = [choice.aggregate for choice in self.choices]
         return asked.index(aggregate) if aggregate in asked else None
 
-    def _parts(self) -> int:
-        return len(self.components) + len(self.choices)
+
+@dataclass(frozen=True)
+class Draft:
+    """A block before it has a price."""
+
+    block: Block
+    domains: list[tuple[Key, ...]] | None
+    laid: list[Laid]
+    chosen: list[Aggregate]
+
+    @property
+    def importances(self) -> list[Fraction]:
+        """What `shares` divides a price by: one number per part, then one per choice."""
+        parts = [max(each.importance, Fraction(1)) for each in self.laid]
+        return parts + [importance_of(aggregate) for aggregate in self.chosen]
 
 
-def plan_block(block: Block, price: Price) -> BlockPlan:
-    """Divide ``price`` between the components and choices of a block."""
-    domains = domains_of(block)
-    privacy, (weight, rows) = _privacy(block), _weights(block)
-    chosen = [aggregate for aggregate in block.aggregates if aggregate.kind in _CHOICES]
-    parts = len(_components(block, lambda _: 1)) + len(chosen)
-    share = _share(price, parts)
-    components = _components(block, _fineness(block, price, parts))
-    moves = [rows * weight * c.largest * _times(privacy, c, block) for c in components]
-    noises = [_noise(each, share, price) for each in moves]
-    epsilon = share if isinstance(price, Pure) else sqrt_down(8 * share)  # an exponential mechanism is ε²/8-zCDP
-    reach = rows * weight * (2 if privacy.neighbours is Neighbours.REPLACE_ONE else 1)
-    choices = [choice_of(aggregate, epsilon, reach) for aggregate in chosen]
-    groups = list(itertools.product(*domains))
-    return BlockPlan(block, domains, groups, weight, rows, components, moves, noises, choices, price)
+def drafted(block: Block, public_values: ListValues | None = None) -> Draft:
+    """Lay out a block: its groups where they are public, its parts and its choices."""
+    domains = known_domains(block, public_values)
+    chosen = [aggregate for aggregate in block.aggregates if aggregate.kind.is_choice]
+    if domains is not None:
+        return Draft(block, domains, laid_out(block.aggregates), chosen)
+    rows = Aggregate(AggregateKind.COUNT)
+    if not _privacy(block).one_row_each or rows not in block.aggregates:
+        asked = [*block.aggregates, *([] if _HELD in block.aggregates else [_HELD])]
+        return Draft(block, None, laid_out(asked), chosen)
+    # Where every row is a person, the number of rows is the number of people.
+    laid = laid_out([aggregate for aggregate in block.aggregates if aggregate not in (rows, _HELD)])
+    return Draft(block, None, [*laid, Laid(People(None), (_HELD, rows))], chosen)
+
+
+def plan_block(draft: Draft, price: Price, delta: Fraction = Fraction(0)) -> BlockPlan:
+    """Divide ``price`` between the parts and choices of a block; ``delta`` pays for keys that are not public."""
+    block, privacy = draft.block, _privacy(draft.block)
+    if draft.domains is None and not delta:
+        raise refuse(block.places[0], "the groups are not public", _NOT_PUBLIC)
+    shares = split_price(price, draft.importances)
+    parts = [_priced(each, draft, of_amount(price, share)) for each, share in zip(draft.laid, shares, strict=False)]
+    weight, rows = _weights(privacy)
+    reach = rows * weight * _times(privacy)
+    pairs = zip(draft.chosen, shares[len(parts) :], strict=True)
+    choices = [_choice(aggregate, of_amount(price, share), reach) for aggregate, share in pairs]
+    groups = [] if draft.domains is None else list(itertools.product(*draft.domains))
+    rule = _key_rule(parts, delta) if draft.domains is None else None
+    return BlockPlan(block, draft.domains, groups, weight, rows, parts, choices, rule, price)
 
 
 def _privacy(block: Block) -> Privacy:
@@ -103,56 +181,89 @@ def _privacy(block: Block) -> Privacy:
     return block.rows.privacy
 
 
-def _weights(block: Block) -> tuple[int, int]:
-    """The weight of a row and the rows of a unit. Many rows leave fewer bits for the weight of each."""
-    privacy = _privacy(block)
-    if privacy.one_row_each:
+def _times(privacy: Privacy) -> int:
+    """Replacing a unit removes its rows and adds others: twice the move."""
+    return 2 if privacy.neighbours is Neighbours.REPLACE_ONE else 1
+
+
+def _weights(privacy: Privacy) -> tuple[int, int]:
+    """The weight of a row and the rows of a unit."""
+    return (1, 1) if privacy.one_row_each else (_weight(privacy.rows), privacy.rows)
+
+
+def _weight(most: int) -> int:
+    """The integer units of a whole weight. Many rows leave fewer bits for the weight of each."""
+    return int(2 ** max(min(_WEIGHT_BITS, _TOTAL_BITS - most.bit_length()), _LEAST_WEIGHT_BITS))
+
+
+def _priced(laid: Laid, draft: Draft, price: Price) -> Priced:
+    privacy, part = _privacy(draft.block), laid.part
+    if isinstance(part, People):
+        weight, most = _weights_of_people(privacy, draft)
+        scale, moves, squared = Scale(Fraction(0), Fraction(1), 0, 1), most * weight, most * weight * weight
+    elif isinstance(part, Values):
+        weight, most = 1, _weights(privacy)[1]
+        scale, moves, squared = Scale(Fraction(0), Fraction(1), 0, 1), most, most * most
+    else:
+        weight, most = _weights(privacy)
+        scale = part.scale(_bits(part.degree, weight * most, price))
+        moves = most * weight * part.whole(scale)
+        squared = moves * moves
+    # A single number that only grows with more people stays on one side of what others make it.
+    is_one_count = part.size == 1 and not draft.block.keys and getattr(part, "degree", 0) == 0
+    times = 1 if is_one_count else _times(privacy)
+    moves, squared = moves * times, squared * times * times
+    noise = _noise(moves, squared, price)
+    return Priced(part, laid.aggregates, amount_of(price), scale, weight, most, moves, squared, noise)
+
+
+def _weights_of_people(privacy: Privacy, draft: Draft) -> tuple[int, int]:
+    """The weight of a person in a group, and the groups of a person.
+
+    Keys that are not public are held by few people each, by dropping rows; public groups by weights. A person in g
+    groups weighs min(1, l/g) in each: l together, and the squares add up to l at most.
+    """
+    if privacy.one_row_each or not draft.block.keys:
         return 1, 1
-    bits = max(min(_WEIGHT_BITS, _TOTAL_BITS - privacy.rows.bit_length()), _LEAST_WEIGHT_BITS)
-    return 2**bits, privacy.rows
+    return (1 if draft.domains is None else _weight(privacy.groups)), privacy.groups
 
 
-def _components(block: Block, fineness: Fineness) -> list[Component]:
-    """The components of all aggregates, each once."""
-    asked = [aggregate for aggregate in block.aggregates if aggregate.kind not in _CHOICES]
-    found = [component for aggregate in asked for component in components_of(aggregate, fineness)]
-    return list(dict.fromkeys(found))
-
-
-def _share(price: Loss, parts: int) -> Fraction:
-    size = price.epsilon if isinstance(price, Pure) else price.rho if isinstance(price, ZeroConcentrated) else None
-    if size is None:
-        raise AssertionError("a block is priced in ε or ρ")
-    return size / parts
-
-
-def _fineness(block: Block, price: Loss, parts: int) -> Fineness:
+def _bits(power: int, weight: int, price: Price) -> int:
     """How finely values are read: as fine as the largest noise allows."""
-    weight, rows = _weights(block)
-    share = _share(price, parts)
-    most = _LARGEST_SCALE * (share if isinstance(price, Pure) else sqrt_down(2 * share)) // (2 * weight * rows)
-
-    def bits(power: int) -> int:
-        found = min((int(most).bit_length() - 1) // power - 1, _VALUE_BITS)
-        if found < 1:
-            rule = "the price is too small for this question"
-            raise refuse(None, rule, "spend more, or ask for less at once")
-        return found
-
-    return bits
+    share = amount_of(price)
+    most = _LARGEST_SCALE * (share if isinstance(price, Pure) else sqrt_down(2 * share)) // (4 * weight)
+    found = min((int(most).bit_length() - 1) // max(power, 1) - 1, _VALUE_BITS)
+    if found < 1:
+        raise refuse(None, "the price is too small for this question", "spend more, or ask for less at once")
+    return found
 
 
-def _times(privacy: Privacy, component: Component, block: Block) -> int:
-    """Replacing a unit removes its rows and adds others: twice the move, but for one count that stays above zero."""
-    if privacy.neighbours is Neighbours.ADD_REMOVE_ONE or (component.is_count and not block.keys):
-        return 1
-    return 2
-
-
-def _noise(moves: int, share: Fraction, price: Price) -> Noise:
-    variance = Fraction(moves * moves) / (2 * share)
+def _noise(moves: int, squared: int, price: Price) -> Noise:
+    share = amount_of(price)
+    variance = Fraction(squared) / (2 * share)
     if (moves > _LARGEST_SCALE * share) if isinstance(price, Pure) else (variance > _LARGEST_SCALE**2):
         raise refuse(None, "the price is too small for this question", "spend more, or ask for less at once")
     if isinstance(price, Pure):
         return DiscreteLaplace(max(moves / share, SMALLEST_SCALE))  # more noise than so high a price needs
     return DiscreteGaussian(variance_parameter=max(variance, SMALLEST_SCALE**2))
+
+
+def _choice(aggregate: Aggregate, price: Price, reach: int) -> Choice:
+    share = amount_of(price)
+    epsilon = share if isinstance(price, Pure) else sqrt_down(8 * share)  # an exponential mechanism is ε²/8-zCDP
+    if aggregate.kind is AggregateKind.MODE:
+        return mode_of(aggregate, epsilon, reach, _values(aggregate.argument))
+    return quantile_of(aggregate, epsilon, reach)
+
+
+def _values(argument: Expression | None) -> tuple[Key, ...]:
+    found = None if argument is None else domain_of(replace(argument, nullable=False))
+    if not found:
+        raise refuse(None, "MODE needs a column whose values are public", "list its keys in the policy, or GROUP BY it")
+    return found
+
+
+def _key_rule(parts: list[Priced], delta: Fraction) -> KeyRule:
+    held = next(k for k, priced in enumerate(parts) if _HELD in priced.aggregates)
+    per_unit = parts[held].most
+    return KeyRule(held, per_unit, least_threshold(parts[held].noise, delta, per_unit), delta)

@@ -1,27 +1,31 @@
-"""A question: SQL that was split, priced and planned, and has not looked at a row.
+"""A question: SQL that was split, priced and planned, and has not looked at a private row.
 
-Its price, its shape, its errors and its refusals follow from the text, the policy and the price alone.
+Its price, its shape, its errors and its refusals follow from the text, the policy, the price and public tables alone.
+Questions that are planned together share what they measure alike.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from discreet.catalog.catalog import Catalog
 from discreet.engines.parameters import bound
-from discreet.noise.law import open_probability
-from discreet.privacy.loss import Pure, ZeroConcentrated
-from discreet.query.block import Aggregate, AggregateKind
-from discreet.query.plan import BlockPlan, plan_block
+from discreet.query.answer_table import count_form, sum_form
+from discreet.query.block import Aggregate, AggregateKind, Block
+from discreet.query.expression import Statement
+from discreet.query.plan import BlockPlan, Draft, drafted, plan_block
+from discreet.query.public_values import ListValues
 from discreet.query.refusal import refuse
+from discreet.query.shares import Price, combined, of_amount, split_price
 from discreet.query.split import SplitQuery, split
-from discreet.query.statement import histogram_of, statement_of
+from discreet.query.statement import statements_of
 
-__all__ = ["ExpectedError", "Question", "prepare"]
+__all__ = ["ExpectedError", "Question", "prepare", "prepare_all"]
 
 
 @dataclass(frozen=True)
@@ -40,65 +44,141 @@ class Question:
 
     split: SplitQuery
     plans: tuple[BlockPlan, ...]
-    price: Pure | ZeroConcentrated | None
-    """What the whole query costs; None when it touches public tables alone."""
+    """For each block of the query, the plan that measures it; questions planned together may share one."""
+    price: Price | None
+    """What everything that was planned together costs; None when it touches public tables alone."""
 
     @property
     def tables(self) -> frozenset[str]:
         """The protected tables it reads."""
-        privacies = [plan.block.rows.privacy for plan in self.plans]
-        return frozenset(table for privacy in privacies if privacy is not None for table in privacy.tables)
+        return tables_of(self.split)
+
+    @property
+    def delta(self) -> Fraction:
+        """The probability that a key of one person alone is shown."""
+        return sum((plan.delta for plan in self.plans), Fraction(0))
 
     def errors(self, confidence: float = 0.95) -> list[ExpectedError]:
         """The expected error of every aggregate, before any row is read."""
-        return [error for plan in self.plans for error in _errors(plan, confidence)]
+        pairs = zip(self.split.blocks, self.plans, strict=True)
+        return [
+            ExpectedError(aggregate.kind.value, _within(plan, aggregate, confidence))
+            for block, plan in pairs
+            for aggregate in block.aggregates
+        ]
 
     def fingerprint(self, versions: Mapping[str, str]) -> str:
         """Equal for questions that measure the same on the same data at the same price, however they are spelled."""
-        facts = [_facts(plan) for plan in self.plans]
-        text = json.dumps({"plans": facts, "versions": dict(versions)}, sort_keys=True, default=str)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return fingerprint_of(self.plans, versions)
 
 
-def prepare(text: str, catalog: Catalog, price: Pure | ZeroConcentrated | None, dialect: str = "duckdb") -> Question:
-    """Split a query and plan its blocks for ``price``, divided evenly between them."""
-    parts = split(text, catalog, dialect)
-    if not parts.blocks:
-        return Question(parts, (), None)
+def fingerprint_of(plans: Sequence[BlockPlan], versions: Mapping[str, str]) -> str:
+    """Equal for plans that measure the same on the same data at the same price."""
+    text = json.dumps({"plans": [_facts(plan) for plan in plans], "versions": dict(versions)}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def tables_of(parts: SplitQuery) -> frozenset[str]:
+    """The protected tables that a query reads."""
+    privacies = [block.rows.privacy for block in parts.blocks]
+    return frozenset(table for privacy in privacies if privacy is not None for table in privacy.tables)
+
+
+def prepare(
+    text: str,
+    catalog: Catalog,
+    price: Price | None,
+    dialect: str = "duckdb",
+    *,
+    delta: Fraction = Fraction(0),
+    public_values: ListValues | None = None,
+) -> Question:
+    """Split a query and plan its blocks for ``price``; ``delta`` is there for keys that are not public."""
+    (question,) = prepare_all([split(text, catalog, dialect)], price, delta=delta, public_values=public_values)
+    return question
+
+
+def prepare_all(
+    queries: Sequence[SplitQuery],
+    price: Price | None,
+    *,
+    delta: Fraction = Fraction(0),
+    public_values: ListValues | None = None,
+) -> list[Question]:
+    """Plan queries together for one price: blocks over the same rows and groups are measured once."""
+    blocks = [block for query in queries for block in query.blocks]
+    if not blocks:
+        return [Question(query, (), None) for query in queries]
     if price is None:
-        raise refuse(parts.above, "a question about a protected table needs a price", "pass epsilon=")
-    kinds = {(block.rows.privacy.unit, block.rows.privacy.neighbours) for block in parts.blocks if block.rows.privacy}
+        raise refuse(queries[0].above, "a question about a protected table needs a price", "pass epsilon=")
+    _check_units(queries, blocks)
+    homes, together = _merged(blocks)
+    plans = _planned([drafted(block, public_values) for block in together], price, delta)
+    places = iter(homes)
+    return [Question(query, tuple(plans[next(places)] for _ in query.blocks), price) for query in queries]
+
+
+def _check_units(queries: Sequence[SplitQuery], blocks: list[Block]) -> None:
+    kinds = {(block.rows.privacy.unit, block.rows.privacy.neighbours) for block in blocks if block.rows.privacy}
     if len(kinds) > 1:
         rule = f"one question asks about one kind of person, not {' and '.join(sorted(unit for unit, _ in kinds))}"
-        raise refuse(parts.above, rule, "ask one question about each")
-    share = _divided(price, len(parts.blocks))
-    return Question(parts, tuple(plan_block(block, share) for block in parts.blocks), price)
+        raise refuse(queries[0].above, rule, "ask one question about each")
 
 
-def _divided(price: Pure | ZeroConcentrated, parts: int) -> Pure | ZeroConcentrated:
-    return Pure(price.epsilon / parts) if isinstance(price, Pure) else ZeroConcentrated(price.rho / parts)
+def _merged(blocks: list[Block]) -> tuple[list[int], list[Block]]:
+    """Blocks over the same rows and groups become one with all their aggregates; and which became which."""
+    found: dict[str, int] = {}
+    homes: list[int] = []
+    together: list[Block] = []
+    for block in blocks:
+        same = _rows_and_keys(block)
+        if same not in found:
+            found[same] = len(together)
+            together.append(Block(len(together) + 1, block.rows, block.keys, block.places))
+        homes.append(found[same])
+        for aggregate in block.aggregates:
+            together[found[same]].ask(aggregate)
+    return homes, together
 
 
-def _errors(plan: BlockPlan, confidence: float) -> list[ExpectedError]:
-    return [
-        ExpectedError(aggregate.kind.value, _within(plan, aggregate, confidence)) for aggregate in plan.block.aggregates
-    ]
+def _rows_and_keys(block: Block) -> str:
+    statement = Statement()
+    keys = [key.write(statement) for key in block.keys]
+    text = block.rows.write(statement)
+    return repr((keys, text, [bound(value) for value in statement.parameters]))
+
+
+def _planned(drafts: list[Draft], price: Price, delta: Fraction) -> list[BlockPlan]:
+    """Divide the price between the blocks, and the δ evenly between those whose keys are not public."""
+    shares = split_price(price, [combined(price, draft.importances) for draft in drafts])
+    unknown = sum(draft.domains is None for draft in drafts)
+    each = delta / unknown if unknown else Fraction(0)
+    return [plan_block(draft, of_amount(price, share), each) for draft, share in zip(drafts, shares, strict=True)]
 
 
 def _within(plan: BlockPlan, aggregate: Aggregate, confidence: float) -> float | None:
-    if aggregate.kind not in (AggregateKind.COUNT, AggregateKind.SUM):
+    position = plan.part_of(aggregate)
+    if position is None:
         return None
-    (part,) = plan.parts_of(aggregate)
-    reach = plan.noises[part].error(open_probability(confidence, "confidence"))
-    return float(reach * plan.unit(plan.components[part]))
+    priced = plan.parts[position]
+    if aggregate.kind is AggregateKind.SUM:
+        return sum_form(priced).reach(priced.noise, confidence)
+    if aggregate.kind in (AggregateKind.COUNT, AggregateKind.PEOPLE, AggregateKind.VALUES):
+        return count_form(priced, aggregate).reach(priced.noise, confidence)
+    return None
 
 
 def _facts(plan: BlockPlan) -> dict[str, Any]:
-    statements = [statement_of(plan), *(histogram_of(plan, choice) for choice in plan.choices)]
+    statements = [[text, [repr(bound(value)) for value in values]] for text, values in statements_of(plan)]
     return {
-        "statements": [[text, [repr(bound(value)) for value in parameters]] for text, parameters in statements],
+        "statements": statements,
         "groups": repr(plan.groups),
-        "noise": [repr(getattr(noise, "scale", None) or getattr(noise, "squared", None)) for noise in plan.noises],
-        "choices": [repr((c.quantile, c.step, c.ends, c.factor, c.inward)) for c in plan.choices],
+        "noise": [repr((priced.noise, str(priced.share), priced.scale, priced.weight)) for priced in plan.parts],
+        "choices": [repr((choice.epsilon, choice.points, choice.factor, _shape(choice))) for choice in plan.choices],
+        "rule": repr(plan.rule),
         "loss": repr(plan.loss),
     }
+
+
+def _shape(choice: object) -> object:
+    return [getattr(choice, name, None) for name in ("quantile", "step", "ends", "inward", "values")]

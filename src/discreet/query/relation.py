@@ -18,7 +18,7 @@ from discreet.catalog.table import Table
 from discreet.engines.identifier import quoted
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.calendar import epoch
-from discreet.query.expression import Expression, Field, Origin, Statement
+from discreet.query.expression import Expression, Field, Origin, Statement, pieces_of
 from discreet.query.interval import UNKNOWN, Interval
 
 __all__ = ["Names", "Privacy", "Relation", "filtered", "joined", "normalised", "projected", "scanned", "united"]
@@ -106,7 +106,9 @@ def scanned(table: Table, privacy: Privacy | None, names: Names, unit_columns: f
 def _field(column: Column, name: str, unit_columns: frozenset[str]) -> Field:
     nullable = column.nullable and column.default is None
     is_unit = column.name.casefold() in unit_columns
-    return Field(column.type, _interval(column), nullable, name, column.keys, is_unit, column.constant_per_unit)
+    is_clamped = column.bounds is not None
+    constant = column.constant_per_unit
+    return Field(column.type, _interval(column), nullable, name, column.keys, is_unit, constant, is_clamped)
 
 
 def _interval(column: Column) -> Interval:
@@ -160,7 +162,8 @@ def projected(relation: Relation, columns: list[tuple[str, Expression]], names: 
 def _named(expression: Expression, names: Names) -> Field:
     if isinstance(expression, Field):
         return replace(expression, name=names.new())
-    return Field(expression.type, expression.interval, expression.nullable, names.new())
+    pieces = pieces_of(expression)
+    return Field(expression.type, expression.interval, expression.nullable, names.new(), pieces=pieces)
 
 
 def joined(left: Relation, right: Relation, kind: str, condition: Expression, names: Names) -> Relation:
@@ -237,7 +240,8 @@ def _stacked(parts: list[tuple[str, Field]], names: Names) -> tuple[str, Field]:
     listed = None if None in keys else tuple(dict.fromkeys(key for each in keys for key in each or ()))
     nullable, is_unit = any(field.nullable for field in fields), all(field.is_unit for field in fields)
     origin = first.origin if all(field.origin == first.origin for field in fields) else None
-    return visible, Field(first.type, interval, nullable, names.new(), listed, is_unit, origin=origin)
+    pieces = max(field.pieces for field in fields)
+    return visible, Field(first.type, interval, nullable, names.new(), listed, is_unit, origin=origin, pieces=pieces)
 
 
 def _renamed(relation: Relation, columns: list[tuple[str, Field]], alias: str, statement: Statement) -> str:

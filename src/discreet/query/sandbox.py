@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from discreet.errors import QueryRefused
 
-__all__ = ["check_above", "post_process", "with_intervals"]
+__all__ = ["check_above", "post_process"]
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": "false",
@@ -73,20 +73,3 @@ def _told_apart(table: pa.Table) -> pa.Table:
         tries = (name if count == 0 else f"{name}_{count}" for count in itertools.count())
         names.append(next(fresh for fresh in tries if fresh not in names))
     return table.rename_columns(names)
-
-
-def with_intervals(query: exp.Query) -> exp.Query:
-    """The same query with an interval for every column that is an aggregate as it stands: ``__low_i``, ``__high_i``."""
-    if not isinstance(query, exp.Select) or query.args.get("distinct"):
-        return query
-    extended = query.copy()
-    for position, projection in enumerate(query.expressions):
-        column = projection.unalias()
-        if isinstance(column, exp.Column) and column.table.startswith("_block") and column.name.startswith("a"):
-            for end in ("low", "high"):
-                bound = exp.column(
-                    exp.to_identifier(f"{column.name}_{end}", quoted=True),
-                    table=exp.to_identifier(column.table, quoted=True),
-                )
-                extended.append("expressions", exp.alias_(bound, f"__{end}_{position}", quoted=True))
-    return extended

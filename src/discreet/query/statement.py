@@ -1,7 +1,10 @@
-"""The statements of a block: one that adds up integers, and one per choice that counts grid points.
+"""The statements of a block: one that adds up integers, one per count of people or values, one per choice.
 
 Nothing else about the rows leaves the engine. Statements are written from typed parts; every value is bound, but for
 integers and floats of the plan itself.
+
+Rows first get the block's keys and its values on their grids (``_rows``); where keys are not public, a person keeps few
+of them, by an order of the keys that has nothing to do with anybody. Then every row gets its weight (``_weighted``).
 """
 
 from __future__ import annotations
@@ -9,41 +12,90 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.exact.grid import LARGEST_STEPS
-from discreet.query.choice import Choice
-from discreet.query.component import Component
-from discreet.query.expression import Expression, Statement
-from discreet.query.plan import BlockPlan
+from discreet.query.choice import Choice, ModeChoice
+from discreet.query.expression import Expression, Field, Statement
+from discreet.query.parts import People, PlainSum, Tally, Values
+from discreet.query.plan import BlockPlan, Priced
 
-__all__ = ["histogram_of", "statement_of"]
+__all__ = ["Parameters", "histogram_of", "statements_of", "sums_of"]
 
 Parameters = list[object]
 
 _EXACT_STEPS = 2**49
 """Values of fewer steps than this are off by less than a quarter of one, so rounding keeps them between their ends."""
+_SHORT = 2**31
 
 
-def statement_of(plan: BlockPlan) -> tuple[str, Parameters]:
-    """The sums s0, s1, … of a block, with its keys k0, k1, … and its parameters."""
+def statements_of(plan: BlockPlan) -> list[tuple[str, Parameters]]:
+    """Every statement that the plan runs, in order."""
+    sums = [sums_of(plan)] if _added_up(plan) else []
+    apart = [counted_apart(plan, priced) for priced in plan.parts if isinstance(priced.part, (People, Values))]
+    return [*sums, *apart, *(histogram_of(plan, choice) for choice in plan.choices)]
+
+
+def _added_up(plan: BlockPlan) -> list[tuple[int, Priced]]:
+    return [(k, priced) for k, priced in enumerate(plan.parts) if isinstance(priced.part, (Tally, PlainSum))]
+
+
+def sums_of(plan: BlockPlan) -> tuple[str, Parameters]:
+    """The integers s0_0, s0_1, … of all tallies and plain sums, with the block's keys k0, k1, …."""
     statement = Statement()
-    columns = [part for k, component in enumerate(plan.components) for part in _columns(component, k, statement)]
-    source = _weighted(plan, columns, statement)
+    columns = [_value_column(priced, k, statement) for k, priced in _added_up(plan)]
+    source = _weighted(plan, [column for column in columns if column], statement)
     keys = _keys(plan)
-    sums = [f"{_saturated(_summand(plan, component, k))} AS s{k}" for k, component in enumerate(plan.components)]
+    sums = [
+        f"{_saturated(integer)} AS s{k}_{j}"
+        for k, priced in _added_up(plan)
+        for j, integer in enumerate(_integers(plan, priced, k))
+    ]
     text = f"WITH {source} SELECT {', '.join([*keys, *sums, '1 AS one'])} FROM _weighted{_grouped(keys)}"
     return text, statement.parameters
 
 
-def histogram_of(plan: BlockPlan, choice: Choice) -> tuple[str, Parameters]:
-    """The weight ``s`` of every grid point ``x`` in every group."""
+def counted_apart(plan: BlockPlan, priced: Priced) -> tuple[str, Parameters]:
+    """The integer ``s`` of a count of people or of different values, with the block's keys."""
     statement = Statement()
-    aggregate = choice.aggregate
-    if aggregate.argument is None:
+    part, keys = priced.part, _keys(plan)
+    condition = getattr(part, "condition", None)
+    columns = [] if condition is None else [f"{condition.write(statement)} AS f"]
+    if isinstance(part, Values):
+        columns.append(f"{part.argument.write(statement)} AS x")
+    rows = _rows(plan, columns, statement)
+    tests = [test for test, used in (("f", condition is not None), ("x IS NOT NULL", isinstance(part, Values))) if used]
+    kept = f" WHERE {' AND '.join(tests)}" if tests else ""
+    if isinstance(part, Values):
+        return _values_statement(plan, priced, rows, kept), statement.parameters
+    present = f"_present AS (SELECT DISTINCT {', '.join(['_unit', *keys])} FROM _rows{kept})"
+    weighted = _with_weights("_present", priced.most, priced.weight)
+    count = f"{_saturated(_total('w'))} AS s"
+    text = f"WITH {rows}, {present}, {weighted} SELECT {', '.join([*keys, count])}"
+    return f"{text} FROM _weighted{_grouped(keys)}", statement.parameters
+
+
+def _values_statement(plan: BlockPlan, priced: Priced, rows: str, kept: str) -> str:
+    keys = _keys(plan)
+    columns = ", ".join([*keys, "x"])
+    source = f"SELECT DISTINCT _unit, {columns} FROM _rows{kept}"
+    if not _has_one_row_each(plan):
+        source = _first_few(source, ["x", *keys], priced.most)
+    text = f"WITH {rows}, _present AS ({source}) SELECT {', '.join([*keys, 'COUNT(DISTINCT x) AS s'])} FROM _present"
+    return f"{text}{_grouped(keys)}"
+
+
+def histogram_of(plan: BlockPlan, choice: Choice) -> tuple[str, Parameters]:
+    """The weight ``s`` of every grid point or listed value ``x`` in every group."""
+    statement = Statement()
+    argument = choice.aggregate.argument
+    if argument is None:
         raise AssertionError("a choice is made between values")
-    value = _on_grid(aggregate.argument, Fraction(0), choice.step, choice.ends, statement)
-    condition = "TRUE" if aggregate.condition is None else aggregate.condition.write(statement)
+    if isinstance(choice, ModeChoice):
+        value = argument.write(statement)
+    else:
+        value = _on_grid(argument, Fraction(0), choice.step, choice.ends, "BIGINT", statement)
+    condition = "TRUE" if choice.aggregate.condition is None else choice.aggregate.condition.write(statement)
     source = _weighted(plan, [f"{value} AS x", f"{condition} AS f"], statement)
     keys = [*_keys(plan), "x"]
-    text = f"SELECT {', '.join(keys)}, {_saturated('w')} AS s FROM _weighted WHERE x IS NOT NULL AND f"
+    text = f"SELECT {', '.join(keys)}, {_saturated(_total('w'))} AS s FROM _weighted WHERE x IS NOT NULL AND f"
     return f"WITH {source} {text}{_grouped(keys)}", statement.parameters
 
 
@@ -55,37 +107,68 @@ def _grouped(keys: list[str]) -> str:
     return f" GROUP BY {', '.join(keys)}" if keys else ""
 
 
-def _saturated(summand: str) -> str:
-    """A sum that leaves room for noise in 64 bits; one further out is moved to the end, which takes no pair apart."""
-    most = LARGEST_STEPS
-    return f"CAST(GREATEST(LEAST(COALESCE(SUM({summand}), 0), {most}), -{most}) AS BIGINT)"
+def _has_one_row_each(plan: BlockPlan) -> bool:
+    return plan.block.rows.privacy is not None and plan.block.rows.privacy.one_row_each
 
 
-def _weighted(plan: BlockPlan, columns: list[str], statement: Statement) -> str:
-    """``weighted``: keys, values on their grids, conditions, and a weight ``w`` for every row."""
+# Rows, keys and weights.
+
+
+def _rows(plan: BlockPlan, columns: list[str], statement: Statement) -> str:
+    """``_rows``: the unit, the keys, and these columns."""
     # Parameters are numbered as they are written, so the columns that came before stay before the rows.
     keys = [f"{key.write(statement)} AS k{k}" for k, key in enumerate(plan.block.keys)]
     inner = plan.block.rows.write(statement)
-    rows = f"_rows AS (SELECT {', '.join(['_unit', *keys, *columns, '1 AS one'])} FROM ({inner}) r)"
-    if plan.weight == 1:
-        return f"{rows}, _weighted AS (SELECT *, 1 AS w FROM _rows)"
-    full = plan.rows_per_unit * plan.weight
-    each = f"CASE WHEN n <= {plan.rows_per_unit} THEN {plan.weight} ELSE {full} // n END"
-    counted = "_counted AS (SELECT _unit, COUNT(*) AS n FROM _rows GROUP BY _unit)"
-    return f"{rows}, {counted}, _weighted AS (SELECT _rows.*, {each} AS w FROM _rows JOIN _counted USING (_unit))"
+    select = f"SELECT {', '.join(['_unit', *keys, *columns, '1 AS one'])} FROM ({inner}) r"
+    if plan.rule is None or _has_one_row_each(plan):
+        return f"_rows AS ({select})"
+    names = _keys(plan)
+    kept = _first_few(f"SELECT DISTINCT {', '.join(['_unit', *names])} FROM _all", names, plan.rule.per_unit)
+    same = " AND ".join(f"_all.{name} IS NOT DISTINCT FROM _kept.{name}" for name in names)
+    joined = f"SELECT _all.* FROM _all JOIN _kept ON _all._unit = _kept._unit AND {same}"
+    return f"_all AS ({select}), _kept AS ({kept}), _rows AS ({joined})"
 
 
-def _columns(component: Component, k: int, statement: Statement) -> list[str]:
-    columns = []
-    if component.argument is not None and component.is_count:
-        columns.append(f"{_presence(component.argument, statement)} AS x{k}")
-    elif component.argument is not None:
-        ends = -component.bound, component.bound
-        value = _on_grid(component.argument, component.centre, component.step, ends, statement)
-        columns.append(f"{value} AS x{k}")
-    if component.condition is not None:
-        columns.append(f"{component.condition.write(statement)} AS f{k}")
-    return columns
+def _first_few(source: str, columns: list[str], most: int) -> str:
+    """At most so many rows of each unit, in an order that depends on these columns alone."""
+    text = " || '|' || ".join(f"COALESCE(CAST({name} AS VARCHAR), '')" for name in columns)
+    order = ", ".join([f"md5({text})", *columns])
+    ranked = f"SELECT *, row_number() OVER (PARTITION BY _unit ORDER BY {order}) AS place FROM ({source}) d"
+    return f"SELECT * EXCLUDE (place) FROM ({ranked}) p WHERE place <= {most}"
+
+
+def _weighted(plan: BlockPlan, columns: list[str], statement: Statement) -> str:
+    """``_weighted``: keys, values on their grids, conditions, and a weight ``w`` for every row."""
+    return f"{_rows(plan, columns, statement)}, {_with_weights('_rows', plan.rows_per_unit, plan.weight)}"
+
+
+def _with_weights(source: str, most: int, weight: int) -> str:
+    if weight == 1:
+        return f"_weighted AS (SELECT *, 1 AS w FROM {source})"
+    each = f"CASE WHEN n <= {most} THEN {weight} ELSE {most * weight} // n END"
+    counted = f"_counted AS (SELECT _unit, COUNT(*) AS n FROM {source} GROUP BY _unit)"
+    return f"{counted}, _weighted AS (SELECT {source}.*, {each} AS w FROM {source} JOIN _counted USING (_unit))"
+
+
+# Values on their grids.
+
+
+def _value_column(priced: Priced, k: int, statement: Statement) -> str | None:
+    """The value of a row as ``x{k}``, NULL where the part leaves the row out; None where no value is needed."""
+    part = priced.part
+    if isinstance(part, Tally) and part.degree == 0:
+        if not part.leaves_out:
+            return None
+        value = "1" if part.argument is None else _presence(part.argument, statement)
+    elif isinstance(part, (Tally, PlainSum)) and part.argument is not None:
+        scale = priced.scale
+        kind = "INTEGER" if priced.weight == 1 and scale.last < _SHORT else "BIGINT"
+        value = _on_grid(part.argument, scale.origin, scale.step, (scale.first, scale.last), kind, statement)
+    else:
+        raise AssertionError("only sums have values on a grid")
+    if part.condition is not None:
+        value = f"CASE WHEN {part.condition.write(statement)} THEN {value} END"
+    return f"{value} AS x{k}"
 
 
 def _presence(argument: Expression, statement: Statement) -> str:
@@ -96,21 +179,24 @@ def _presence(argument: Expression, statement: Statement) -> str:
 
 
 def _on_grid(
-    argument: Expression, centre: Fraction, step: Fraction, ends: tuple[int, int], statement: Statement
+    argument: Expression, origin: Fraction, step: Fraction, ends: tuple[int, int], kind: str, statement: Statement
 ) -> str:
-    """The value in steps from the centre, moved into its bounds and between ``ends``; NULL where there is none."""
+    """The value in steps from the origin, moved into its bounds and between ``ends``; NULL where there is none."""
     known = argument.interval.known
     if known is None:
         raise AssertionError("values on a grid have bounds")
     text = f"CAST({argument.write(statement)} AS DOUBLE)"
     low, high = (_real(end) for end in known)
-    steps = f"({text} - {_real(centre)}) * {_real(1 / step)}"
-    if max(abs(known[0]), abs(known[1]), abs(centre)) / step >= _EXACT_STEPS:
+    steps = f"({text} - {_real(origin)}) * {_real(1 / step)}"
+    is_exact = max(abs(known[0]), abs(known[1]), abs(origin)) / step < _EXACT_STEPS
+    if isinstance(argument, Field) and argument.is_clamped and is_exact:
+        return f"CAST({steps} AS {kind})"  # every value lies within its bounds already
+    if not is_exact:
         steps = f"GREATEST({ends[0]}, LEAST({ends[1]}, {steps}))"
-    outer = (min(max(round((end - centre) / step), ends[0]), ends[1]) for end in known)
+    outer = (min(max(round((end - origin) / step), ends[0]), ends[1]) for end in known)
     beyond = "CASE WHEN {} < {} THEN {} ELSE {} END".format(text, low, *outer)
     # Nearly every value lies within its bounds, and the first branch is the cheap one.
-    inside = f"WHEN {text} BETWEEN {low} AND {high} THEN CAST({steps} AS BIGINT)"
+    inside = f"WHEN {text} BETWEEN {low} AND {high} THEN CAST({steps} AS {kind})"
     return f"CASE {inside} WHEN isfinite({text}) THEN {beyond} END"
 
 
@@ -118,8 +204,42 @@ def _real(value: Fraction) -> str:
     return f"CAST({float(value)!r} AS DOUBLE)"
 
 
-def _summand(plan: BlockPlan, component: Component, k: int) -> str:
-    weight = ["w"] if plan.weight > 1 else []
-    values = [] if component.argument is None else [f"x{k}"] * max(component.power, 1)
-    value = " * ".join(weight + values) or "1"
-    return value if component.condition is None else f"CASE WHEN f{k} THEN {value} END"
+# Integers to add up.
+
+
+def _integers(plan: BlockPlan, priced: Priced, k: int) -> list[str]:
+    """The part's integers, from sums that no number of rows can overflow."""
+    part = priced.part
+    if isinstance(part, PlainSum):
+        return [_total(f"w * x{k}" if plan.weight > 1 else f"x{k}")]
+    if not isinstance(part, Tally):
+        raise AssertionError("people and values are counted apart")
+    steps, everybody = priced.scale.last, _total("w" if plan.weight > 1 else "1")
+    present = f"CASE WHEN x{k} IS NOT NULL THEN w END" if plan.weight > 1 else f"CASE WHEN x{k} IS NOT NULL THEN 1 END"
+    count = _total(present) if part.leaves_out else everybody
+    values = [_total(" * ".join((["w"] if plan.weight > 1 else []) + [f"x{k}"] * p)) for p in range(1, part.degree + 1)]
+    found = _bernstein(steps, count, values)
+    return [*found, f"{part.whole(priced.scale)} * ({everybody} - {count})"] if part.rest else found
+
+
+def _bernstein(steps: int, count: str, values: list[str]) -> list[str]:
+    """The Bernstein polynomials of a value between 0 and ``steps``, added up, from its count and its powers' sums."""
+    if not values:
+        return [f"{steps} * {count}" if steps > 1 else count]
+    if len(values) == 1:
+        return [f"{steps} * {count} - {values[0]}", values[0]]
+    first, second = values
+    start = f"{steps * steps} * {count} - {2 * steps} * {first} + {second}"
+    return [start, f"{2 * steps} * {first} - 2 * {second}", second]
+
+
+def _total(summand: str) -> str:
+    """A sum in 128 bits; over no rows it is zero."""
+    total = "COUNT(*)" if summand == "1" else f"SUM({summand})"
+    return f"COALESCE(CAST({total} AS HUGEINT), 0)"
+
+
+def _saturated(total: str) -> str:
+    """A sum that leaves room for noise in 64 bits; one further out is moved to the end, which takes no pair apart."""
+    most = LARGEST_STEPS
+    return f"CAST(GREATEST(LEAST({total}, {most}), -{most}) AS BIGINT)"

@@ -16,7 +16,7 @@ from discreet.exact.grid import Integers
 from discreet.noise.choice import GumbelChoice
 from discreet.noise.source import Stream
 from discreet.noise.uniform import UniformInteger
-from discreet.query.choice import Choice
+from discreet.query.choice import QuantileChoice as Choice
 
 __all__ = ["choose_quantile", "distances_of"]
 

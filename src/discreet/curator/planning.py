@@ -1,0 +1,107 @@
+"""Planning: from SQL and a price in ε to questions priced in the terms of the tables' budgets. Nothing private is read.
+
+Under a pure budget a price stays ε. Under an (ε, δ) budget it becomes the ρ whose conversion at the budget's δ is that
+ε. Keys that are not public cost a δ of their own: the same part of the δ kept for keys as the price is of the whole
+budget, so that both run dry together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+import pyarrow as pa
+
+from discreet.accounting.calibration import least
+from discreet.accounting.filter import ConcentratedFilter
+from discreet.catalog.budget import Budget
+from discreet.catalog.catalog import Catalog
+from discreet.curator.allowance import DELTA_UNITS
+from discreet.errors import InvalidValue, QueryRefused
+from discreet.exact.rational import Number, positive
+from discreet.privacy.loss import Approximate, Pure, ZeroConcentrated
+from discreet.query.answer_table import noisy_table
+from discreet.query.measure import nothing_measured
+from discreet.query.public_values import ListValues
+from discreet.query.question import Question, prepare_all, tables_of
+from discreet.query.sandbox import check_above
+from discreet.query.split import SplitQuery, split
+
+__all__ = ["Planner"]
+
+_FINEST_EPSILON = Fraction(1, 1000)
+
+
+class Planner:
+    """Plans questions about the tables of a catalog."""
+
+    def __init__(self, catalog: Catalog, public_rows: Callable[[str], pa.Table], public_values: ListValues) -> None:
+        """``public_rows`` reads a public table, ``public_values`` lists what one of its columns holds."""
+        self.catalog = catalog
+        self._public_rows = public_rows
+        self._public_values = public_values
+
+    def question(self, sql: str, epsilon: Number) -> Question:
+        """One planned question."""
+        (found,) = self.questions([sql], epsilon)
+        return found
+
+    def questions(self, texts: Sequence[str], epsilon: Number) -> list[Question]:
+        """Questions planned together, for one price."""
+        queries = [split(text, self.catalog) for text in texts]
+        price, delta = self._price(queries, positive(epsilon, "epsilon"))
+        found = prepare_all(queries, price, delta=delta, public_values=self._public_values)
+        for question in found:
+            self._check_above(question)
+        return found
+
+    def price(self, sql: str, epsilon: Number | None, within: float | None, confidence: float) -> Fraction:
+        """The ε that was named, or the least one at which every count and sum stays within the wanted error."""
+        if (epsilon is None) == (within is None):
+            rule = "a question is given a price or an error"
+            raise InvalidValue(rule, "<both or neither>", "pass epsilon= or within=")
+        return positive(epsilon, "epsilon") if epsilon is not None else self._within(sql, within or 0, confidence)
+
+    def public(self, question: Question) -> dict[str, pa.Table]:
+        """The public tables that a question reads above its aggregates."""
+        return {name: self._public_rows(name) for name in question.split.public_tables}
+
+    def _price(self, queries: list[SplitQuery], epsilon: Fraction) -> tuple[Pure | ZeroConcentrated, Fraction]:
+        tables = frozenset[str]().union(*(tables_of(query) for query in queries))
+        budgets = [table.budget for table in map(self.catalog.table, tables) if table.budget is not None]
+        if not budgets or not all(budget.delta for budget in budgets):
+            return Pure(epsilon), Fraction(0)
+        rho = min(_rho(epsilon, budget.delta - budget.delta_for_keys) for budget in budgets)
+        return ZeroConcentrated(rho), min(_delta_for_keys(budget, rho) for budget in budgets)
+
+    def _check_above(self, question: Question) -> None:
+        """Refuse mistakes above the aggregates before they cost anything, on tables of zeros."""
+        pairs = zip(question.split.blocks, question.plans, strict=True)
+        tables = {block.name: noisy_table(nothing_measured(plan), 0.95, False, block) for block, plan in pairs}
+        check_above(question.split.above, tables | self.public(question))
+
+    def _within(self, sql: str, within: float, confidence: float) -> Fraction:
+        if not (math.isfinite(within) and within > 0):
+            raise InvalidValue("the wanted error must be positive", within)
+
+        def is_close(epsilon: Fraction) -> bool:
+            errors = [e.within for e in self.question(sql, epsilon).errors(confidence) if e.within is not None]
+            if not errors:
+                raise QueryRefused("an error can be asked for counts and sums", "", "pass epsilon= instead")
+            return max(errors) <= within
+
+        return least(is_close, start=_FINEST_EPSILON, precision=7)
+
+
+def _delta_for_keys(budget: Budget, rho: Fraction) -> Fraction:
+    """The part of the δ for keys that a price of ρ takes, in whole units."""
+    whole = _rho(budget.epsilon, budget.delta - budget.delta_for_keys)
+    units = math.floor(budget.delta_for_keys * min(rho / whole, Fraction(1)) * DELTA_UNITS)
+    return Fraction(units, DELTA_UNITS)
+
+
+@lru_cache(maxsize=1024)
+def _rho(epsilon: Fraction, delta: Fraction) -> Fraction:
+    return ConcentratedFilter(Approximate(epsilon, delta)).rho

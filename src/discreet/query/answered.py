@@ -1,0 +1,72 @@
+"""From what the blocks released to the answer: the query above, over tables with ends at the confidences it needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.errors import QueryRefused
+from discreet.query.answer_table import noisy_table
+from discreet.query.block import Block
+from discreet.query.intervals_above import Extended, end_name, shape_of, with_intervals
+from discreet.query.measure import Measured
+from discreet.query.noisy_view import Shape
+from discreet.query.sandbox import post_process
+from discreet.query.split import SplitQuery
+
+__all__ = ["Intervals", "answered", "confidence_of_each"]
+
+Intervals = dict[str, list[tuple[float, float] | None]]
+"""Per column that has them, an interval per row; None where none is known, as where an end would be infinite."""
+
+
+def answered(
+    split: SplitQuery, measured: Sequence[Measured], public: Mapping[str, pa.Table], confidence: float, raw: bool
+) -> tuple[pa.Table, Intervals]:
+    """The table that answers a query, and the intervals of its columns; ``measured`` has what answers each block."""
+    shapes = {name: Shape(tuple(table.column_names), table.num_rows, is_noisy=False) for name, table in public.items()}
+    pairs = list(zip(split.blocks, measured, strict=True))
+    shapes |= {block.name: shape_of(block, one.plan) for block, one in pairs}
+    extended = with_intervals(split.above, shapes)
+    noisy = {block.name: _with_ends(one, block, confidence, raw, extended.divisors) for block, one in pairs}
+    try:
+        return _apart(post_process(extended.query, {**public, **noisy}), extended)
+    except QueryRefused:  # perhaps the ends alone failed, and what was paid for is shown all the same
+        return post_process(split.above, {**public, **noisy}), {}
+
+
+def confidence_of_each(confidence: float, cells: int) -> float:
+    """The confidence that each of several cells needs so that all hold together, rounded up."""
+    return confidence if cells == 1 else math.nextafter(1 - (1 - confidence) / cells, 1)
+
+
+def _with_ends(measured: Measured, block: Block, confidence: float, raw: bool, divisors: frozenset[int]) -> pa.Table:
+    """The block's table, and the ends of its aggregates for values made of so many cells each."""
+    table = noisy_table(measured, confidence, raw, block)
+    for divisor in sorted(divisors):
+        wide = table if divisor == 1 else noisy_table(measured, confidence_of_each(confidence, divisor), raw, block)
+        for a in range(len(block.aggregates)):
+            low, high = (np.asarray(wide[f"a{a}_{end}"], np.float64) for end in ("low", "high"))
+            unknown = ~(np.isfinite(low) & np.isfinite(high))
+            for end, values in (("low", low), ("high", high)):
+                table = table.append_column(end_name(f"a{a}", end, divisor), pa.array(values, mask=unknown))
+    return table
+
+
+def _apart(result: pa.Table, extended: Extended) -> tuple[pa.Table, Intervals]:
+    """The table people see, and the intervals of its columns."""
+    shown = result.num_columns - 2 * len(extended.positions)
+    intervals: Intervals = {}
+    for pair, position in enumerate(extended.positions):
+        low, high = (result.column(shown + 2 * pair + end).to_pylist() for end in (0, 1))
+        intervals[result.column_names[position]] = [_interval(*ends) for ends in zip(low, high, strict=True)]
+    return result.select(list(range(shown))), intervals
+
+
+def _interval(low: float | None, high: float | None) -> tuple[float, float] | None:
+    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
+        return None
+    return float(low), float(high)

@@ -1,0 +1,209 @@
+"""Intervals for whatever is computed above the aggregates: the same query, with the ends of its columns added to it.
+
+Claim. A cell of the answer that is computed from m noisy cells lies within its ends with the probability that is asked
+for, c, at least, where the ends of each noisy cell are taken at the confidence 1 - (1 - c) / m.
+
+Proof. Each noisy cell lies outside its own ends with probability at most (1 - c) / m, so any of the m does with
+probability at most 1 - c, whatever they have to do with each other (the union bound). Where all lie within their ends,
+the cell that is computed from them lies within its own, by interval arithmetic.
+
+The m cells are public: every aggregate in the expression counts once for each place in FROM where its table stands,
+since two places can show two groups; below SUM, AVG, MIN, MAX or MEDIAN over groups it counts once for every group of
+its table. The latter intervals hold for all groups together, so they also hold where noise chose among the groups.
+Where keys are not public nobody may know how many groups there are, and what is computed over them has no ends.
+
+No ends are known for window functions, DISTINCT, UNION and what is not arithmetic; for quotients whose divisor may be
+zero they are unknown in those rows where it may. A row that noise chose, by HAVING or by ORDER BY with LIMIT, is not
+any row: the claim is about cells that are named beforehand, and `choice_notes` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from discreet.query.block import Block
+from discreet.query.ends import Ends
+from discreet.query.expression_ends import ends_of
+from discreet.query.noisy_view import Shape, TableSource, View, column_of, view_of
+from discreet.query.plan import BlockPlan
+from discreet.query.question import Question
+
+__all__ = ["Extended", "choice_notes", "end_name", "shape_of", "with_intervals"]
+
+_GROW_WITH_EACH = (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median)
+_NOTE = (
+    "Rows were chosen by their noisy values; their error bars may cover less often than stated, and say nothing about "
+    "the rows that were left out."
+)
+
+
+@dataclass(frozen=True)
+class Extended:
+    """A query with pairs of ends added behind its columns."""
+
+    query: exp.Query
+    positions: tuple[int, ...]
+    """The columns that have ends, in the order of the pairs."""
+    divisors: frozenset[int]
+    """How many cells share the probability to miss: noisy tables need ends for each of these numbers."""
+
+
+def shape_of(block: Block, plan: BlockPlan) -> Shape:
+    """What is known beforehand about a block's table."""
+    keys = [f"k{k}" for k in range(len(block.keys))]
+    aggregates = [f"a{a}" for a in range(len(block.aggregates))]
+    return Shape((*keys, *aggregates), len(plan.groups) if plan.rule is None else None, is_noisy=True)
+
+
+def end_name(aggregate: str, end: str, divisor: int) -> str:
+    """The column of a noisy table with an end of an aggregate, for values made of this many cells."""
+    return f"{aggregate}_{end}_{divisor}"
+
+
+def with_intervals(query: exp.Query, tables: Mapping[str, Shape]) -> Extended:
+    """The query with ends for every column that has them."""
+    extended = query.copy()
+    view = view_of(extended, tables)
+    positions: list[int] = []
+    divisors: set[int] = set()
+    for position in range(len(view.names)):
+        trial = _Demand()
+        if not view.shows_noise(position) or _column_ends(view, position, trial) is None:
+            continue
+        divisor = sum(trial.cells.values())
+        _column_ends(view, position, _Demand(divisor, is_trial=False))
+        positions.append(position)
+        divisors.add(divisor)
+    return Extended(extended if positions else query, tuple(positions), frozenset(divisors))
+
+
+def choice_notes(question: Question) -> list[str]:
+    """What to say where noise chose which rows are shown; nothing where it did not."""
+    pairs = zip(question.split.blocks, question.plans, strict=True)
+    tables = {block.name: shape_of(block, plan) for block, plan in pairs}
+    tables |= {name: Shape((), 0, is_noisy=False) for name in question.split.public_tables}
+    parts = list(question.split.above.copy().find_all(exp.Select, exp.SetOperation))
+    return [_NOTE] if any(view_of(part, tables).is_chosen for part in parts) else []
+
+
+@dataclass
+class _Demand:
+    """Ends that are wanted, and the noisy cells that they are made of."""
+
+    divisor: int = 1
+    """How many cells share the probability to miss."""
+    is_trial: bool = True
+    """Whether the cells are counted and the query is left as it is."""
+    over_groups: bool = False
+    """Whether one value is made of all groups."""
+    cells: dict[tuple[int, str], int] = field(default_factory=dict)
+    """Per place of a noisy table in the query, and per aggregate: how many cells one value is made of."""
+
+    def over_all_groups(self) -> _Demand:
+        return _Demand(self.divisor, self.is_trial, True, self.cells)
+
+    def counts(self, source: TableSource, name: str) -> bool:
+        """Write down which cells are used; False where nobody may know how many they are."""
+        place = id(source.node), name
+        rows = source.shape.rows if self.over_groups else 1
+        self.cells[place] = max(self.cells.get(place, 0), rows or 0)
+        return rows is not None
+
+
+def _column_ends(view: View, position: int, demand: _Demand) -> Ends | None:
+    """The ends of a shown column, as two columns that are added to the query unless this is a trial."""
+    ends = ends_of(view.projections[position].unalias(), _Place(view, demand)) if view.is_open else None
+    if ends is None:
+        return None
+    names = [f"__{end}_{position}_{demand.divisor}" for end in ("low", "high")]
+    if not demand.is_trial and names[0] not in [each.alias for each in view.query.selects[len(view.names) :]]:
+        for name, end in zip(names, (ends.low, ends.high), strict=True):
+            view.query.append("expressions", exp.alias_(end.copy(), name, quoted=True))
+    return Ends(column_of("", names[0]), column_of("", names[1]), ends.is_plain)
+
+
+class _Place:
+    """Where an expression stands: in which query, for which demand, inside or outside of an aggregate."""
+
+    def __init__(self, view: View, demand: _Demand, *, is_inside: bool = False) -> None:
+        self.view, self.demand, self.is_inside = view, demand, is_inside
+
+    def is_noisy(self, node: exp.Expr) -> bool:
+        return self.view.is_noisy(node)
+
+    def leaf(self, node: exp.Expr) -> Ends | None:
+        if isinstance(node, exp.Column):
+            return self._column(node)
+        if isinstance(node, exp.Subquery):
+            return self._subquery(node)
+        return self._aggregate(node)
+
+    def _column(self, node: exp.Column) -> Ends | None:
+        found = self.view.found(node)
+        if not found:
+            return self.view.unfolded(node, lambda meant: ends_of(meant, self), unknown=None)
+        if len(found) > 1 or (_is_grouped(self.view) and not self.is_inside):
+            return None
+        (source,) = found
+        if isinstance(source, TableSource):
+            return self._table_column(source, node.name)
+        positions = source.view.positions(node.name)
+        ends = _column_ends(source.view, positions[0], self.demand) if len(positions) == 1 else None
+        return None if ends is None else self._qualified(source.alias, ends)
+
+    def _table_column(self, source: TableSource, name: str) -> Ends | None:
+        if not self.demand.counts(source, name):
+            return None
+        low, high = (column_of("", end_name(name, end, self.demand.divisor)) for end in ("low", "high"))
+        return self._qualified(source.alias, Ends(low, high))
+
+    def _qualified(self, table: str, ends: Ends) -> Ends:
+        low, high = (column_of(table, end.name) for end in (ends.low, ends.high))
+        return Ends(low, high, ends.is_plain and not self.view.noise_joined_rows)
+
+    def _subquery(self, node: exp.Subquery) -> Ends | None:
+        """One value from a query of its own: its ends are read from that query with the ends added."""
+        view = view_of(node if self.demand.is_trial else node.copy(), self.view.tables)
+        ends = _column_ends(view, 0, self.demand) if len(view.names) == 1 else None
+        if ends is None:
+            return None
+        alias = exp.TableAlias(this=exp.to_identifier("__one", quoted=True))
+        low, high = (
+            exp.select(end.copy()).from_(exp.Subquery(this=view.query.copy(), alias=alias.copy())).subquery()
+            for end in (ends.low, ends.high)
+        )
+        return Ends(low, high, ends.is_plain and not view.is_chosen)
+
+    def _aggregate(self, node: exp.Expr) -> Ends | None:
+        """A sum, mean, least, greatest or median never falls when one of its values grows."""
+        call = node.this if isinstance(node, exp.Filter) else node
+        is_read = isinstance(call, _GROW_WITH_EACH) and not isinstance(call.this, (exp.Distinct, exp.Order))
+        if not is_read or self.is_inside or (isinstance(node, exp.Filter) and self.is_noisy(node.expression)):
+            return None
+        x = ends_of(call.this, _Place(self.view, self.demand.over_all_groups(), is_inside=True))
+        if x is None or not x.is_plain:
+            return None
+        # An aggregate passes over NULL: where the ends of a value are unknown, so are those of the aggregate.
+        counts = [_over(node, exp.Count(this=value.copy())) for value in (x.low, call.this)]
+        is_known = exp.EQ(this=counts[0], expression=counts[1])
+        ends = [_over(node, type(call)(this=end.copy())) for end in (x.low, x.high)]
+        low, high = (exp.Case(ifs=[exp.If(this=is_known.copy(), true=end)]) for end in ends)
+        return Ends(low, high)
+
+
+def _over(node: exp.Expr, aggregate: exp.Expr) -> exp.Expr:
+    """An aggregate over the same rows as ``node``."""
+    is_part = isinstance(node, exp.Filter)
+    return exp.Filter(this=aggregate, expression=node.expression.copy()) if is_part else aggregate
+
+
+def _is_grouped(view: View) -> bool:
+    """Whether one row of a query stands for several."""
+    if view.query.args.get("group") or view.query.args.get("having"):
+        return True
+    kinds = (exp.Window, exp.Query, exp.Subquery)
+    parts = [p for one in view.projections for p in one.walk(prune=lambda part: isinstance(part, kinds))]
+    return any(isinstance(part, exp.AggFunc) for part in parts)
