@@ -17,6 +17,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from discreet.curator import ledger as ledger_module
 from discreet.curator.allowance import LOSS_UNITS, Allowance, Measure, Price, price_in_units
 from discreet.curator.ledger import Ledger
 from discreet.curator.verification import verify
@@ -254,14 +255,24 @@ def test_an_unwritable_witness_releases_nothing(ledger: Ledger) -> None:
         ledger.settle("r", b"answer")
 
 
-def test_a_lock_that_is_never_freed_fails_closed(ledger: Ledger) -> None:
+def test_a_lock_that_is_never_freed_fails_closed(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger_module, "_PATIENCE_SECONDS", 0.05)
+    impatient = Ledger(ledger.path.parent)
+    ledger.database.execute("BEGIN IMMEDIATE")
+    for request in ("r", "s"):
+        with pytest.raises(LedgerError, match="nothing was released"):
+            impatient.charge(request, b"", {"visits": TENTH}, {})
+    ledger.database.execute("ROLLBACK")
+    assert impatient.accounts()["visits"].spent == 0
+    impatient.charge("r", b"", {"visits": TENTH}, {})
+
+
+def test_a_lock_that_is_freed_is_waited_for(ledger: Ledger) -> None:
     other = Ledger(ledger.path.parent)
     other.database.execute("BEGIN IMMEDIATE")
-    ledger.database.set_busy_timeout(50)
-    with pytest.raises(LedgerError):
-        ledger.charge("r", b"", {"visits": TENTH}, {})
-    other.database.execute("ROLLBACK")
-    assert ledger.accounts()["visits"].spent == 0
+    threading.Timer(0.1, other.database.execute, ["ROLLBACK"]).start()
+    ledger.charge("r", b"", {"visits": TENTH}, {})
+    assert ledger.accounts()["visits"].spent == TENTH.loss
 
 
 def test_missing_and_existing_ledgers_are_told_apart(tmp_path: Path, ledger: Ledger) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,7 +30,8 @@ from discreet.errors import BudgetExceeded, InvalidValue, LedgerError, RequestCo
 __all__ = ["Account", "Entry", "Ledger", "Receipt"]
 
 _VERSION = 1
-_BUSY_MILLISECONDS = 60_000
+_PATIENCE_SECONDS = 60.0
+_STEP_SECONDS = 0.001
 _SCHEMA = """
 CREATE TABLE account (
     name TEXT PRIMARY KEY,
@@ -281,13 +283,32 @@ def _account(row: tuple[Any, ...]) -> Account:
 def _connect(path: Path) -> apsw.Connection:
     with _explained():
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-        connection.set_busy_timeout(_BUSY_MILLISECONDS)
+        connection.set_busy_handler(_Patience(_PATIENCE_SECONDS))
         wanted = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "trusted_schema": 0}
         for name, value in wanted.items():
             connection.pragma(name, value)
             if connection.pragma(name) != value:
                 raise LedgerError(f"the ledger needs {name} = {value}", connection.pragma(name))
         return connection
+
+
+class _Patience:
+    """Waits for other writers in short steps, up to a limit.
+
+    SQLite's own steps grow to a tenth of a second, and whoever has written last starts again before anybody wakes up:
+    with many writers some are never served.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._end = 0.0
+
+    def __call__(self, times: int) -> bool:
+        """Whether to try again, after having waited ``times`` times."""
+        if times == 0:
+            self._end = time.monotonic() + self._seconds
+        time.sleep(_STEP_SECONDS)
+        return time.monotonic() < self._end
 
 
 @contextmanager
