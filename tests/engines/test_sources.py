@@ -234,6 +234,18 @@ def test_rows_with_too_few_fields_have_missing_values_also_beside_quoted_newline
     assert small(tmp_path, engine, b'name,x\na\n"b\nc",2\n') == [("a", None), ("b\nc", 2)]
 
 
+@pytest.mark.parametrize(
+    "body",
+    [b'name,x\na,1\n"b,2\nc,3\nd,4\n', b'name,x\na\n"b,2\nc,3\nd,4\n', b'name,x\n"b""c,2\nd\ne,4\n'],
+    ids=["alone", "after a row with too few fields", "escaped quotes come in pairs"],
+)
+def test_a_quote_that_is_not_closed_is_refused_instead_of_swallowing_the_rows_after_it(
+    tmp_path: Path, engine: DuckDBEngine, body: bytes
+) -> None:
+    with pytest.raises(StoreError, match="quotes closed"):
+        small(tmp_path, engine, body)
+
+
 def test_text_that_looks_like_nothing_stays(tmp_path: Path, engine: DuckDBEngine) -> None:
     found = small(tmp_path, engine, b"name,x\nNULL,1\nNaN,2\nN/A,3\n a ,4\n")
     assert found == [(" a ", 4), ("N/A", 3), ("NULL", 1), ("NaN", 2)]

@@ -43,6 +43,9 @@ def protect(
     folder: Folder = DEFAULT_FOLDER,
     table: Annotated[str | None, typer.Option(help="Which table of a DuckDB file to take in.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="What separates the fields of a CSV file.")] = None,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print the database's own words about a failure, values included.")
+    ] = False,
 ) -> None:
     """Take in a file under a policy; the curator starts in its folder if there is none yet.
 
@@ -51,4 +54,4 @@ def protect(
     with refusals("nothing was taken in; what was there before is as it was"):
         from discreet.cli.taking_in import source_of, take_in
 
-        take_in(source_of(file, table, delimiter), policy, folder)
+        take_in(source_of(file, table, delimiter), policy, folder, verbose)

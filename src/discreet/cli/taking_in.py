@@ -34,13 +34,12 @@ def source_of(file: Path, table: str | None, delimiter: str | None) -> Any:
     return CSVFiles(file, delimiter) if delimiter is not None else str(file)
 
 
-def take_in(source: Any, policy: Path, folder: Path) -> None:
+def take_in(source: Any, policy: Path, folder: Path, verbose: bool) -> None:
     """Take in the rows of ``source`` under the policy, and say what to do next."""
     table = read_policy(policy)
     unread: dict[str, int] = {}
     with _nothing_left_behind(folder), _bar() as bar:
-        engine = DuckDBEngine(folder, owner_log=lambda words: _owner.print(f"[dim]{escape(words)}[/]", soft_wrap=True))
-        curator = Curator(folder, engine=engine)
+        curator = Curator(folder, engine=DuckDBEngine(folder, owner_log=_print_words if verbose else None))
         is_known = table.name in curator.catalog
         task = bar.add_task("taking in", total=1.0)
         curator.protect(source, table, lambda share: bar.update(task, completed=share), unread=unread.update)
@@ -48,6 +47,11 @@ def take_in(source: Any, policy: Path, folder: Path) -> None:
     if is_known and not table.public:
         whisper("New data: the budget goes on where it was, and a question that was asked before costs again.")
     say(f"{table.name} is {'public' if table.public else 'protected'}. Next: discreet explain, discreet ask")
+
+
+def _print_words(words: str) -> None:
+    """The database's own words, which can hold values of rows: for the owner who asked for them."""
+    _owner.print(f"[dim]{escape(words)}[/]", soft_wrap=True)
 
 
 def _tell_unread(table: Table, unread: Mapping[str, int]) -> None:

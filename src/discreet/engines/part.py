@@ -36,6 +36,9 @@ class Part:
     """What to select from."""
     patient_relation: str | None = None
     """A slower way to read the same rows that gets past rows with too few fields."""
+    open_quotes: str | None = None
+    """A query for the files in which a quote is not closed. The slower way would take all that follows for one value,
+    and lose every row in it without a word."""
     names: tuple[str, ...] = ()
     """Every name there is, for suggestions."""
 

@@ -31,6 +31,7 @@ _PARQUET = (".parquet", ".pq")
 _PACKED = (".gz", ".zst")
 _DELIMITERS = ",;\t|"
 _LONGEST_HEADER = 2**20
+_NO_DELIMITER = "\x01"
 Shape = TypeVar("Shape", bound=Hashable)
 
 
@@ -86,7 +87,7 @@ def _kind(file: Path, *, strict: bool = True) -> str | None:
     if last and last[0] in _CSV:
         return "csv"
     if strict:
-        remedy = "for a DuckDB file pass DuckDBTable(path, table)"
+        remedy = "for a DuckDB file name its table: DuckDBTable(path, table), or --table"
         raise InvalidValue("a source must be a .csv, .tsv or .parquet file", str(file), remedy)
     return None
 
@@ -176,7 +177,18 @@ def _csv_part(delimiter: str, names: tuple[str, ...], files: list[Path]) -> Part
     relation = f"read_csv({_listed(files)}, {settings})"
     patient = f"read_csv({_listed(files)}, {settings}, null_padding = true, parallel = false)"
     given = tuple(Given(name, label, "VARCHAR") for name, label in zip(names, labels, strict=True))
-    return Part(given, relation, patient)
+    return Part(given, relation, patient, _open_quotes(files))
+
+
+def _open_quotes(files: list[Path]) -> str:
+    """Files whose quotes do not come in pairs: every field that is closed has two, and every escaped one is doubled."""
+    lines = (
+        f"read_csv({_listed(files)}, auto_detect = false, header = false, delim = {literal(_NO_DELIMITER)}, "
+        f"quote = '', escape = '', comment = '', columns = {{line: 'VARCHAR'}}, filename = true, "
+        f"hive_partitioning = false)"
+    )
+    quotes = """sum(length(line) - length(replace(line, '"', '')))"""
+    return f"SELECT filename FROM {lines} GROUP BY filename HAVING {quotes} % 2 = 1"
 
 
 # DuckDB -----------------------------------------------------------------------------------------------------------
