@@ -27,8 +27,9 @@ SIDES = {
     "diffprivlib": (["diffprivlib", "scikit-learn<1.7"], "diffprivlib_noise.py"),  # it does not load with later ones
     "dp-accounting": (["dp-accounting"], "dp_accounting_batch.py"),
     "curator": (None, "curator.py"),
+    "ledger": (None, "ledger.py"),
 }
-PEERED = [side for side in SIDES if side != "curator"]
+PEERED = [side for side in SIDES if side not in ("curator", "ledger")]
 
 # What must hold, as (measure, peer, least ratio peer/ours).
 TARGETS = [
@@ -156,6 +157,22 @@ def curator_figures(found: dict[str, dict[str, float]]) -> tuple[Table, list[str
     return table, missed
 
 
+def ledger_figures(found: dict[str, dict[str, float]]) -> tuple[Table, list[str]]:
+    """How often 16 processes together are served by one ledger, and what the disk does for one writer without it."""
+    table = Table(title="One ledger, 16 processes at once; every charge and every answer is durable when it returns")
+    for column in ("", "per second", "target", "longest wait", "forced writes per second, no ledger", "ratio"):
+        table.add_column(column, justify="right")
+    missed = []
+    for name, target in (("charges", 100), ("answers", 0)):
+        rate, disk = found[name]["rate"], found[name]["disk"]
+        wanted = f"≥ {target}" if target else "–"
+        shown = f"{rate:,.0f}", wanted, seconds(found[name]["longest"]), f"{disk:,.0f}", f"{rate / disk:.2f}"
+        table.add_row(name, *shown)
+        if rate < target:
+            missed.append(f"durable {name}: {rate:.0f} per second, wanted {target}; {disk:.0f} forced writes")
+    return table, missed
+
+
 def main() -> None:
     console = Console()
     for side in SIDES:
@@ -163,7 +180,8 @@ def main() -> None:
         interpreter(SIDES[side][0])
     best = best_of_rounds(console)
     missed: list[str] = []
-    for table, short in (ratio_table(best), other_figures(best), curator_figures(measure("curator"))):
+    ours = (curator_figures(measure("curator")), ledger_figures(measure("ledger")))
+    for table, short in (ratio_table(best), other_figures(best), *ours):
         console.print(table)
         missed += short
     console.print("[yellow]targets missed:[/]" if missed else "every target met", *missed, sep="\n  ")
