@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from discreet.accounting.odometer import PureOdometer as PureOdometer
     from discreet.catalog.budget import Budget as Budget
     from discreet.curator.curator import Curator as Curator
+    from discreet.curator.rehearsal import rehearse as rehearse
     from discreet.errors import BudgetExceeded as BudgetExceeded
     from discreet.errors import DiscreetError as DiscreetError
     from discreet.errors import InvalidInput as InvalidInput
@@ -99,6 +100,7 @@ _HOMES = {
     "accounting.numeric": "Batch",
     "accounting.odometer": "ConcentratedOdometer PureOdometer",
     "curator.curator": "Curator",
+    "curator.rehearsal": "rehearse",
     "catalog.budget": "Budget",
     "errors": "BudgetExceeded DiscreetError InvalidInput InvalidType InvalidValue NoProvedPath OutOfReach",
 }

@@ -2,8 +2,8 @@
 
 Every draw opens a stream of its own with 32 new bytes from the OS and drops the key when it is done. Nothing is
 kept between draws, so a forked process or a restored snapshot shares no future randomness with its twin, and
-there is no seed to leak. `ReplayableSource` exists for tests; it says ``trusted = False`` and the curator
-refuses it.
+there is no seed to leak. `ReplayableSource` exists for tests and for rehearsals on made-up rows; it says
+``trusted = False`` and the curator refuses it for anything else.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class SystemSource:
 
 
 class ReplayableSource:
-    """The same streams again for the same seed. For tests alone: whoever knows the seed can subtract the noise."""
+    """The same streams again for the same seed. Whoever knows the seed can subtract the noise: never for real rows."""
 
     trusted = False
 
