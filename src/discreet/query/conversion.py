@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 from sqlglot import exp
 
@@ -12,7 +13,7 @@ from discreet.query.expression import Call, Constant, Expression, type_name
 from discreet.query.interval import UNKNOWN, Interval
 from discreet.query.refusal import refuse
 
-__all__ = ["Arguments", "Rule", "any_nullable", "as_type", "common_type", "is_null", "slots"]
+__all__ = ["Arguments", "Rule", "any_nullable", "as_decimal", "as_type", "common_type", "is_null", "slots"]
 
 INTEGER, REAL, TEXT, BOOLEAN = ColumnType.INTEGER, ColumnType.REAL, ColumnType.TEXT, ColumnType.BOOLEAN
 DATE, TIMESTAMP = ColumnType.DATE, ColumnType.TIMESTAMP
@@ -74,6 +75,19 @@ def as_type(expression: Expression, kind: ColumnType) -> Expression:
     never_fails = ({expression.type, kind} <= {INTEGER, REAL} and kind is REAL) or kind is TEXT
     nullable = expression.nullable or not never_fails
     return Call(kind, interval, nullable, f"TRY_CAST({{0}} AS {type_name(kind)})", (expression,))
+
+
+def as_decimal(node: exp.Expr, expression: Expression, sizes: list[int]) -> Expression:
+    """A number rounded to the digits of a DECIMAL, as a real number; NULL where it has too many before the point."""
+    digits, decimals = sizes if len(sizes) == 2 else (sizes[0] if sizes else 18, 0 if sizes else 3)
+    if not (0 < digits <= 38 and 0 <= decimals <= min(digits, 12)):
+        raise refuse(node, "a DECIMAL has up to 38 digits, 12 of them after the point", "use CAST(… AS DOUBLE)")
+    number = as_type(expression, REAL)
+    most = Fraction(10) ** (digits - decimals)
+    template = f"CASE WHEN abs({{0}}) < {float(most)!r} THEN round({{0}}, {decimals}) END"
+    ends = number.interval.whole().known
+    interval = Interval(-most, most) if ends is None else Interval(max(ends[0], -most), min(ends[1], most))
+    return Call(REAL, interval, True, template, (number,))
 
 
 def _converted_interval(expression: Expression, kind: ColumnType) -> Interval:

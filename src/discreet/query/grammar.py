@@ -17,35 +17,29 @@ from sqlglot.parsers.duckdb import DuckDBParser
 from discreet.query.calendar import unit_named
 from discreet.query.dates import is_date_part
 
-__all__ = ["Asked", "AskedTop"]
+__all__ = ["SPELLINGS", "Asked", "AskedTop"]
 
 Arguments = list[exp.Expr]
 Build = Callable[[Arguments], exp.Expr]
 
 
-def _unit_of(node: exp.Expr) -> exp.Var | None:
-    """The unit of time that an argument names, as a word or in quotes."""
+def _is_unit(node: exp.Expr) -> bool:
+    """Whether an argument is a word that names a unit of time, without quotes."""
     is_word = isinstance(node, exp.Column) and not node.table and not node.this.quoted
-    is_text = isinstance(node, exp.Literal) and node.is_string
-    if (is_word or is_text or isinstance(node, exp.Var)) and unit_named(node.name) is not None:
-        return exp.Var(this=node.name.upper())
-    return None
+    return (is_word or isinstance(node, exp.Var)) and len(node.name) > 1 and unit_named(node.name) is not None
+
+
+def _place_of_unit(first: exp.Expr, last: exp.Expr) -> int | None:
+    """Where the unit stands, 0 or 1: a text in quotes is the unit, else the one word that names one."""
+    in_quotes = [isinstance(node, exp.Literal) and node.is_string for node in (first, last)]
+    if in_quotes[0] or in_quotes[1]:
+        return 0 if in_quotes[0] and not (in_quotes[1] and unit_named(first.name) is None) else 1
+    named = [_is_unit(first), _is_unit(last)]
+    return None if named[0] == named[1] else named.index(True)
 
 
 def _unread(name: str, arguments: Arguments) -> exp.Expr:
     return exp.Anonymous(this=name, expressions=arguments)
-
-
-def _apart(arguments: Arguments) -> tuple[exp.Var, exp.Expr, exp.Expr] | None:
-    """The unit of three arguments, then the earlier and the later date; None where the unit is not clear."""
-    first, middle, last = arguments
-    units = _unit_of(first), _unit_of(last)
-    in_quotes = [isinstance(node, exp.Literal) for node in (first, last)]
-    if units[0] is not None and (units[1] is None or in_quotes == [True, False]):
-        return units[0], middle, last
-    if units[1] is not None and (units[0] is None or in_quotes == [False, True]):
-        return units[1], middle, first
-    return None
 
 
 def _difference(name: str, node: type[exp.Func]) -> Build:
@@ -54,11 +48,12 @@ def _difference(name: str, node: type[exp.Func]) -> Build:
     def build(arguments: Arguments) -> exp.Expr:
         if len(arguments) == 2:
             return node(this=arguments[0], expression=arguments[1], unit=exp.Var(this="DAY"))
-        found = _apart(arguments) if len(arguments) == 3 else None
-        if found is None:
+        place = _place_of_unit(arguments[0], arguments[2]) if len(arguments) == 3 else None
+        if place is None:
             return _unread(name, arguments)
-        unit, earlier, later = found
-        return node(this=later, expression=earlier, unit=unit)
+        first, middle, last = arguments
+        unit, later = (first, last) if place == 0 else (last, first)
+        return node(this=later, expression=middle, unit=exp.Var(this=unit.name.upper()))
 
     return build
 
@@ -69,10 +64,9 @@ def _moved(name: str, node: type[exp.Func]) -> Build:
     def build(arguments: Arguments) -> exp.Expr:
         if len(arguments) == 2:
             return node(this=arguments[0], expression=arguments[1])
-        unit = _unit_of(arguments[0]) if len(arguments) == 3 else None
-        if unit is None:
+        if len(arguments) != 3 or not (_is_unit(arguments[0]) or isinstance(arguments[0], exp.Literal)):
             return _unread(name, arguments)
-        return node(this=arguments[2], expression=arguments[1], unit=unit)
+        return node(this=arguments[2], expression=arguments[1], unit=exp.Var(this=arguments[0].name.upper()))
 
     return build
 
@@ -88,14 +82,10 @@ def _truncated(name: str) -> Build:
     """(unit, date), or (date, unit) as in BigQuery and Spark."""
 
     def build(arguments: Arguments) -> exp.Expr:
-        units = [_unit_of(argument) for argument in arguments]
-        if len(arguments) != 2 or units == [None, None]:
+        place = _place_of_unit(arguments[0], arguments[1]) if len(arguments) == 2 else None
+        if place is None:
             return _unread(name, arguments)
-        in_quotes = [isinstance(argument, exp.Literal) for argument in arguments]
-        if None not in units and in_quotes[0] == in_quotes[1]:
-            return _unread(name, arguments)
-        place = 0 if units[1] is None or in_quotes[0] else 1
-        return exp.TimestampTrunc(this=arguments[1 - place], unit=units[place])
+        return exp.TimestampTrunc(this=arguments[1 - place], unit=exp.Var(this=arguments[place].name.upper()))
 
     return build
 

@@ -34,7 +34,8 @@ def _compare(symbol: str) -> Rule:
     def rule(node: exp.Expr, arguments: Arguments) -> Expression:
         kind = common_type(node, arguments)
         cast = tuple(as_type(argument, kind) for argument in arguments)
-        return Call(BOOLEAN, UNKNOWN, any_nullable(*cast), f"{{0}} {symbol} {{1}}", cast)
+        nullable = any_nullable(*cast) and "DISTINCT" not in symbol
+        return Call(BOOLEAN, UNKNOWN, nullable, f"{{0}} {symbol} {{1}}", cast)
 
     return rule
 
@@ -81,6 +82,8 @@ LOGIC_RULES: dict[type[exp.Expr], Rule] = {
     exp.LTE: _compare("<="),
     exp.GT: _compare(">"),
     exp.GTE: _compare(">="),
+    exp.NullSafeEQ: _compare("IS NOT DISTINCT FROM"),
+    exp.NullSafeNEQ: _compare("IS DISTINCT FROM"),
     exp.Between: _between,
     exp.In: _one_of,
     exp.And: _logic("AND"),

@@ -145,12 +145,39 @@ def _square_root(node: exp.Expr, arguments: Arguments) -> Expression:
     return Call(REAL, Interval(Fraction(0), top), True, template, (argument,))
 
 
+def _truncated(node: exp.Expr, arguments: Arguments) -> Expression:
+    if len(arguments) == 1:
+        return _rounded("trunc")(node, arguments)
+    raise refuse(node, "TRUNC takes one number here", "write TRUNC(x), or ROUND(x, 2)")
+
+
 def _logarithm(node: exp.Expr, arguments: Arguments) -> Expression:
     _, (argument,) = _numbers(node, arguments)
     interval = argument.interval
     low = ln_down(interval.low) if interval.low is not None and interval.low > 0 else None
     high = ln_up(interval.high) if interval.high is not None and interval.high > 0 else None
     return Call(REAL, Interval(low, high), True, "CASE WHEN {0} > 0 THEN ln(CAST({0} AS DOUBLE)) END", (argument,))
+
+
+def _logarithm_of_base(node: exp.Expr, arguments: Arguments) -> Expression:
+    """LOG(x) and LOG10(x) have base 10, LOG2(x) has base 2; other bases are not needed."""
+    base = arguments[0] if len(arguments) == 2 else Constant.of(10)
+    number = base.value if isinstance(base, Constant) and isinstance(base.value, int) else 0
+    if number not in (2, 10):
+        raise refuse(node, "logarithms have base 2, 10 or e", "write LN(x), LOG2(x) or LOG10(x)")
+    natural = _logarithm(node, arguments[-1:])
+    scale = Interval(ln_down(Fraction(number)), ln_up(Fraction(number)))
+    function = "log2" if number == 2 else "log10"
+    template = f"CASE WHEN {{0}} > 0 THEN {function}(CAST({{0}} AS DOUBLE)) END"
+    interval = natural.interval / scale
+    slack = Interval(Fraction(-1, 2**20), Fraction(1, 2**20))  # far more than the engine's rounding
+    return Call(REAL, interval + slack, True, template, (arguments[-1],))
+
+
+def _cube_root(node: exp.Expr, arguments: Arguments) -> Expression:
+    _, (argument,) = _numbers(node, arguments)
+    ones = Interval.of(-1, 1)
+    return Call(REAL, argument.interval.hull(ones), argument.nullable, "cbrt(CAST({0} AS DOUBLE))", (argument,))
 
 
 def _exponential(node: exp.Expr, arguments: Arguments) -> Expression:
@@ -216,6 +243,10 @@ NUMBER_RULES: dict[type[exp.Expr], Rule] = {
     exp.Round: _round,
     exp.Sqrt: _square_root,
     exp.Ln: _logarithm,
+    exp.Log: _logarithm_of_base,
+    exp.Cbrt: _cube_root,
+    exp.Trunc: _truncated,
+    exp.SafeDivide: _divide,
     exp.Exp: _exponential,
     exp.Pow: _power,
     exp.Sign: _sign,

@@ -15,7 +15,7 @@ from sqlglot import exp
 from discreet.catalog.column import ColumnType
 from discreet.exact.grid import Grid
 from discreet.query.aggregates import is_aggregate
-from discreet.query.expression import Expression, Field, Statement
+from discreet.query.expression import Expression, Field, Statement, pieces_of
 from discreet.query.interval import Interval
 from discreet.query.reading import LookUp, read
 from discreet.query.refusal import refuse
@@ -64,7 +64,8 @@ def _column(projection: exp.Expr, keys: list[Expression], look_up: LookUp, names
         remedy = "group by it, or compute with it in the query around this one"
         raise refuse(node, "a column must be grouped by or aggregated", remedy)
     if not isinstance(typed, Field):
-        return visible, Field(typed.type, typed.interval, typed.nullable, names.new()), typed.write
+        pieces = pieces_of(typed)
+        return visible, Field(typed.type, typed.interval, typed.nullable, names.new(), pieces=pieces), typed.write
     return visible, replace(typed, name=names.new()), _identifier(typed) if typed.is_unit else typed.write
 
 
@@ -83,7 +84,8 @@ def _aggregate(node: exp.Expr, look_up: LookUp, names: Names) -> tuple[Field, Wr
         return count, lambda s: f"COUNT({argument.write(s)})"
     if isinstance(node, (exp.Min, exp.Max)):
         function = "MIN" if isinstance(node, exp.Min) else "MAX"
-        extreme = Field(argument.type, argument.interval, argument.nullable, names.new())
+        pieces = pieces_of(argument)
+        extreme = Field(argument.type, argument.interval, argument.nullable, names.new(), pieces=pieces)
         return extreme, lambda s: f"{function}({argument.write(s)})"
     if isinstance(node, (exp.Sum, exp.Avg)):
         return _sum(node, argument, names)

@@ -13,12 +13,14 @@ from discreet.catalog.column import ColumnType
 from discreet.engines.parameters import bound
 from discreet.errors import InvalidInput, QueryRefused
 from discreet.exact.rational import rational
-from discreet.query.conversion import as_type, common_type
+from discreet.query.conversion import as_decimal, as_type, common_type
 from discreet.query.date_spellings import DATE_SPELLINGS, is_interval, moved_by_interval
 from discreet.query.dates import dated_constant
 from discreet.query.expression import Call, Constant, Expression
 from discreet.query.functions import RULES
+from discreet.query.grammar import SPELLINGS
 from discreet.query.refusal import refuse
+from discreet.query.texts import TEXT_RULES
 
 __all__ = ["LookUp", "read", "read_condition"]
 
@@ -35,8 +37,12 @@ _TYPES = {
     _KIND.DATE: ColumnType.DATE,
     _KIND.BOOLEAN: ColumnType.BOOLEAN,
 }
-_WORDS = ("this", "expression", "low", "high", "start", "length", "decimals", "expressions")
+_WORDS = (
+    "this", "expression", "low", "high", "start", "length", "decimals", "replacement", "substr", "expressions",
+)  # fmt: skip
 """Where the parser puts arguments, in the order in which they are written."""
+_READ_BY_RULES = ("negate", "position")
+"""Words that are no arguments and that a rule looks at itself."""
 _HARMLESS = {"safe", "typed", "coalesce", "ignore_nulls", "big_int", "date_part_boundary"}
 
 
@@ -70,7 +76,7 @@ def _by_rule(node: exp.Expr, look_up: LookUp) -> Expression:
     rule = RULES.get(type(node))
     if rule is None:
         raise _unknown(node)
-    _check_words(node, _WORDS)
+    _check_words(node, (*_WORDS, *_READ_BY_RULES) if type(node) in TEXT_RULES else _WORDS)
     return rule(node, [read(part, look_up) for part in _parts(node)])
 
 
@@ -78,7 +84,12 @@ def _unknown(node: exp.Expr) -> QueryRefused:
     if isinstance(node, (exp.Query, exp.Subquery, exp.Exists)):
         remedy = "join the table, or ask two questions"
         return refuse(node, "a subquery cannot be used on single rows", remedy)
+    if type(node) in _REFUSED:
+        return refuse(node, *_REFUSED[type(node)])
     name = node.name.upper() if isinstance(node, exp.Anonymous) else node.key.upper()
+    if name in SPELLINGS:
+        rule = f"{name} cannot be read with these arguments"
+        return refuse(node, rule, "a unit of time goes first, in quotes: date_diff('day', first, last)")
     return refuse(node, f"{name} is not a function that can be used on rows", "the manual lists those that can")
 
 
@@ -141,6 +152,12 @@ def _if(node: exp.Expr, look_up: LookUp) -> Expression:
     return _chosen(node, [condition], [read(node.args["true"], look_up)], node.args.get("false"), look_up)
 
 
+def _if_missing(node: exp.Expr, look_up: LookUp) -> Expression:
+    """NVL2(x, present, missing)."""
+    condition = read(exp.Not(this=exp.Is(this=node.this.copy(), expression=exp.Null())), look_up)
+    return _chosen(node, [condition], [read(node.args["true"], look_up)], node.args.get("false"), look_up)
+
+
 def _chosen(
     node: exp.Expr,
     conditions: list[Expression],
@@ -172,6 +189,8 @@ def _condition(expression: Expression, node: exp.Expr) -> Expression:
 
 def _cast(node: exp.Expr, look_up: LookUp) -> Expression:
     to = node.args["to"]
+    if to.this is _KIND.DECIMAL:
+        return as_decimal(node, read(node.this, look_up), [int(size.name) for size in to.expressions])
     kind = _TYPES.get(to.this)
     if kind is None or to.expressions:
         raise refuse(node, f"values cannot be cast to {to.sql()} here", f"cast to {', '.join(_SPELLED)}")
@@ -181,10 +200,18 @@ def _cast(node: exp.Expr, look_up: LookUp) -> Expression:
     return as_type(inner, kind)
 
 
+_REFUSED: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.SimilarTo: ("SIMILAR TO means different things in different dialects", "write regexp_matches(x, '^a')"),
+    exp.Escape: ("LIKE is answered without ESCAPE", "write contains(x, '%'), or regexp_matches(x, '100%')"),
+    exp.Rand: ("chance cannot be asked: the same question has the same answer", "leave it out"),
+    exp.Window: ("windows over single rows are not answered", "use them above an aggregate: SUM(COUNT(*)) OVER ()"),
+}
+"""Nodes that are refused with a rule of their own, and what to write instead."""
 _SPELLED = ("INTEGER", "DOUBLE", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")
 _SPECIAL: dict[type[exp.Expr], tuple[Callable[[exp.Expr, LookUp], Expression], tuple[str, ...]]] = {
     exp.Case: (_case, ("this", "ifs", "default")),
     exp.If: (_if, ("this", "true", "false")),
+    exp.Nvl2: (_if_missing, ("this", "true", "false")),
     exp.Cast: (_cast, ("this", "to")),
     exp.TryCast: (_cast, ("this", "to", "requires_string")),
 }

@@ -1,20 +1,29 @@
-"""Text on rows: patterns, parts and joining."""
+"""Text on rows: patterns, parts, replacing and joining.
+
+No text can outgrow the engine's memory, which would be an error that depends on rows: joining takes a limited number of
+texts, also through subqueries, and replacing never makes a text longer. Regular expressions are RE2's, which take time
+in proportion to the text; one that RE2 does not understand is refused before any row is read.
+"""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
+import duckdb
 from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
 from discreet.query.conversion import Arguments, Rule, any_nullable, as_type, slots
-from discreet.query.expression import Call, Constant, Expression
+from discreet.query.expression import Call, Constant, Expression, pieces_of
 from discreet.query.interval import UNKNOWN, Interval
 from discreet.query.refusal import refuse
 
 __all__ = ["TEXT_RULES"]
 
 INTEGER, TEXT, BOOLEAN = ColumnType.INTEGER, ColumnType.TEXT, ColumnType.BOOLEAN
+_MOST_PIECES = 32
+_LONGEST_PATTERN = 200
 
 
 def _pattern(symbol: str) -> Rule:
@@ -22,9 +31,53 @@ def _pattern(symbol: str) -> Rule:
         _texts(node, arguments)
         if len(arguments) != 2 or not isinstance(arguments[1], Constant):
             raise refuse(node, f"the pattern of {symbol} must be a constant", "write LIKE 'a%'")
-        return Call(BOOLEAN, UNKNOWN, any_nullable(*arguments), f"{{0}} {symbol} {{1}}", tuple(arguments))
+        word = f"NOT {symbol}" if node.args.get("negate") else symbol
+        return Call(BOOLEAN, UNKNOWN, any_nullable(*arguments), f"{{0}} {word} {{1}}", tuple(arguments))
 
     return rule
+
+
+def _regular(template: str) -> Rule:
+    def rule(node: exp.Expr, arguments: Arguments) -> Expression:
+        _texts(node, arguments)
+        pattern = arguments[1].value if len(arguments) == 2 and isinstance(arguments[1], Constant) else None
+        if not isinstance(pattern, str) or len(pattern) > _LONGEST_PATTERN or not _is_regular(pattern):
+            rule = f"a regular expression must be a constant that RE2 reads, of at most {_LONGEST_PATTERN} characters"
+            raise refuse(node, rule, "write regexp_matches(x, '^[a-c]')")
+        negated = "NOT " if node.args.get("negate") else ""
+        return Call(BOOLEAN, UNKNOWN, any_nullable(*arguments), negated + template, tuple(arguments))
+
+    return rule
+
+
+@lru_cache(maxsize=256)
+def _is_regular(pattern: str) -> bool:
+    """Whether the engine can read the pattern, tried where there are no rows."""
+    with duckdb.connect(":memory:", config={"threads": "1", "enable_external_access": "false"}) as database:
+        try:
+            database.execute("SELECT regexp_matches('', $1)", [pattern])
+        except duckdb.Error:
+            return False
+    return True
+
+
+def _replace(node: exp.Expr, arguments: Arguments) -> Expression:
+    _texts(node, arguments)
+    words = [part.value for part in arguments[1:] if isinstance(part, Constant) and isinstance(part.value, str)]
+    if len(arguments) != 3 or len(words) != 2 or not len(words[0]) >= len(words[1]) or not words[0]:
+        rule = "REPLACE takes a text and two constants, the second no longer than the first"
+        raise refuse(node, rule, "write replace(x, ',', '.')")
+    if len(words[1].encode()) > len(words[0].encode()):
+        raise refuse(node, "REPLACE must not make a text longer, counted in bytes", "use plain letters")
+    return Call(TEXT, UNKNOWN, arguments[0].nullable, "replace({0}, {1}, {2})", tuple(arguments))
+
+
+def _trimmed(node: exp.Expr, arguments: Arguments) -> Expression:
+    function = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position") or "").upper(), "trim")
+    _texts(node, arguments)
+    if len(arguments) > 2 or (len(arguments) == 2 and not isinstance(arguments[1], Constant)):
+        raise refuse(node, "TRIM takes a text, and a constant of letters", "write trim(x)")
+    return Call(TEXT, UNKNOWN, any_nullable(*arguments), f"{function}({slots(len(arguments))})", tuple(arguments))
 
 
 def _texts(node: exp.Expr, arguments: Arguments) -> None:
@@ -58,6 +111,8 @@ def _substring(node: exp.Expr, arguments: Arguments) -> Expression:
 
 def _joined(node: exp.Expr, arguments: Arguments) -> Expression:
     cast = tuple(as_type(argument, TEXT) for argument in arguments)
+    if sum(pieces_of(each) for each in cast) > _MOST_PIECES:
+        raise refuse(node, f"a text may be joined from at most {_MOST_PIECES} texts", "join fewer")
     skips_missing = isinstance(node, exp.Concat) and bool(node.args.get("coalesce"))
     place = "COALESCE({{{0}}}, '')" if skips_missing else "{{{0}}}"
     template = " || ".join(place.format(k) for k in range(len(cast)))
@@ -69,7 +124,13 @@ TEXT_RULES: dict[type[exp.Expr], Rule] = {
     exp.ILike: _pattern("ILIKE"),
     exp.Upper: _text("upper({0})", 1),
     exp.Lower: _text("lower({0})", 1),
-    exp.Trim: _text("trim({0})", 1),
+    exp.Trim: _trimmed,
+    exp.Replace: _replace,
+    exp.RegexpLike: _regular("regexp_matches({0}, {1})"),
+    exp.RegexpILike: _regular("regexp_matches({0}, {1}, 'i')"),
+    exp.RegexpFullMatch: _regular("regexp_full_match({0}, {1})"),
+    exp.StrPosition: _text("instr({0}, {1})", 2, INTEGER, Interval(Fraction(0), None)),
+    exp.Reverse: _text("reverse({0})", 1),
     exp.Length: _text("length({0})", 1, INTEGER, Interval(Fraction(0), None)),
     exp.StartsWith: _text("starts_with({0}, {1})", 2, BOOLEAN),
     exp.EndsWith: _text("suffix({0}, {1})", 2, BOOLEAN),
