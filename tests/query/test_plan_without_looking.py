@@ -8,10 +8,9 @@ from sqlglot import exp
 
 from discreet.noise.source import SYSTEM
 from discreet.privacy.loss import Pure
-from discreet.query.answer_table import noisy_table
+from discreet.query.answered import answered
 from discreet.query.measure import measure
 from discreet.query.question import Question, prepare
-from discreet.query.sandbox import post_process, with_intervals
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG, World, read_queries
 
@@ -23,8 +22,8 @@ EMPTY = World({})
 
 def _answer(question: Question, world: World) -> pa.Table:
     measured = [measure(plan, world.run, SYSTEM) for plan in question.plans]
-    tables = {one.plan.block.name: noisy_table(one, 0.95, raw=False) for one in measured}
-    return post_process(with_intervals(question.split.above), tables | world.public(question))
+    table, _ = answered(question.split, measured, world.public(question), 0.95, raw=False)
+    return table
 
 
 @pytest.mark.parametrize("query", QUERIES)

@@ -22,6 +22,9 @@ __all__ = ["Intervals", "answered", "confidence_of_each"]
 Intervals = dict[str, list[tuple[float, float] | None]]
 """Per column that has them, an interval per row; None where none is known, as where an end would be infinite."""
 
+_HIGHEST = 1 - 2**-40
+"""Beyond this confidence floating point cannot tell how rarely a cell may miss."""
+
 
 def answered(
     split: SplitQuery, measured: Sequence[Measured], public: Mapping[str, pa.Table], confidence: float, raw: bool
@@ -47,10 +50,11 @@ def _with_ends(measured: Measured, block: Block, confidence: float, raw: bool, d
     """The block's table, and the ends of its aggregates for values made of so many cells each."""
     table = noisy_table(measured, confidence, raw, block)
     for divisor in sorted(divisors):
-        wide = table if divisor == 1 else noisy_table(measured, confidence_of_each(confidence, divisor), raw, block)
+        each = confidence_of_each(confidence, divisor)
+        wide = noisy_table(measured, min(each, _HIGHEST), raw, block)
         for a in range(len(block.aggregates)):
             low, high = (np.asarray(wide[f"a{a}_{end}"], np.float64) for end in ("low", "high"))
-            unknown = ~(np.isfinite(low) & np.isfinite(high))
+            unknown = ~(np.isfinite(low) & np.isfinite(high)) | (each > _HIGHEST)
             for end, values in (("low", low), ("high", high)):
                 table = table.append_column(end_name(f"a{a}", end, divisor), pa.array(values, mask=unknown))
     return table

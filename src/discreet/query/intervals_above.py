@@ -180,7 +180,10 @@ class _Place:
     def _aggregate(self, node: exp.Expr) -> Ends | None:
         """A sum, mean, least, greatest or median never falls when one of its values grows."""
         call = node.this if isinstance(node, exp.Filter) else node
-        is_read = isinstance(call, _GROW_WITH_EACH) and not isinstance(call.this, (exp.Distinct, exp.Order))
+        is_plain = [key for key, value in call.args.items() if value] == ["this"]
+        is_read = (
+            is_plain and isinstance(call, _GROW_WITH_EACH) and not isinstance(call.this, (exp.Distinct, exp.Order))
+        )
         if not is_read or self.is_inside or (isinstance(node, exp.Filter) and self.is_noisy(node.expression)):
             return None
         x = ends_of(call.this, _Place(self.view, self.demand.over_all_groups(), is_inside=True))

@@ -227,7 +227,7 @@ class View:
         group = self.query.args.get("group")
         if group is None:
             return False
-        keys = [each for each in self.query.selects if not each.is_star and not each.find(exp.AggFunc)]
+        keys = [each for each in self.projections if not each.is_star and not each.find(exp.AggFunc)]
         return self._decides(group) or bool(group.args.get("all") and any(self.is_noisy(key) for key in keys))
 
     def _decides(self, clause: exp.Expr | None) -> bool:
