@@ -70,7 +70,8 @@ class Touched:
     def __str__(self) -> str:
         lines = [f"people: {self.people}"]
         if self.over is not None:
-            lines.append(f"with more than {self.table.rows_per_unit:,} rows: {self.over}")
+            most = self.table.rows_per_unit
+            lines.append(f"with more than {most:,} row{'s' * (most > 1)}: {self.over}")
         lines += [f"values of {name} outside its bounds: {moved}" for name, moved in self.moved.items()]
         return "\n".join([*lines, self.policy or "Little is touched: the policy can stay as it is."])
 
