@@ -42,6 +42,7 @@ from discreet.engines.identifier import quoted
 from discreet.engines.ingest import ingest
 from discreet.errors import InvalidValue, LedgerError
 from discreet.exact.rational import Number
+from discreet.noise.law import open_probability
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.loss import Loss, Pure, ZeroConcentrated
 from discreet.query.answered import answered
@@ -245,6 +246,7 @@ class Curator:
         return PublicValues(self.catalog, self.engine.run, self.engine.version)
 
     def _question(self, sql: str, epsilon: Number | None, within: float | None, confidence: float) -> Question:
+        open_probability(confidence, "confidence")  # or it would be refused after the price was charged
         planner = self._planner
         return planner.question(sql, planner.price(sql, epsilon, within, confidence))
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -16,10 +15,10 @@ from discreet.catalog.catalog import Catalog
 from discreet.curator.allowance import DELTA_UNITS
 from discreet.curator.amount import as_json
 from discreet.curator.ledger import Ledger, Receipt
-from discreet.curator.statements import statements
-from discreet.privacy.loss import Loss
+from discreet.curator.statements import number, statements
+from discreet.query.choice import Choice
 from discreet.query.measure import Measured
-from discreet.query.plan import BlockPlan
+from discreet.query.plan import Priced
 from discreet.query.question import Question
 
 __all__ = ["facts_of"]
@@ -37,7 +36,7 @@ def facts_of(
     """Everything about an answer that its certificate states."""
     if question.price is None:
         raise AssertionError("a question about public tables has no certificate")
-    charge = next(ledger.entries(receipt.charge)).body["prices"]
+    charge = next(ledger.entries(receipt.charge)).body
     return {
         "certificate": "discreet 1",
         "answered_by": f"discreet {__version__}",
@@ -46,11 +45,11 @@ def facts_of(
         **_promise(question),
         "plan": {
             "fingerprint": receipt.request.removeprefix("plan:"),
-            "blocks": [_block(one) for one in measured],
+            "blocks": [_block(one) for one in {id(one.plan): one for one in measured}.values()],
         },
         "price": as_json(question.price),
-        "loss": statements(question.price, _delta(question, catalog), _own_delta(charge)),
-        "charged": {account: {"units": loss, "delta_units": delta} for account, (loss, delta) in charge.items()},
+        "loss": statements(question.price, _delta(question, catalog), _own_delta(charge["prices"])),
+        "charged": {name: charge[name] for name in ("prices", "portions") if name in charge},
         "ledger": {"position": receipt.position, "head": receipt.head.hex(), "charge": receipt.charge},
         "answer": hashlib.sha256(receipt.answer or b"").hexdigest(),
     }
@@ -77,33 +76,40 @@ def _own_delta(charge: Mapping[str, list[int]]) -> Fraction:
 def _block(measured: Measured) -> dict[str, Any]:
     plan = measured.plan
     return {
-        "groups": {"by": [place.sql(dialect="duckdb", comments=False) for place in plan.block.places]}
-        | {"released": len(measured.groups)},
+        "groups": _groups(measured),
         "rows": f"a unit with n rows counts as min(n, {plan.rows_per_unit}), each row with an equal part",
-        "aggregates": [aggregate.kind.value for aggregate in plan.block.aggregates],
-        "mechanisms": _mechanisms(plan),
-        "loss": repr(plan.loss),
+        "loss": as_json(plan.loss),
+        "mechanisms": [*map(_added_noise, plan.parts), *map(_chosen, plan.choices)],
     }
 
 
-def _mechanisms(plan: BlockPlan) -> list[dict[str, Any]]:
-    added = [{"law": type(noise).__name__} | _parameters(noise) for noise in plan.noises]
-    chosen = [{"law": "exponential mechanism"} | _parameters(choice) for choice in plan.choices]
-    return added + chosen
+def _groups(measured: Measured) -> dict[str, Any]:
+    rule = measured.plan.rule
+    said: dict[str, Any] = {"keys": "public: every group is released, also the empty ones"}
+    if rule is not None:
+        said = {"keys": "not public: a group is released where its noisy number of people reaches the threshold"}
+        said |= {"threshold": rule.threshold, "groups_per_unit": rule.per_unit, "delta": number(rule.delta)}
+    by = [place.sql(dialect="duckdb", comments=False) for place in measured.plan.block.places]
+    return {"by": by, **said, "released": len(measured.groups)}
 
 
-def _parameters(thing: object) -> dict[str, Any]:
-    """The numbers that a mechanism is set to."""
-    named = {f.name: getattr(thing, f.name) for f in fields(thing)} if is_dataclass(thing) else dict(vars(thing))
-    public = {name: value for name, value in named.items() if not name.startswith("_")}
-    return {name: _spelled(value) for name, value in public.items() if _is_exact(value)}
+def _added_noise(priced: Priced) -> dict[str, Any]:
+    """Noise on integers: its law, what it is for, and why so much of it."""
+    return {
+        "noise": repr(priced.noise),
+        "for": [aggregate.kind.value for aggregate in priced.aggregates],
+        "share": number(priced.share),
+        "one_unit_moves": {"in_all": priced.moves, "squared": priced.moves_squared},
+        "integers_per_row": priced.weight,
+    }
 
 
-def _is_exact(value: object) -> bool:
-    if isinstance(value, tuple):
-        return all(map(_is_exact, value))
-    return isinstance(value, (int, Fraction, Loss))
-
-
-def _spelled(value: Any) -> Any:
-    return [_spelled(part) for part in value] if isinstance(value, tuple) else str(value)
+def _chosen(choice: Choice) -> dict[str, Any]:
+    """A choice between listed values by the exponential mechanism."""
+    return {
+        "choice": "exponential mechanism",
+        "for": [choice.aggregate.kind.value],
+        "epsilon": number(choice.epsilon),
+        "factor": str(choice.factor),
+        "between": choice.points,
+    }

@@ -34,7 +34,7 @@ def output_names(above: exp.Query) -> tuple[dict[Place, str], dict[Place, str]]:
 
 def labelled(question: Question, errors: list[ExpectedError]) -> tuple[ExpectedError, ...]:
     """The expected errors under the names of the outputs: ``visits``, or ``sum in cost_each`` where it is computed."""
-    places = [(plan.block.name, f"a{k}") for plan in question.plans for k in range(len(plan.block.aggregates))]
+    places = [(block.name, f"a{k}") for block in question.split.blocks for k in range(len(block.aggregates))]
     shown, used = output_names(question.split.above)
     found = []
     for place, error in zip(places, errors, strict=True):
