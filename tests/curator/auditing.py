@@ -37,7 +37,6 @@ WARDS = 20_000
 LEAST, GREATEST = 0, 100
 _MISSING = -1e12
 _THRESHOLDS = 400
-_HUGE = 5000
 _PEOPLE = 100
 
 Floats = npt.NDArray[np.float64]
@@ -61,8 +60,9 @@ class Trial:
     bounds: tuple[int, int] = (LEAST, GREATEST)
     rows_per_unit: int = 1
     neighbours: Neighbours = Neighbours.ADD_REMOVE_ONE
+    budget: int = 5000
+    """The ε of the budget, enough for all questions."""
     delta: Fraction | int = 0
-    """The δ of the budget, and the one that is audited."""
     delta_for_keys: Fraction | int = 0
     wards: int = WARDS
     """How many wards a table has; one is asked about without GROUP BY."""
@@ -79,7 +79,7 @@ class Finding:
     certified: float
     """The ε that the answers prove to be lost, at least."""
     charged: float
-    """The ε that the ledger took, at the trial's δ."""
+    """The ε that the ledger took, at the δ that goes with it."""
     answers: int
     """How many answers both worlds gave."""
 
@@ -91,10 +91,11 @@ def audit(folder: Path, trial: Trial, asks: int) -> Finding:
     for curator, crowd in zip(sides, (trial.crowd, trial.neighbour), strict=True):
         curator.protect(_wards(trial, crowd), _policy(trial))
         answers.append(np.concatenate([_answers(curator, trial, turn) for turn in range(asks)]))
-    spent = {_charged(curator, trial, asks) for curator in sides}
-    if len(spent) != 1:
-        raise AssertionError(f"neighbours were charged differently: {spent}")
-    return Finding(certified_epsilon(*answers, float(trial.delta)), spent.pop(), sum(map(len, answers)))
+    charged = {_charged(curator, trial, asks) for curator in sides}
+    if len(charged) != 1:
+        raise AssertionError(f"neighbours were charged differently: {charged}")
+    epsilon, delta = charged.pop()
+    return Finding(certified_epsilon(*answers, delta), epsilon, sum(map(len, answers)))
 
 
 def certified_epsilon(crowd: Floats, neighbour: Floats, delta: float = 0.0) -> float:
@@ -175,7 +176,7 @@ def _policy(trial: Trial) -> Table:
         "visits",
         columns,
         unit="person",
-        budget=Budget(_HUGE, trial.delta, trial.delta_for_keys),
+        budget=Budget(trial.budget, trial.delta, trial.delta_for_keys),
         rows_per_unit=trial.rows_per_unit,
         neighbours=trial.neighbours,
     )
@@ -208,9 +209,11 @@ def _asked(curator: Curator, trial: Trial, condition: str) -> Floats:
     return found
 
 
-def _charged(curator: Curator, trial: Trial, asks: int) -> float:
-    """The ε of one answer by the ledger's own account."""
-    spent = curator.budget()["visits"]["spent"]
+def _charged(curator: Curator, trial: Trial, asks: int) -> tuple[float, float]:
+    """The ε and δ of one answer by the ledger's own account: what conversion takes, and what the keys took."""
+    account = curator.budget()["visits"]
+    spent, keys = account["spent"], account.get("delta_spent", Fraction(0)) / asks
     if isinstance(spent, Pure):
-        return float(spent.epsilon / asks)
-    return float(ZeroConcentrated(spent.rho / asks).epsilon_at(trial.delta))
+        return float(spent.epsilon / asks), 0.0
+    composing = trial.delta - trial.delta_for_keys
+    return float(ZeroConcentrated(spent.rho / asks).epsilon_at(composing)), float(composing + keys)

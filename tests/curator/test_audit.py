@@ -5,6 +5,7 @@ Every audit gives a false alarm at most once in a million times: see `auditing`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -68,29 +69,30 @@ def no_noise_worth_the_name(patch: Patch) -> None:
     patch.setattr(DiscreteLaplace, "draw", lambda law, count, stream: np.zeros(count, np.int64))
 
 
-def hidden_counts_without_noise(patch: Patch) -> None:
-    draw = DiscreteLaplace.draw
-    largest_of_a_count = 2**18
+def noise_on_one_of_two_integers(patch: Patch) -> None:
+    draw, calls = DiscreteLaplace.draw, itertools.count()
 
-    def partly(law: DiscreteLaplace, count: int, stream: Stream) -> Integers:
-        return draw(law, count, stream) if law.scale > largest_of_a_count else np.zeros(count, np.int64)
+    def every_second(law: DiscreteLaplace, count: int, stream: Stream) -> Integers:
+        return np.zeros(count, np.int64) if next(calls) % 2 else draw(law, count, stream)
 
-    patch.setattr(DiscreteLaplace, "draw", partly)
+    patch.setattr(DiscreteLaplace, "draw", every_second)
 
 
 def empty_groups_without_noise(patch: Patch) -> None:
     measure = curator_module.measure
 
     def careless(plan: BlockPlan, run: Run, source: Source) -> Measured:
-        exact, found = measure_module.exact_sums(plan, run), measure(plan, run, source)
-        return replace(found, sums=[np.where(e == 0, 0, s) for e, s in zip(exact, found.sums, strict=True)])
+        found = measure(plan, run, source)
+        exact = measure_module.exact_sums(plan, found.groups, run)
+        pairs = zip(exact, found.sums, strict=True)
+        return replace(found, sums=[[np.where(e[0] == 0, 0, s) for s in sums] for e, sums in pairs])
 
     patch.setattr(curator_module, "measure", careless)
 
 
 def forgotten_weights(patch: Patch) -> None:
-    statement_of = measure_module.statement_of
-    patch.setattr(measure_module, "statement_of", lambda plan: statement_of(replace(plan, rows_per_unit=1000)))
+    sums_of = measure_module.sums_of
+    patch.setattr(measure_module, "sums_of", lambda plan: sums_of(replace(plan, rows_per_unit=1000)))
 
 
 def replacing_counted_as_removing(patch: Patch) -> None:
@@ -100,8 +102,8 @@ def replacing_counted_as_removing(patch: Patch) -> None:
 def missing_clamps(patch: Patch) -> None:
     """Columns are moved into their bounds when read, and values again when added up: both are gone."""
 
-    def unclamped(argument: Any, centre: Fraction, step: Fraction, ends: Any, statement: Any) -> str:
-        return f"CAST(({argument.write(statement)} - {float(centre)}) * {float(1 / step)} AS BIGINT)"
+    def unclamped(argument: Any, origin: Fraction, step: Fraction, ends: Any, kind: str, statement: Any) -> str:
+        return f"CAST(({argument.write(statement)} - {float(origin)}) * {float(1 / step)} AS {kind})"
 
     patch.setattr(statement_module, "_on_grid", unclamped)
     patch.setattr(relation_module, "normalised", lambda column, _: quoted(column.name))
@@ -125,12 +127,17 @@ def stored_answers_not_served(patch: Patch) -> None:
 
 
 def choices_too_sharp(patch: Patch) -> None:
-    choose = measure_module.choose_quantile
+    quantile_of, mode_of = plan_module.quantile_of, plan_module.mode_of
 
-    def sharp(points: Integers, weights: Integers, choice: Choice, stream: Stream) -> int:
-        return choose(points, weights, replace(choice, factor=choice.factor * 4), stream)
+    def sharp(made: Callable[..., Choice]) -> Callable[..., Choice]:
+        return lambda *arguments: replace(choice := made(*arguments), factor=choice.factor * 4)
 
-    patch.setattr(measure_module, "choose_quantile", sharp)
+    patch.setattr(plan_module, "quantile_of", sharp(quantile_of))
+    patch.setattr(plan_module, "mode_of", sharp(mode_of))
+
+
+def keys_shown_whoever_holds_them(patch: Patch) -> None:
+    patch.setattr(plan_module, "least_threshold", lambda *_: -(2**40))
 
 
 @pytest.mark.parametrize(
@@ -141,7 +148,7 @@ def choices_too_sharp(patch: Patch) -> None:
         (half_the_noise, "mean with its count", 1),
         (half_the_noise, "gaussian noise", 5),
         (no_noise_worth_the_name, "one ward", 100),
-        (hidden_counts_without_noise, "mean with its count", 1),
+        (noise_on_one_of_two_integers, "mean with its count", 1),
         (empty_groups_without_noise, "nobody left", 1),
         (forgotten_weights, "many rows each", 1),
         (replacing_counted_as_removing, "a person replaced", 1),
@@ -149,6 +156,9 @@ def choices_too_sharp(patch: Patch) -> None:
         (seeds_used_again, "two answers subtracted", 1),
         (stored_answers_not_served, "asked four times", 1),
         (choices_too_sharp, "median", 1),
+        (choices_too_sharp, "mode", 1),
+        (half_the_noise, "unlisted wards", 5),
+        (keys_shown_whoever_holds_them, "an unlisted ward of one person", 1),
     ],
 )
 def test_a_planted_bug_proves_more_than_was_charged(

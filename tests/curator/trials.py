@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from discreet.privacy.neighbours import Neighbours
@@ -13,16 +14,28 @@ CROWD = ((1, 0), (2, 99), (3, 100))
 FEWER = CROWD[:2]
 MEAN = "COUNT(*) AS n, (AVG(age) - 50) * COUNT(*) AS s"
 SWAPPED = Neighbours.REPLACE_ONE
+MANY = tuple((person, 50) for person in range(9))
+UNLISTED = Trial(
+    "COUNT(*)",
+    (),
+    (),
+    3,
+    budget=20,
+    delta=Fraction(1, 10),
+    delta_for_keys=Fraction(1, 20),
+    lists_wards=False,
+)
 
 # One person moves the median by the whole of ε only where nearly all points that it could be lie to one side.
 TRIALS: dict[str, tuple[Trial, int, float]] = {
     "count": (Trial("COUNT(*)", CROWD, FEWER), 5, 0.8),
     "count as shown": (Trial("COUNT(*)", CROWD, FEWER, raw=False), 5, 0.8),
     "sum": (Trial("SUM(age)", CROWD, FEWER), 5, 0.8),
-    "mean": (Trial("AVG(age)", CROWD, FEWER), 5, 0.4),
-    "mean as shown": (Trial("AVG(age)", CROWD, FEWER, raw=False), 5, 0.4),
+    "mean": (Trial("AVG(age)", CROWD, FEWER), 5, 0.7),
+    "mean as shown": (Trial("AVG(age)", CROWD, FEWER, raw=False), 5, 0.7),
     "mean with its count": (Trial(MEAN, CROWD, FEWER), 5, 0.7),
     "median": (Trial("MEDIAN(age)", CROWD[1:], FEWER[1:], 3, wards=10_000), 5, 0.6),
+    "mode": (Trial("MODE(age)", CROWD, FEWER, 3, wards=10_000), 5, 0.6),
     "one ward": (Trial("COUNT(*)", CROWD, FEWER, Fraction(1, 2), wards=1), 100, 0.0),
     "nobody left": (Trial("COUNT(*)", CROWD[1:2], ()), 5, 0.8),
     "many rows each": (Trial("COUNT(*)", ((1, 50), *[(2, 50)] * 7), ((1, 50),), rows_per_unit=3), 5, 0.8),
@@ -33,6 +46,8 @@ TRIALS: dict[str, tuple[Trial, int, float]] = {
     ),
     "an age beyond the bounds": (Trial("SUM(age)", ((1, 0), (2, 1000)), ((1, 0),)), 5, 0.8),
     "gaussian noise": (Trial("COUNT(*)", CROWD, FEWER, 3, delta=Fraction(1, 100)), 5, 0.5),
+    "unlisted wards": (replace(UNLISTED, crowd=MANY, neighbour=MANY[1:]), 5, 0.3),
+    "an unlisted ward of one person": (replace(UNLISTED, crowd=MANY[:1], neighbour=()), 5, 0.0),
     "two answers subtracted": (Trial("COUNT(*)", CROWD, FEWER, conditions=("TRUE", "age < 100")), 5, 0.4),
     "asked four times": (Trial("COUNT(*)", CROWD, FEWER, conditions=("TRUE",) * 4), 2, 0.8),
 }
