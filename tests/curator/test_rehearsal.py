@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -231,3 +232,10 @@ def test_a_rehearsal_needs_a_price_or_an_error(curator: Curator) -> None:
         curator.rehearse(QUESTIONS[0])
     with pytest.raises(InvalidInput):
         curator.rehearse(QUESTIONS[0], epsilon=1, rows=0)
+
+
+def test_groups_that_nobody_listed_are_rehearsed_past_their_threshold() -> None:
+    table = replace(VISITS, budget=Budget(9, "1e-6", "5e-7"))
+    rows = rehearse([table], "SELECT note, COUNT(*) AS n FROM visits GROUP BY note", epsilon=5).to_rows()
+    assert {row["note"] for row in rows} <= {None, *(f"note {k}" for k in range(1, 11))}
+    assert len(rows) > 3  # no chance: the noise is replayed

@@ -29,7 +29,7 @@ from discreet.curator.suggestions import offer, without_bounds
 from discreet.curator.touched import Estimate
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.errors import BudgetExceeded, InvalidInput
-from discreet.privacy.loss import Pure
+from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.query.measure import exact_sums, public_groups
 from discreet.query.question import prepare
 
@@ -345,6 +345,17 @@ def test_answers_offer_the_question_how_many_are_touched(ages: Curator) -> None:
     assert offer(["t"]) in notes
     call = offer(["t"]).split(": ", 1)[1].rstrip(".")
     assert eval(call, {"curator": ages}).people.value > 0
+
+
+def test_a_budget_with_a_delta_pays_in_its_own_terms(tmp_path: Path) -> None:
+    policy = table_of(Column("age", INTEGER, lower=0, upper=50), budget=Budget(30, "1e-6"))
+    curator = curator_of(tmp_path / "c", policy, {"age": [k % 100 for k in range(PEOPLE)]})
+    # ε = 9 is ρ ≥ 1, so noise has σ ≤ 2; the tail that may be cut is 15 rows and the smallest bin has 30: 7 σ.
+    found = curator.suggest_bounds("t", "age", epsilon=9)
+    assert isinstance(found.answer.price, ZeroConcentrated)
+    assert found.answer.price.rho >= 1
+    assert tuple(found) == (0, 100)
+    assert 0 <= curator.budget()["t"]["spent"].rho - found.answer.price.rho < Fraction(1, 10**9)  # rounded up
 
 
 # Refusals ---------------------------------------------------------------------------------------------------------

@@ -130,7 +130,8 @@ class MadeUpRows:
         other = self.catalog.table(key.table)
         path = self.catalog.unit_path(table.name)
         if other.public:
-            known = [value for value in _column_of(self.of(other.name), key.other_column) if value is not None]
+            some = self.of(other.name).slice(0, len(people))
+            known = [value for value in _column_of(some, key.other_column) if value is not None]
             return [known[row % len(known)] if known else None for row in range(len(people))]
         made = self._rows_of(other)
         values = made.columns[key.other_column.casefold()]
