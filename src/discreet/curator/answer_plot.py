@@ -19,6 +19,8 @@ __all__ = ["plotted"]
 
 _CROWDED = 8
 _LONG = 12
+_LONGEST = 24
+_THOUSAND = 1000
 
 
 def plotted(answer: Answer, column: str | None, axes: Axes | None) -> Axes:
@@ -34,9 +36,10 @@ def plotted(answer: Answer, column: str | None, axes: Axes | None) -> Axes:
             drawn.figure.autofmt_xdate()
     else:
         _bars(drawn, _labels(answer, keys), values, reaches)
-    drawn.set_xlabel(", ".join(keys))
-    drawn.set_ylabel(name)
-    if any(reaches[0]) or any(reaches[1]):
+    drawn.set_xlabel(_plain(", ".join(keys)))
+    drawn.set_ylabel(_plain(name))
+    drawn.yaxis.set_major_formatter(_tick)
+    if any(map(math.isfinite, reaches[1])):
         drawn.set_title(f"error bars hold at least {100 * answer.confidence:.6g} % of the time", fontsize="small")
     return drawn  # type: ignore[no-any-return]  # matplotlib came in by name
 
@@ -64,9 +67,10 @@ def _values(answer: Answer, name: str) -> tuple[list[float], tuple[list[float], 
     found = [float(value) if _is_number(value) else math.nan for value in answer.table[name].to_pylist()]
     below, above = [], []
     for value, interval in zip(found, answer.error.get(name, [None] * len(found)), strict=True):
-        low, high = interval if interval is not None and _is_finite(interval) else (value, value)
-        below.append(max(value - low, 0.0))
-        above.append(max(high - value, 0.0))
+        is_known = interval is not None and all(map(math.isfinite, interval))
+        low, high = interval if interval is not None and is_known else (math.nan, math.nan)
+        below.append(value - min(low, value) if is_known else math.nan)
+        above.append(max(high, value) - value if is_known else math.nan)
     return found, (below, above)
 
 
@@ -88,13 +92,23 @@ def _labels(answer: Answer, keys: list[str]) -> list[str]:
 def _bars(axes: Any, labels: list[str], values: list[float], reaches: tuple[list[float], list[float]]) -> None:
     axes.bar(range(len(values)), values, yerr=reaches, capsize=3, color="#9ecae1", edgecolor="#3182bd")
     is_tight = len(labels) > _CROWDED or max(map(len, labels), default=0) > _LONG
-    # A dollar sign would start a formula.
-    spelled = [label.replace("$", r"\$") for label in labels]
+    spelled = [_plain(_short(label)) for label in labels]
+    if len(values) == 1:
+        axes.set_xlim(-1.5, 1.5)
     axes.set_xticks(range(len(values)), spelled, rotation=45 if is_tight else 0, ha="right" if is_tight else "center")
 
 
-def _is_finite(interval: tuple[float, float]) -> bool:
-    return math.isfinite(interval[0]) and math.isfinite(interval[1])
+def _plain(text: str) -> str:
+    """Text as it is: a dollar sign would start a formula."""
+    return text.replace("$", r"\$")
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= _LONGEST else label[: _LONGEST - 1] + "…"
+
+
+def _tick(value: float, position: int | None) -> str:
+    return f"{value:,.0f}" if abs(value) >= _THOUSAND else f"{value:g}"
 
 
 def _is_number(value: Any) -> bool:
