@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import random
 import resource
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 import threading
-import time
-from fractions import Fraction
 from pathlib import Path
 
 import apsw
@@ -23,8 +18,9 @@ from discreet.curator.ledger import Ledger
 from discreet.curator.verification import verify
 from discreet.errors import BudgetExceeded, InvalidInput, LedgerError, RequestConflict
 from discreet.privacy.loss import Pure
+from tests.soak.double_spend import spend_together
+from tests.soak.killed_ledger import kill_askers
 
-ASKER = Path(__file__).parent / "asker.py"
 TENTH = price_in_units(Pure("0.1"), Measure.PURE)
 
 
@@ -33,16 +29,6 @@ def ledger(tmp_path: Path) -> Ledger:
     made = Ledger.create(tmp_path)
     made.open_account("visits", Allowance.of(Pure(1)))
     return made
-
-
-def asker(folder: Path, name: str, count: int, price: str) -> subprocess.Popen[str]:
-    command = [sys.executable, str(ASKER), str(folder), name, str(count), price]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-
-
-def released(output: str) -> dict[str, str]:
-    lines = [line.split("|") for line in output.splitlines() if line.startswith("released|")]
-    return {request: answer for _, request, answer in lines}
 
 
 # Charging.
@@ -183,43 +169,13 @@ def test_threads_that_share_a_ledger_spend_exactly_what_there_is(ledger: Ledger)
 # Many processes, sudden death.
 
 
-def test_sixteen_processes_spend_exactly_what_there_is(ledger: Ledger) -> None:
+def test_sixteen_processes_spend_exactly_what_there_is(tmp_path: Path) -> None:
     """10,000 requests, budget for 100: exactly 100 released, 9,900 refused."""
-    askers = [asker(ledger.path.parent, f"asker{k}", 625, "1/100") for k in range(16)]
-    outputs = [process.communicate(timeout=300)[0] for process in askers]
-    found = [answer for output in outputs for answer in released(output)]
-    refused = sum(int(line.split("|")[1]) for output in outputs for line in output.splitlines() if "refused|" in line)
-    assert len(found) == len(set(found)) == 100
-    assert refused == 9_900
-    assert ledger.accounts()["visits"].left == 0
-    assert verify(ledger.path.parent).problems == []
+    assert spend_together(tmp_path, 10_000, 16, 100, lambda: None) == "100 released, 9,900 refused, chain sound"
 
 
-@pytest.mark.parametrize("kills", [12])
-def test_what_was_released_was_charged_however_the_process_died(ledger: Ledger, kills: int) -> None:
-    chance = random.Random(20)
-    folder = ledger.path.parent
-    ledger.open_account("unused", Allowance.of(Pure(1)))
-    seen: dict[str, str] = {}
-    for k in range(kills):
-        with asker(folder, f"life{k}", 10_000, "1/100000") as process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
-            time.sleep(chance.uniform(0.0, 0.12))
-            process.send_signal(signal.SIGKILL)
-            seen |= released(process.stdout.read())
-    reopened = Ledger(folder)
-    charges = [e.body["request"] for e in reopened.entries() if e.body["kind"] == "charge"]
-    assert seen
-    assert seen.keys() <= set(charges)
-    assert len(charges) == len(set(charges))
-    for request, answer in seen.items():
-        stored = reopened.look_up(request, request.encode())
-        assert stored is not None
-        assert stored.answer == answer.encode()
-    price = price_in_units(Pure(Fraction(1, 100_000)), Measure.PURE).loss
-    assert reopened.accounts()["visits"].spent == len(charges) * price
-    assert verify(folder).problems == []
+def test_what_was_released_was_charged_however_the_process_died(tmp_path: Path) -> None:
+    kill_askers(tmp_path, 12, lambda: None)
 
 
 # Faults of the disk: no answer, nothing half-written.
@@ -318,7 +274,7 @@ def forged(folder: Path, *statements: str) -> None:
         "UPDATE request SET bytes = x'00' WHERE id = 'r2'",
         "UPDATE request SET answer = NULL, bytes = NULL WHERE id = 'r4'",
         "DELETE FROM request WHERE id = 'r1'",
-        "INSERT INTO account (name, measure, cap, delta_cap) VALUES ('mine', 'pure', 1, 0)",
+        "INSERT INTO account (name, measure, places, cap, delta_cap) VALUES ('mine', 'pure', 1, 1, 0)",
     ],
 )
 def test_a_changed_ledger_is_not_believed(story: Path, statement: str) -> None:

@@ -15,6 +15,7 @@ import math
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from typing import NamedTuple
 
 from discreet.accounting.concentration import rho_of
 from discreet.accounting.filter import ConcentratedFilter
@@ -22,7 +23,7 @@ from discreet.errors import InvalidType, InvalidValue, NoProvedPath
 from discreet.exact.rational import Number, probability
 from discreet.privacy.loss import Approximate, Loss, Pure, ZeroConcentrated
 
-__all__ = ["DELTA_UNITS", "LOSS_UNITS", "Allowance", "Measure", "Price", "price_in_units"]
+__all__ = ["DELTA_UNITS", "LOSS_UNITS", "Allowance", "Measure", "Portion", "Price", "price_in_units"]
 
 LOSS_UNITS = 720_720 * 10**9
 DELTA_UNITS = 10**18
@@ -38,6 +39,17 @@ class Measure(Enum):
     """ρ, for (ε, δ) budgets: the filter that is proved for adaptively chosen prices."""
 
 
+class Portion(NamedTuple):
+    """What the people with one key of a column are charged."""
+
+    part: str
+    """The column that divides people, and the version of its data."""
+    key: str
+    """Which of them."""
+    loss: int
+    """Units of ε or ρ."""
+
+
 @dataclass(frozen=True)
 class Price:
     """What one release takes from a budget."""
@@ -47,9 +59,13 @@ class Price:
     delta: int = 0
     """Units of δ, for releases that carry a δ of their own."""
 
+    portions: tuple[Portion, ...] = ()
+    """What only the people with certain keys are charged."""
+
     def __post_init__(self) -> None:
-        if min(self.loss, self.delta) < 0 or max(self.loss, self.delta) > _LARGEST:
-            raise InvalidValue("a price must not be negative, and below 6,000 in ε or ρ", f"<{self.loss} units>")
+        amounts = [self.loss, self.delta, *(portion.loss for portion in self.portions)]
+        if min(amounts) < 0 or max(amounts) > _LARGEST:
+            raise InvalidValue("a price must not be negative, and below 6,000 in ε or ρ", f"<{max(amounts)} units>")
 
 
 @dataclass(frozen=True)

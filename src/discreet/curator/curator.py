@@ -7,7 +7,7 @@ is read; its noisy values are durable before anyone sees them; asked again, the 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -21,12 +21,14 @@ from discreet.catalog.policy_file import read as read_policy
 from discreet.catalog.policy_file import read_folder
 from discreet.catalog.policy_file import write as write_policy
 from discreet.catalog.table import Table
-from discreet.curator.allowance import DELTA_UNITS, Allowance, Measure, Price, price_in_units
+from discreet.curator.allowance import DELTA_UNITS, Allowance
 from discreet.curator.answer import Answer, notes_on_values
 from discreet.curator.certificate import issue
-from discreet.curator.facts import facts_of
+from discreet.curator.charging import account_of, caps_of, check_analyst, plans_of, prices_of
+from discreet.curator.facts import batch_facts, facts_of
 from discreet.curator.ledger import Account, Ledger, Receipt
 from discreet.curator.made_up import MadeUpRows
+from discreet.curator.notes import notes_of
 from discreet.curator.planning import Planner
 from discreet.curator.remaining import last_prices, questions_left
 from discreet.curator.signing import Signer
@@ -34,7 +36,6 @@ from discreet.curator.stage import NOTE, Stage
 from discreet.curator.stored import restored, stored
 from discreet.curator.suggested_bounds import SuggestedBounds, suggest_bounds
 from discreet.curator.suggested_rows import SuggestedRows, suggest_rows_per_unit
-from discreet.curator.suggestions import offer
 from discreet.curator.touched import Touched, touched
 from discreet.curator.verification import verify
 from discreet.engines.duckdb import DuckDBEngine
@@ -45,12 +46,13 @@ from discreet.exact.rational import Number
 from discreet.noise.law import open_probability
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.loss import Loss, Pure, ZeroConcentrated
+from discreet.privacy.neighbours import Neighbours
 from discreet.query.answered import answered
-from discreet.query.intervals_above import choice_notes
 from discreet.query.measure import Measured, measure
 from discreet.query.output_names import labelled
+from discreet.query.plan import BlockPlan
 from discreet.query.public_values import PublicValues
-from discreet.query.question import ExpectedError, Question
+from discreet.query.question import ExpectedError, Question, fingerprint_of
 from discreet.query.sandbox import post_process
 
 __all__ = ["Curator", "Explanation"]
@@ -58,6 +60,10 @@ __all__ = ["Curator", "Explanation"]
 _FINEST_EPSILON = Fraction(1, 1000)
 Shown = tuple[pa.Table, dict[str, list[tuple[float, float] | None]]]
 """A table as people see it, and the intervals of its columns."""
+
+
+_BATCH_DELTA = Fraction(1, 10**6)
+"""Where the composed loss of a batch is stated."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,20 @@ class Explanation:
     """The expected error of each aggregate, under the name of the output that shows it."""
     notes: tuple[str, ...]
     """What will be clamped, weighted or left out."""
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What all answers of one charge have in common."""
+
+    receipt: Receipt
+    versions: Mapping[str, str]
+    confidence: float
+    is_new: bool
+    raw: bool
+    accounts: tuple[str, ...]
+    plans: list[BlockPlan]
+    is_batch: bool
 
 
 class Curator:
@@ -135,9 +155,10 @@ class Curator:
         if table.budget is None:
             return
         known = self.ledger.accounts()
-        for name, budget in {_account(table): table.budget, **_caps(table)}.items():
+        places = 2 if table.neighbours is Neighbours.REPLACE_ONE else 1
+        for name, budget in {account_of(table): table.budget, **caps_of(table)}.items():
             if name not in known:
-                self.ledger.open_account(name, Allowance.of(budget.loss, budget.delta_for_keys))
+                self.ledger.open_account(name, Allowance.of(budget.loss, budget.delta_for_keys), places)
 
     # Asking.
 
@@ -146,10 +167,12 @@ class Curator:
     ) -> Explanation:
         """Price, shape and expected error of a question; reads no data and costs nothing."""
         question = self._planner.question(sql, epsilon)
+        check_analyst([question], self.catalog, analyst)
         groups = sum(len(plan.groups or [()]) for plan in question.plans)
-        affordable = question.price is None or self._affords(self._prices(question, analyst))
+        versions = {table: self.engine.version(table) for table in sorted(question.tables)}
+        affordable = self.ledger.affords(prices_of(plans_of([question]), self.catalog, analyst, versions))
         errors = labelled(question, question.errors(confidence))
-        return Explanation(question.price, affordable, groups, errors, _notes(question))
+        return Explanation(question.price, affordable, groups, errors, notes_of(question, confidence))
 
     def ask(
         self,
@@ -164,21 +187,66 @@ class Curator:
     ) -> Answer:
         """The private answer. Give the price ``epsilon``, or the error ``within`` and let the price follow."""
         question = self._question(sql, epsilon, within, confidence)
-        if question.price is None:
-            return self._public_answer(question, confidence)
-        prices = self._prices(question, analyst)
+        (answer,) = self._ask_together([sql], [question], confidence, analyst, request, raw)
+        return answer
+
+    def ask_all(
+        self,
+        queries: Sequence[str],
+        epsilon: Number,
+        *,
+        confidence: float = 0.95,
+        analyst: str | None = None,
+        request: str | None = None,
+        raw: bool = False,
+    ) -> list[Answer]:
+        """Private answers to a fixed batch of questions, planned together for one price, ``epsilon``.
+
+        Questions over the same rows and groups are measured once, and those about people who cannot be the same do not
+        share the price, so each answer is at least as good as one asked alone for its part of the price.
+        """
+        open_probability(confidence, "confidence")
+        if not queries or isinstance(queries, str):
+            raise InvalidValue("a batch is a list of questions", queries or "<none>")
+        questions = self._planner.questions(list(queries), epsilon)
+        return self._ask_together(list(queries), questions, confidence, analyst, request, raw)
+
+    def _ask_together(
+        self,
+        texts: list[str],
+        questions: list[Question],
+        confidence: float,
+        analyst: str | None,
+        request: str | None,
+        raw: bool,
+    ) -> list[Answer]:
+        """Charge once for everything that is measured, measure it once, and answer each question from it."""
+        check_analyst(questions, self.catalog, analyst)
+        plans = plans_of(questions)
+        if not plans:
+            return [self._public_answer(question, confidence) for question in questions]
         snapshot = self.engine.snapshot()
-        versions = {table: snapshot.version(table) for table in sorted(question.tables)}
-        plan = question.fingerprint(versions)
+        tables = sorted(frozenset[str]().union(*(question.tables for question in questions)))
+        versions = {table: snapshot.version(table) for table in tables}
+        prices = prices_of(plans, self.catalog, analyst, versions)
+        plan = fingerprint_of(plans, versions)
         if request is not None:
             self.ledger.charge(f"request:{request}", plan.encode(), {}, {"plan": plan})
-        note = {"sql": sql, "analyst": analyst, "price": repr(question.price), "versions": versions}
+        price = next(question.price for question in questions if question.price is not None)
+        note = {"sql": "; ".join(texts), "analyst": analyst, "price": repr(price), "versions": versions}
         receipt = self.ledger.charge(f"plan:{plan}", plan.encode(), prices, note)
         is_new = receipt.answer is None
         if is_new:
-            found = [measure(one, snapshot.run, self._source) for one in question.plans]
+            found = [measure(one, snapshot.run, self._source) for one in plans]
             receipt = self.ledger.settle(f"plan:{plan}", stored(found))
-        return self._answer(sql, question, receipt, versions, confidence, is_new, raw, prices)
+        measured = {id(one.plan): one for one in restored(receipt.answer or b"", plans)}
+        told = _Told(receipt, versions, confidence, is_new, raw, tuple(prices), plans, len(questions) > 1)
+        return [
+            self._answer(text, question, [measured[id(one)] for one in question.plans], told)
+            if question.plans
+            else self._public_answer(question, confidence)
+            for text, question in zip(texts, questions, strict=True)
+        ]
 
     def rehearse(
         self,
@@ -193,13 +261,13 @@ class Curator:
     ) -> Answer:
         """The answer on ``rows`` made-up rows: same plan, price and shape, but free, and of nobody's data."""
         question = self._question(sql, epsilon, within, confidence)
-        self._prices(question, analyst)  # refuses whom `ask` refuses
+        check_analyst([question], self.catalog, analyst)
         if question.price is None:
             return self._public_answer(question, confidence)
         with Stage(MadeUpRows(self.catalog, rows, self._public_rows)) as stage:
             measured = [measure(plan, stage.run, stage.source) for plan in question.plans]
         table, error = self._above(question, measured, confidence, raw)
-        return Answer(table, error, confidence, question.price, False, (NOTE, *_notes(question)), {})
+        return Answer(table, error, confidence, question.price, False, (NOTE, *notes_of(question, confidence)), {})
 
     # Paid questions that help to write a policy.
 
@@ -250,46 +318,17 @@ class Curator:
         planner = self._planner
         return planner.question(sql, planner.price(sql, epsilon, within, confidence))
 
-    def _prices(self, question: Question, analyst: str | None) -> dict[str, Price]:
-        prices: dict[str, Price] = {}
-        for name in question.tables:
-            table = self.catalog.table(name)
-            if analyst is not None and analyst not in table.analysts:
-                raise InvalidValue(f"{name}: who asks must be named in the policy", analyst)
-            accounts = [_account(table)]
-            if analyst is not None and table.analysts.get(analyst) is not None:
-                accounts.append(_account(table, analyst))
-            measure_of = Measure.CONCENTRATED if table.budget and table.budget.delta else Measure.PURE
-            if question.price is not None:
-                price = price_in_units(question.price, measure_of, question.delta)
-                prices |= dict.fromkeys(accounts, price)
-        return prices
-
-    def _affords(self, prices: Mapping[str, Price]) -> bool:
-        accounts = self.ledger.accounts()
-        return all(price.loss <= accounts[name].left for name, price in prices.items())
-
     # Answering.
 
-    def _answer(
-        self,
-        sql: str,
-        question: Question,
-        receipt: Receipt,
-        versions: Mapping[str, str],
-        confidence: float,
-        is_new: bool,
-        raw: bool,
-        prices: Mapping[str, Price],
-    ) -> Answer:
-        measured = restored(receipt.answer or b"", question.plans)
-        table, error = self._above(question, measured, confidence, raw)
-        facts = facts_of(sql, question, receipt, versions, measured, self.catalog, self.ledger)
-        certificate, notes = issue(facts, self._signer), _notes(question) + notes_on_values(table)
-        left = self._left(prices)
-        return Answer(
-            table, error, confidence, question.price, is_new, notes, certificate, left=left, entry=receipt.position
-        )
+    def _answer(self, sql: str, question: Question, measured: list[Measured], told: _Told) -> Answer:
+        table, error = self._above(question, measured, told.confidence, told.raw)
+        facts = facts_of(sql, question, told.receipt, told.versions, measured, self.catalog, self.ledger)
+        facts |= batch_facts(told.plans, _BATCH_DELTA) if told.is_batch else {}
+        notes = notes_of(question, told.confidence) + notes_on_values(table)
+        left, entry = self._left(told.accounts), told.receipt.position
+        certificate = issue(facts, self._signer)
+        price, is_new = question.price, told.is_new
+        return Answer(table, error, told.confidence, price, is_new, notes, certificate, left=left, entry=entry)
 
     def _left(self, names: Iterable[str]) -> dict[str, Loss]:
         accounts = self.ledger.accounts()
@@ -315,19 +354,6 @@ def _delta_for_keys(account: Account) -> dict[str, Fraction]:
     return {name: Fraction(units, DELTA_UNITS) for name, units in named.items()} if cap else {}
 
 
-def _notes(question: Question) -> tuple[str, ...]:
-    notes = []
-    for plan in question.plans:
-        if plan.weight > 1:
-            notes.append(f"People with more than {plan.rows_per_unit} rows count as {plan.rows_per_unit}.")
-            notes.append(offer(question.tables))
-        if plan.block.keys:
-            notes.append("Every public group is listed, also the empty ones; rows whose key is not listed are in none.")
-        if plan.choices:
-            notes.append("MEDIAN, MIN, MAX and quantiles err in ranks, so they have no error bar.")
-    return tuple(dict.fromkeys([*notes, *choice_notes(question)]))
-
-
 def _stated(value: object) -> str:
     if not isinstance(value, Budget):
         return str(value)
@@ -347,16 +373,6 @@ def _check_promise(before: Table, after: Table) -> None:
             raise InvalidValue(f"{before.name}: the cap of {who} must stay as it was", str(after.analysts[who]))
 
 
-def _account(table: Table, analyst: str | None = None) -> str:
-    """The name of a budget; a slash stands between table and analyst alone, so no two budgets share a name."""
-    parts = [table.name] if analyst is None else [table.name, analyst]
-    return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in parts)
-
-
 def _file_name(table: Table) -> str:
     """A file of the policies' own folder, whatever the table is called."""
     return quote(table.name, safe="").replace(".", "%2E")
-
-
-def _caps(table: Table) -> dict[str, Any]:
-    return {_account(table, who): cap for who, cap in table.analysts.items() if cap is not None}

@@ -6,22 +6,25 @@ All of it follows from the text, the policy, the price and what was released; no
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from discreet import __version__
+from discreet.accounting.numeric import Batch
 from discreet.catalog.catalog import Catalog
 from discreet.curator.allowance import DELTA_UNITS
 from discreet.curator.amount import as_json
 from discreet.curator.ledger import Ledger, Receipt
 from discreet.curator.statements import number, statements
+from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.query.choice import Choice
 from discreet.query.measure import Measured
-from discreet.query.plan import Priced
+from discreet.query.plan import BlockPlan, Priced
 from discreet.query.question import Question
+from discreet.query.shares import amount_of, of_amount
 
-__all__ = ["facts_of"]
+__all__ = ["batch_facts", "facts_of"]
 
 
 def facts_of(
@@ -53,6 +56,28 @@ def facts_of(
         "ledger": {"position": receipt.position, "head": receipt.head.hex(), "charge": receipt.charge},
         "answer": hashlib.sha256(receipt.answer or b"").hexdigest(),
     }
+
+
+def batch_facts(plans: Sequence[BlockPlan], delta: Fraction) -> dict[str, Any]:
+    """What a fixed batch cost as a whole: each part's own loss, composed numerically at ``delta``.
+
+    Under a pure budget every part is ε-private, and the worst mechanism is assumed for each. Under a concentrated one
+    the ρ of the parts add up, and the total is converted at its best Rényi order.
+    """
+    losses = [of_amount(plan.loss, share) for plan in plans for share in _shares(plan)]
+    own = sum((plan.delta for plan in plans), Fraction(0))
+    if all(isinstance(loss, Pure) for loss in losses):
+        found = Batch(losses).epsilon_at(delta)
+    else:
+        found = ZeroConcentrated(sum((amount_of(loss) for loss in losses), Fraction(0))).epsilon_at(delta)
+    return {"batch": {"parts": len(losses), "epsilon": number(found), "delta": number(delta + own)}}
+
+
+def _shares(plan: BlockPlan) -> list[Fraction]:
+    chosen = [choice.epsilon for choice in plan.choices]
+    if isinstance(plan.loss, ZeroConcentrated):
+        chosen = [epsilon**2 / 8 for epsilon in chosen]
+    return [*(priced.share for priced in plan.parts), *chosen]
 
 
 def _promise(question: Question) -> dict[str, Any]:

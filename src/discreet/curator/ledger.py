@@ -22,8 +22,9 @@ from typing import Any
 
 import apsw
 
-from discreet.curator.allowance import Allowance, Measure, Price
+from discreet.curator.allowance import DELTA_UNITS, Allowance, Measure, Price
 from discreet.curator.chain import GENESIS, canonical, link
+from discreet.curator.spending import largest
 from discreet.curator.witness import Witness
 from discreet.errors import BudgetExceeded, InvalidValue, LedgerError, RequestConflict
 
@@ -32,16 +33,25 @@ __all__ = ["Account", "Entry", "Ledger", "Receipt"]
 _VERSION = 1
 _PATIENCE_SECONDS = 60.0
 _STEP_SECONDS = 0.001
+_ACCOUNTS = "SELECT name, measure, cap, delta_cap, spent, delta_spent, places FROM account"
 _SCHEMA = """
 CREATE TABLE account (
     name TEXT PRIMARY KEY,
     measure TEXT NOT NULL CHECK (measure IN ('pure', 'concentrated')),
+    places INTEGER NOT NULL CHECK (places IN (1, 2)),
     cap INTEGER NOT NULL CHECK (cap >= 0),
     delta_cap INTEGER NOT NULL CHECK (delta_cap >= 0),
     spent INTEGER NOT NULL DEFAULT 0 CHECK (spent >= 0),
     delta_spent INTEGER NOT NULL DEFAULT 0 CHECK (delta_spent >= 0),
     CHECK (spent <= cap),
     CHECK (delta_spent <= delta_cap)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE portion (
+    account TEXT NOT NULL REFERENCES account (name),
+    part TEXT NOT NULL,
+    key TEXT NOT NULL,
+    spent INTEGER NOT NULL CHECK (spent >= 0),
+    PRIMARY KEY (account, part, key)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE entry (
     position INTEGER PRIMARY KEY CHECK (position >= 1),
@@ -63,7 +73,11 @@ CREATE TRIGGER answers_stay BEFORE UPDATE ON request WHEN OLD.answer IS NOT NULL
 CREATE TRIGGER accounts_remain BEFORE DELETE ON account BEGIN SELECT RAISE(ABORT, 'accounts are never deleted'); END;
 CREATE TRIGGER nothing_is_refunded BEFORE UPDATE ON account
     WHEN NEW.spent < OLD.spent OR NEW.delta_spent < OLD.delta_spent
-        OR NEW.name <> OLD.name OR NEW.measure <> OLD.measure
+        OR NEW.name <> OLD.name OR NEW.measure <> OLD.measure OR NEW.places <> OLD.places
+    BEGIN SELECT RAISE(ABORT, 'nothing is refunded'); END;
+CREATE TRIGGER portions_remain BEFORE DELETE ON portion BEGIN SELECT RAISE(ABORT, 'portions are never deleted'); END;
+CREATE TRIGGER portions_grow BEFORE UPDATE ON portion
+    WHEN NEW.spent < OLD.spent OR NEW.account <> OLD.account OR NEW.part <> OLD.part OR NEW.key <> OLD.key
     BEGIN SELECT RAISE(ABORT, 'nothing is refunded'); END;
 """
 
@@ -75,7 +89,10 @@ class Account:
     name: str
     allowance: Allowance
     spent: int
+    """What the worst-off unit was charged."""
     delta_spent: int
+    places: int = 1
+    """How many portions of a column one neighbour can touch."""
 
     @property
     def left(self) -> int:
@@ -146,22 +163,28 @@ class Ledger:
 
     # The owner's part.
 
-    def open_account(self, name: str, allowance: Allowance) -> None:
-        """Add an account; its name is taken for good."""
+    def open_account(self, name: str, allowance: Allowance, places: int = 1) -> None:
+        """Add an account; its name is taken for good. ``places`` is 2 where neighbours replace one unit by another."""
         record: dict[str, Any] = {"kind": "account", "name": name, "measure": allowance.measure.value}
-        record |= {"cap": allowance.cap, "delta_cap": allowance.delta_cap}
+        record |= {"cap": allowance.cap, "delta_cap": allowance.delta_cap, "places": places}
         with self._writing():
             known = self._row("SELECT 1 FROM account WHERE name = ?", name)
             if known:
                 raise InvalidValue("an account's name must be new", name)
-            values = (name, allowance.measure.value, allowance.cap, allowance.delta_cap)
-            self.database.execute("INSERT INTO account (name, measure, cap, delta_cap) VALUES (?, ?, ?, ?)", values)
+            values = (name, allowance.measure.value, allowance.cap, allowance.delta_cap, places)
+            insert = "INSERT INTO account (name, measure, cap, delta_cap, places) VALUES (?, ?, ?, ?, ?)"
+            self.database.execute(insert, values)
             self._append(record)
 
     def accounts(self) -> dict[str, Account]:
         """Every account by name."""
-        rows = self.database.execute("SELECT name, measure, cap, delta_cap, spent, delta_spent FROM account")
+        rows = self.database.execute(_ACCOUNTS)
         return {row[0]: _account(row) for row in rows}
+
+    def affords(self, prices: Mapping[str, Price]) -> bool:
+        """Whether a charge would fit now; it may not any more when it comes."""
+        accounts = self.accounts()
+        return all(self._fits(accounts[name], price) for name, price in prices.items())
 
     # The asker's part.
 
@@ -176,6 +199,10 @@ class Ledger:
                 self._take(name, price)
             units = {name: [price.loss, price.delta] for name, price in prices.items()}
             record = {"kind": "charge", "request": request, "body": digest.hex(), "prices": units, "note": dict(note)}
+            apart = {
+                name: [list(p) for p in sorted(price.portions)] for name, price in prices.items() if price.portions
+            }
+            record |= {"portions": apart} if apart else {}
             position, _ = self._append(record)
             self.database.execute(
                 "INSERT INTO request (id, body_hash, charge) VALUES (?, ?, ?)", (request, digest, position)
@@ -243,17 +270,47 @@ class Ledger:
         return position + 1, digest
 
     def _take(self, name: str, price: Price) -> None:
-        row = self._row("SELECT name, measure, cap, delta_cap, spent, delta_spent FROM account WHERE name = ?", name)
+        row = self._row(f"{_ACCOUNTS} WHERE name = ?", name)
         if row is None:
             raise InvalidValue("a charge must name an existing account", name)
         account = _account(row)
-        if price.loss > account.left or account.delta_spent + price.delta > account.allowance.delta_cap:
-            wanted, left = account.allowance.loss(price.loss), account.allowance.loss(account.left)
+        increase = self._increase(account, price)
+        if increase > account.left:
+            wanted, left = account.allowance.loss(increase), account.allowance.loss(account.left)
             raise BudgetExceeded(f"the price must fit what is left for {name}, {left!r}", wanted, "nothing was spent")
+        if account.delta_spent + price.delta > account.allowance.delta_cap:
+            left_for_keys = (account.allowance.delta_cap - account.delta_spent) / DELTA_UNITS
+            rule = f"the δ for keys that nobody listed must fit what is left of it for {name}, {left_for_keys:g}"
+            raise BudgetExceeded(rule, f"{price.delta / DELTA_UNITS:g}", "list the keys; nothing was spent")
         self.database.execute(
             "UPDATE account SET spent = spent + ?, delta_spent = delta_spent + ? WHERE name = ?",
-            (price.loss, price.delta, name),
+            (increase, price.delta, name),
         )
+        for part, key, loss in price.portions:
+            self.database.execute(
+                "INSERT INTO portion (account, part, key, spent) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (account, part, key) DO UPDATE SET spent = spent + excluded.spent",
+                (name, part, key, loss),
+            )
+
+    def _fits(self, account: Account, price: Price) -> bool:
+        delta = account.delta_spent + price.delta
+        return self._increase(account, price) <= account.left and delta <= account.allowance.delta_cap
+
+    def _increase(self, account: Account, price: Price) -> int:
+        """What a price adds for the worst-off unit."""
+        increase = price.loss
+        for part in sorted({portion.part for portion in price.portions}):
+            rows = self.database.execute(
+                "SELECT key, spent FROM portion WHERE account = ? AND part = ?", (account.name, part)
+            )
+            spent: dict[str, int] = dict(rows)
+            before = largest(spent.values(), account.places)
+            for portion in price.portions:
+                if portion.part == part:
+                    spent[portion.key] = spent.get(portion.key, 0) + portion.loss
+            increase += largest(spent.values(), account.places) - before
+        return increase
 
     def _known(self, request: str, digest: bytes) -> Receipt | None:
         row = self._row("SELECT body_hash FROM request WHERE id = ?", request)
@@ -276,8 +333,8 @@ class Ledger:
 
 
 def _account(row: tuple[Any, ...]) -> Account:
-    name, measure, cap, delta_cap, spent, delta_spent = row
-    return Account(name, Allowance(Measure(measure), cap, delta_cap), spent, delta_spent)
+    name, measure, cap, delta_cap, spent, delta_spent, places = row
+    return Account(name, Allowance(Measure(measure), cap, delta_cap), spent, delta_spent, places)
 
 
 def _connect(path: Path) -> apsw.Connection:

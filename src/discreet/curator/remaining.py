@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from discreet.curator.allowance import Price
-from discreet.curator.ledger import Account, Ledger
+from discreet.curator.ledger import Account, Entry, Ledger
 
-__all__ = ["last_prices", "questions_left"]
+__all__ = ["charged_by", "last_prices", "questions_left"]
 
 _FIRST_LOOK = 64
 
@@ -23,10 +23,17 @@ def last_prices(ledger: Ledger, names: Iterable[str]) -> dict[str, Price]:
         found: dict[str, Price] = {}
         for entry in ledger.entries(start):
             if entry.body["kind"] == "charge":
-                found |= {name: Price(*units) for name, units in entry.body["prices"].items() if any(units)}
+                found |= {name: price for name, price in charged_by(entry).items() if price.loss or price.delta}
         if start == 1 or wanted <= found.keys():
             return {name: price for name, price in found.items() if name in wanted}
         look *= 16
+
+
+def charged_by(entry: Entry) -> dict[str, Price]:
+    """Per account, what a charge can take at most: what all people are charged, and the largest portions."""
+    portions = entry.body.get("portions", {})
+    largest = {name: max((loss for _, _, loss in portions.get(name, [])), default=0) for name in entry.body["prices"]}
+    return {name: Price(loss + largest[name], delta) for name, (loss, delta) in entry.body["prices"].items()}
 
 
 def questions_left(account: Account, price: Price | None) -> int | None:

@@ -17,6 +17,7 @@ import apsw
 
 from discreet.curator.chain import GENESIS, link
 from discreet.curator.ledger import Ledger
+from discreet.curator.spending import total
 from discreet.errors import DiscreetError
 
 __all__ = ["Verification", "verify"]
@@ -81,16 +82,20 @@ class _Replay:
 
     def __init__(self) -> None:
         self._accounts: dict[str, list[int]] = {}
+        self._apart: dict[str, dict[str, dict[str, int]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(int)))
         self._requests: dict[str, dict[str, Any]] = defaultdict(dict)
 
     def apply(self, position: int, record: dict[str, Any]) -> None:
         kind = record["kind"]
         if kind == "account":
-            self._accounts[record["name"]] = [record["cap"], record["delta_cap"], 0, 0]
+            self._accounts[record["name"]] = [record["cap"], record["delta_cap"], record["places"], 0, 0]
         elif kind == "charge":
             for name, (loss, delta) in record["prices"].items():
-                self._accounts[name][2] += loss
-                self._accounts[name][3] += delta
+                self._accounts[name][3] += loss
+                self._accounts[name][4] += delta
+            for name, portions in record.get("portions", {}).items():
+                for part, key, loss in portions:
+                    self._apart[name][part][key] += loss
             self._requests[record["request"]] |= {"charge": position, "body": record["body"]}
         elif kind == "answer":
             self._requests[record["request"]] |= {"answer": position, "digest": record["answer"]}
@@ -100,13 +105,25 @@ class _Replay:
 
     def _account_differences(self, ledger: Ledger) -> list[str]:
         stored = {
-            name: [a.allowance.cap, a.allowance.delta_cap, a.spent, a.delta_spent]
+            name: [a.allowance.cap, a.allowance.delta_cap, a.places, a.spent, a.delta_spent]
             for name, a in ledger.accounts().items()
         }
-        names = stored.keys() | self._accounts.keys()
-        return [
-            f"account {n} is not what the records say" for n in sorted(names) if stored.get(n) != self._accounts.get(n)
-        ]
+        replayed = {
+            name: [cap, delta_cap, places, total(common, self._apart[name], places), delta]
+            for name, (cap, delta_cap, places, common, delta) in self._accounts.items()
+        }
+        names = stored.keys() | replayed.keys()
+        found = [f"account {n} is not what the records say" for n in sorted(names) if stored.get(n) != replayed.get(n)]
+        rows = ledger.database.execute("SELECT account, part, key, spent FROM portion")
+        apart = {
+            (n, part, key): loss
+            for n, parts in self._apart.items()
+            for part, k in parts.items()
+            for key, loss in k.items()
+        }
+        if {(name, part, key): spent for name, part, key, spent in rows} != apart:
+            found.append("the portions are not what the records say")
+        return found
 
     def _request_differences(self, ledger: Ledger) -> list[str]:
         rows = ledger.database.execute("SELECT id, hex(body_hash), charge, answer, bytes FROM request")

@@ -15,6 +15,7 @@ from sqlglot import exp
 from discreet.catalog.column import ColumnType
 from discreet.query.expression import Expression
 from discreet.query.relation import Relation
+from discreet.query.restriction import Restriction
 
 __all__ = ["Aggregate", "AggregateKind", "Block"]
 
@@ -77,6 +78,12 @@ class Block:
     def name(self) -> str:
         """The noisy table's name above the block."""
         return f"_block{self.number}"
+
+    @property
+    def restriction(self) -> Restriction | None:
+        """Whose rows they are alone, where the query says so."""
+        known = () if self.rows.privacy is None else self.rows.privacy.restrictions
+        return known[0] if known else None
 
     def ask(self, aggregate: Aggregate) -> str:
         """The column of the noisy table that will hold this aggregate."""

@@ -18,14 +18,15 @@ from discreet.engines.parameters import bound
 from discreet.query.answer_table import count_form, sum_form
 from discreet.query.block import Aggregate, AggregateKind, Block
 from discreet.query.expression import Statement
+from discreet.query.parallel import block_shares
 from discreet.query.plan import BlockPlan, Draft, drafted, plan_block
 from discreet.query.public_values import ListValues
 from discreet.query.refusal import refuse
-from discreet.query.shares import Price, combined, of_amount, split_price
+from discreet.query.shares import Price, of_amount
 from discreet.query.split import SplitQuery, split
 from discreet.query.statement import statements_of
 
-__all__ = ["ExpectedError", "Question", "prepare", "prepare_all"]
+__all__ = ["ExpectedError", "Question", "fingerprint_of", "prepare", "prepare_all", "tables_of"]
 
 
 @dataclass(frozen=True)
@@ -150,9 +151,9 @@ def _rows_and_keys(block: Block) -> str:
 
 def _planned(drafts: list[Draft], price: Price, delta: Fraction) -> list[BlockPlan]:
     """Divide the price between the blocks, and the δ evenly between those whose keys are not public."""
-    shares = split_price(price, [combined(price, draft.importances) for draft in drafts])
     unknown = sum(draft.domains is None for draft in drafts)
     each = delta / unknown if unknown else Fraction(0)
+    shares = block_shares([draft.block for draft in drafts], [draft.importances for draft in drafts], price)
     return [plan_block(draft, of_amount(price, share), each) for draft, share in zip(drafts, shares, strict=True)]
 
 

@@ -20,6 +20,7 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.query.calendar import epoch
 from discreet.query.expression import Expression, Field, Origin, Statement, pieces_of
 from discreet.query.interval import UNKNOWN, Interval
+from discreet.query.restriction import Restriction, restrictions_of
 
 __all__ = ["Names", "Privacy", "Relation", "filtered", "joined", "normalised", "projected", "scanned", "united"]
 
@@ -55,6 +56,8 @@ class Privacy:
     """Whether every unit has at most one row, so that nothing needs bounding."""
     has_keys: bool = False
     """Whether a foreign key was declared for one of the tables."""
+    restrictions: tuple[Restriction, ...] = ()
+    """Whose rows they are alone."""
 
     def meet(self, other: Privacy) -> Privacy:
         """Of rows that were made from rows of both."""
@@ -66,6 +69,7 @@ class Privacy:
             self.tables | other.tables,
             self.one_row_each and other.one_row_each,
             self.has_keys or other.has_keys,
+            self.restrictions + other.restrictions,
         )
 
 
@@ -94,6 +98,8 @@ def scanned(table: Table, privacy: Privacy | None, names: Names, unit_columns: f
     public = frozenset([table.name] if privacy is None else [])
     if privacy is None:
         pairs = [(column, replace(field, origin=Origin(table.name, column.name))) for column, field in pairs]
+    else:
+        pairs = [(column, replace(field, divides=_divides(table, column, privacy))) for column, field in pairs]
 
     def write(statement: Statement) -> str:
         parts = [f"{normalised(column, statement)} AS {field.name}" for column, field in pairs]
@@ -107,8 +113,13 @@ def _field(column: Column, name: str, unit_columns: frozenset[str]) -> Field:
     nullable = column.nullable and column.default is None
     is_unit = column.name.casefold() in unit_columns
     is_clamped = column.bounds is not None
-    constant = column.constant_per_unit
-    return Field(column.type, _interval(column), nullable, name, column.keys, is_unit, constant, is_clamped)
+    return Field(column.type, _interval(column), nullable, name, column.keys, is_unit, is_clamped=is_clamped)
+
+
+def _divides(table: Table, column: Column, privacy: Privacy) -> tuple[str, str] | None:
+    """Whether a column has one value per unit; a default could give a unit with missing values a second one."""
+    is_constant = privacy.one_row_each or (column.constant_per_unit and column.default is None)
+    return (table.name, column.name) if is_constant else None
 
 
 def _interval(column: Column) -> Interval:
@@ -143,7 +154,10 @@ def filtered(relation: Relation, condition: Expression, names: Names) -> Relatio
     def write(statement: Statement) -> str:
         return f"SELECT * FROM ({relation.write(statement)}) {alias} WHERE {condition.write(statement)}"
 
-    return replace(relation, write=write)
+    privacy = relation.privacy
+    if privacy is not None:
+        privacy = replace(privacy, restrictions=privacy.restrictions + restrictions_of(condition))
+    return replace(relation, write=write, privacy=privacy)
 
 
 def projected(relation: Relation, columns: list[tuple[str, Expression]], names: Names) -> Relation:
@@ -181,7 +195,7 @@ def joined(left: Relation, right: Relation, kind: str, condition: Expression, na
         return f"SELECT {', '.join(unit + fields)} FROM {sides} ON {test}"
 
     columns = _outer(left, kind in ("RIGHT", "FULL")) + _outer(right, kind in ("LEFT", "FULL"))
-    return Relation(columns, write, _privacy_of_pair(left, right), left.public | right.public)
+    return Relation(columns, write, _privacy_of_pair(left, right, kind), left.public | right.public)
 
 
 def _unit_of_pair(left: Relation, right: Relation, kind: str, a: str, b: str) -> list[str]:
@@ -194,9 +208,12 @@ def _unit_of_pair(left: Relation, right: Relation, kind: str, a: str, b: str) ->
     return [{"RIGHT": f"{b}._unit", "FULL": f"COALESCE({a}._unit, {b}._unit) AS _unit"}.get(kind, f"{a}._unit")]
 
 
-def _privacy_of_pair(left: Relation, right: Relation) -> Privacy | None:
+def _privacy_of_pair(left: Relation, right: Relation, kind: str) -> Privacy | None:
     if left.privacy is not None and right.privacy is not None:
-        return left.privacy.meet(right.privacy)
+        # An outer join keeps people of one side whatever the other side demands.
+        kept = {"LEFT": left.privacy.restrictions, "RIGHT": right.privacy.restrictions, "FULL": ()}
+        both = left.privacy.meet(right.privacy)
+        return replace(both, restrictions=kept.get(kind, both.restrictions))
     known = left.privacy or right.privacy
     # A public table may match a row many times.
     return None if known is None else replace(known, one_row_each=False)
@@ -226,7 +243,9 @@ def united(relations: list[Relation], names: Names) -> Relation:
     for relation in relations[1:]:
         privacy = privacy.meet(relation.privacy) if privacy is not None and relation.privacy is not None else None
     public = frozenset(table for relation in relations for table in relation.public)
-    return Relation(tuple(columns), write, replace(privacy, one_row_each=False) if privacy else None, public)
+    if privacy is not None:
+        privacy = replace(privacy, one_row_each=False, restrictions=())
+    return Relation(tuple(columns), write, privacy, public)
 
 
 def _stacked(parts: list[tuple[str, Field]], names: Names) -> tuple[str, Field]:

@@ -1,0 +1,82 @@
+"""Charging: which accounts pay how much for questions that were planned together, and who may ask at all."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+
+from discreet.catalog.budget import Budget
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.table import Table
+from discreet.curator.allowance import Measure, Portion, Price, price_in_units
+from discreet.errors import InvalidValue
+from discreet.query.plan import BlockPlan
+from discreet.query.question import Question
+from discreet.query.shares import amount_of, of_amount
+
+__all__ = ["account_of", "caps_of", "check_analyst", "plans_of", "prices_of"]
+
+
+def plans_of(questions: Iterable[Question]) -> list[BlockPlan]:
+    """What is measured for these questions, each once."""
+    return list({id(plan): plan for question in questions for plan in question.plans}.values())
+
+
+def check_analyst(questions: Sequence[Question], catalog: Catalog, analyst: str | None) -> None:
+    """Refuse an analyst whom a table's policy does not name."""
+    for name in sorted(frozenset[str]().union(*(question.tables for question in questions))):
+        if analyst is not None and analyst not in catalog.table(name).analysts:
+            raise InvalidValue(f"{name}: who asks must be named in the policy", analyst)
+
+
+def prices_of(
+    plans: Sequence[BlockPlan], catalog: Catalog, analyst: str | None, versions: Mapping[str, str]
+) -> dict[str, Price]:
+    """Per account, what the plans that read its table cost; portions where they concern some people alone."""
+    prices: dict[str, Price] = {}
+    for name in versions:
+        table = catalog.table(name)
+        reading = [plan for plan in plans if plan.block.rows.privacy and name in plan.block.rows.privacy.tables]
+        price = _price(reading, table, versions)
+        prices |= dict.fromkeys(_accounts(table, analyst), price)
+    return prices
+
+
+def _price(plans: list[BlockPlan], table: Table, versions: Mapping[str, str]) -> Price:
+    measure = Measure.CONCENTRATED if table.budget is not None and table.budget.delta else Measure.PURE
+    # Added up exactly and rounded up once, so that the parts of a question cost what the whole does.
+    common = sum((amount_of(plan.loss) for plan in plans if plan.block.restriction is None), Fraction(0))
+    apart: dict[tuple[str, str], Fraction] = defaultdict(Fraction)
+    for plan in plans:
+        if plan.block.restriction is not None:
+            part = _part(plan.block.restriction.part, versions)
+            for key in plan.block.restriction.keys:
+                apart[part, key] += amount_of(plan.loss)
+    kind, delta = plans[0].loss, sum((plan.delta for plan in plans), Fraction(0))
+    in_units = price_in_units(of_amount(kind, common), measure, delta) if common or delta else Price(0)
+    portions = [Portion(*where, price_in_units(of_amount(kind, loss), measure).loss) for where, loss in apart.items()]
+    return Price(in_units.loss, in_units.delta, tuple(sorted(portions)))
+
+
+def _part(part: tuple[str, str], versions: Mapping[str, str]) -> str:
+    """A column and the version of its data: in other data, people may have other keys."""
+    table, column = part
+    return json.dumps([table, column, versions[table]], ensure_ascii=False)
+
+
+def _accounts(table: Table, analyst: str | None) -> list[str]:
+    own = [account_of(table, analyst)] if analyst is not None and table.analysts.get(analyst) is not None else []
+    return [account_of(table), *own]
+
+
+def account_of(table: Table, analyst: str | None = None) -> str:
+    """The name of a budget; a slash stands between table and analyst alone, so no two budgets share a name."""
+    parts = [table.name] if analyst is None else [table.name, analyst]
+    return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in parts)
+
+
+def caps_of(table: Table) -> dict[str, Budget]:
+    """The accounts of analysts with a cap of their own."""
+    return {account_of(table, who): cap for who, cap in table.analysts.items() if cap is not None}
