@@ -279,13 +279,13 @@ FOLLOWED = {
     f"SELECT w.floor, COALESCE(t.n, 0) AS n FROM wards w LEFT JOIN ({GROUPED}) t ON w.name = t.ward": {"n": 1},
     f"WITH t AS ({GROUPED}) SELECT a.n - b.n AS d FROM t a JOIN t b ON a.ward < b.ward": {"d": 2},
     f"SELECT n * 2 AS d, d + 1 AS e FROM ({GROUPED})": {"d": 1, "e": 1},
-    f"SELECT SUM(n) AS x, AVG(s) AS y, MAX(n) - MIN(n) AS r, COUNT(*) AS k FROM ({GROUPED})": {"x": 5, "y": 5, "r": 5},
-    f"SELECT SUM(s) / SUM(n) AS q, SUM(n) / COUNT(*) AS p, MEDIAN(m) AS c FROM ({GROUPED})": {"q": 10, "p": 5, "c": 5},
+    f"SELECT SUM(n) AS x, AVG(s) AS y, MAX(n) - MIN(n) AS r, COUNT(*) AS k FROM ({GROUPED})": {"x": 1, "y": 1, "r": 5},
+    f"SELECT SUM(s) / SUM(n) AS q, SUM(n) / COUNT(*) AS p, MEDIAN(m) AS c FROM ({GROUPED})": {"q": 2, "p": 1, "c": 5},
     f"SELECT floor, SUM(n) AS x FROM ({GROUPED}) t JOIN wards w ON w.name = t.ward GROUP BY floor": {"x": 5},
-    f"SELECT SUM(n) FILTER (WHERE ward <> 'b') AS x FROM ({GROUPED})": {"x": 5},
-    f"SELECT 2 * x AS y FROM (SELECT SUM(n) AS x FROM ({GROUPED}))": {"y": 5},
+    f"SELECT SUM(n) FILTER (WHERE ward <> 'b') AS x FROM ({GROUPED})": {"x": 1},
+    f"SELECT 2 * x AS y FROM (SELECT SUM(n) AS x FROM ({GROUPED}))": {"y": 1},
     "SELECT ward, COUNT(*) * 1.0 / (SELECT COUNT(*) FROM visits) AS p FROM visits GROUP BY ward": {"p": 2},
-    f"SELECT (SELECT SUM(n) FROM ({GROUPED})) AS x, (SELECT COUNT(*) FROM visits) - 1 AS y": {"x": 5, "y": 1},
+    f"SELECT (SELECT SUM(n) FROM ({GROUPED})) AS x, (SELECT COUNT(*) FROM visits) - 1 AS y": {"x": 1, "y": 1},
 }
 UNKNOWN = [
     "SELECT DISTINCT COUNT(*) AS n FROM visits",
@@ -349,7 +349,7 @@ def test_ends_never_stop_a_query_and_change_nothing_in_it(text: str, monkeypatch
 
 
 SUMS = [
-    f"SELECT SUM(n) AS x, MAX(n) - MIN(n) AS r, AVG(m) AS q FROM ({GROUPED})",
+    f"SELECT SUM(n) AS x, MAX(n) - MIN(n) AS r, AVG(m) AS q, AVG(s) AS y FROM ({GROUPED})",
     f"WITH t AS ({GROUPED}) SELECT MAX(a.n - b.n) AS d FROM t a JOIN t b ON a.ward <> b.ward",
     f"SELECT SUM(n) AS x FROM ({GROUPED}) WHERE n > 0",
 ]
@@ -425,3 +425,37 @@ def test_a_confidence_too_near_to_one_leaves_no_interval_rather_than_a_short_one
     for confidence, is_known in ((0.999999, True), (1 - 2.0**-39, False), (1 - 2.0**-53, False)):
         _, intervals = answered(question.split, measured, {}, confidence, raw=False)
         assert (intervals["x"] != [None]) == is_known
+
+
+TOTALS = "SELECT SUM(n) AS x, AVG(n) AS y, SUM(s) AS z FROM (SELECT ward, kind, flag, COUNT(*) AS n, SUM(age) AS s"
+
+
+@pytest.mark.parametrize("price", [Pure("0.5"), Pure(30), ZeroConcentrated(1)])
+@pytest.mark.parametrize("world", [SMALL, EMPTY], ids=["some", "nobody"])
+def test_totals_of_many_groups_cover_as_often_as_they_say(world: World, price: Pure | ZeroConcentrated) -> None:
+    question = prepare(f"{TOTALS} FROM visits GROUP BY ward, kind, flag)", CATALOG, price)
+    covered = _covered(question, world, 0.8, times=60)
+    assert set(covered) == {"x", "y", "z"}
+    assert _too_few(covered, 0.8) == []
+
+
+def test_a_total_is_narrower_than_all_groups_at_their_worst() -> None:
+    question = prepare(f"{TOTALS} FROM visits GROUP BY ward, kind, flag)", CATALOG, Pure(1))
+    worst = prepare(f"{TOTALS} FROM visits GROUP BY ward, kind, flag) WHERE s < 1e9", CATALOG, Pure(1))
+    measured = [measure(plan, SMALL.run, SYSTEM) for plan in question.plans]
+    widths = []
+    for each in (question, worst):
+        _, intervals = answered(each.split, measured, {}, 0.95, raw=True)
+        ((low, high),) = [interval for interval in intervals["z"] if interval is not None]
+        widths.append(high - low)
+    assert widths[0] < widths[1] / 4
+
+
+def test_a_total_of_rows_that_noise_or_a_join_chose_is_made_of_all_groups() -> None:
+    joined = f"SELECT SUM(n) AS x FROM ({GROUPED}) t JOIN wards w ON w.name = t.ward"
+    for text in (
+        f"SELECT SUM(n) AS x FROM ({GROUPED}) WHERE n > 1",
+        f"SELECT SUM(2 * n) AS x FROM ({GROUPED})",
+        joined,
+    ):
+        assert _extended(text)[0] == {"x": 5}

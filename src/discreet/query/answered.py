@@ -10,12 +10,14 @@ import pyarrow as pa
 
 from discreet.errors import QueryRefused
 from discreet.query.answer_table import noisy_table
-from discreet.query.block import Block
-from discreet.query.intervals_above import Extended, end_name, shape_of, with_intervals
+from discreet.query.block import AggregateKind, Block
+from discreet.query.forms import Form, Noise
+from discreet.query.intervals_above import TOTAL_PARTS, Extended, end_name, shape_of, with_intervals
 from discreet.query.measure import Measured
 from discreet.query.noisy_view import Shape
 from discreet.query.sandbox import post_process
 from discreet.query.split import SplitQuery
+from discreet.query.sums_over_groups import linear_noise, spread
 
 __all__ = ["Intervals", "answered", "confidence_of_each"]
 
@@ -35,6 +37,8 @@ def answered(
     shapes |= {block.name: shape_of(block, one.plan) for block, one in pairs}
     extended = with_intervals(split.above, shapes)
     noisy = {block.name: _with_ends(one, block, confidence, raw, extended.divisors) for block, one in pairs}
+    if extended.has_totals:
+        noisy = {b.name: _with_totals(noisy[b.name], one, b, confidence, raw, extended.divisors) for b, one in pairs}
     try:
         return _apart(post_process(extended.query, {**public, **noisy}), extended)
     except QueryRefused:  # perhaps the ends alone failed, and what was paid for is shown all the same
@@ -58,6 +62,34 @@ def _with_ends(measured: Measured, block: Block, confidence: float, raw: bool, d
             for end, values in (("low", low), ("high", high)):
                 table = table.append_column(end_name(f"a{a}", end, divisor), pa.array(values, mask=unknown))
     return table
+
+
+def _with_totals(
+    table: pa.Table, measured: Measured, block: Block, confidence: float, raw: bool, divisors: frozenset[int]
+) -> pa.Table:
+    """The table, and what the ends of sums over its groups are made of, for values made of so many cells each."""
+    as_measured = noisy_table(measured, confidence, True, block)
+    for a, aggregate in enumerate(block.aggregates):
+        noise = linear_noise(measured.plan, aggregate)
+        if noise is None:
+            continue
+        for divisor in sorted(divisors):
+            parts = _total_parts(*noise, confidence, divisor, len(measured.groups))
+            floor = -math.inf if raw or aggregate.kind is AggregateKind.SUM else 0.0
+            for name, value in zip(TOTAL_PARTS[1:], (*parts, floor), strict=True):
+                column = pa.array(np.full(table.num_rows, value))
+                table = table.append_column(end_name(f"a{a}", name, divisor), column)
+            table = table.append_column(end_name(f"a{a}", TOTAL_PARTS[0], divisor), as_measured[f"a{a}"])
+    return table
+
+
+def _total_parts(form: Form, noise: Noise, confidence: float, divisor: int, groups: int) -> tuple[float, float, float]:
+    """The reach of one group where all hold together, and the two numbers of a spread."""
+    of_one, of_total = (confidence_of_each(confidence, divisor * cells) for cells in (groups, 1))
+    if max(of_one, of_total) > _HIGHEST:
+        return math.nan, math.nan, math.nan
+    total = spread(form, noise, of_total)
+    return form.reach(noise, of_one), total.square, total.least
 
 
 def _apart(result: pa.Table, extended: Extended) -> tuple[pa.Table, Intervals]:

@@ -12,6 +12,9 @@ since two places can show two groups; below SUM, AVG, MIN, MAX or MEDIAN over gr
 its table. The latter intervals hold for all groups together, so they also hold where noise chose among the groups.
 Where keys are not public nobody may know how many groups there are, and what is computed over them has no ends.
 
+SUM and AVG of a column that is a count or a sum as it stands, over groups that neither noise nor a join chose, count as
+one cell: the noises of the groups are independent, and `sums_over_groups` bounds their sum.
+
 No ends are known for window functions, DISTINCT, UNION and what is not arithmetic; for quotients whose divisor may be
 zero they are unknown in those rows where it may. A row that noise chose, by HAVING or by ORDER BY with LIMIT, is not
 any row: the claim is about cells that are named beforehand, and `choice_notes` says so.
@@ -30,9 +33,14 @@ from discreet.query.expression_ends import ends_of
 from discreet.query.noisy_view import Shape, TableSource, View, column_of, view_of
 from discreet.query.plan import BlockPlan
 from discreet.query.question import Question
+from discreet.query.sums_over_groups import linear_noise
 
-__all__ = ["Extended", "choice_notes", "end_name", "shape_of", "with_intervals"]
+__all__ = ["TOTAL_PARTS", "Extended", "choice_notes", "end_name", "shape_of", "with_intervals"]
 
+TOTAL_PARTS = ("raw", "each", "square", "least", "floor")
+"""What the ends of a sum over groups are made of: values as they were measured, the reach of one group, the two numbers
+of a `Spread`, and what no value lies below."""
+_TOTAL = "total of "
 _GROW_WITH_EACH = (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median)
 _NOTE = (
     "Rows were chosen by their noisy values; their error bars may cover less often than stated, and say nothing about "
@@ -49,13 +57,17 @@ class Extended:
     """The columns that have ends, in the order of the pairs."""
     divisors: frozenset[int]
     """How many cells share the probability to miss: noisy tables need ends for each of these numbers."""
+    has_totals: bool
+    """Whether noisy tables also need what the ends of a sum over groups are made of."""
 
 
 def shape_of(block: Block, plan: BlockPlan) -> Shape:
     """What is known beforehand about a block's table."""
     keys = [f"k{k}" for k in range(len(block.keys))]
     aggregates = [f"a{a}" for a in range(len(block.aggregates))]
-    return Shape((*keys, *aggregates), len(plan.groups) if plan.rule is None else None, is_noisy=True)
+    linear = [f"a{a}" for a, asked in enumerate(block.aggregates) if linear_noise(plan, asked) is not None]
+    rows = len(plan.groups) if plan.rule is None else None
+    return Shape((*keys, *aggregates), rows, is_noisy=True, linear=frozenset(linear))
 
 
 def end_name(aggregate: str, end: str, divisor: int) -> str:
@@ -69,6 +81,7 @@ def with_intervals(query: exp.Query, tables: Mapping[str, Shape]) -> Extended:
     view = view_of(extended, tables)
     positions: list[int] = []
     divisors: set[int] = set()
+    has_totals = False
     for position in range(len(view.names)):
         trial = _Demand()
         if not view.shows_noise(position) or _column_ends(view, position, trial) is None:
@@ -77,7 +90,8 @@ def with_intervals(query: exp.Query, tables: Mapping[str, Shape]) -> Extended:
         _column_ends(view, position, _Demand(divisor, is_trial=False))
         positions.append(position)
         divisors.add(divisor)
-    return Extended(extended if positions else query, tuple(positions), frozenset(divisors))
+        has_totals |= any(name.startswith(_TOTAL) for _, name in trial.cells)
+    return Extended(extended if positions else query, tuple(positions), frozenset(divisors), has_totals)
 
 
 def choice_notes(question: Question) -> list[str]:
@@ -104,6 +118,10 @@ class _Demand:
 
     def over_all_groups(self) -> _Demand:
         return _Demand(self.divisor, self.is_trial, True, self.cells)
+
+    def counts_total(self, source: TableSource, name: str) -> None:
+        """Write down that a sum over groups is used, which is one cell."""
+        self.cells[id(source.node), _TOTAL + name] = 1
 
     def counts(self, source: TableSource, name: str) -> bool:
         """Write down which cells are used; False where nobody may know how many they are."""
@@ -186,6 +204,9 @@ class _Place:
         )
         if not is_read or self.is_inside or (isinstance(node, exp.Filter) and self.is_noisy(node.expression)):
             return None
+        total = self._total(node, call)
+        if total is not None:
+            return total
         x = ends_of(call.this, _Place(self.view, self.demand.over_all_groups(), is_inside=True))
         if x is None or not x.is_plain:
             return None
@@ -195,6 +216,69 @@ class _Place:
         ends = [_over(node, type(call)(this=end.copy())) for end in (x.low, x.high)]
         low, high = (exp.Case(ifs=[exp.If(this=is_known.copy(), true=end)]) for end in ends)
         return Ends(low, high)
+
+    def _total(self, node: exp.Expr, call: exp.Expr) -> Ends | None:
+        """The ends of a sum or mean of groups whose noises are independent; see `sums_over_groups`."""
+        leaf = _leaf(self.view, call.this) if isinstance(call, (exp.Sum, exp.Avg)) else None
+        if leaf is None or leaf[1] not in leaf[0].shape.linear or self.view.noise_chose_rows:
+            return None
+        self.demand.counts_total(*leaf)
+        raw, each, square, least_reach, floor = (
+            _carried(self.view, call.this, end_name("", end, self.demand.divisor), self.demand.is_trial)
+            for end in TOTAL_PARTS
+        )
+
+        def over(kind: type[exp.AggFunc], column: exp.Expr) -> exp.Expr:
+            return _over(node, kind(this=column.copy()))
+
+        count = over(exp.Count, raw)
+        worst = exp.Mul(this=count.copy(), expression=over(exp.Max, each))
+        root = exp.Sqrt(this=exp.Mul(this=count.copy(), expression=over(exp.Max, square)))
+        reach = _call("LEAST", worst, _call("GREATEST", root, over(exp.Max, least_reach)))
+        is_known = _call("ISFINITE", over(exp.Max, each))
+        low, high = (
+            _call("GREATEST", kind(this=over(exp.Sum, raw), expression=reach.copy()), over(exp.Max, floor))
+            for kind in (exp.Sub, exp.Add)
+        )
+        if isinstance(call, exp.Avg):
+            low, high = (exp.Div(this=end, expression=count.copy()) for end in (low, high))
+        low, high = (exp.Case(ifs=[exp.If(this=is_known.copy(), true=end)]) for end in (low, high))
+        return Ends(low, high)
+
+
+def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def _leaf(view: View, node: exp.Expr) -> tuple[TableSource, str] | None:
+    """The noisy table and the aggregate that a column is, row by row; None where anything was done to it."""
+    found = (
+        view.found(node) if isinstance(node, exp.Column) and view.is_open and not view.query.args.get("joins") else []
+    )
+    if len(found) != 1:
+        return None
+    (source,) = found
+    if isinstance(source, TableSource):
+        return source, node.name
+    positions = source.view.positions(node.name)
+    if len(positions) != 1 or source.is_chosen or _is_grouped(source.view):
+        return None
+    return _leaf(source.view, source.view.projections[positions[0]].unalias())
+
+
+def _carried(view: View, node: exp.Expr, ending: str, is_trial: bool) -> exp.Expr:
+    """A column that stands beside a column of a noisy table, brought up to where that column was brought."""
+    if not isinstance(node, exp.Column):
+        raise AssertionError("columns are carried")
+    (source,) = view.found(node)
+    if isinstance(source, TableSource):
+        return column_of(source.alias, node.name + ending)
+    (position,) = source.view.positions(node.name)
+    carried = _carried(source.view, source.view.projections[position].unalias(), ending, is_trial)
+    name = f"__{position}{ending}"
+    if not is_trial and name not in [each.alias for each in source.view.query.selects[len(source.view.names) :]]:
+        source.view.query.append("expressions", exp.alias_(carried, name, quoted=True))
+    return column_of(source.alias, name)
 
 
 def _over(node: exp.Expr, aggregate: exp.Expr) -> exp.Expr:

@@ -28,6 +28,8 @@ class Shape:
     """How many groups a noisy table has; None where noise chose which are shown."""
     is_noisy: bool
     """Whether it is a block's table, whose columns are keys k0, k1, … and aggregates a0, a1, …"""
+    linear: frozenset[str] = frozenset()
+    """The aggregates whose noise is a sum of noises of their own in every group."""
 
 
 @dataclass(frozen=True)
