@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
 
-.PHONY: demo test lint bench docs clean help
+.PHONY: demo test lint soak bench docs clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -32,6 +32,9 @@ lint: $(DEV)  ## ruff, mypy --strict, import-linter
 
 test: lint  ## every check there is
 	$(BIN)/pytest -n auto
+
+soak: $(DEV)  ## the long checks at full size: 10,000 requests, 200 kills, audits of a million answers
+	$(BIN)/python -m tests.soak
 
 bench: $(READY)  ## measure, and measure the peers in the same run
 	$(BIN)/python -m bench

@@ -1,0 +1,29 @@
+"""The checks of the soak, small: they run here at every step once, so that the long run never surprises."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.soak.crashing_ask import FORGETFUL, STEPS
+from tests.soak.killed_asks import kill_curators
+from tests.soak.killed_ingests import kill_ingests
+
+
+def nothing() -> None: ...
+
+
+def test_a_curator_killed_at_each_step_of_an_ask_releases_nothing_free_and_charges_nothing_twice(
+    tmp_path: Path,
+) -> None:
+    kill_curators(tmp_path, len(STEPS), 1, nothing)
+
+
+def test_an_ingest_killed_at_random_leaves_a_whole_version(tmp_path: Path) -> None:
+    kill_ingests(tmp_path, 1, 2, nothing)
+
+
+def test_an_answer_that_is_released_before_it_is_stored_is_found(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="was not stored"):
+        kill_curators(tmp_path, 1, 0, nothing, [FORGETFUL])
