@@ -24,6 +24,7 @@ from discreet.errors import InvalidInput, QueryRefused
 from discreet.privacy.loss import Pure
 from tests.curator.test_curator import policy, visits
 from tests.curator.test_made_up import CUSTOMERS, ITEMS, ORDERS, VISITS, WARDS
+from tests.query.world import CATALOG, read_queries
 
 QUESTIONS = [
     "SELECT ward, COUNT(*) AS n, AVG(age) AS mean_age FROM visits GROUP BY ward ORDER BY ward",
@@ -181,6 +182,11 @@ def test_policies_alone_rehearse_every_kind_of_column() -> None:
     assert rehearse([VISITS], sql, epsilon=1).table.num_rows == 6
     dated = "SELECT date_trunc('month', day) AS month, COUNT(note), COUNT(seen) FROM visits GROUP BY month"
     assert rehearse([VISITS], dated, epsilon=1).table.num_rows == 2
+
+
+@pytest.mark.parametrize("sql", [*read_queries("answers.sql"), *read_queries("measured.sql")][::12])
+def test_what_is_answered_is_rehearsed_from_policies_alone(sql: str) -> None:
+    assert rehearse(CATALOG, sql, epsilon=5, rows=100).table.num_columns
 
 
 def test_an_approximate_budget_is_rehearsed_in_its_own_terms(tmp_path: Path) -> None:

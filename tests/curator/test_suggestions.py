@@ -95,6 +95,7 @@ def test_bounds_are_round_and_hold_nearly_all_values(
     stated = loads(dumps(replace(table_of(column), columns=(Column("person", INTEGER),))) + f"  {found.policy}\n")
     assert stated.column("x") == Column("x", column.type, lower=bounds[0], upper=bounds[1])
     assert found.policy in str(found)
+    assert ("The policy says" in str(found)) is (column.bounds is not None)
 
 
 def test_a_bound_beyond_the_last_place_is_said_to_be_one(tmp_path: Path) -> None:

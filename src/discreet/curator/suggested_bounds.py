@@ -71,10 +71,12 @@ class SuggestedBounds:
                 "Spend more, or state bounds from common knowledge."
             )
         beyond = " Values go on beyond the last place that was looked at." * self.goes_on
+        before = self.column.bounds
+        now = "" if before is None else f" The policy says {written(before[0])} to {written(before[1])} now."
         return (
             f"{self.policy}\n"
             f"About {self.share:.1%} of the values seen lie between these bounds. "
-            f"Fewer than about {self.least:,.0f} rows in one place are not told from noise.{beyond}"
+            f"Fewer than about {self.least:,.0f} rows in one place are not told from noise.{beyond}{now}"
         )
 
 
