@@ -239,3 +239,14 @@ def test_an_analyst_without_delta_cannot_ask_by_unlisted_keys(tmp_path: Path) ->
     with pytest.raises(BudgetExceeded, match="the δ for keys that nobody listed"):
         curator.ask(by_drug, epsilon="0.1", analyst="ana")
     assert curator.ask(by_drug, epsilon="0.1", analyst="bo").charged
+
+
+def test_the_largest_group_is_named_without_its_count_and_served_again(tmp_path: Path) -> None:
+    curator = opened(tmp_path)
+    largest = "SELECT age FROM visits GROUP BY age ORDER BY COUNT(*) DESC LIMIT 1"
+    answer = curator.ask(largest, epsilon=1)
+    assert answer.table.num_rows == 1
+    assert curator.ask(largest, epsilon=1).to_rows() == answer.to_rows()
+    assert any("largest groups were chosen" in note for note in answer.notes)
+    assert "largest groups" in str(answer.certificate["plan"]["blocks"])
+    assert _spent(curator) == 1

@@ -18,7 +18,7 @@ from discreet.curator.amount import as_json
 from discreet.curator.ledger import Ledger, Receipt
 from discreet.curator.statements import number, statements
 from discreet.privacy.loss import Pure, ZeroConcentrated
-from discreet.query.choice import Choice
+from discreet.query.choice import Choice, TopChoice
 from discreet.query.measure import Measured
 from discreet.query.plan import BlockPlan, Priced
 from discreet.query.question import Question
@@ -77,7 +77,8 @@ def _shares(plan: BlockPlan) -> list[Fraction]:
     chosen = [choice.epsilon for choice in plan.choices]
     if isinstance(plan.loss, ZeroConcentrated):
         chosen = [epsilon**2 / 8 for epsilon in chosen]
-    return [*(priced.share for priced in plan.parts), *chosen]
+    picked = [amount_of(plan.loss) / plan.top.picks] * plan.top.picks if plan.top is not None else []
+    return [*(priced.share for priced in plan.parts), *chosen, *picked]
 
 
 def _promise(question: Question) -> dict[str, Any]:
@@ -104,7 +105,7 @@ def _block(measured: Measured) -> dict[str, Any]:
         "groups": _groups(measured),
         "rows": f"a unit with n rows counts as min(n, {plan.rows_per_unit}), each row with an equal part",
         "loss": as_json(plan.loss),
-        "mechanisms": [*map(_added_noise, plan.parts), *map(_chosen, plan.choices)],
+        "mechanisms": [*map(_added_noise, plan.parts), *map(_chosen, plan.choices), *map(_picked, _tops(plan))],
     }
 
 
@@ -127,6 +128,19 @@ def _added_noise(priced: Priced) -> dict[str, Any]:
         "one_unit_moves": {"in_all": priced.moves, "squared": priced.moves_squared},
         "integers_per_row": priced.weight,
     }
+
+
+def _tops(plan: BlockPlan) -> list[TopChoice]:
+    return [] if plan.top is None else [plan.top]
+
+
+def _picked(top: TopChoice) -> dict[str, Any]:
+    """The largest groups themselves, one after the other."""
+    said: dict[str, Any] = {
+        "choice": "exponential mechanism, as often as groups are shown",
+        "for": ["the largest groups"],
+    }
+    return said | {"epsilon": number(top.epsilon), "factor": str(top.factor), "between": top.points, "picks": top.picks}
 
 
 def _chosen(choice: Choice) -> dict[str, Any]:

@@ -18,7 +18,7 @@ def notes_of(question: Question, confidence: float) -> tuple[str, ...]:
     """Every sentence once, in the order of the query."""
     notes: list[str] = []
     for plan in question.plans:
-        notes += [*_about_rows(plan, question), *_about_groups(plan), *_about_choices(plan, confidence)]
+        notes += [*_about_rows(plan, question), *_about_groups(plan, confidence), *_about_choices(plan, confidence)]
     return tuple(dict.fromkeys([*notes, *choice_notes(question)]))
 
 
@@ -35,7 +35,11 @@ def _about_rows(plan: BlockPlan, question: Question) -> list[str]:
     return notes
 
 
-def _about_groups(plan: BlockPlan) -> list[str]:
+def _about_groups(plan: BlockPlan, confidence: float) -> list[str]:
+    if plan.top is not None:
+        behind = rank_error(plan.top.points, plan.top.factor, 1 - (1 - confidence) / plan.top.picks) / plan.weight
+        bad = f"none of them is more than {behind:,.0f} rows behind one that was left out, {confidence:.0%} of the time"
+        return [f"The {plan.top.picks} largest groups were chosen one after the other, without counts; {bad}."]
     if plan.rule is not None:
         many = "" if plan.rule.per_unit == 1 and plan.weight == 1 else f"; a person is in {plan.rule.per_unit} of them"
         shown = f"A group is shown when about {plan.rule.threshold} people or more are in it{many}."

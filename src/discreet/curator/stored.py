@@ -19,7 +19,7 @@ def stored(measured: list[Measured]) -> bytes:
     """The noisy values of every block, as one Arrow stream per block; keys only where they are not public."""
     buffer = io.BytesIO()
     for one in measured:
-        shown = [] if one.plan.rule is None else one.groups.columns()
+        shown = one.groups.columns() if one.plan.releases_keys else []
         columns = {f"k{k}": column for k, column in enumerate(shown)}
         columns |= {f"s{k}_{j}": pa.array(v) for k, part in enumerate(one.sums) for j, v in enumerate(part)}
         columns |= {f"c{k}": pa.array(values) for k, values in enumerate(one.chosen)}
@@ -36,10 +36,10 @@ def restored(data: bytes, plans: Sequence[BlockPlan]) -> list[Measured]:
     for plan in plans:
         with pa.ipc.open_stream(buffer) as reader:
             table = reader.read_all()
-        groups = public_groups(plan) if plan.rule is None else Groups.shown(plan.block.keys, table)
+        groups = Groups.shown(plan.block.keys, table) if plan.releases_keys else public_groups(plan)
         sums = [
             [np.asarray(table[f"s{k}_{j}"]) for j in range(priced.part.size)] for k, priced in enumerate(plan.parts)
         ]
-        chosen = [np.asarray(table[f"c{k}"]) for k in range(len(plan.choices))]
+        chosen = [np.asarray(table[f"c{k}"]) for k in range(len(plan.choices) + (plan.top is not None))]
         found.append(Measured(plan, groups, sums, chosen))
     return found

@@ -73,6 +73,8 @@ class Block:
     """Where the query says so, for refusals that point."""
     aggregates: list[Aggregate] = field(default_factory=list)
     """What is asked about each group, each once."""
+    top: int | None = None
+    """How many groups are wanted, where only the names of the largest are shown."""
 
     @property
     def name(self) -> str:

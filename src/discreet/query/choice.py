@@ -13,7 +13,7 @@ from discreet.query.block import Aggregate, AggregateKind
 from discreet.query.domains import Key
 from discreet.query.parts import bounds_of
 
-__all__ = ["Choice", "ModeChoice", "QuantileChoice", "importance_of", "mode_of", "quantile_of"]
+__all__ = ["Choice", "ModeChoice", "QuantileChoice", "TopChoice", "importance_of", "mode_of", "quantile_of"]
 
 _POINTS = 2**14
 _FURTHEST = 2**60
@@ -67,6 +67,22 @@ class ModeChoice:
     def points(self) -> int:
         """How many answers are possible."""
         return len(self.values)
+
+
+@dataclass(frozen=True)
+class TopChoice:
+    """The heaviest groups themselves, best first, each from those that are left."""
+
+    aggregate: Aggregate
+    """Which rows count."""
+    epsilon: Fraction
+    """The pure loss of one pick."""
+    picks: int
+    """How many are chosen."""
+    points: int
+    """Among how many."""
+    factor: Fraction
+    """What a weight is multiplied by: ε/Δ."""
 
 
 Choice = QuantileChoice | ModeChoice

@@ -7,7 +7,7 @@ where the noisy number of people who hold them reaches the threshold; of the oth
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,11 +16,11 @@ import pyarrow as pa
 from discreet.exact.grid import LARGEST_STEPS, Integers
 from discreet.noise.choice import GumbelChoice
 from discreet.noise.source import Source, Stream
-from discreet.query.choice import Choice, ModeChoice
+from discreet.query.choice import Choice, ModeChoice, TopChoice
 from discreet.query.groups import Groups
 from discreet.query.parts import People, Values
 from discreet.query.plan import BlockPlan
-from discreet.query.statement import counted_apart, histogram_of, sums_of
+from discreet.query.statement import counted_apart, histogram_of, sums_of, weights_of
 from discreet.query.weighted_quantile import choose_quantile
 
 __all__ = ["Measured", "Run", "exact_sums", "measure", "nothing_measured", "public_groups"]
@@ -45,6 +45,8 @@ class Measured:
 def measure(plan: BlockPlan, run: Run, source: Source) -> Measured:
     """Read the rows, add noise, and forget the exact sums."""
     stream = source.open()
+    if plan.top is not None:
+        return _top_groups(plan, plan.top, run, stream)
     if plan.rule is None:
         groups = public_groups(plan)
         held = None
@@ -69,6 +71,8 @@ def nothing_measured(plan: BlockPlan) -> Measured:
     """The shape of what a block will release, with zeros for values; no row is read."""
     groups = public_groups(plan) if plan.rule is None else Groups.shown(plan.block.keys, _no_keys(plan))
     zeros = np.zeros(len(groups), np.int64)
+    if plan.top is not None:
+        return Measured(plan, groups, [], [zeros])
     return Measured(plan, groups, [[zeros] * priced.part.size for priced in plan.parts], [zeros for _ in plan.choices])
 
 
@@ -114,6 +118,16 @@ def _shown(plan: BlockPlan, run: Run, stream: Stream) -> tuple[Groups, Integers]
     table = table.append_column("noisy", pa.array(noisy)).filter(pa.array(passed))
     groups = Groups.shown(plan.block.keys, table)
     return groups, _placed(groups, table, "noisy")
+
+
+def _top_groups(plan: BlockPlan, top: TopChoice, run: Run, stream: Stream) -> Measured:
+    """The groups that were chosen; their ranks stand where their counts would."""
+    everywhere = public_groups(plan)
+    weights = _placed(everywhere, run(*weights_of(plan, top)), "s")
+    best_first = GumbelChoice(weights, top.factor).podium(top.picks, stream)
+    order = np.argsort(best_first)
+    groups = replace(everywhere, codes=everywhere.codes[best_first[order]])
+    return Measured(plan, groups, [], [(top.picks - order).astype(np.int64)])
 
 
 def _chosen(plan: BlockPlan, groups: Groups, choice: Choice, run: Run, source: Source) -> Integers:

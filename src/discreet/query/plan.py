@@ -10,6 +10,7 @@ price and public tables.
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -21,7 +22,7 @@ from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy.loss import Pure
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.block import Aggregate, AggregateKind, Block
-from discreet.query.choice import Choice, importance_of, mode_of, quantile_of
+from discreet.query.choice import Choice, TopChoice, importance_of, mode_of, quantile_of
 from discreet.query.domains import Key, domain_of, known_domains
 from discreet.query.expression import Expression
 from discreet.query.forms import Noise
@@ -31,6 +32,7 @@ from discreet.query.public_values import ListValues
 from discreet.query.refusal import refuse
 from discreet.query.relation import Privacy
 from discreet.query.shares import Price, amount_of, of_amount, split_price
+from discreet.query.top import selection_is_better
 
 __all__ = ["BlockPlan", "Draft", "KeyRule", "Priced", "drafted", "plan_block"]
 
@@ -105,6 +107,8 @@ class BlockPlan:
     choices: list[Choice]
     rule: KeyRule | None
     """Which keys are shown, when they are not public."""
+    top: TopChoice | None
+    """How the largest groups are chosen, when nothing else is measured."""
     loss: Price
     """What the block costs."""
 
@@ -112,6 +116,11 @@ class BlockPlan:
     def noises(self) -> list[Noise]:
         """The noise of every part."""
         return [priced.noise for priced in self.parts]
+
+    @property
+    def releases_keys(self) -> bool:
+        """Whether noise decides which groups are shown."""
+        return self.rule is not None or self.top is not None
 
     @property
     def delta(self) -> Fraction:
@@ -136,6 +145,8 @@ class Draft:
     domains: list[tuple[Key, ...]] | None
     laid: list[Laid]
     chosen: list[Aggregate]
+    picks: int = 0
+    """How many groups are chosen instead, by what ``chosen`` counts."""
 
     @property
     def importances(self) -> list[Fraction]:
@@ -144,9 +155,12 @@ class Draft:
         return parts + [importance_of(aggregate) for aggregate in self.chosen]
 
 
-def drafted(block: Block, public_values: ListValues | None = None) -> Draft:
+def drafted(block: Block, price: Price, public_values: ListValues | None = None) -> Draft:
     """Lay out a block: its groups where they are public, its parts and its choices."""
     domains = known_domains(block, public_values)
+    size = math.prod(map(len, domains or []))
+    if domains is not None and block.top is not None and selection_is_better(block.top, size, price):
+        return Draft(block, domains, [], list(block.aggregates), block.top)
     chosen = [aggregate for aggregate in block.aggregates if aggregate.kind.is_choice]
     if domains is not None:
         return Draft(block, domains, laid_out(block.aggregates), chosen)
@@ -161,6 +175,8 @@ def drafted(block: Block, public_values: ListValues | None = None) -> Draft:
 
 def plan_block(draft: Draft, price: Price, delta: Fraction = Fraction(0)) -> BlockPlan:
     """Divide ``price`` between the parts and choices of a block; ``delta`` pays for keys that are not public."""
+    if draft.picks:
+        return _plan_top(draft, price)
     block, privacy = draft.block, _privacy(draft.block)
     if draft.domains is None and not delta:
         raise refuse(block.places[0], "the groups are not public", _NOT_PUBLIC)
@@ -172,7 +188,18 @@ def plan_block(draft: Draft, price: Price, delta: Fraction = Fraction(0)) -> Blo
     choices = [_choice(aggregate, of_amount(price, share), reach) for aggregate, share in pairs]
     groups = [] if draft.domains is None else list(itertools.product(*draft.domains))
     rule = _key_rule(parts, delta) if draft.domains is None else None
-    return BlockPlan(block, draft.domains, groups, weight, rows, parts, choices, rule, price)
+    return BlockPlan(block, draft.domains, groups, weight, rows, parts, choices, rule, None, price)
+
+
+def _plan_top(draft: Draft, price: Price) -> BlockPlan:
+    """Choose the largest groups, for ``price``; k picks of ε each are kε-private, and k·ε²/8 in ρ."""
+    privacy, (weight, rows) = _privacy(draft.block), _weights(_privacy(draft.block))
+    share = amount_of(price) / draft.picks
+    epsilon = share if isinstance(price, Pure) else sqrt_down(8 * share)
+    groups = list(itertools.product(*(draft.domains or [])))
+    factor = epsilon / (rows * weight * _times(privacy))
+    top = TopChoice(draft.chosen[0], epsilon, draft.picks, len(groups), factor)
+    return BlockPlan(draft.block, draft.domains, groups, weight, rows, [], [], None, top, price)
 
 
 def _privacy(block: Block) -> Privacy:

@@ -114,7 +114,7 @@ def prepare_all(
         raise refuse(queries[0].above, "a question about a protected table needs a price", "pass epsilon=")
     _check_units(queries, blocks)
     homes, together = _merged(blocks)
-    plans = _planned([drafted(block, public_values) for block in together], price, delta)
+    plans = _planned([drafted(block, price, public_values) for block in together], price, delta)
     places = iter(homes)
     return [Question(query, tuple(plans[next(places)] for _ in query.blocks), price) for query in queries]
 
@@ -135,7 +135,7 @@ def _merged(blocks: list[Block]) -> tuple[list[int], list[Block]]:
         same = _rows_and_keys(block)
         if same not in found:
             found[same] = len(together)
-            together.append(Block(len(together) + 1, block.rows, block.keys, block.places))
+            together.append(Block(len(together) + 1, block.rows, block.keys, block.places, top=block.top))
         homes.append(found[same])
         for aggregate in block.aggregates:
             together[found[same]].ask(aggregate)
@@ -146,7 +146,8 @@ def _rows_and_keys(block: Block) -> str:
     statement = Statement()
     keys = [key.write(statement) for key in block.keys]
     text = block.rows.write(statement)
-    return repr((keys, text, [bound(value) for value in statement.parameters]))
+    asked = [block.top, *block.aggregates] if block.top else []  # a selection measures nothing for others
+    return repr((keys, text, [bound(value) for value in statement.parameters], asked))
 
 
 def _planned(drafts: list[Draft], price: Price, delta: Fraction) -> list[BlockPlan]:
@@ -174,6 +175,7 @@ def _facts(plan: BlockPlan) -> dict[str, Any]:
     return {
         "statements": statements,
         "groups": repr(plan.groups),
+        "top": repr(plan.top),
         "noise": [repr((priced.noise, str(priced.share), priced.scale, priced.weight)) for priced in plan.parts],
         "choices": [repr((choice.epsilon, choice.points, choice.factor, _shape(choice))) for choice in plan.choices],
         "rule": repr(plan.rule),

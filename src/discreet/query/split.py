@@ -28,6 +28,7 @@ from discreet.query.refusal import refuse
 from discreet.query.relation import Names, Relation, filtered, projected, united
 from discreet.query.scope import Released, Scope, check_alias
 from discreet.query.tables import find_table, table_rows
+from discreet.query.top import wanted_top
 
 __all__ = ["SplitQuery", "split"]
 
@@ -215,6 +216,7 @@ class _Splitter:
         block = Block(len(self.blocks) + 1, rows, keys, [] if group is None else group.expressions)
         self.blocks.append(block)
         above = lifted(node, block, look_up, lambda query: self.answer(query, scope))
+        block.top = wanted_top(above, block.aggregates)
         if not block.aggregates:
             raise refuse(node, "nothing is measured: the groups are public", "add COUNT(*)")
         return Released(above)

@@ -12,12 +12,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.exact.grid import LARGEST_STEPS
-from discreet.query.choice import Choice, ModeChoice
+from discreet.query.choice import Choice, ModeChoice, TopChoice
 from discreet.query.expression import Expression, Field, Statement
 from discreet.query.parts import People, PlainSum, Tally, Values
 from discreet.query.plan import BlockPlan, Priced
 
-__all__ = ["Parameters", "histogram_of", "statements_of", "sums_of"]
+__all__ = ["Parameters", "histogram_of", "statements_of", "sums_of", "weights_of"]
 
 Parameters = list[object]
 
@@ -29,6 +29,7 @@ _SHORT = 2**31
 def statements_of(plan: BlockPlan) -> list[tuple[str, Parameters]]:
     """Every statement that the plan runs, in order."""
     sums = [sums_of(plan)] if _added_up(plan) else []
+    sums += [weights_of(plan, plan.top)] if plan.top is not None else []
     apart = [counted_apart(plan, priced) for priced in plan.parts if isinstance(priced.part, (People, Values))]
     return [*sums, *apart, *(histogram_of(plan, choice) for choice in plan.choices)]
 
@@ -80,6 +81,20 @@ def _values_statement(plan: BlockPlan, priced: Priced, rows: str, kept: str) -> 
         source = _first_few(source, ["x", *keys], priced.most)
     text = f"WITH {rows}, _present AS ({source}) SELECT {', '.join([*keys, 'COUNT(DISTINCT x) AS s'])} FROM _present"
     return f"{text}{_grouped(keys)}"
+
+
+def weights_of(plan: BlockPlan, top: TopChoice) -> tuple[str, Parameters]:
+    """The weight ``s`` of every group, for a choice among groups."""
+    statement = Statement()
+    tests = []
+    if top.aggregate.condition is not None:
+        tests.append(top.aggregate.condition.write(statement))
+    if top.aggregate.argument is not None:
+        tests.append(f"{_presence(top.aggregate.argument, statement)} IS NOT NULL")
+    source = _weighted(plan, [f"{' AND '.join(tests) or 'TRUE'} AS f"], statement)
+    keys, weight = _keys(plan), f"{_saturated(_total('w'))} AS s"
+    text = f"SELECT {', '.join([*keys, weight])} FROM _weighted WHERE f"
+    return f"WITH {source} {text}{_grouped(keys)}", statement.parameters
 
 
 def histogram_of(plan: BlockPlan, choice: Choice) -> tuple[str, Parameters]:
