@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from discreet.cli.options import DEFAULT_FOLDER, Folder
 from discreet.cli.output import check_folder, console, refusals, say
+from discreet.errors import LedgerError
 
 if TYPE_CHECKING:
     from discreet.curator.ledger import Entry
@@ -22,13 +23,18 @@ def show(folder: Folder = DEFAULT_FOLDER, last: Annotated[int, typer.Option(min=
     [dim]Example:[/]  discreet ledger show --last 50
     """
     with refusals():
+        import apsw
+
         from discreet.curator.ledger import Ledger
 
         check_folder(folder)
         ledger = Ledger(folder)
-        start = max(ledger.head()[0] - last + 1, 1)
-        for entry in ledger.entries(start):
-            say(_line(entry))
+        try:
+            start = max(ledger.head()[0] - last + 1, 1)
+            for entry in ledger.entries(start):
+                say(_line(entry))
+        except apsw.Error:
+            raise LedgerError("the ledger must be readable", str(folder), "see discreet ledger verify") from None
 
 
 def _line(entry: Entry) -> str:

@@ -49,7 +49,7 @@ from discreet.privacy.loss import Loss, Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.answered import answered
 from discreet.query.measure import Measured, measure
-from discreet.query.output_names import labelled
+from discreet.query.output_names import labelled, shares_of
 from discreet.query.plan import BlockPlan
 from discreet.query.public_values import PublicValues
 from discreet.query.question import ExpectedError, Question, fingerprint_of
@@ -78,6 +78,8 @@ class Explanation:
     """How many rows the noisy table has, before HAVING and LIMIT."""
     errors: tuple[ExpectedError, ...]
     """The expected error of each aggregate, under the name of the output that shows it."""
+    shares: tuple[tuple[str, Pure | ZeroConcentrated], ...]
+    """How the price is divided so that the errors together are least: what each share answers, and the share."""
     notes: tuple[str, ...]
     """What will be clamped, weighted or left out."""
 
@@ -120,10 +122,12 @@ class Curator:
                 rule = "protected tables must have the ledger of what was spent on them"
                 raise LedgerError(rule, "<no ledger>", "put it back; a new one would grant every budget again")
             return Ledger.create(self.folder)
+        ledger = Ledger(self.folder)  # says itself why it cannot be opened
         found = verify(self.folder)
         if not found.is_sound:
+            ledger.close()
             raise LedgerError("the ledger must be sound", f"<{found.problems[0]}>", "see discreet ledger verify")
-        return Ledger(self.folder)
+        return ledger
 
     # The owner's part.
 
@@ -172,7 +176,8 @@ class Curator:
         versions = {table: self.engine.version(table) for table in sorted(question.tables)}
         affordable = self.ledger.affords(prices_of(plans_of([question]), self.catalog, analyst, versions))
         errors = labelled(question, question.errors(confidence))
-        return Explanation(question.price, affordable, groups, errors, notes_of(question, confidence))
+        notes = notes_of(question, confidence)
+        return Explanation(question.price, affordable, groups, errors, shares_of(question), notes)
 
     def ask(
         self,

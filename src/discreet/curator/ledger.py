@@ -132,7 +132,8 @@ class Ledger:
         self.path = folder / "ledger.db"
         self.witness = Witness(folder / "ledger.witness")
         if not self.path.exists():
-            raise LedgerError("there must be a ledger in the folder", str(folder), "start one with Ledger.create")
+            remedy = "put it back; Ledger.create starts an empty one"
+            raise LedgerError("there must be a ledger in the folder", str(folder), remedy)
         self.database = _connect(self.path)
         self._writer = Lock()  # one transaction at a time on one connection, whatever the threads do
 
@@ -375,4 +376,11 @@ def _explained() -> Iterator[None]:
         yield
     except (apsw.Error, OSError) as fault:
         remedy = "nothing was released; check the disk and the file, then ask again with the same request id"
-        raise LedgerError("the ledger must be writable and sound", type(fault).__name__, remedy) from fault
+        raise LedgerError("the ledger must be writable and sound", _told(fault), remedy) from fault
+
+
+def _told(fault: Exception) -> str:
+    """What happened, in words that help whoever keeps the disk."""
+    known = {"FullError": "a full disk", "BusyError": "a process that holds it", "CorruptError": "a damaged file"}
+    known |= {"ReadOnlyError": "a read-only file", "CantOpenError": "a file that cannot be opened or written"}
+    return f"<{known.get(type(fault).__name__, type(fault).__name__)}>"

@@ -9,6 +9,8 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
+from discreet.errors import LedgerError
+
 __all__ = ["Signer", "is_signed"]
 
 
@@ -25,7 +27,10 @@ class Signer:
                 os.fsync(file)
             finally:
                 os.close(file)
-        self._key = Ed25519PrivateKey.from_private_bytes(path.read_bytes())
+        try:
+            self._key = Ed25519PrivateKey.from_private_bytes(path.read_bytes())
+        except ValueError:
+            raise LedgerError("the signing key must be whole", str(path), "put it back") from None
 
     @property
     def public_key(self) -> bytes:

@@ -49,7 +49,9 @@ def verify(folder: Path) -> Verification:
             _check(ledger, result)
         finally:
             ledger.close()
-    except (DiscreetError, apsw.Error, OSError, ValueError, KeyError, TypeError) as fault:
+    except DiscreetError as refusal:
+        result.problems.append(str(refusal))
+    except (apsw.Error, OSError, ValueError, KeyError, TypeError) as fault:
         result.problems.append(f"the ledger cannot be read: {type(fault).__name__}")
     return result
 
