@@ -67,17 +67,13 @@ def _count(ward: str) -> str:
 
 def test_a_batch_costs_its_price_once_and_shares_what_it_measures_alike(tmp_path: Path) -> None:
     curator = opened(tmp_path)
-    queries = [
-        "SELECT COUNT(*) AS n FROM visits",
-        "SELECT AVG(age) AS a FROM visits",
-        "SELECT SUM(age) AS s FROM visits",
-    ]
-    count, mean, total = curator.ask_all(queries, epsilon=1)
+    queries = [f"SELECT {part} FROM visits" for part in ("COUNT(age) AS n", "AVG(age) AS a", "SUM(age) AS s")]
+    count, mean, total = curator.ask_all(queries, epsilon=1, raw=True)
     assert _spent(curator) == 1
     assert count.price == mean.price == total.price == Pure(1)
     # One tally answers all three: the mean is the ratio of the other two.
-    assert abs(total.to_rows()[0]["s"] / count.to_rows()[0]["n"] - mean.to_rows()[0]["a"]) < 0.1
-    again = curator.ask_all(queries, epsilon=1)
+    assert abs(total.to_rows()[0]["s"] / count.to_rows()[0]["n"] - mean.to_rows()[0]["a"]) < 1e-9
+    again = curator.ask_all(queries, epsilon=1, raw=True)
     assert [answer.to_rows() for answer in again] == [answer.to_rows() for answer in (count, mean, total)]
     assert not again[0].charged
     assert _spent(curator) == 1
@@ -250,3 +246,13 @@ def test_the_largest_group_is_named_without_its_count_and_served_again(tmp_path:
     assert any("largest groups were chosen" in note for note in answer.notes)
     assert "largest groups" in str(answer.certificate["plan"]["blocks"])
     assert _spent(curator) == 1
+
+
+def test_an_explanation_shows_how_the_price_is_divided(tmp_path: Path) -> None:
+    curator = opened(tmp_path, Budget(3, "1e-5", "5e-6"))
+    found = curator.explain("SELECT drug, COUNT(*) AS n, MEDIAN(age) AS half FROM visits GROUP BY drug", epsilon=1)
+    names, shares = zip(*found.shares, strict=True)
+    assert names == ("n", "which groups are shown", "half")
+    assert isinstance(found.price, ZeroConcentrated)
+    spent = sum(share.rho for share in shares if isinstance(share, ZeroConcentrated))
+    assert 0.999 * found.price.rho < spent <= found.price.rho

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 from discreet.cli.output import console, say, whisper
+from discreet.curator.amount import amount
 
 if TYPE_CHECKING:
     from discreet.curator.answer import Answer
@@ -28,6 +29,9 @@ def show_explanation(found: Explanation) -> None:
             f"error    {error.column}: "
             + ("depends on the answer" if error.within is None else f"± {_rounded(error.within)}")
         )
+    if len(found.shares) > 1:
+        for what, share in found.shares:
+            say(f"share    {what}: {amount(share)}")
     for note in found.notes:
         whisper(note)
 

@@ -64,7 +64,7 @@ def batch_facts(plans: Sequence[BlockPlan], delta: Fraction) -> dict[str, Any]:
     Under a pure budget every part is ε-private, and the worst mechanism is assumed for each. Under a concentrated one
     the ρ of the parts add up, and the total is converted at its best Rényi order.
     """
-    losses = [of_amount(plan.loss, share) for plan in plans for share in _shares(plan)]
+    losses = [of_amount(plan.loss, share) for plan in plans for share in _each(plan)]
     own = sum((plan.delta for plan in plans), Fraction(0))
     if all(isinstance(loss, Pure) for loss in losses):
         found = Batch(losses).epsilon_at(delta)
@@ -73,12 +73,11 @@ def batch_facts(plans: Sequence[BlockPlan], delta: Fraction) -> dict[str, Any]:
     return {"batch": {"parts": len(losses), "epsilon": number(found), "delta": number(delta + own)}}
 
 
-def _shares(plan: BlockPlan) -> list[Fraction]:
-    chosen = [choice.epsilon for choice in plan.choices]
-    if isinstance(plan.loss, ZeroConcentrated):
-        chosen = [epsilon**2 / 8 for epsilon in chosen]
-    picked = [amount_of(plan.loss) / plan.top.picks] * plan.top.picks if plan.top is not None else []
-    return [*(priced.share for priced in plan.parts), *chosen, *picked]
+def _each(plan: BlockPlan) -> list[Fraction]:
+    """The loss of every mechanism by itself."""
+    if plan.top is not None:
+        return [amount_of(plan.loss) / plan.top.picks] * plan.top.picks
+    return [share for _, share in plan.shares]
 
 
 def _promise(question: Question) -> dict[str, Any]:

@@ -10,8 +10,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from discreet.query.question import ExpectedError, Question
+from discreet.query.shares import Price, of_amount
 
-__all__ = ["labelled", "output_names"]
+__all__ = ["HIDDEN", "labelled", "output_names", "shares_of"]
 
 Place = tuple[str, str]
 """An aggregate: its block, and its column there."""
@@ -41,6 +42,23 @@ def labelled(question: Question, errors: list[ExpectedError]) -> tuple[ExpectedE
         within = f"{error.column} in {used[place]}" if used.get(place) else error.column
         found.append(replace(error, column=shown.get(place) or within))
     return tuple(found)
+
+
+def shares_of(question: Question) -> tuple[tuple[str, Price], ...]:
+    """How the price is divided: what each share answers, under the names of the outputs, and the share."""
+    shown, used = output_names(question.split.above)
+    found: dict[tuple[int, int], tuple[list[str], Price]] = {}
+    for block, plan in zip(question.split.blocks, question.plans, strict=True):
+        names = {a: (block.name, f"a{k}") for k, a in enumerate(block.aggregates)}
+        for number, (aggregates, share) in enumerate(plan.shares):
+            labels, _ = found.setdefault((id(plan), number), ([], of_amount(plan.loss, share)))
+            places = [(a, names[a]) for a in aggregates if a in names]
+            labels += [shown.get(place) or used.get(place) or a.kind.value for a, place in places]
+    return tuple((", ".join(dict.fromkeys(labels)) or HIDDEN, share) for labels, share in found.values())
+
+
+HIDDEN = "which groups are shown"
+"""What a share is for that no output shows: the number of people who hold a key."""
 
 
 def _aggregate(node: exp.Expr) -> Place | None:

@@ -118,6 +118,17 @@ class BlockPlan:
         return [priced.noise for priced in self.parts]
 
     @property
+    def shares(self) -> list[tuple[tuple[Aggregate, ...], Fraction]]:
+        """What each share of the price answers, and the share."""
+        if self.top is not None:
+            return [((self.top.aggregate,), amount_of(self.loss))]
+        added = [(priced.aggregates, priced.share) for priced in self.parts]
+        return added + [((choice.aggregate,), self._share(choice.epsilon)) for choice in self.choices]
+
+    def _share(self, epsilon: Fraction) -> Fraction:
+        return epsilon if isinstance(self.loss, Pure) else epsilon**2 / 8
+
+    @property
     def releases_keys(self) -> bool:
         """Whether noise decides which groups are shown."""
         return self.rule is not None or self.top is not None
