@@ -132,7 +132,7 @@ class Ledger:
         self.path = folder / "ledger.db"
         self.witness = Witness(folder / "ledger.witness")
         if not self.path.exists():
-            remedy = "put it back; Ledger.create starts an empty one"
+            remedy = "put it back, or start one with Ledger.create"
             raise LedgerError("there must be a ledger in the folder", str(folder), remedy)
         self.database = _connect(self.path)
         self._writer = Lock()  # one transaction at a time on one connection, whatever the threads do
