@@ -15,11 +15,12 @@ from discreet.query.forms import Form, Noise
 from discreet.query.intervals_above import TOTAL_PARTS, Extended, end_name, shape_of, with_intervals
 from discreet.query.measure import Measured
 from discreet.query.noisy_view import Shape
+from discreet.query.plan import BlockPlan
 from discreet.query.sandbox import post_process
 from discreet.query.split import SplitQuery
 from discreet.query.sums_over_groups import linear_noise, spread
 
-__all__ = ["Intervals", "answered", "confidence_of_each"]
+__all__ = ["Intervals", "answered", "confidence_of_each", "extension", "shown"]
 
 Intervals = dict[str, list[tuple[float, float] | None]]
 """Per column that has them, an interval per row; None where none is known, as where an end would be infinite."""
@@ -32,10 +33,26 @@ def answered(
     split: SplitQuery, measured: Sequence[Measured], public: Mapping[str, pa.Table], confidence: float, raw: bool
 ) -> tuple[pa.Table, Intervals]:
     """The table that answers a query, and the intervals of its columns; ``measured`` has what answers each block."""
+    return shown(extension(split, [one.plan for one in measured], public), split, measured, public, confidence, raw)
+
+
+def extension(split: SplitQuery, plans: Sequence[BlockPlan], public: Mapping[str, pa.Table]) -> Extended:
+    """The query above with ends added, which is decided before any row is read."""
     shapes = {name: Shape(tuple(table.column_names), table.num_rows, is_noisy=False) for name, table in public.items()}
+    shapes |= {block.name: shape_of(block, plan) for block, plan in zip(split.blocks, plans, strict=True)}
+    return with_intervals(split.above, shapes)
+
+
+def shown(
+    extended: Extended,
+    split: SplitQuery,
+    measured: Sequence[Measured],
+    public: Mapping[str, pa.Table],
+    confidence: float,
+    raw: bool,
+) -> tuple[pa.Table, Intervals]:
+    """What an extended query shows of what was measured."""
     pairs = list(zip(split.blocks, measured, strict=True))
-    shapes |= {block.name: shape_of(block, one.plan) for block, one in pairs}
-    extended = with_intervals(split.above, shapes)
     noisy = {block.name: _with_ends(one, block, confidence, raw, extended.divisors) for block, one in pairs}
     if extended.has_totals:
         noisy = {b.name: _with_totals(noisy[b.name], one, b, confidence, raw, extended.divisors) for b, one in pairs}
@@ -94,12 +111,12 @@ def _total_parts(form: Form, noise: Noise, confidence: float, divisor: int, grou
 
 def _apart(result: pa.Table, extended: Extended) -> tuple[pa.Table, Intervals]:
     """The table people see, and the intervals of its columns."""
-    shown = result.num_columns - 2 * len(extended.positions)
+    width = result.num_columns - 2 * len(extended.positions)
     intervals: Intervals = {}
     for pair, position in enumerate(extended.positions):
-        low, high = (result.column(shown + 2 * pair + end).to_pylist() for end in (0, 1))
+        low, high = (result.column(width + 2 * pair + end).to_pylist() for end in (0, 1))
         intervals[result.column_names[position]] = [_interval(*ends) for ends in zip(low, high, strict=True)]
-    return result.select(list(range(shown))), intervals
+    return result.select(list(range(width))), intervals
 
 
 def _interval(low: float | None, high: float | None) -> tuple[float, float] | None:
