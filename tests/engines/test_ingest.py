@@ -303,3 +303,10 @@ def test_counting_rows_per_person_reads_sorted_rows(engine: DuckDBEngine) -> Non
         "SELECT n, count(*) AS people FROM (SELECT _unit, count(*) AS n FROM people GROUP BY _unit) GROUP BY n"
     )
     assert found.to_pylist() == [{"n": 3, "people": 1000}]
+
+
+def test_a_public_table_has_no_people_to_be_constant_for(tmp_path: Path) -> None:
+    table = Table("wards", (Column("floor", ColumnType.INTEGER, constant_per_unit=True),), public=True)
+    with DuckDBEngine(tmp_path) as engine:
+        ingest(engine, table, pa.table({"floor": [1, 2]}))
+        assert engine.run("SELECT count(*) AS n FROM wards").to_pylist() == [{"n": 2}]

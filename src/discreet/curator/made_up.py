@@ -30,6 +30,7 @@ PublicRows = Callable[[str], pa.Table | None]
 _MOST_ROWS = 10**6
 _PUBLIC_ROWS = 10
 _LEAST_PEOPLE = 20
+_TWO = 2  # people, when true and false are their names
 _MISSING = Fraction(1, 10)
 _FIRST_DAY = date(2024, 1, 1)
 _ARROW = {
@@ -88,8 +89,11 @@ class MadeUpRows:
 
     def _people(self, table: Table, size: int) -> list[int]:
         path = self.catalog.unit_path(table.name)
-        alone = path is None or path.column is None
-        return list(range(size)) if alone else _several_each(size, table.rows_per_unit)
+        if path is None or path.column is None:
+            return list(range(size))
+        named = table.column(path.column)
+        names = _TWO if named is not None and named.type is ColumnType.BOOLEAN else size
+        return [number % names for number in _several_each(size, table.rows_per_unit)]
 
     def _parent_rows(self, table: Table, size: int) -> list[int] | None:
         """For a table that finds its people through another: which row there each row belongs to."""

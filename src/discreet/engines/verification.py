@@ -34,7 +34,7 @@ def _refuse_missing(build: Build, table: Table) -> None:
 
 
 def _refuse_changing(build: Build, table: Table) -> None:
-    names = [column.name for column in table.columns if column.constant_per_unit]
+    names = [column.name for column in table.columns if column.constant_per_unit and not table.public]
     changes = ", ".join(
         f"min({name}) IS DISTINCT FROM max({name}) OR count({name}) NOT IN (0, count(*)) AS {name}"
         for name in map(quoted, names)
