@@ -1,6 +1,6 @@
 """Linear forms of noisy integers: what COUNT and SUM are, and how far their noise can carry them.
 
-The reach of one noise is exact. For several it is a bound that is never too small:
+The reach of one narrow noise is exact. For others it is a bound that is never too small:
 
 - Laplace. X discrete Laplace of scale b, spread evenly over its cell, has tails no heavier than a Laplace variable of
   scale b + 1, because its hazard is at least 1 - e^(-1/b) ≥ 1/(b + 1). Sums of symmetric unimodal variables keep that
@@ -32,6 +32,8 @@ Noise = DiscreteLaplace | DiscreteGaussian
 Floats = npt.NDArray[np.float64]
 
 _APART = 1.01
+_FINE = 2.0**10
+"""From this scale on, the bounds are within a thousandth of the exact reach, and much faster to find."""
 _WIDE = 16.0
 
 
@@ -55,7 +57,7 @@ class Form:
 def _reach(factors: tuple[Fraction, ...], noise: Noise, confidence: float) -> float:
     if not factors:
         return 0.0
-    if len(factors) == 1:
+    if len(factors) == 1 and noise.variance < _FINE**2:
         return float(factors[0] * noise.error(open_probability(confidence, "confidence")))
     sizes = [float(factor) for factor in factors]
     if isinstance(noise, DiscreteLaplace):
