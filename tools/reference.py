@@ -13,6 +13,7 @@ from typing import Any
 import discreet
 from discreet.cli.main import app
 from discreet.mechanisms.measurement import Measurement
+from tools.sql_page import sql_page
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 ROOMS = {
@@ -122,7 +123,8 @@ def commands_page() -> str:
 def pages() -> dict[str, str]:
     """File name → content of every generated page."""
     made = {f"{room}.md": room_page(room, about) for room, about in ROOMS.items()}
-    return made | {"names.md": names_page(), "errors.md": errors_page(), "commands.md": commands_page()}
+    made |= {"names.md": names_page(), "errors.md": errors_page(), "commands.md": commands_page()}
+    return made | {"sql.md": sql_page()}
 
 
 def main() -> None:

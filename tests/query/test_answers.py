@@ -11,7 +11,7 @@ import pytest
 from discreet.privacy.loss import Pure
 from discreet.query.question import prepare
 from tests.query.hostile import DATES, REALS, TIMES, WHOLE, WORDS
-from tests.query.world import CATALOG, Row, World, answer_without_noise, read_queries
+from tests.query.world import CATALOG, Row, World, answer_without_noise, prepared, read_pairs, read_queries
 
 CLOSE = 2e-3  # the grids' rounding, at this price
 
@@ -66,6 +66,13 @@ def test_without_noise_the_answer_is_the_plain_one(query: str, world: World) -> 
         assert _holds(mine, wanted), (wanted, mine)
 
 
+@pytest.mark.parametrize(("query", "by_hand"), read_pairs("spelled.sql"))
+def test_in_any_spelling_the_answer_is_the_one_written_by_hand(query: str, by_hand: str, world: World) -> None:
+    mine = _rows(answer_without_noise(prepared(query, Pure(1000)), world))
+    for wanted in _rows(world.plain(by_hand)):
+        assert _holds(mine, wanted), (wanted, mine)
+
+
 def test_groups_that_nobody_is_in_are_listed_with_zero(world: World) -> None:
     question = prepare("SELECT age, COUNT(*) AS n FROM visits WHERE age = 37 GROUP BY age", CATALOG, Pure(1))
     rows = _rows(answer_without_noise(question, world))
@@ -100,12 +107,9 @@ def crowded() -> World:
     return found
 
 
-WEIGHTED = read_queries("weighted.sql")
-
-
-@pytest.mark.parametrize(("query", "by_hand"), list(zip(WEIGHTED[::2], WEIGHTED[1::2], strict=True)))
+@pytest.mark.parametrize(("query", "by_hand"), read_pairs("weighted.sql"))
 def test_without_noise_the_answer_is_the_weighted_one_written_by_hand(query: str, by_hand: str, crowded: World) -> None:
-    mine = _rows(answer_without_noise(prepare(query, CATALOG, Pure(1000)), crowded))
+    mine = _rows(answer_without_noise(prepared(query, Pure(1000)), crowded))
     wanted = _rows(crowded.plain(by_hand))
     assert wanted
     assert all(_holds(mine, row) for row in wanted), (wanted, mine)

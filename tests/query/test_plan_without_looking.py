@@ -12,9 +12,10 @@ from discreet.query.answered import answered
 from discreet.query.measure import measure
 from discreet.query.question import Question, prepare
 from tests.query.hostile import Person, world_of
-from tests.query.world import CATALOG, World, read_queries
+from tests.query.world import CATALOG, World, prepared, read_pairs, read_queries
 
-QUERIES = [*read_queries("answers.sql"), *read_queries("measured.sql")]
+SPELLED = [query for query, _ in read_pairs("spelled.sql")]
+QUERIES = [*read_queries("answers.sql"), *read_queries("measured.sql"), *SPELLED]
 ROW = ("a", 50, 10.0, 1.0, 5, None, None, True, "n", "x")
 FULL = world_of({k: Person([ROW] * k, [(1950, "f")], (k, True)) for k in range(5)})
 EMPTY = World({})
@@ -28,7 +29,7 @@ def _answer(question: Question, world: World) -> pa.Table:
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_the_shape_of_an_answer_does_not_depend_on_the_rows(query: str) -> None:
-    question = prepare(query, CATALOG, Pure(1))
+    question = prepared(query, Pure(1))
     full, empty = _answer(question, FULL), _answer(question, EMPTY)
     assert full.schema == empty.schema
     if not any(word in query for word in ("HAVING", "LIMIT", "DISTINCT", "WHERE n")):
@@ -37,7 +38,7 @@ def test_the_shape_of_an_answer_does_not_depend_on_the_rows(query: str) -> None:
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_the_same_text_gives_the_same_plan(query: str) -> None:
-    first, second = (prepare(query, CATALOG, Pure(1)) for _ in range(2))
+    first, second = (prepared(query, Pure(1)) for _ in range(2))
     assert first.fingerprint({}) == second.fingerprint({}) == first.fingerprint({})
     assert first.errors() == second.errors()
     assert [plan.groups for plan in first.plans] == [plan.groups for plan in second.plans]
@@ -70,7 +71,7 @@ def test_a_query_named_once_and_used_twice_is_measured_once() -> None:
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_everything_that_is_measured_is_used(query: str) -> None:
-    question = prepare(query, CATALOG, Pure(1))
+    question = prepared(query, Pure(1))
     used = {table.name for table in question.split.above.find_all(exp.Table)}
     assert {plan.block.name for plan in question.plans} <= used
 

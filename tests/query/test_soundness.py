@@ -19,14 +19,15 @@ from discreet.query.plan import BlockPlan
 from discreet.query.question import prepare
 from discreet.query.statement import histogram_of
 from tests.query.hostile import PEOPLE, Person, world_of
-from tests.query.world import CATALOG, World, read_queries
+from tests.query.world import CATALOG, World, prepared, read_pairs, read_queries
 
-QUERIES = [*read_queries("answers.sql"), *read_queries("measured.sql")]
+SPELLED = [query for query, _ in read_pairs("spelled.sql")]
+QUERIES = [*read_queries("answers.sql"), *read_queries("measured.sql"), *SPELLED]
 
 
 @cache
 def _plans() -> list[tuple[str, BlockPlan]]:
-    return [(query, plan) for query in QUERIES for plan in prepare(query, CATALOG, Pure(1)).plans]
+    return [(query, plan) for query in QUERIES for plan in prepared(query, Pure(1)).plans]
 
 
 def _check_sums(query: str, plan: BlockPlan, here: World, there: World) -> None:
@@ -99,7 +100,7 @@ def test_the_worst_person_reaches_the_declared_move() -> None:
 
 def test_noise_is_scaled_to_the_declared_move_and_the_shares_add_up_to_the_price() -> None:
     for query in QUERIES:
-        plans = prepare(query, CATALOG, Pure(1)).plans
+        plans = prepared(query, Pure(1)).plans
         for priced in (priced for plan in plans for priced in plan.parts):
             assert isinstance(priced.noise, DiscreteLaplace)
             assert priced.moves / priced.noise.scale == priced.share, query
@@ -110,7 +111,7 @@ def test_noise_is_scaled_to_the_declared_move_and_the_shares_add_up_to_the_price
 
 def test_gaussian_shares_add_up_to_the_price_too() -> None:
     for query in QUERIES:
-        plans = prepare(query, CATALOG, ZeroConcentrated(1)).plans
+        plans = prepared(query, ZeroConcentrated(1)).plans
         spent = Fraction(0)
         for priced in (priced for plan in plans for priced in plan.parts):
             assert isinstance(priced.noise, DiscreteGaussian)

@@ -16,10 +16,12 @@ from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, ForeignKey, Table
 from discreet.engines.parameters import bound
+from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.answer_table import noisy_table
 from discreet.query.measure import Measured, exact_sums, public_groups
-from discreet.query.question import Question
+from discreet.query.public_values import PublicValues
+from discreet.query.question import Question, prepare
 from discreet.query.sandbox import post_process
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -148,6 +150,20 @@ def answer_without_noise(question: Question, world: World) -> pa.Table:
         measured = Measured(plan, groups, exact_sums(plan, groups, world.run), chosen)
         tables[block.name] = noisy_table(measured, 0.95, raw=True, block=block)
     return post_process(question.split.above, tables | world.public(question))
+
+
+PUBLIC_VALUES = PublicValues(CATALOG, World({}).run, lambda _: "1")
+
+
+def prepared(query: str, price: Pure | ZeroConcentrated) -> Question:
+    """The planned query; public tables hold what they hold in every world that does not say otherwise."""
+    return prepare(query, CATALOG, price, public_values=PUBLIC_VALUES)
+
+
+def read_pairs(name: str) -> list[tuple[str, str]]:
+    """The pairs of a fixture: a query, and what is expected of it, written by hand."""
+    queries = read_queries(name)
+    return list(zip(queries[::2], queries[1::2], strict=True))
 
 
 def read_queries(name: str) -> list[str]:

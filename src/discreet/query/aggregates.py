@@ -13,9 +13,9 @@ from discreet.query.expression import Call, Constant, Expression, Field
 from discreet.query.reading import LookUp, read, read_condition
 from discreet.query.refusal import refuse
 
-__all__ = ["has_aggregate", "is_aggregate", "read_aggregate"]
+__all__ = ["BY_VALUE", "QUANTILES", "has_aggregate", "is_aggregate", "read_aggregate"]
 
-_BY_VALUE: dict[type[exp.Expr], tuple[AggregateKind, bool]] = {
+BY_VALUE: dict[type[exp.Expr], tuple[AggregateKind, bool]] = {
     exp.Sum: (AggregateKind.SUM, False),
     exp.Avg: (AggregateKind.MEAN, False),
     exp.Variance: (AggregateKind.VARIANCE, True),
@@ -33,7 +33,7 @@ _DATES = {
     ColumnType.DATE: (ColumnType.INTEGER, "{0} - DATE '1970-01-01'"),
     ColumnType.TIMESTAMP: (ColumnType.REAL, "epoch({0})"),
 }
-_QUANTILES = (exp.PercentileCont, exp.PercentileDisc, exp.Quantile, exp.ApproxQuantile)
+QUANTILES = (exp.PercentileCont, exp.PercentileDisc, exp.Quantile, exp.ApproxQuantile)
 
 
 def is_aggregate(node: exp.Expr) -> bool:
@@ -74,7 +74,7 @@ def read_aggregate(node: exp.Expr, look_up: LookUp) -> Aggregate:
         return Aggregate(AggregateKind.COUNT, None, read_condition(node.this, look_up))
     if isinstance(node, exp.Mode):
         return _mode(node, look_up)
-    if isinstance(node, _QUANTILES):
+    if isinstance(node, QUANTILES):
         return _quantile(node, node.this, node.args.get("quantile") or node.args.get("expression"), look_up)
     return _by_value(node, look_up)
 
@@ -87,7 +87,7 @@ def _filtered(node: exp.Filter, look_up: LookUp) -> Aggregate:
 
 
 def _by_value(node: exp.Expr, look_up: LookUp) -> Aggregate:
-    found = _BY_VALUE.get(type(node))
+    found = BY_VALUE.get(type(node))
     if found is None:
         raise refuse(node, f"{node.key.upper()} is not answered over protected rows", "use COUNT, SUM, AVG, MEDIAN …")
     if [key for key, value in node.args.items() if value and key != "this"]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from discreet.query.date_spellings import CLOCKS, DATE_SPELLINGS
 from discreet.query.functions import RULES
 from discreet.query.refusal import refuse
 
-__all__ = ["check_all", "check_node"]
+__all__ = ["ALLOWED_ABOVE", "check_all", "check_node"]
 
 _MORE = (
     exp.Count, exp.CountIf, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.Quantile, exp.PercentileCont,
@@ -19,11 +20,10 @@ _MORE = (
     exp.Corr, exp.CovarPop, exp.CovarSamp, exp.First, exp.Last, exp.ArgMax, exp.ArgMin, exp.LogicalAnd, exp.LogicalOr,
     exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile, exp.Lag, exp.Lead,
     exp.FirstValue, exp.LastValue, exp.NthValue,
-    exp.Case, exp.If, exp.Cast, exp.TryCast, exp.Extract, exp.DateTrunc, exp.TimestampTrunc, exp.DateDiff, exp.Exists,
-    exp.Year, exp.Quarter, exp.Month, exp.Week, exp.Day, exp.DayOfMonth, exp.DayOfWeek, exp.DayOfYear, exp.Hour,
-    exp.Minute, exp.Second, exp.Log, exp.Cbrt, exp.Replace, exp.Any, exp.And, exp.Or, exp.Xor,
+    exp.Case, exp.If, exp.Nvl2, exp.Cast, exp.TryCast, exp.Exists, exp.Any, exp.And, exp.Or, exp.Xor,
 )  # fmt: skip
-_FUNCTIONS = frozenset({*RULES, *_MORE})
+ALLOWED_ABOVE = frozenset({*RULES, *DATE_SPELLINGS, *_MORE} - {*CLOCKS, exp.AtTimeZone})
+"""Functions that may be used on noisy and public values."""
 _CLOSED = (
     exp.Command, exp.Placeholder, exp.Parameter, exp.SessionParameter, exp.Into, exp.TableSample, exp.Pivot, exp.Lock,
     exp.Lateral, exp.Unnest, exp.UDTF, exp.MatchRecognize, exp.Lambda, exp.Kwarg, exp.PropertyEQ, exp.Hint, exp.Struct,
@@ -39,7 +39,7 @@ def check_all(node: exp.Expr) -> None:
 
 def check_node(node: exp.Expr) -> None:
     """Refuse ``node`` itself when it is not allowed."""
-    is_unknown = isinstance(node, exp.Func) and type(node) not in _FUNCTIONS
+    is_unknown = isinstance(node, exp.Func) and type(node) not in ALLOWED_ABOVE
     if is_unknown or isinstance(node, _CLOSED):
         name = node.name if isinstance(node, exp.Anonymous) else node.key
         raise refuse(node, f"{name.upper()} is not a function that can be used here", "the manual lists those that can")

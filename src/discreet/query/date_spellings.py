@@ -8,7 +8,6 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
-from discreet.errors import QueryRefused
 from discreet.query.calendar import unit_named
 from discreet.query.conversion import as_type
 from discreet.query.dates import (
@@ -26,7 +25,7 @@ from discreet.query.dates import (
 from discreet.query.expression import Constant, Expression
 from discreet.query.refusal import refuse
 
-__all__ = ["DATE_SPELLINGS", "is_interval", "moved_by_interval", "no_clock"]
+__all__ = ["CLOCKS", "DATE_SPELLINGS", "is_interval", "moved_by_interval"]
 
 Read = Callable[[exp.Expr], Expression]
 Spelling = tuple[Callable[[exp.Expr, Read], Expression], tuple[str, ...]]
@@ -130,19 +129,16 @@ def _as_it_is(node: exp.Expr, read: Read) -> Expression:
     return dated(node, read(node.this))
 
 
-def no_clock(node: exp.Expr) -> QueryRefused:
-    """The refusal of what differs from one moment to the next."""
-    return refuse(node, "the clock cannot be asked: an answer must mean the same tomorrow", "write DATE '2020-12-31'")
-
-
 def _clock(node: exp.Expr, read: Read) -> Expression:
-    raise no_clock(node)
+    raise refuse(node, "the clock cannot be asked: an answer must mean the same tomorrow", "write DATE '2020-12-31'")
 
 
 def _zone(node: exp.Expr, read: Read) -> Expression:
     raise refuse(node, "timestamps have no time zone here", "they are in UTC: add INTERVAL 2 HOUR instead")
 
 
+CLOCKS = (exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentDatetime, exp.CurrentTime)
+"""What asks the clock."""
 _ADDED: Spelling = (_added, ("this", "expression", "unit"))
 _TRUNCATED: Spelling = (_truncated, ("this", "unit", "unabbreviate", "input_type_preserved"))
 _DIFFERENCE: Spelling = (_difference, ("this", "expression", "unit"))
@@ -152,7 +148,7 @@ DATE_SPELLINGS: dict[type[exp.Expr], Spelling] = {
     **dict.fromkeys((exp.DateSub, exp.DatetimeSub, exp.TimestampSub), _ADDED),
     **dict.fromkeys((exp.DateTrunc, exp.DatetimeTrunc, exp.TimestampTrunc), _TRUNCATED),
     **dict.fromkeys((exp.DateDiff, exp.DatetimeDiff, exp.TimestampDiff), _DIFFERENCE),
-    **dict.fromkeys((exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentDatetime, exp.CurrentTime), (_clock, ("this",))),
+    **dict.fromkeys(CLOCKS, (_clock, ("this", "sysdate"))),
     exp.Extract: (_extract, ("this", "expression")),
     exp.Year: _part("year"),
     exp.Quarter: _part("quarter"),

@@ -1,8 +1,9 @@
-"""Dates and timestamps on rows: parts, truncation, moving, differences, names.
+"""Dates and timestamps on rows: parts, truncation, moving, differences, names. Intervals count days or seconds of 1970.
 
-Intervals count days since 1970 for dates and seconds for timestamps. Timestamps have no time zone: a text or a function
-that brings one is refused, and what an owner takes in is stored in UTC. Weeks begin on Monday. Every template gives
-NULL where the engine's calendar ends.
+Timestamps have no time zone: a text or a function that brings one is refused, and what an owner takes in is stored in
+UTC. A date stays a date when it is truncated, or moved by days or more. Weeks begin on Monday; dayofweek counts from 0
+for Sunday, isodow from 1 for Monday. date_diff counts the starts of a unit that lie between, date_sub and TIMESTAMPDIFF
+count whole units. NULL stands for what lies past the end of the calendar.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Public groups: every key a query can show, found from the policy and the text alone.
 
-A column with listed keys, a boolean, a bounded whole number or a bounded date can take finitely many public values. An
-expression over such columns is evaluated on all of them, in a database that holds nothing else, and what comes out is
-the list of its groups: bins, months, CASE labels, combinations. Groups that nobody is in appear too, with noise.
+A column with listed keys, a condition, a bounded whole number, a bounded date or a bounded timestamp that is truncated
+can take finitely many public values. An expression over these is evaluated on all of them, in a database that holds
+nothing else, and what comes out is the list of its groups: bins, months, CASE labels, combinations. Groups that nobody
+is in appear too, with noise.
 
 A column that comes unchanged from a public table has the values that it has there: they are public, so listing them
 says nothing about anybody.
@@ -63,12 +64,11 @@ def _too_many(place: exp.Expr) -> QueryRefused:
 
 
 def _with_values(key: Expression, place: exp.Expr, public_values: ListValues | None) -> Expression:
-    """The key with the values of public tables' columns filled in."""
-    if public_values is None:
-        return key
+    """The key in terms of the tables' columns, with the values of public ones filled in."""
+    key = _seen_through(key)
     filled: dict[Expression, Expression] = {}
     for used in fields_of(key):
-        if used.origin is None or used.keys is not None:
+        if used.origin is None or used.keys is not None or public_values is None:
             continue
         values = public_values(used.origin.table, used.origin.column, MOST_GROUPS + 1)
         if len(values) > MOST_GROUPS:
@@ -90,12 +90,19 @@ def domain_of(expression: Expression) -> tuple[Key, ...] | None:
     return None
 
 
+def _seen_through(expression: Expression) -> Expression:
+    """The expression with what subqueries computed put in place of the fields that show it."""
+    if isinstance(expression, Field) and expression.computed is not None:
+        return _seen_through(expression.computed)
+    if isinstance(expression, Call):
+        return replace(expression, arguments=tuple(_seen_through(part) for part in expression.arguments))
+    return expression
+
+
 def _listed(expression: Expression) -> list[Key] | None:
     missing: list[Key] = [None] if expression.nullable else []
     if isinstance(expression, Field) and expression.keys is not None:
         return [*(_plain(key) for key in expression.keys), *missing]
-    if isinstance(expression, Field) and expression.type is ColumnType.BOOLEAN:
-        return [False, True, *missing]
     return _counted(expression) if isinstance(expression, Field) else None
 
 
@@ -119,6 +126,8 @@ def _evaluated(expression: Call) -> list[Key] | None:
 def _counted(expression: Expression) -> list[Key] | None:
     """Every value that the interval holds: more than can occur, perhaps, and each of them public."""
     missing: list[Key] = [None] if expression.nullable else []
+    if expression.type is ColumnType.BOOLEAN:
+        return [False, True, *missing]
     if expression.type is ColumnType.INTEGER:
         ends = expression.interval.known
         if ends is None or ends[1] - ends[0] >= _MOST_VALUES:

@@ -8,14 +8,25 @@ expression knows its type and a public interval that holds all its values; both 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from fractions import Fraction
 
 from discreet.catalog.column import ColumnType, Value
 from discreet.query.interval import UNKNOWN, Interval
 
-__all__ = ["Call", "Constant", "Expression", "Field", "Origin", "Statement", "fields_of", "pieces_of", "type_name"]
+__all__ = [
+    "Call",
+    "Constant",
+    "Expression",
+    "Field",
+    "Origin",
+    "Statement",
+    "fields_of",
+    "named",
+    "pieces_of",
+    "type_name",
+]
 
 _TYPES = {
     ColumnType.INTEGER: "BIGINT",
@@ -25,6 +36,9 @@ _TYPES = {
     ColumnType.DATE: "DATE",
     ColumnType.TIMESTAMP: "TIMESTAMP",
 }
+
+
+_LONGEST_COMPUTED = 200
 
 
 class Statement:
@@ -86,6 +100,8 @@ class Field(Expression):
     """Where in a public table it comes from; None for what is private or computed."""
     pieces: int = 1
     """How many texts of the tables it was joined from, at most."""
+    computed: Expression | None = None
+    """What the relation below computes for it, where that is short; it has that expression's values and no others."""
 
     def write(self, statement: Statement) -> str:
         """The internal name."""
@@ -133,6 +149,28 @@ def fields_of(expression: Expression) -> Iterator[Field]:
     elif isinstance(expression, Call):
         for argument in expression.arguments:
             yield from fields_of(argument)
+
+
+def named(expression: Expression, name: str) -> Field:
+    """The field that shows an expression under a name, with all that is public about it."""
+    if isinstance(expression, Field):
+        return replace(expression, name=name)
+    computed = expression if _size(expression, _LONGEST_COMPUTED) <= _LONGEST_COMPUTED else None
+    pieces = pieces_of(expression)
+    return Field(expression.type, expression.interval, expression.nullable, name, pieces=pieces, computed=computed)
+
+
+def _size(expression: Expression, most: int) -> int:
+    """How many parts an expression has, with those of the fields it reads; counted no further than ``most``."""
+    parts = expression.arguments if isinstance(expression, Call) else ()
+    if isinstance(expression, Field) and expression.computed is not None:
+        parts = (expression.computed,)
+    size = 1
+    for part in parts:
+        if size > most:
+            break
+        size += _size(part, most - size)
+    return size
 
 
 def pieces_of(expression: Expression) -> int:

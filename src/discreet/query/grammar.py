@@ -35,6 +35,8 @@ def _place_of_unit(first: exp.Expr, last: exp.Expr) -> int | None:
     if in_quotes[0] or in_quotes[1]:
         return 0 if in_quotes[0] and not (in_quotes[1] and unit_named(first.name) is None) else 1
     named = [_is_unit(first), _is_unit(last)]
+    if first == last and named[0]:
+        return 0  # the same word twice: a column of that name and the unit, whichever is which
     return None if named[0] == named[1] else named.index(True)
 
 

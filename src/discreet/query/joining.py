@@ -1,4 +1,9 @@
-"""Joins: rows of protected tables meet within one person; public tables may be joined to them on equal columns."""
+"""Joins: rows of protected tables meet within one person; public tables may be joined to them on equal columns.
+
+INNER, LEFT, RIGHT and FULL joins are answered, with ON or USING, and FROM a, b WHERE a.x = b.y. Protected tables of one
+kind of person are joined on the person, or along a declared foreign key. Rows of a public table that match nobody
+belong to nobody, so an outer join may keep the protected side alone. A column named by USING needs no table before it.
+"""
 
 from __future__ import annotations
 

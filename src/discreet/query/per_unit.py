@@ -1,7 +1,8 @@
 """One row per person: a subquery that groups by the unit stays private, and each of its rows is that person's own.
 
-Its aggregates are exact, because they never leave. Sums of real numbers are taken on an integer grid all the same: a
-floating-point sum depends on the order of rows, and that order on everybody's data.
+COUNT, SUM, AVG, MIN and MAX are answered there, with HAVING and with expressions over them. They are exact, because
+they never leave. Sums of real numbers are taken on an integer grid all the same: a floating-point sum depends on the
+order of rows, and that order on everybody's data.
 """
 
 from __future__ import annotations
@@ -13,20 +14,23 @@ from fractions import Fraction
 from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
+from discreet.errors import QueryRefused
 from discreet.exact.grid import Grid
 from discreet.query.aggregates import is_aggregate
-from discreet.query.expression import Expression, Field, Statement, pieces_of
+from discreet.query.expression import Expression, Field, Statement, named, pieces_of
 from discreet.query.interval import Interval
-from discreet.query.reading import LookUp, read
+from discreet.query.reading import LookUp, as_condition, read
 from discreet.query.refusal import refuse
-from discreet.query.relation import Names, Relation
+from discreet.query.relation import Names, Relation, filtered, projected
 
 __all__ = ["per_unit"]
 
-_PARTS = ("expressions", "from_", "joins", "where", "group", "with_")
+_PARTS = ("expressions", "from_", "joins", "where", "group", "having", "with_")
 _STEPS = 2**24
 _LONGEST = Fraction(2**40)
 _SIMPLER = "compute with it in the query around this one"
+
+Writer = Callable[[Statement], str]
 
 
 def per_unit(node: exp.Select, rows: Relation, keys: list[Expression], look_up: LookUp, names: Names) -> Relation:
@@ -35,38 +39,88 @@ def per_unit(node: exp.Select, rows: Relation, keys: list[Expression], look_up: 
     if unknown:
         rule = f"{unknown[0].rstrip('_').upper()} is not answered in a subquery of one row per person"
         raise refuse(node, rule, "use it in the query around it")
-    made = [_column(projection, keys, look_up, names) for projection in node.expressions]
-    further = [key for key in keys if not (isinstance(key, Field) and key.is_unit)]
-    alias = names.new("r")
-
-    def write(statement: Statement) -> str:
-        parts = ["_unit", *(f"{text(statement)} AS {field.name}" for _, field, text in made)]
-        inner = rows.write(statement)
-        # Grouped by the unit itself: rows of one unit whose identifiers are spelled differently stay together.
-        grouped = ["_unit", *(key.write(statement) for key in further)]
-        return f"SELECT {', '.join(parts)} FROM ({inner}) {alias} GROUP BY {', '.join(grouped)}"
-
-    privacy = rows.privacy and replace(rows.privacy, one_row_each=not further)
-    return Relation(tuple((visible, field) for visible, field, _ in made), write, privacy, rows.public)
+    groups = _Groups(keys, look_up, names)
+    columns = [(_visible(projection), groups.read(projection.unalias())) for projection in node.expressions]
+    having = node.args.get("having")
+    condition = None if having is None else as_condition(groups.read(having.this), having)
+    grouped = groups.of(rows)
+    kept = grouped if condition is None else filtered(grouped, condition, names)
+    return projected(kept, columns, names)
 
 
-Writer = Callable[[Statement], str]
+def _visible(projection: exp.Expr) -> str:
+    return projection.alias_or_name or str(projection.unalias().sql().lower())
 
 
-def _column(projection: exp.Expr, keys: list[Expression], look_up: LookUp, names: Names) -> tuple[str, Field, Writer]:
-    node = projection.unalias()
-    visible = projection.alias_or_name or node.sql().lower()
-    if is_aggregate(node):
-        field, write = _aggregate(node, look_up, names)
-        return visible, field, write
-    typed = read(node, look_up)
-    if typed not in keys:
-        remedy = "group by it, or compute with it in the query around this one"
-        raise refuse(node, "a column must be grouped by or aggregated", remedy)
-    if not isinstance(typed, Field):
-        pieces = pieces_of(typed)
-        return visible, Field(typed.type, typed.interval, typed.nullable, names.new(), pieces=pieces), typed.write
-    return visible, replace(typed, name=names.new()), _identifier(typed) if typed.is_unit else typed.write
+class _Groups:
+    """Rows of one person: what they are grouped by, and the aggregates over them that the query asks for."""
+
+    def __init__(self, keys: list[Expression], look_up: LookUp, names: Names) -> None:
+        self._keys, self._look_up, self._names = keys, look_up, names
+        self._columns: list[tuple[Field, Writer]] = [_key(key, names) for key in keys]
+        self._places: dict[str, Field] = {}
+
+    def read(self, node: exp.Expr) -> Expression:
+        """An expression over keys and aggregates; anything else has no single value per person."""
+        key = self._key_of(node)
+        if key is not None:
+            return key
+        return read(node.copy().transform(self._placed, copy=False), self._find)
+
+    def of(self, rows: Relation) -> Relation:
+        """One row for every person and further key."""
+        columns, further = list(self._columns), [key for key in self._keys if not _is_unit(key)]
+        alias = self._names.new("r")
+
+        def write(statement: Statement) -> str:
+            parts = ["_unit", *(f"{text(statement)} AS {field.name}" for field, text in columns)]
+            inner = rows.write(statement)
+            # Grouped by the unit itself: rows of one unit whose identifiers are spelled differently stay together.
+            grouped = ["_unit", *(key.write(statement) for key in further)]
+            return f"SELECT {', '.join(parts)} FROM ({inner}) {alias} GROUP BY {', '.join(grouped)}"
+
+        privacy = rows.privacy and replace(rows.privacy, one_row_each=not further)
+        return Relation(tuple((field.name, field) for field, _ in columns), write, privacy, rows.public)
+
+    def _placed(self, node: exp.Expr) -> exp.Expr:
+        """A name of our own in place of an aggregate or a key."""
+        if is_aggregate(node):
+            field, write = _aggregate(node, self._look_up, self._names)
+            self._columns.append((field, write))
+        elif isinstance(node, exp.Column) or (key := self._key_of(node)) is None:
+            return node
+        else:
+            field = key
+        place = f" {field.name}"  # no name of a query begins with a space
+        self._places[place] = field
+        return exp.column(exp.to_identifier(place, quoted=True))
+
+    def _key_of(self, node: exp.Expr) -> Field | None:
+        if isinstance(node, (exp.Literal, exp.Identifier)):
+            return None
+        try:
+            typed = read(node, self._look_up)
+        except QueryRefused:
+            return None
+        return self._columns[self._keys.index(typed)][0] if typed in self._keys else None
+
+    def _find(self, node: exp.Column) -> Expression:
+        placed = self._places.get(node.name)
+        if placed is not None:
+            return placed
+        typed = self._look_up(node)
+        if typed not in self._keys:
+            remedy = "group by it, or compute with it in the query around this one"
+            raise refuse(node, "a column must be grouped by or aggregated", remedy)
+        return self._columns[self._keys.index(typed)][0]
+
+
+def _is_unit(key: Expression) -> bool:
+    return isinstance(key, Field) and key.is_unit
+
+
+def _key(key: Expression, names: Names) -> tuple[Field, Writer]:
+    return named(key, names.new()), _identifier(key) if isinstance(key, Field) and key.is_unit else key.write
 
 
 def _identifier(unit: Field) -> Writer:

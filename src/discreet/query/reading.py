@@ -22,7 +22,7 @@ from discreet.query.grammar import SPELLINGS
 from discreet.query.refusal import refuse
 from discreet.query.texts import TEXT_RULES
 
-__all__ = ["LookUp", "read", "read_condition"]
+__all__ = ["CAST_TYPES", "SPECIAL", "LookUp", "as_condition", "read", "read_condition"]
 
 LookUp = Callable[[exp.Column], Expression]
 """What a column name stands for where the expression is written."""
@@ -43,7 +43,7 @@ _WORDS = (
 """Where the parser puts arguments, in the order in which they are written."""
 _READ_BY_RULES = ("negate", "position")
 """Words that are no arguments and that a rule looks at itself."""
-_HARMLESS = {"safe", "typed", "coalesce", "ignore_nulls", "big_int", "date_part_boundary"}
+_HARMLESS = {"safe", "typed", "coalesce", "ignore_nulls", "big_int", "date_part_boundary", "is_null", "is_nvl"}
 
 
 def read(node: exp.Expr, look_up: LookUp) -> Expression:
@@ -54,8 +54,8 @@ def read(node: exp.Expr, look_up: LookUp) -> Expression:
         return look_up(node)
     if isinstance(node, (exp.Literal, exp.Boolean, exp.Null)):
         return _constant(node)
-    if type(node) in _SPECIAL:
-        special, words = _SPECIAL[type(node)]
+    if type(node) in SPECIAL:
+        special, words = SPECIAL[type(node)]
         _check_words(node, words)
         return special(node, look_up)
     if type(node) in DATE_SPELLINGS:
@@ -69,7 +69,7 @@ def read(node: exp.Expr, look_up: LookUp) -> Expression:
 
 def read_condition(node: exp.Expr, look_up: LookUp) -> Expression:
     """The condition that ``node`` stands for."""
-    return _condition(read(node, look_up), node)
+    return as_condition(read(node, look_up), node)
 
 
 def _by_rule(node: exp.Expr, look_up: LookUp) -> Expression:
@@ -87,6 +87,9 @@ def _unknown(node: exp.Expr) -> QueryRefused:
     if type(node) in _REFUSED:
         return refuse(node, *_REFUSED[type(node)])
     name = node.name.upper() if isinstance(node, exp.Anonymous) else node.key.upper()
+    if name in SPELLINGS:
+        rule = f"{name} cannot be read with these arguments"
+        return refuse(node, rule, "a unit of time goes first, in quotes: date_diff('day', first, last)")
     if name in SPELLINGS:
         rule = f"{name} cannot be read with these arguments"
         return refuse(node, rule, "a unit of time goes first, in quotes: date_diff('day', first, last)")
@@ -142,13 +145,13 @@ def _case(node: exp.Expr, look_up: LookUp) -> Expression:
     conditions, results = [], []
     for branch in node.args["ifs"]:
         test = exp.EQ(this=operand.copy(), expression=branch.this) if operand is not None else branch.this
-        conditions.append(_condition(read(test, look_up), branch))
+        conditions.append(as_condition(read(test, look_up), branch))
         results.append(read(branch.args["true"], look_up))
     return _chosen(node, conditions, results, node.args.get("default"), look_up)
 
 
 def _if(node: exp.Expr, look_up: LookUp) -> Expression:
-    condition = _condition(read(node.this, look_up), node)
+    condition = as_condition(read(node.this, look_up), node)
     return _chosen(node, [condition], [read(node.args["true"], look_up)], node.args.get("false"), look_up)
 
 
@@ -181,7 +184,8 @@ def _chosen(
     return Call(kind, interval, nullable, template, (*conditions, *cast, last))
 
 
-def _condition(expression: Expression, node: exp.Expr) -> Expression:
+def as_condition(expression: Expression, node: exp.Expr) -> Expression:
+    """The expression, which must be true or false; ``node`` is where it was written."""
     if expression.type is not ColumnType.BOOLEAN:
         raise refuse(node, f"a condition is needed here, not {expression.type.value}", "compare it with something")
     return expression
@@ -193,7 +197,7 @@ def _cast(node: exp.Expr, look_up: LookUp) -> Expression:
         return as_decimal(node, read(node.this, look_up), [int(size.name) for size in to.expressions])
     kind = _TYPES.get(to.this)
     if kind is None or to.expressions:
-        raise refuse(node, f"values cannot be cast to {to.sql()} here", f"cast to {', '.join(_SPELLED)}")
+        raise refuse(node, f"values cannot be cast to {to.sql()} here", f"cast to {', '.join(CAST_TYPES)}")
     inner = read(node.this, look_up)
     if isinstance(inner, Constant) and isinstance(inner.value, str) and kind in (ColumnType.DATE, ColumnType.TIMESTAMP):
         return dated_constant(node, inner.value, kind)
@@ -207,8 +211,9 @@ _REFUSED: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Window: ("windows over single rows are not answered", "use them above an aggregate: SUM(COUNT(*)) OVER ()"),
 }
 """Nodes that are refused with a rule of their own, and what to write instead."""
-_SPELLED = ("INTEGER", "DOUBLE", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP")
-_SPECIAL: dict[type[exp.Expr], tuple[Callable[[exp.Expr, LookUp], Expression], tuple[str, ...]]] = {
+CAST_TYPES = ("INTEGER", "DOUBLE", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP", "DECIMAL(10, 2)")
+"""What values can be cast to; other names of these types are understood too."""
+SPECIAL: dict[type[exp.Expr], tuple[Callable[[exp.Expr, LookUp], Expression], tuple[str, ...]]] = {
     exp.Case: (_case, ("this", "ifs", "default")),
     exp.If: (_if, ("this", "true", "false")),
     exp.Nvl2: (_if_missing, ("this", "true", "false")),

@@ -18,7 +18,7 @@ from discreet.catalog.table import Table
 from discreet.engines.identifier import quoted
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.calendar import epoch
-from discreet.query.expression import Expression, Field, Origin, Statement, pieces_of
+from discreet.query.expression import Expression, Field, Origin, Statement, named
 from discreet.query.interval import UNKNOWN, Interval
 from discreet.query.restriction import Restriction, restrictions_of
 
@@ -163,7 +163,7 @@ def filtered(relation: Relation, condition: Expression, names: Names) -> Relatio
 def projected(relation: Relation, columns: list[tuple[str, Expression]], names: Names) -> Relation:
     """The same rows with computed columns; a column that is passed on keeps what is public about it."""
     alias = names.new("r")
-    made = [(visible, expression, _named(expression, names)) for visible, expression in columns]
+    made = [(visible, expression, named(expression, names.new())) for visible, expression in columns]
 
     def write(statement: Statement) -> str:
         unit = ["_unit"] if relation.privacy is not None else []
@@ -171,13 +171,6 @@ def projected(relation: Relation, columns: list[tuple[str, Expression]], names: 
         return f"SELECT {', '.join(unit + parts)} FROM ({relation.write(statement)}) {alias}"
 
     return Relation(tuple((visible, field) for visible, _, field in made), write, relation.privacy, relation.public)
-
-
-def _named(expression: Expression, names: Names) -> Field:
-    if isinstance(expression, Field):
-        return replace(expression, name=names.new())
-    pieces = pieces_of(expression)
-    return Field(expression.type, expression.interval, expression.nullable, names.new(), pieces=pieces)
 
 
 def joined(left: Relation, right: Relation, kind: str, condition: Expression, names: Names) -> Relation:
@@ -226,7 +219,8 @@ def _outer(relation: Relation, may_be_missing: bool) -> tuple[tuple[str, Field],
 
 
 def _optional(field: Field) -> Field:
-    return replace(field, nullable=True, origin=field.origin and replace(field.origin, may_be_absent=True))
+    origin = field.origin and replace(field.origin, may_be_absent=True)
+    return replace(field, nullable=True, origin=origin, computed=None)
 
 
 def united(relations: list[Relation], names: Names) -> Relation:
