@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -414,7 +415,11 @@ def test_a_choice_by_public_values_needs_no_word(text: str) -> None:
     assert choice_notes(prepare(text, CATALOG, Pure(1))) == []
 
 
-def test_what_is_computed_over_keys_that_noise_chose_has_no_interval() -> None:
+def test_keys_that_noise_chose_are_said_and_what_is_computed_over_them_has_no_interval() -> None:
+    question = prepare(
+        "SELECT note, COUNT(*) AS n FROM visits GROUP BY note", CATALOG, Pure(1), delta=Fraction(1, 10**6)
+    )
+    assert len(choice_notes(question)) == 1
     shapes = {"_block1": Shape(("k0", "a0"), None, is_noisy=True)}
     query = sqlglot.parse_one('SELECT SUM(n) AS x FROM (SELECT "_block1"."a0" AS n FROM _block1)', read="duckdb")
     assert isinstance(query, exp.Query)

@@ -66,7 +66,7 @@ def shape_of(block: Block, plan: BlockPlan) -> Shape:
     keys = [f"k{k}" for k in range(len(block.keys))]
     aggregates = [f"a{a}" for a in range(len(block.aggregates))]
     linear = [f"a{a}" for a, asked in enumerate(block.aggregates) if linear_noise(plan, asked) is not None]
-    rows = len(plan.groups) if plan.rule is None else None
+    rows = None if plan.releases_keys else len(plan.groups)
     return Shape((*keys, *aggregates), rows, is_noisy=True, linear=frozenset(linear))
 
 

@@ -60,7 +60,7 @@ def spread(form: Form, noise: Noise, confidence: float) -> Spread:
 def linear_noise(plan: BlockPlan, aggregate: Aggregate) -> tuple[Form, Noise] | None:
     """What an aggregate's noise is made of, where groups are public and it is a sum of noises; else None."""
     position = plan.part_of(aggregate)
-    if position is None or plan.rule is not None:
+    if position is None or plan.releases_keys:
         return None
     priced = plan.parts[position]
     if aggregate.kind is AggregateKind.SUM:
