@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
 
-.PHONY: demo test lint soak bench docs clean help
+.PHONY: demo test lint soak bench bench-error bench-large docs clean help
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Discreet needs Python 3.11 or newer, got " + sys.version'
@@ -38,6 +38,12 @@ soak: $(DEV)  ## the long checks at full size: 10,000 requests, 200 kills, audit
 
 bench: $(READY)  ## measure, and measure the peers in the same run
 	$(BIN)/python -m bench
+
+bench-error: $(READY)  ## how far off the answers are, beside the peers' (a quarter of an hour)
+	$(BIN)/python -m bench error
+
+bench-large: $(READY)  ## time and memory of 100 million rows
+	$(BIN)/python -m bench large
 
 docs: $(READY)  ## write docs/reference from the code
 	$(BIN)/python -m tools.reference
