@@ -59,6 +59,8 @@ def ingest(
         except DiscreetError:
             raise
         except Exception as failure:
+            if _is_ctrl_c(failure):
+                raise KeyboardInterrupt from None
             tell(engine.owner_log, failure)
             refusal = _refusal(table, failure)
     # Outside the except block, so that no traceback goes on to print the database's words, which can hold cells.
@@ -136,6 +138,11 @@ def _stored(engine: DuckDBEngine, table: Table, numbers: Numbering) -> Stored:
         parent=None if parent is None else parent.name,
         parent_version=None if parent is None else parent.version,
     )
+
+
+def _is_ctrl_c(failure: Exception) -> bool:
+    """Whether DuckDB made an error of its own out of Ctrl-C, as it does in statements that nobody attends."""
+    return isinstance(failure, (duckdb.InterruptException, RuntimeError)) and "interrupted" in str(failure).lower()
 
 
 def _refusal(table: Table, failure: Exception) -> StoreError:
