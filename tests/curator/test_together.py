@@ -243,7 +243,7 @@ def test_the_largest_group_is_named_without_its_count_and_served_again(tmp_path:
     answer = curator.ask(largest, epsilon=1)
     assert answer.table.num_rows == 1
     assert curator.ask(largest, epsilon=1).to_rows() == answer.to_rows()
-    assert any("largest groups were chosen" in note for note in answer.notes)
+    assert any("largest group was chosen" in note for note in answer.notes)
     assert "largest groups" in str(answer.certificate["plan"]["blocks"])
     assert _spent(curator) == 1
 

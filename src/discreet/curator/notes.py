@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from discreet.curator.suggestions import offer
-from discreet.query.block import AggregateKind
+from discreet.query.block import Aggregate, AggregateKind
 from discreet.query.choice import QuantileChoice
 from discreet.query.intervals_above import choice_notes
 from discreet.query.parts import People, Values
@@ -24,7 +26,8 @@ def notes_of(question: Question, confidence: float) -> tuple[str, ...]:
 
 def _about_rows(plan: BlockPlan, question: Question) -> list[str]:
     notes = []
-    if plan.weight > 1 and any(not isinstance(priced.part, (People, Values)) for priced in plan.parts):
+    weighs_rows = [priced for priced in plan.parts if not isinstance(priced.part, (People, Values))]
+    if plan.weight > 1 and (weighs_rows or plan.choices or plan.top):
         notes.append(f"People with more than {plan.rows_per_unit} rows count as {plan.rows_per_unit}.")
         notes.append(offer(question.tables))
     for priced in plan.parts:
@@ -38,10 +41,11 @@ def _about_rows(plan: BlockPlan, question: Question) -> list[str]:
 def _about_groups(plan: BlockPlan, confidence: float) -> list[str]:
     if plan.top is not None:
         behind = rank_error(plan.top.points, plan.top.factor, 1 - (1 - confidence) / plan.top.picks) / plan.weight
-        bad = f"none of them is more than {behind:,.0f} rows behind one that was left out, {confidence:.0%} of the time"
-        return [f"The {plan.top.picks} largest groups were chosen one after the other, without counts; {bad}."]
+        which = "The largest group was" if plan.top.picks == 1 else f"The {plan.top.picks} largest groups were"
+        behind_others = f"at most {behind:,.0f} rows behind one that was left out, {confidence:.0%} of the time"
+        return [f"{which} chosen without counting: {behind_others}."]
     if plan.rule is not None:
-        many = "" if plan.rule.per_unit == 1 and plan.weight == 1 else f"; a person is in {plan.rule.per_unit} of them"
+        many = "" if plan.rule.per_unit == 1 and plan.weight == 1 else f"; a person is counted in {plan.rule.per_unit} at most"
         shown = f"A group is shown when about {plan.rule.threshold} people or more are in it{many}."
         return [shown, f"The group of one person alone is shown with probability at most {float(plan.rule.delta):.1g}."]
     if plan.block.keys:
@@ -49,16 +53,22 @@ def _about_groups(plan: BlockPlan, confidence: float) -> list[str]:
     return []
 
 
+def _name(aggregate: Aggregate) -> str:
+    if aggregate.kind is not AggregateKind.QUANTILE:
+        return str(aggregate.kind.value).capitalize()
+    return "Median" if aggregate.quantile == Fraction(1, 2) else f"Quantile {float(aggregate.quantile):g}"
+
+
 def _about_choices(plan: BlockPlan, confidence: float) -> list[str]:
     notes = []
     for choice in plan.choices:
         if isinstance(choice, QuantileChoice):
             ranks = (rank_error(choice.points, choice.factor, confidence) + choice.inward) / plan.weight
-            name = choice.aggregate.kind.value.upper()
-            notes.append(f"{name}: off by at most {ranks:,.0f} rows in rank, {confidence:.0%} of the time.")
+            often = f"{confidence:.0%} of the time"
+            notes.append(f"{_name(choice.aggregate)}: off by at most {ranks:,.0f} rows in rank, {often}.")
         elif choice.aggregate.kind is AggregateKind.MODE:
             behind = rank_error(choice.points, choice.factor, confidence) / plan.weight
             notes.append(
-                f"MODE: at most {behind:,.0f} rows behind the most frequent value, {confidence:.0%} of the time."
+                f"Mode: at most {behind:,.0f} rows behind the most frequent value, {confidence:.0%} of the time."
             )
     return notes

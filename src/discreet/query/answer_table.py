@@ -49,7 +49,8 @@ def noisy_table(measured: Measured, confidence: float, raw: bool, block: Block |
     columns: dict[str, pa.Array] = {f"k{k}": column for k, column in enumerate(measured.groups.columns())}
     for a, aggregate in enumerate(wanted.aggregates):
         if measured.plan.top is not None:  # the query above orders by it and does not show it
-            columns[f"a{a}"] = columns[f"a{a}_low"] = columns[f"a{a}_high"] = pa.array(measured.chosen[0])
+            columns[f"a{a}"] = pa.array(measured.chosen[0])
+            columns[f"a{a}_low"] = columns[f"a{a}_high"] = pa.nulls(len(measured.groups), pa.float64())
             continue
         choice = measured.plan.choice_of(aggregate)
         if choice is not None:
