@@ -45,7 +45,8 @@ def _about_groups(plan: BlockPlan, confidence: float) -> list[str]:
         behind_others = f"at most {behind:,.0f} rows behind one that was left out, {confidence:.0%} of the time"
         return [f"{which} chosen without counting: {behind_others}."]
     if plan.rule is not None:
-        many = "" if plan.rule.per_unit == 1 and plan.weight == 1 else f"; a person is counted in {plan.rule.per_unit} at most"
+        most = plan.rule.per_unit
+        many = f"; a person is counted in {most} at most" if plan.weight > 1 else ""
         shown = f"A group is shown when about {plan.rule.threshold} people or more are in it{many}."
         return [shown, f"The group of one person alone is shown with probability at most {float(plan.rule.delta):.1g}."]
     if plan.block.keys:
