@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.table import Table as Grid
 
 from discreet.cli.options import DEFAULT_FOLDER, Folder
 from discreet.cli.output import check_folder, console, refusals, say
@@ -67,12 +66,10 @@ def show(file: File) -> None:
         from discreet.curator.certificate import is_genuine
 
         paper = _read(file)
-        grid = Grid(box=None, pad_edge=False, show_header=False)
-        grid.add_column(overflow="fold")
-        grid.add_column(overflow="fold")
-        for name, value in _lines(paper):
-            grid.add_row(f"[bold]{escape(name)}[/]", escape(str(value)))
-        console.print(grid)
+        lines = _lines(paper)
+        width = max(len(name) for name, _ in lines)
+        for name, value in lines:
+            console.print(f"[bold]{escape(name.ljust(width))}[/]  {escape(str(value))}", soft_wrap=True)
         if not is_genuine(paper):
             _fail("not genuine", "the signature does not fit what it says")
 
