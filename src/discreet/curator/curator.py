@@ -33,6 +33,7 @@ from discreet.curator.planning import Planner
 from discreet.curator.remaining import last_prices, questions_left
 from discreet.curator.signing import Signer
 from discreet.curator.stage import NOTE, Stage
+from discreet.curator.stated import stated_policy
 from discreet.curator.stored import restored, stored
 from discreet.curator.suggested_bounds import SuggestedBounds, suggest_bounds
 from discreet.curator.suggested_rows import SuggestedRows, suggest_rows_per_unit
@@ -134,17 +135,22 @@ class Curator:
     def protect(
         self,
         source: Any,
-        policy: Table | str | os.PathLike[str],
+        policy: Table | str | os.PathLike[str] | None = None,
         progress: Callable[[float], None] | None = None,
         *,
         unread: Callable[[Mapping[str, int]], None] | None = None,
+        **stated: Any,
     ) -> Table:
-        """Take in the rows of ``source`` under a policy: a `Table`, or the path of a policy file.
+        """Take in the rows of ``source`` under a policy: a `Table`, a policy file, or facts ``stated`` here.
+
+        Facts are those of a policy file: ``table`` (the file's name if left out), ``unit``, ``budget``, ``columns``,
+        ``rows_per_unit``, ``groups_per_unit``, ``neighbours``, ``analysts``, ``foreign_keys``, ``public``,
+        ``description``. Names and types come from the source's schema, and nothing from its rows.
 
         A table that is protected already gets new data; its unit, its neighbours and its budgets stay as they were.
         ``unread`` is told, per column, how many values could not be read as its type: exact, for the owner alone.
         """
-        table = policy if isinstance(policy, Table) else read_policy(policy)
+        table = self._policy(source, policy, stated)
         before = self.catalog.find(table.name)
         if before is not None:
             _check_promise(before, table)
@@ -154,6 +160,15 @@ class Curator:
         self.catalog = catalog
         self._open_accounts(table)
         return table
+
+    @staticmethod
+    def _policy(source: Any, policy: Table | str | os.PathLike[str] | None, stated: dict[str, Any]) -> Table:
+        if policy is None:
+            return stated_policy(source, **stated)
+        if stated:
+            rule = "a policy is passed whole or stated in words, not both"
+            raise InvalidValue(rule, min(stated), "put it into the policy")
+        return policy if isinstance(policy, Table) else read_policy(policy)
 
     def _open_accounts(self, table: Table) -> None:
         if table.budget is None:
