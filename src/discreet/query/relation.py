@@ -18,7 +18,7 @@ from discreet.catalog.table import Table
 from discreet.engines.identifier import quoted
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.calendar import epoch
-from discreet.query.expression import Expression, Field, Origin, Statement, named
+from discreet.query.expression import Call, Expression, Field, Origin, Statement, named
 from discreet.query.interval import UNKNOWN, Interval
 from discreet.query.restriction import Restriction, restrictions_of
 
@@ -220,7 +220,13 @@ def _outer(relation: Relation, may_be_missing: bool) -> tuple[tuple[str, Field],
 
 def _optional(field: Field) -> Field:
     origin = field.origin and replace(field.origin, may_be_absent=True)
-    return replace(field, nullable=True, origin=origin, computed=None)
+    return replace(field, nullable=True, origin=origin, computed=field.computed and _or_absent(field.computed))
+
+
+def _or_absent(computed: Expression) -> Expression:
+    """What a field shows where an outer join found a row, and NULL where it found none."""
+    found = Field(ColumnType.BOOLEAN, UNKNOWN, False, "found")
+    return Call(computed.type, computed.interval, True, "CASE WHEN {1} THEN {0} END", (computed, found))
 
 
 def united(relations: list[Relation], names: Names) -> Relation:
