@@ -112,12 +112,16 @@ def errors_page() -> str:
 
 def commands_page() -> str:
     lines = ["# Commands", "", "*Generated from the code by `make docs`.*", ""]
-    for command in app.registered_commands:
-        callback = command.callback
-        assert callback is not None
+    for name, callback in commands("discreet", app):
         text = re.sub(r"\[/?\w*\]", "", inspect.getdoc(callback) or "")
-        lines += [f"## discreet {command.name or callback.__name__}", "", text, ""]
+        lines += [f"## {name}", "", text, ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def commands(path: str, group: Any) -> list[tuple[str, Callable[..., Any]]]:
+    found = [(f"{path} {one.name or one.callback.__name__}", one.callback) for one in group.registered_commands]
+    inner = [commands(f"{path} {one.name}", one.typer_instance) for one in group.registered_groups]
+    return found + [command for part in inner for command in part]
 
 
 def pages() -> dict[str, str]:
