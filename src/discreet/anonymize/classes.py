@@ -1,0 +1,162 @@
+"""Classes: the rows that nobody can tell apart by their quasi-identifiers, and what is sensitive within them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from discreet.anonymize.coded import CodedColumn
+from discreet.errors import InvalidValue
+
+__all__ = ["SUPPRESSED_ROW", "ClassHistogram", "Classes"]
+
+Counts = npt.NDArray[np.int64]
+
+SUPPRESSED_ROW = -1
+"""The class number of a row that is not released."""
+
+_LARGEST_KEY = 2**62
+_DENSE = 4  # a table of flags is quicker than hashing while it has at most so many cells per row
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The class of every row, and the size of every class."""
+
+    number: npt.NDArray[np.int64]
+    """For every row its class, from 0; -1 for a suppressed row."""
+    sizes: Counts
+    """For every class how many rows it has."""
+    weights: Counts | None = None
+    """How many rows of the table a row stands for, where equal rows were counted first; one each by default."""
+
+    @classmethod
+    def of(cls, columns: Sequence[npt.NDArray[np.integer]], weights: Counts | None = None) -> Classes:
+        """The classes of rows with equal codes in all ``columns``, numbered in the order of the codes."""
+        if not columns:
+            raise InvalidValue("classes must be made by a column", list(columns))
+        number, count = _factorised(*_combined(columns))
+        return cls(number, _counted(number, weights, count), weights)
+
+    @property
+    def count(self) -> int:
+        """How many classes there are."""
+        return len(self.sizes)
+
+    @property
+    def rows(self) -> int:
+        """How many rows are released."""
+        return int(self.sizes.sum())
+
+    def suppressing(self, chosen: npt.NDArray[np.bool_]) -> Classes:
+        """The same classes without the rows of the ``chosen`` ones; the others are numbered anew."""
+        renumbered = np.where(chosen, SUPPRESSED_ROW, np.cumsum(~chosen) - 1)
+        renumbered = np.append(renumbered, SUPPRESSED_ROW)  # the place that -1 points to
+        return Classes(renumbered[self.number], self.sizes[~chosen], self.weights)
+
+    def representatives(self) -> npt.NDArray[np.intp]:
+        """For every class one of its rows."""
+        found = np.zeros(self.count, dtype=np.intp)
+        kept = np.flatnonzero(self.number != SUPPRESSED_ROW)
+        found[self.number[kept]] = kept
+        return found
+
+    def histogram(self, sensitive: CodedColumn) -> ClassHistogram:
+        """How often every value of a sensitive column occurs in every class."""
+        return ClassHistogram.of(self, sensitive.codes, len(sensitive.values))
+
+
+@dataclass(frozen=True, eq=False)
+class ClassHistogram:
+    """How often every sensitive value occurs in every class: an entry for each pair that occurs, by class and value."""
+
+    classes: Counts
+    """For every entry its class, in order."""
+    values: Counts
+    """For every entry its value, in order within the class."""
+    counts: Counts
+    """For every entry how many rows of the class have the value; never 0."""
+    sizes: Counts
+    """For every class how many rows it has."""
+    table: Counts
+    """For every value how many rows of the whole table have it, suppressed rows included."""
+
+    @classmethod
+    def of(cls, classes: Classes, codes: npt.NDArray[np.integer], values: int) -> ClassHistogram:
+        """The histogram of a column of codes below ``values``."""
+        table = _counted(codes, classes.weights, values)
+        released = classes.number != SUPPRESSED_ROW
+        weights = classes.weights
+        if not released.all():
+            codes, weights = codes[released], None if weights is None else weights[released]
+        keys = classes.number[released] * values + codes
+        pairs, counts = _tallied(keys, classes.count * values, weights)
+        found, value = np.divmod(pairs, max(values, 1))
+        return cls(found, value, counts, classes.sizes, table)
+
+    @property
+    def starts(self) -> npt.NDArray[np.intp]:
+        """For every class the place of its first entry."""
+        return np.searchsorted(self.classes, np.arange(len(self.sizes)))
+
+    @property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """For every entry the share of its value in the class."""
+        return self.counts / self.sizes[self.classes]
+
+    @property
+    def table_shares(self) -> npt.NDArray[np.float64]:
+        """For every value its share in the whole table."""
+        return self.table / max(int(self.table.sum()), 1)
+
+    def against(self, table: Counts) -> ClassHistogram:
+        """The same classes held against the distribution of another table with the same values."""
+        return ClassHistogram(self.classes, self.values, self.counts, self.sizes, table)
+
+
+def _combined(columns: Iterable[npt.NDArray[np.integer]]) -> tuple[npt.NDArray[np.int64], int]:
+    """One key per row in mixed radix. Before it would overflow, the keys so far are numbered anew, without gaps."""
+    keys, span = np.zeros(1, dtype=np.int64), 1
+    for column in columns:
+        radix = int(column.max(initial=0)) + 1
+        if span * radix > _LARGEST_KEY:
+            keys, span = _factorised(keys, span)
+        keys = keys * radix + column
+        span *= radix
+    return keys, span
+
+
+def _factorised(keys: npt.NDArray[np.int64], span: int) -> tuple[npt.NDArray[np.int64], int]:
+    """The keys numbered from 0 without gaps, in their order, and how many there are."""
+    if span <= _DENSE * len(keys):
+        present = np.zeros(span, dtype=np.int64)
+        present[keys] = 1
+        place = np.cumsum(present) - 1
+        return place[keys], int(present.sum())
+    found = pa.array(keys).dictionary_encode()  # hashing, and sorting the distinct keys only
+    distinct = found.dictionary.to_numpy()
+    rank = np.empty(len(distinct), dtype=np.int64)
+    rank[np.argsort(distinct)] = np.arange(len(distinct))
+    return rank[found.indices.to_numpy()], len(distinct)
+
+
+def _counted(codes: npt.NDArray[np.integer], weights: Counts | None, count: int) -> Counts:
+    if weights is None:
+        return np.bincount(codes, minlength=count)
+    return np.bincount(codes, weights, minlength=count).astype(np.int64)
+
+
+def _tallied(keys: npt.NDArray[np.int64], span: int, weights: Counts | None) -> tuple[Counts, Counts]:
+    """The distinct keys in order, and how often each occurs."""
+    if span <= _DENSE * len(keys):
+        counts = _counted(keys, weights, span)
+        present = np.flatnonzero(counts)
+        return present, counts[present]
+    if weights is None:
+        return np.unique(keys, return_counts=True)
+    distinct, place = np.unique(keys, return_inverse=True)
+    return distinct, _counted(place, weights, len(distinct))

@@ -1,0 +1,146 @@
+"""Columns as small integers: every distinct value gets a number, and all heavy work is done on the numbers.
+
+Missing cells (None, NaN, NaT) are one value of their own, the last one. No row is ever dropped because of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyarrow import compute
+
+from discreet.anonymize.roles import refuse_duplicate_names
+from discreet.anonymize.source import arrow_table
+from discreet.catalog.suggestion import suggestion
+from discreet.errors import InvalidType, InvalidValue
+
+__all__ = ["MISSING", "CodedColumn", "CodedTable", "Codes", "label_of"]
+
+Codes = npt.NDArray[np.int32]
+"""One small integer per row, or per value."""
+
+MISSING = "(missing)"
+"""How a missing value is written."""
+
+
+@dataclass(frozen=True, eq=False)
+class CodedColumn:
+    """A column: its distinct values, and for every row the place of its value among them."""
+
+    name: str
+    """The name of the column."""
+    codes: Codes
+    """For every row the place of its value in ``values``."""
+    values: tuple[Any, ...]
+    """The distinct values in order (numbers, dates, text); None, the missing value, comes last."""
+
+    @classmethod
+    def of(cls, name: str, cells: Any) -> CodedColumn:
+        """The column of an Arrow array, or of a sequence of Python values."""
+        found = _comparable(name, _arrow(name, cells)).dictionary_encode()
+        order = compute.array_sort_indices(found.dictionary).to_numpy()
+        rank = np.empty(len(order) + 1, dtype=np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        rank[-1] = len(order)  # where the missing cells go
+        places = found.indices.fill_null(len(order)).to_numpy(zero_copy_only=False)
+        missing = (None,) if found.null_count else ()
+        return cls(name, rank[places], tuple(found.dictionary.take(pa.array(order)).to_pylist()) + missing)
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether a cell is missing."""
+        return bool(self.values) and self.values[-1] is None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """How every value is written."""
+        return tuple(label_of(value) for value in self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class CodedTable:
+    """The columns of a table as numbers."""
+
+    columns: dict[str, CodedColumn]
+    """The columns by name."""
+    rows: int
+    """How many rows there are."""
+
+    @classmethod
+    def of(cls, source: Any, names: Sequence[str] | None = None) -> CodedTable:
+        """The columns ``names`` of a table, or all of them. Rows are taken in their order, whatever their index."""
+        table = arrow_table(source)
+        wanted = table.column_names if names is None else list(names)
+        refuse_duplicate_names(wanted)
+        for name in wanted:
+            if name not in table.column_names:
+                raise InvalidValue("a column must be in the table", name, suggestion(name, table.column_names))
+        return cls({name: CodedColumn.of(name, table.column(name)) for name in wanted}, table.num_rows)
+
+    def __getitem__(self, name: str) -> CodedColumn:
+        if name not in self.columns:
+            raise InvalidValue("a column must be in the table", name, suggestion(name, self.columns))
+        return self.columns[name]
+
+
+def label_of(value: Any) -> str:
+    """How a value is written: 39.0 as 39, so that a column of whole numbers reads the same with and without gaps.
+
+    >>> label_of(39.0), label_of("130**"), label_of(None)
+    ('39', '130**', '(missing)')
+    """
+    if value is None:
+        return MISSING
+    if isinstance(value, float) and math.isfinite(value) and value == int(value):
+        return str(int(value))
+    return value.isoformat(sep=" ") if isinstance(value, datetime) else str(value)
+
+
+def _arrow(name: str, cells: Any) -> pa.Array:
+    if isinstance(cells, pa.ChunkedArray):
+        return cells.combine_chunks()
+    if isinstance(cells, pa.Array):
+        return cells
+    try:
+        return pa.array(cells, from_pandas=True)
+    except (pa.ArrowException, OverflowError, TypeError):
+        kinds = " and ".join(sorted({type(cell).__name__ for cell in cells}))
+        raise InvalidType(f"column '{name}' must hold values of one type", f"<{kinds}>") from None
+
+
+def _comparable(name: str, cells: pa.Array) -> pa.Array:
+    """Cells of a type with an order, in which equal values are equal bits."""
+    if isinstance(cells, pa.ChunkedArray):
+        cells = pa.concat_arrays(cells.chunks)
+    kind = cells.type
+    if pa.types.is_dictionary(kind):
+        return _comparable(name, cells.cast(kind.value_type))
+    if pa.types.is_null(kind):
+        return cells.cast(pa.string())
+    if pa.types.is_floating(kind):
+        return _one_zero_no_nan(cells.cast(pa.float64()))
+    if pa.types.is_timestamp(kind):
+        return _to_the_microsecond(name, cells)
+    if pa.types.is_nested(kind):
+        raise InvalidType(f"column '{name}' must hold single values", f"<{kind}>", "split it into columns")
+    return cells.cast(pa.large_string()) if kind == pa.string_view() else cells
+
+
+def _one_zero_no_nan(cells: pa.Array) -> pa.Array:
+    numbers = compute.add(cells, 0.0)  # -0.0 + 0.0 is 0.0
+    return compute.if_else(compute.is_nan(numbers), pa.scalar(None, pa.float64()), numbers)
+
+
+def _to_the_microsecond(name: str, cells: pa.Array) -> pa.Array:
+    try:
+        return cells.cast(pa.timestamp("us", cells.type.tz))
+    except pa.ArrowInvalid:
+        remedy = "round it to microseconds"
+        raise InvalidValue(f"column '{name}' must not be finer than a microsecond", None, remedy) from None

@@ -1,0 +1,186 @@
+"""Hierarchies as plain data: for every value, the group it belongs to at every level.
+
+>>> zips = Hierarchy.of(["13053", "13068", "14850"], [["130**", "130**", "148**"], ["*", "*", "*"]])
+>>> zips.height, zips.groups(1), zips.label(1, 0)
+(2, 2, '130**')
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.anonymize.coded import MISSING, CodedColumn, Codes, label_of
+from discreet.errors import InvalidValue
+
+__all__ = ["SUPPRESSED", "Hierarchy", "refuse_duplicates"]
+
+SUPPRESSED = "*"
+"""How a value is written of which nothing is told."""
+
+_MOST_NAMED = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """Groups of values, coarser from level to level. Level 0 is the values themselves."""
+
+    values: tuple[Any, ...]
+    """The leaves: every value that the column may hold."""
+    levels: tuple[Codes, ...]
+    """For every level the group number of every leaf."""
+    labels: tuple[tuple[str, ...], ...]
+    """For every level the label of every group, each a different one."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", tuple(_frozen(level) for level in self.levels))
+        _refuse_shapes(self)
+        refuse_duplicates(self.values)
+        for level, labels in enumerate(self.labels):
+            _refuse_shared_labels(level, labels)
+        for level in range(self.height):
+            _refuse_crossing(self, level)
+
+    @classmethod
+    def of(cls, values: Iterable[Any], levels: Sequence[Sequence[str]]) -> Hierarchy:
+        """The hierarchy where leaf ``i`` is written ``levels[l - 1][i]`` at level ``l``; equal labels are a group."""
+        leaves = tuple(values)
+        refuse_duplicates(leaves)
+        for number, level in enumerate(levels, start=1):
+            if len(level) != len(leaves):
+                rule = f"level {number} must label every one of the {len(leaves)} values"
+                raise InvalidValue(rule, len(level))
+        numbered = [_numbered(level) for level in levels]
+        identity = np.arange(len(leaves), dtype=np.int32)
+        names = tuple(label_of(leaf) for leaf in leaves)
+        return cls(leaves, (identity, *(codes for codes, _ in numbered)), (names, *(labels for _, labels in numbered)))
+
+    @classmethod
+    def suppressing(cls, values: Iterable[Any]) -> Hierarchy:
+        """The hierarchy with two levels: the value, or nothing."""
+        leaves = tuple(values)
+        return cls.of(leaves, [[SUPPRESSED] * len(leaves)])
+
+    @property
+    def height(self) -> int:
+        """How many steps there are from the values to the coarsest groups."""
+        return len(self.levels) - 1
+
+    def groups(self, level: int) -> int:
+        """How many groups a level has."""
+        return len(self.labels[level])
+
+    def label(self, level: int, group: int) -> str:
+        """How a group is written."""
+        return self.labels[level][group]
+
+    def leaves_in(self, level: int) -> npt.NDArray[np.int64]:
+        """For every group of a level, how many leaves it holds."""
+        return np.bincount(self.levels[level], minlength=self.groups(level))
+
+    def parents(self, level: int) -> Codes:
+        """For every group of a level, its group one level up."""
+        found = np.zeros(self.groups(level), dtype=np.int32)
+        found[self.levels[level]] = self.levels[level + 1]
+        return found
+
+    def children(self, level: int, group: int) -> Codes:
+        """The groups one level down that a group is made of."""
+        return np.flatnonzero(self.parents(level - 1) == group).astype(np.int32)
+
+    def ancestors(self, level: int, group: int) -> tuple[int, ...]:
+        """The groups that hold a group, from its own level to the coarsest."""
+        leaf = int(np.argmax(self.levels[level] == group))
+        return tuple(int(codes[leaf]) for codes in self.levels[level:])
+
+    def places(self, column: CodedColumn) -> npt.NDArray[np.intp]:
+        """For every value of a column its place among the leaves; refuses values that no leaf stands for."""
+        spelled = _are_text(self.values) and not _are_text(column.values)
+        found = {label_of(leaf) if spelled else leaf: place for place, leaf in enumerate(self.values)}
+        keys = column.labels if spelled else column.values
+        missed = [value for value, key in zip(column.values, keys, strict=True) if key not in found]
+        if missed:
+            remedy = f"add {'them' if len(missed) > 1 else 'it'}, with a group at each level"
+            raise InvalidValue(f"the hierarchy of '{column.name}' must hold every value", _named(missed), remedy)
+        return np.array([found[key] for key in keys], dtype=np.intp)
+
+    def coded(self, column: CodedColumn) -> Codes:
+        """The matrix whose cell (level, code) is the group of a value of ``column``: ``coded[level][column.codes]``."""
+        places = self.places(column)
+        return np.stack([level[places] for level in self.levels])
+
+    def with_missing(self) -> Hierarchy:
+        """The same hierarchy with a leaf for the missing value: a group of its own, and part of a top that is one."""
+        if None in self.values:
+            return self
+        written = [self._written(level) for level in range(1, self.height + 1)]
+        return Hierarchy.of((*self.values, None), [[*labels, self._missing_at(place)] for place, labels in written])
+
+    def _written(self, level: int) -> tuple[int, list[str]]:
+        return level, [self.labels[level][group] for group in self.levels[level]]
+
+    def _missing_at(self, level: int) -> str:
+        top = level == self.height and self.groups(level) == 1
+        return self.labels[level][0] if top else MISSING
+
+
+def refuse_duplicates(values: Sequence[Any]) -> None:
+    """Refuse leaves that occur twice, and name them."""
+    twice = [value for value, times in Counter(values).items() if times > 1]
+    if twice:
+        raise InvalidValue("every value of a hierarchy must occur once", _named(twice), "remove the repetition")
+
+
+def _named(values: Sequence[Any]) -> str:
+    """Some of the values in words, and how many more there are; in brackets, so that errors print it whole."""
+    more = f" and {len(values) - _MOST_NAMED} more" if len(values) > _MOST_NAMED else ""
+    listed = ", ".join(MISSING if value is None else repr(value) for value in values[:_MOST_NAMED])
+    return f"<{listed}{more}>"
+
+
+def _are_text(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, str) for value in values if value is not None)
+
+
+def _frozen(level: npt.ArrayLike) -> Codes:
+    codes = np.array(level, dtype=np.int32)
+    codes.setflags(write=False)
+    return codes
+
+
+def _numbered(labels: Sequence[str]) -> tuple[Codes, tuple[str, ...]]:
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    return np.array([numbers[label] for label in labels], dtype=np.int32), tuple(numbers)
+
+
+def _refuse_shapes(hierarchy: Hierarchy) -> None:
+    leaves = len(hierarchy.values)
+    if not hierarchy.levels or not np.array_equal(hierarchy.levels[0], np.arange(leaves)):
+        raise InvalidValue("level 0 of a hierarchy must be the values themselves")
+    if len(hierarchy.labels) != len(hierarchy.levels):
+        raise InvalidValue("every level must have labels", len(hierarchy.labels), f"{len(hierarchy.levels)} are needed")
+    for number, (level, labels) in enumerate(zip(hierarchy.levels, hierarchy.labels, strict=True)):
+        if level.shape != (leaves,) or not np.array_equal(np.unique(level), np.arange(len(labels))):
+            rule = f"level {number} must give every value a group, numbered from 0, with a label each"
+            raise InvalidValue(rule, level.tolist())
+
+
+def _refuse_shared_labels(level: int, labels: Sequence[str]) -> None:
+    """Two groups with one label could not be told apart in the release."""
+    shared = [label for label, times in Counter(labels).items() if times > 1]
+    if shared:
+        raise InvalidValue(f"the groups of level {level} must have different labels", _named(shared))
+
+
+def _refuse_crossing(hierarchy: Hierarchy, level: int) -> None:
+    crossing = hierarchy.parents(level)[hierarchy.levels[level]] != hierarchy.levels[level + 1]
+    split = np.unique(hierarchy.levels[level][crossing])
+    if len(split):
+        names = [hierarchy.labels[level][group] for group in split]
+        rule = f"what is together at level {level} must stay together at level {level + 1}"
+        raise InvalidValue(rule, _named(names), "give all its values one group")

@@ -1,0 +1,93 @@
+"""What a model of anonymity says about classes.
+
+The table-wide distribution that some models compare with is that of all rows of the table, suppressed rows included.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.anonymize.classes import Classes, ClassHistogram
+from discreet.errors import InvalidType, InvalidValue
+
+__all__ = ["Flags", "Histograms", "Model", "SensitiveModel", "checked_number", "checked_whole"]
+
+Histograms = Mapping[str, ClassHistogram]
+"""The histogram of every sensitive column, by name."""
+Flags = npt.NDArray[np.bool_]
+"""A yes or no for every class."""
+
+
+class Model(ABC):
+    """A condition that every class of a released table must meet. It is a frozen value."""
+
+    is_monotone_with_suppression: ClassVar[bool] = False
+    """Whether coarser classes never have more rows in violating classes, so that suppressing them stays cheaper."""
+    parameter: ClassVar[str]
+    """The letter of the parameter that ``strictest`` speaks of."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The model in words, with its parameters."""
+
+    @property
+    def sensitive(self) -> str | None:
+        """The sensitive column it protects, if it protects one."""
+        return None
+
+    @abstractmethod
+    def violating(self, classes: Classes, histograms: Histograms) -> Flags:
+        """For every class whether it breaks the model."""
+
+    @abstractmethod
+    def strictest(self, classes: Classes, histograms: Histograms) -> float:
+        """The strictest parameter with which every class would meet the model: the largest k or l, the smallest t."""
+
+    def satisfied(self, classes: Classes, histograms: Histograms) -> bool:
+        """Whether every class meets the model."""
+        return not self.violating(classes, histograms).any()
+
+
+@dataclass(frozen=True)
+class SensitiveModel(Model):
+    """A model about one sensitive column."""
+
+    column: str
+    """The sensitive column."""
+
+    @property
+    def sensitive(self) -> str:
+        """The sensitive column it protects."""
+        return self.column
+
+    def histogram(self, histograms: Histograms) -> ClassHistogram:
+        """The histogram of its column."""
+        if self.column not in histograms:
+            known = ", ".join(histograms) or "there is none"
+            raise InvalidValue(f"{self.name} must speak of a sensitive column", self.column, f"sensitive: {known}")
+        return histograms[self.column]
+
+
+def checked_whole(value: object, what: str) -> None:
+    """Refuse what is not a whole number from 1 on."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise InvalidType(f"{what} must be a whole number", value)
+    if value < 1:
+        raise InvalidValue(f"{what} must be at least 1", value)
+
+
+def checked_number(value: object, what: str, *, most: float = math.inf, zero: bool = False) -> None:
+    """Refuse what is not a number above 0 (or from 0 on) and at most ``most``."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise InvalidType(f"{what} must be a number", value)
+    if not (value > 0 or (zero and value == 0)) or value > most:
+        low = "at least 0" if zero else "above 0"
+        raise InvalidValue(f"{what} must be {low}" + (f" and at most {most}" if most < math.inf else ""), value)
