@@ -74,14 +74,14 @@ def read_condition(node: exp.Expr, look_up: LookUp) -> Expression:
 
 def _by_rule(node: exp.Expr, look_up: LookUp) -> Expression:
     rule = RULES.get(type(node))
-    if rule is None:
+    if rule is None or (isinstance(node, exp.In) and node.args.get("query") is not None):
         raise _unknown(node)
     _check_words(node, (*_WORDS, *_READ_BY_RULES) if type(node) in TEXT_RULES else _WORDS)
     return rule(node, [read(part, look_up) for part in _parts(node)])
 
 
 def _unknown(node: exp.Expr) -> QueryRefused:
-    if isinstance(node, (exp.Query, exp.Subquery, exp.Exists)):
+    if isinstance(node, (exp.Query, exp.Subquery, exp.Exists, exp.In)):
         remedy = "join the table, or ask two questions"
         return refuse(node, "a subquery cannot be used on single rows", remedy)
     if type(node) in _REFUSED:
