@@ -8,7 +8,6 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 from discreet.cli.output import console, say, whisper
-from discreet.curator.amount import amount
 
 if TYPE_CHECKING:
     from discreet.curator.answer import Answer
@@ -21,9 +20,11 @@ _LARGE = 1000
 
 def show_explanation(found: Explanation) -> None:
     """Print what a question would cost and how good its answer would be."""
+    from discreet.curator.amount import amount
+
     say(f"price    {found.price}" if found.price is not None else "free: public tables alone")
     console.print(f"afforded {'yes' if found.affordable else '[yellow]no[/]'}")
-    say(f"groups   {found.groups:,}")
+    say("groups   those with enough people" if found.groups is None else f"groups   {found.groups:,}")
     for error in found.errors:
         say(
             f"error    {error.column}: "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.curator.suggestions import offer
+from discreet.privacy.shown import shown
 from discreet.query.block import Aggregate, AggregateKind
 from discreet.query.choice import QuantileChoice
 from discreet.query.intervals_above import choice_notes
@@ -47,8 +48,8 @@ def _about_groups(plan: BlockPlan, confidence: float) -> list[str]:
     if plan.rule is not None:
         most = plan.rule.per_unit
         many = f"; a person is counted in {most} at most" if plan.weight > 1 else ""
-        shown = f"A group is shown when about {plan.rule.threshold} people or more are in it{many}."
-        return [shown, f"The group of one person alone is shown with probability at most {float(plan.rule.delta):.1g}."]
+        when = f"A group is shown when about {plan.rule.threshold} people or more are in it{many}."
+        return [when, f"The group of one person alone is shown with probability at most {shown(plan.rule.delta, 2)}."]
     if plan.block.keys:
         return ["Every public group is listed, also the empty ones; rows whose key is not listed are in none."]
     return []
