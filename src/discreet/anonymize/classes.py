@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -67,7 +68,7 @@ class Classes:
 
     def histogram(self, sensitive: CodedColumn) -> ClassHistogram:
         """How often every value of a sensitive column occurs in every class."""
-        return ClassHistogram.of(self, sensitive.codes, len(sensitive.values))
+        return ClassHistogram.of(self, sensitive)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +85,13 @@ class ClassHistogram:
     """For every class how many rows it has."""
     table: Counts
     """For every value how many rows of the whole table have it, suppressed rows included."""
+    domain: tuple[Any, ...]
+    """What the values are, missing last."""
 
     @classmethod
-    def of(cls, classes: Classes, codes: npt.NDArray[np.integer], values: int) -> ClassHistogram:
-        """The histogram of a column of codes below ``values``."""
+    def of(cls, classes: Classes, column: CodedColumn) -> ClassHistogram:
+        """The histogram of a column."""
+        codes, values = column.codes, len(column.values)
         table = _counted(codes, classes.weights, values)
         released = classes.number != SUPPRESSED_ROW
         weights = classes.weights
@@ -96,12 +100,12 @@ class ClassHistogram:
         keys = classes.number[released] * values + codes
         pairs, counts = _tallied(keys, classes.count * values, weights)
         found, value = np.divmod(pairs, max(values, 1))
-        return cls(found, value, counts, classes.sizes, table)
+        return cls(found, value, counts, classes.sizes, table, column.values)
 
     @property
     def starts(self) -> npt.NDArray[np.intp]:
         """For every class the place of its first entry."""
-        return np.searchsorted(self.classes, np.arange(len(self.sizes)))
+        return np.flatnonzero(np.diff(self.classes, prepend=-1))
 
     @property
     def shares(self) -> npt.NDArray[np.float64]:
@@ -115,7 +119,15 @@ class ClassHistogram:
 
     def against(self, table: Counts) -> ClassHistogram:
         """The same classes held against the distribution of another table with the same values."""
-        return ClassHistogram(self.classes, self.values, self.counts, self.sizes, table)
+        return replace(self, table=table)
+
+    def summed(self, entries: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+        """For every class the sum of what is given for its entries."""
+        return np.asarray(np.bincount(self.classes, entries, minlength=len(self.sizes)), dtype=np.float64)
+
+    def largest(self, entries: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """For every class the largest of what is given for its entries."""
+        return np.maximum.reduceat(entries, self.starts) if len(entries) else entries
 
 
 def _combined(columns: Iterable[npt.NDArray[np.integer]]) -> tuple[npt.NDArray[np.int64], int]:

@@ -17,12 +17,16 @@ import numpy.typing as npt
 from discreet.anonymize.classes import Classes, ClassHistogram
 from discreet.errors import InvalidType, InvalidValue
 
-__all__ = ["Flags", "Histograms", "Model", "SensitiveModel", "checked_number", "checked_whole"]
+__all__ = ["TOLERANCE", "Flags", "Histograms", "Lost", "Model", "SensitiveModel", "checked_number", "checked_whole"]
 
+TOLERANCE = 1e-12
+"""How far floating point may be off: what is nearer to a bound than this lies on it."""
 Histograms = Mapping[str, ClassHistogram]
 """The histogram of every sensitive column, by name."""
 Flags = npt.NDArray[np.bool_]
 """A yes or no for every class."""
+Lost = npt.NDArray[np.int64]
+"""For every class a number of rows."""
 
 
 class Model(ABC):
@@ -50,6 +54,21 @@ class Model(ABC):
     @abstractmethod
     def strictest(self, classes: Classes, histograms: Histograms) -> float:
         """The strictest parameter with which every class would meet the model: the largest k or l, the smallest t."""
+
+    @property
+    def least_size(self) -> int:
+        """No class with fewer rows meets the model."""
+        return 1
+
+    def lost_below(self, classes: Classes, histograms: Histograms) -> Lost:
+        """For every class how many of its rows at least every finer recoding must suppress.
+
+        A finer recoding splits a class. Classes that meet a model still meet it when they are merged, so if the parts
+        of a violating class could all be released it would not violate: at least one row is lost. Where the model is
+        monotone with suppression every part violates, and all rows are lost.
+        """
+        violating = self.violating(classes, histograms)
+        return np.where(violating, classes.sizes if self.is_monotone_with_suppression else 1, 0)
 
     def satisfied(self, classes: Classes, histograms: Histograms) -> bool:
         """Whether every class meets the model."""

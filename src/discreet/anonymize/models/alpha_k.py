@@ -1,0 +1,46 @@
+"""(α, k)-anonymity: no sensitive value takes more than a share α of a class. It is not differential privacy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.anonymize.classes import Classes
+from discreet.anonymize.models.model import TOLERANCE, Flags, Histograms, SensitiveModel, checked_number, checked_whole
+
+__all__ = ["AlphaK"]
+
+
+@dataclass(frozen=True)
+class AlphaK(SensitiveModel):
+    """In every class each value of a sensitive column has at most the share ``alpha``, and a class has ``k`` rows."""
+
+    alpha: float
+    """The largest share, above 0 and at most 1."""
+    k: int = 1
+    """How many rows a class has at least."""
+    parameter: ClassVar[str] = "α"
+
+    def __post_init__(self) -> None:
+        checked_number(self.alpha, "alpha", most=1)
+        checked_whole(self.k, "k")
+
+    @property
+    def name(self) -> str:
+        """The model in words."""
+        return f"({self.alpha:g}, {self.k})-anonymity of {self.column}"
+
+    def violating(self, classes: Classes, histograms: Histograms) -> Flags:
+        """The classes in which a value has more than the share ``alpha``, and those with fewer than ``k`` rows."""
+        return (self._shares(histograms) > self.alpha + TOLERANCE) | (classes.sizes < self.k)
+
+    def strictest(self, classes: Classes, histograms: Histograms) -> float:
+        """The largest share of a value in a class, which is the smallest α that holds."""
+        return float(self._shares(histograms).max(initial=0.0))
+
+    def _shares(self, histograms: Histograms) -> npt.NDArray[np.float64]:
+        histogram = self.histogram(histograms)
+        return histogram.largest(histogram.shares)

@@ -1,0 +1,54 @@
+"""β-likeness: no class makes a sensitive value much more likely than the table does. It is not differential privacy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.anonymize.classes import Classes
+from discreet.anonymize.models.model import TOLERANCE, Flags, Histograms, SensitiveModel, checked_number
+
+__all__ = ["BetaLikeness"]
+
+
+@dataclass(frozen=True)
+class BetaLikeness(SensitiveModel):
+    """In every class (q - p) / p ≤ ``beta`` for each sensitive value, with shares q in the class and p in the table.
+
+    Enhanced, it is at most the smaller of β and -ln p, so that no frequent value may become certain.
+    """
+
+    beta: float
+    """How much the share of a value may grow, relative to its share in the table."""
+    enhanced: bool = False
+    """Whether the growth of frequent values is bounded by -ln p, too."""
+    parameter: ClassVar[str] = "β"
+
+    def __post_init__(self) -> None:
+        checked_number(self.beta, "beta")
+
+    @property
+    def name(self) -> str:
+        """The model in words."""
+        return f"{'enhanced' if self.enhanced else 'basic'} {self.beta:g}-likeness of {self.column}"
+
+    def violating(self, classes: Classes, histograms: Histograms) -> Flags:
+        """The classes in which a share grows too much."""
+        return self._needed(histograms) > self.beta + TOLERANCE
+
+    def strictest(self, classes: Classes, histograms: Histograms) -> float:
+        """The smallest β that holds; infinite where the bound -ln p is broken, which no β mends."""
+        return float(self._needed(histograms).max(initial=0.0))
+
+    def _needed(self, histograms: Histograms) -> npt.NDArray[np.float64]:
+        histogram = self.histogram(histograms)
+        shares = histogram.table_shares[histogram.values]
+        with np.errstate(divide="ignore"):  # a value that the table lacks grows without end
+            gains = (histogram.shares - shares) / shares
+            if self.enhanced:
+                gains = np.where(gains > -np.log(shares) + TOLERANCE, math.inf, gains)
+        return histogram.largest(np.maximum(gains, 0.0))

@@ -1,0 +1,51 @@
+"""δ-disclosure: no class makes a sensitive value much more or much less likely. It is not differential privacy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.anonymize.classes import Classes
+from discreet.anonymize.models.model import TOLERANCE, Flags, Histograms, SensitiveModel, checked_number
+
+__all__ = ["DeltaDisclosure"]
+
+
+@dataclass(frozen=True)
+class DeltaDisclosure(SensitiveModel):
+    """In every class |ln(q / p)| < ``delta`` for each sensitive value, with shares q in the class and p in the table.
+
+    A value of the table that a class lacks violates it for every δ: who is in the class surely does not have it.
+    """
+
+    delta: float
+    """How far the logarithm of a share may move."""
+    parameter: ClassVar[str] = "δ"
+
+    def __post_init__(self) -> None:
+        checked_number(self.delta, "delta")
+
+    @property
+    def name(self) -> str:
+        """The model in words."""
+        return f"{self.delta:g}-disclosure of {self.column}"
+
+    def violating(self, classes: Classes, histograms: Histograms) -> Flags:
+        """The classes in which a share moves too far. The bound is strict: lying on it violates."""
+        return self._moves(histograms) >= self.delta - TOLERANCE
+
+    def strictest(self, classes: Classes, histograms: Histograms) -> float:
+        """The number above which every δ holds; infinite where a class lacks a value of the table."""
+        return float(self._moves(histograms).max(initial=0.0))
+
+    def _moves(self, histograms: Histograms) -> npt.NDArray[np.float64]:
+        histogram = self.histogram(histograms)
+        with np.errstate(divide="ignore"):  # a value that the table lacks moves without end
+            moves = np.abs(np.log(histogram.shares / histogram.table_shares[histogram.values]))
+        present = np.bincount(histogram.classes, minlength=len(histogram.sizes))
+        lacking = present < np.count_nonzero(histogram.table)
+        return np.where(lacking, math.inf, histogram.largest(moves))
