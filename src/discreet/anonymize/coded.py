@@ -76,6 +76,8 @@ class CodedTable:
     @classmethod
     def of(cls, source: Any, names: Sequence[str] | None = None) -> CodedTable:
         """The columns ``names`` of a table, or all of them. Rows are taken in their order, whatever their index."""
+        if isinstance(source, CodedTable):
+            return source
         table = arrow_table(source)
         wanted = table.column_names if names is None else list(names)
         refuse_duplicate_names(wanted)

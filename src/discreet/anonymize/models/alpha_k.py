@@ -29,6 +29,11 @@ class AlphaK(SensitiveModel):
         checked_whole(self.k, "k")
 
     @property
+    def title(self) -> str:
+        """The model with letters for its parameters."""
+        return f"(α, {self.k})-anonymity"
+
+    @property
     def name(self) -> str:
         """The model in words."""
         return f"({self.alpha:g}, {self.k})-anonymity of {self.column}"

@@ -32,6 +32,11 @@ class BetaLikeness(SensitiveModel):
         checked_number(self.beta, "beta")
 
     @property
+    def title(self) -> str:
+        """The model with letters for its parameters."""
+        return f"{'enhanced' if self.enhanced else 'basic'} β-likeness"
+
+    @property
     def name(self) -> str:
         """The model in words."""
         return f"{'enhanced' if self.enhanced else 'basic'} {self.beta:g}-likeness of {self.column}"

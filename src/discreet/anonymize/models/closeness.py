@@ -44,10 +44,18 @@ class Closeness(SensitiveModel):
             raise InvalidValue("the distance of t-closeness must be known", self.distance, remedy)
 
     @property
+    def title(self) -> str:
+        """The model with letters for its parameters."""
+        return f"t-closeness ({self._kind} distance)"
+
+    @property
     def name(self) -> str:
         """The model in words."""
-        kind = self.distance if isinstance(self.distance, str) else "hierarchical"
-        return f"{self.t:g}-closeness of {self.column} ({kind} distance)"
+        return f"{self.t:g}-closeness of {self.column} ({self._kind} distance)"
+
+    @property
+    def _kind(self) -> str:
+        return self.distance if isinstance(self.distance, str) else "hierarchical"
 
     def violating(self, classes: Classes, histograms: Histograms) -> Flags:
         """The classes that are further away than ``t``."""

@@ -24,10 +24,16 @@ class DeltaDisclosure(SensitiveModel):
 
     delta: float
     """How far the logarithm of a share may move."""
+    bound_is_open: ClassVar[bool] = True
     parameter: ClassVar[str] = "δ"
 
     def __post_init__(self) -> None:
         checked_number(self.delta, "delta")
+
+    @property
+    def title(self) -> str:
+        """The model with letters for its parameters."""
+        return "δ-disclosure"
 
     @property
     def name(self) -> str:

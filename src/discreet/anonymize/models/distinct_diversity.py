@@ -20,10 +20,16 @@ class DistinctDiversity(SensitiveModel):
     l: int  # noqa: E741  # the name it has everywhere
     """How many different values a class has at least."""
     is_monotone_with_suppression: ClassVar[bool] = True
+    larger_is_stricter: ClassVar[bool] = True
     parameter: ClassVar[str] = "l"
 
     def __post_init__(self) -> None:
         checked_whole(self.l, "l")
+
+    @property
+    def title(self) -> str:
+        """The model with letters for its parameters."""
+        return "distinct l-diversity"
 
     @property
     def name(self) -> str:

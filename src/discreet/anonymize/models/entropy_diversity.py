@@ -26,12 +26,18 @@ class EntropyDiversity(SensitiveModel):
 
     l: float  # noqa: E741  # the name it has everywhere
     """As many equally frequent values have the entropy that a class has at least."""
+    larger_is_stricter: ClassVar[bool] = True
     parameter: ClassVar[str] = "l"
 
     def __post_init__(self) -> None:
         checked_number(self.l, "l")
         if self.l < 1:
             raise InvalidValue("l must be at least 1", self.l)
+
+    @property
+    def title(self) -> str:
+        """The model with letters for its parameters."""
+        return "entropy l-diversity"
 
     @property
     def name(self) -> str:

@@ -18,10 +18,16 @@ class KAnonymity(Model):
     k: int
     """How many rows a class has at least."""
     is_monotone_with_suppression: ClassVar[bool] = True
+    larger_is_stricter: ClassVar[bool] = True
     parameter: ClassVar[str] = "k"
 
     def __post_init__(self) -> None:
         checked_whole(self.k, "k")
+
+    @property
+    def title(self) -> str:
+        """The model with letters for its parameters."""
+        return "k-anonymity"
 
     @property
     def name(self) -> str:

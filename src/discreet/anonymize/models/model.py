@@ -37,6 +37,16 @@ class Model(ABC):
     parameter: ClassVar[str]
     """The letter of the parameter that ``strictest`` speaks of."""
 
+    larger_is_stricter: ClassVar[bool] = False
+    """Whether a larger parameter asks for more, as with k and l, or a smaller one, as with t."""
+    bound_is_open: ClassVar[bool] = False
+    """Whether ``strictest`` itself does not hold and every looser parameter does."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """The model in words, with letters for its parameters."""
+
     @property
     @abstractmethod
     def name(self) -> str:

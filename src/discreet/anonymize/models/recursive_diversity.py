@@ -26,11 +26,17 @@ class RecursiveDiversity(SensitiveModel):
     """How often the most frequent value may occur for each occurrence of the rare ones."""
     l: int  # noqa: E741  # the name it has everywhere
     """From which place on a value is one of the rare ones."""
+    bound_is_open: ClassVar[bool] = True
     parameter: ClassVar[str] = "c"
 
     def __post_init__(self) -> None:
         checked_number(self.c, "c")
         checked_whole(self.l, "l")
+
+    @property
+    def title(self) -> str:
+        """The model with letters for its parameters."""
+        return f"recursive (c, {self.l})-diversity"
 
     @property
     def name(self) -> str:
