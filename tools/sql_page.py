@@ -57,6 +57,7 @@ TITLES = {
     "grouping": "Groups",
     "domains": "Groups",
     "joining": "Joins",
+    "membership": "Joins",
     "per_unit": "One row per person",
     "aggregates": "Aggregates",
     "lifting": "Above the aggregates",

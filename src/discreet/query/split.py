@@ -20,6 +20,7 @@ from discreet.query.expression import Expression, Field, fields_of
 from discreet.query.grouping import group_keys
 from discreet.query.joining import join, shared_by
 from discreet.query.lifting import lifted
+from discreet.query.membership import among, apart
 from discreet.query.naming import Aliased, Shared, Visible, alias_of, names_of
 from discreet.query.parsing import parsed
 from discreet.query.per_unit import per_unit
@@ -130,7 +131,7 @@ class _Splitter:
             return Released(post_processing(node, scope, self._public_source))
         if not is_private:
             return self._public_rows(node, rows_alone, scope)
-        rows, look_up = self._rows(node, rows_alone)
+        rows, look_up = self._rows(node, rows_alone, scope)
         if aggregated:
             return self._aggregated(node, rows, look_up, scope)
         if not _is_row_wise(node, aggregated):
@@ -142,7 +143,7 @@ class _Splitter:
     def _public_rows(self, node: exp.Select, aliased: list[Aliased], scope: Scope) -> Found:
         """Rows that can be joined with private ones where each part of the query is understood; else an answer."""
         try:
-            rows, look_up = self._rows(node, aliased)
+            rows, look_up = self._rows(node, aliased, scope)
             return projected(rows, _projections(node, look_up), self.names)
         except QueryRefused:
             return Released(post_processing(node, scope, self._public_source))
@@ -162,7 +163,7 @@ class _Splitter:
             return table_rows(find_table(node, self.catalog), self.catalog, self.names)
         return self.build(named.query, named.scope)
 
-    def _rows(self, node: exp.Select, aliased: list[Aliased]) -> tuple[Relation, Visible]:
+    def _rows(self, node: exp.Select, aliased: list[Aliased], scope: Scope) -> tuple[Relation, Visible]:
         rows, shared = aliased[0][1], _NOTHING_SHARED
         for count, each in enumerate(node.args.get("joins") or [], start=1):
             left, right = rows, aliased[count][1]
@@ -171,8 +172,11 @@ class _Splitter:
         # After an outer join, columns of the optional side may be missing; the joined relation knows which.
         look_up = names_of(aliased, shared).known_as({field.name: field for _, field in rows.columns})
         where = node.args.get("where")
-        if where is not None:
-            rows = filtered(rows, read_condition(where.this, look_up), self.names)
+        members, tests = apart(where.this) if where is not None else ([], [])
+        for member in members:
+            rows = among(rows, member, self.build(member.args["query"], scope), look_up, self.names)
+        if tests:
+            rows = filtered(rows, read_condition(exp.and_(*tests), look_up), self.names)
         return rows, look_up
 
     # Set operations.

@@ -1,0 +1,43 @@
+"""WHERE x IN (SELECT … FROM a public table): each row is kept once, however often its value is listed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from discreet.query.expression import Statement
+from discreet.query.logic import LOGIC_RULES
+from discreet.query.reading import LookUp, read
+from discreet.query.refusal import refuse
+from discreet.query.relation import Names, Relation, joined
+
+__all__ = ["among", "apart"]
+
+
+def apart(condition: exp.Expr) -> tuple[list[exp.In], list[exp.Expr]]:
+    """The tests for membership in a subquery that a condition joins with AND, and its other tests."""
+    tests = list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
+    members = [test for test in tests if isinstance(test, exp.In) and test.args.get("query") is not None]
+    return members, [test for test in tests if not any(test is member for member in members)]
+
+
+def among(rows: Relation, node: exp.In, listed: object, look_up: LookUp, names: Names) -> Relation:
+    """The rows whose value is listed by a public table."""
+    if not isinstance(listed, Relation) or listed.privacy is not None or len(listed.columns) != 1:
+        rule = "IN takes a list, or one column of a public table as it is"
+        raise refuse(node, rule, "join the table, or ask two questions")
+    equal = LOGIC_RULES[exp.EQ](node, [read(node.this, look_up), listed.columns[0][1]])
+    kept = joined(rows, _once(listed, names), "INNER", equal, names)
+    one_row_each = rows.privacy is not None and rows.privacy.one_row_each
+    privacy = kept.privacy and replace(kept.privacy, one_row_each=one_row_each)
+    return replace(kept, columns=rows.columns, privacy=privacy)
+
+
+def _once(listed: Relation, names: Names) -> Relation:
+    alias = names.new("r")
+
+    def write(statement: Statement) -> str:
+        return f"SELECT DISTINCT * FROM ({listed.write(statement)}) {alias}"
+
+    return replace(listed, write=write)
