@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,7 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.anonymize.classes import Classes
-from discreet.anonymize.models.model import TOLERANCE, Flags, Histograms, SensitiveModel, checked_number, checked_whole
+from discreet.anonymize.models.model import (
+    TOLERANCE,
+    Flags,
+    Histograms,
+    Lost,
+    SensitiveModel,
+    checked_number,
+    checked_whole,
+    lost_above_share,
+    lost_rows,
+)
 
 __all__ = ["AlphaK"]
 
@@ -41,6 +52,18 @@ class AlphaK(SensitiveModel):
     def violating(self, classes: Classes, histograms: Histograms) -> Flags:
         """The classes in which a value has more than the share ``alpha``, and those with fewer than ``k`` rows."""
         return (self._shares(histograms) > self.alpha + TOLERANCE) | (classes.sizes < self.k)
+
+    @property
+    def least_size(self) -> int:
+        """As many as k, and a row for every one of the 1 / alpha values that there must be."""
+        return max(self.k, math.ceil((1 - TOLERANCE) / self.alpha))
+
+    def lost_below(self, classes: Classes, histograms: Histograms) -> Lost:
+        """Rows of the most frequent value must leave; where the class is too small, all rows."""
+        histogram = self.histogram(histograms)
+        excess = lost_above_share(histogram.largest(histogram.counts), classes.sizes, self.alpha)
+        least = np.where(classes.sizes < self.k, classes.sizes, excess)
+        return lost_rows(self.violating(classes, histograms), least)
 
     def strictest(self, classes: Classes, histograms: Histograms) -> float:
         """The largest share of a value in a class, which is the smallest α that holds."""

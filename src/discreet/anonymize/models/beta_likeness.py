@@ -10,7 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.anonymize.classes import Classes
-from discreet.anonymize.models.model import TOLERANCE, Flags, Histograms, SensitiveModel, checked_number
+from discreet.anonymize.models.model import (
+    TOLERANCE,
+    Flags,
+    Histograms,
+    Lost,
+    SensitiveModel,
+    checked_number,
+    lost_above_share,
+    lost_rows,
+)
 
 __all__ = ["BetaLikeness"]
 
@@ -44,6 +53,14 @@ class BetaLikeness(SensitiveModel):
     def violating(self, classes: Classes, histograms: Histograms) -> Flags:
         """The classes in which a share grows too much."""
         return self._needed(histograms) > self.beta + TOLERANCE
+
+    def lost_below(self, classes: Classes, histograms: Histograms) -> Lost:
+        """Rows of the value that grows too much must leave."""
+        histogram = self.histogram(histograms)
+        shares = histogram.table_shares[histogram.values]
+        growth = np.minimum(self.beta, -np.log(np.maximum(shares, TOLERANCE))) if self.enhanced else self.beta
+        lost = lost_above_share(histogram.counts, histogram.sizes[histogram.classes], shares * (1 + growth))
+        return lost_rows(self.violating(classes, histograms), histogram.largest(lost))
 
     def strictest(self, classes: Classes, histograms: Histograms) -> float:
         """The smallest β that holds; infinite where the bound -ln p is broken, which no β mends."""

@@ -12,7 +12,15 @@ from discreet.anonymize.classes import Classes
 from discreet.anonymize.hierarchy import Hierarchy
 from discreet.anonymize.models.equal_distance import equal_distances
 from discreet.anonymize.models.line_distance import numeric_distances, ordered_distances
-from discreet.anonymize.models.model import TOLERANCE, Flags, Histograms, SensitiveModel, checked_number
+from discreet.anonymize.models.model import (
+    TOLERANCE,
+    Flags,
+    Histograms,
+    Lost,
+    SensitiveModel,
+    checked_number,
+    lost_rows,
+)
 from discreet.anonymize.models.tree_distance import tree_distances
 from discreet.errors import InvalidValue
 
@@ -60,6 +68,11 @@ class Closeness(SensitiveModel):
     def violating(self, classes: Classes, histograms: Histograms) -> Flags:
         """The classes that are further away than ``t``."""
         return self.distances(histograms) > self.t + TOLERANCE
+
+    def lost_below(self, classes: Classes, histograms: Histograms) -> Lost:
+        """Suppressing a share of a class moves its distribution, and with it the distance, by at most that share."""
+        distances = self.distances(histograms)
+        return lost_rows(distances > self.t + TOLERANCE, classes.sizes * (distances - self.t))
 
     def strictest(self, classes: Classes, histograms: Histograms) -> float:
         """The distance of the class that is furthest away, which is the smallest t that holds."""

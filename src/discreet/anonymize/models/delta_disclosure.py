@@ -10,7 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.anonymize.classes import Classes
-from discreet.anonymize.models.model import TOLERANCE, Flags, Histograms, SensitiveModel, checked_number
+from discreet.anonymize.models.model import (
+    TOLERANCE,
+    Flags,
+    Histograms,
+    Lost,
+    SensitiveModel,
+    checked_number,
+    lost_above_share,
+    lost_rows,
+)
 
 __all__ = ["DeltaDisclosure"]
 
@@ -43,6 +52,18 @@ class DeltaDisclosure(SensitiveModel):
     def violating(self, classes: Classes, histograms: Histograms) -> Flags:
         """The classes in which a share moves too far. The bound is strict: lying on it violates."""
         return self._moves(histograms) >= self.delta - TOLERANCE
+
+    def lost_below(self, classes: Classes, histograms: Histograms) -> Lost:
+        """Rows of a value that is too frequent must leave, or of others where one is too rare; all where one lacks."""
+        histogram = self.histogram(histograms)
+        sizes, shares = histogram.sizes[histogram.classes], histogram.table_shares[histogram.values]
+        frequent = lost_above_share(histogram.counts, sizes, shares * math.exp(self.delta))
+        with np.errstate(divide="ignore"):  # a value that the table lacks is never too rare
+            rare = np.where(shares > 0, sizes - histogram.counts / (shares * math.exp(-self.delta)), 0.0)
+        least = np.where(
+            np.isinf(self._moves(histograms)), classes.sizes, histogram.largest(np.maximum(frequent, rare))
+        )
+        return lost_rows(self.violating(classes, histograms), least)
 
     def strictest(self, classes: Classes, histograms: Histograms) -> float:
         """The number above which every δ holds; infinite where a class lacks a value of the table."""

@@ -40,6 +40,11 @@ class DistinctDiversity(SensitiveModel):
         """The classes with fewer than ``l`` values."""
         return self._values(histograms) < self.l
 
+    @property
+    def least_size(self) -> int:
+        """A row for every value."""
+        return self.l
+
     def strictest(self, classes: Classes, histograms: Histograms) -> float:
         """The number of values of the class that has fewest; 0 where no row is released."""
         values = self._values(histograms)

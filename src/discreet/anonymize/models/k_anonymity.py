@@ -38,6 +38,11 @@ class KAnonymity(Model):
         """The classes with fewer than ``k`` rows."""
         return classes.sizes < self.k
 
+    @property
+    def least_size(self) -> int:
+        """As many as k."""
+        return self.k
+
     def strictest(self, classes: Classes, histograms: Histograms) -> float:
         """The size of the smallest class; 0 where no row is released."""
         return int(classes.sizes.min(initial=classes.rows))

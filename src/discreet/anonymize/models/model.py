@@ -17,8 +17,20 @@ import numpy.typing as npt
 from discreet.anonymize.classes import Classes, ClassHistogram
 from discreet.errors import InvalidType, InvalidValue
 
-__all__ = ["TOLERANCE", "Flags", "Histograms", "Lost", "Model", "SensitiveModel", "checked_number", "checked_whole"]
+__all__ = [
+    "TOLERANCE",
+    "Flags",
+    "Histograms",
+    "Lost",
+    "Model",
+    "SensitiveModel",
+    "checked_number",
+    "checked_whole",
+    "lost_above_share",
+    "lost_rows",
+]
 
+_SLACK = 1e-6  # of a row: rounding never proves that one more is lost
 TOLERANCE = 1e-12
 """How far floating point may be off: what is nearer to a bound than this lies on it."""
 Histograms = Mapping[str, ClassHistogram]
@@ -27,6 +39,8 @@ Flags = npt.NDArray[np.bool_]
 """A yes or no for every class."""
 Lost = npt.NDArray[np.int64]
 """For every class a number of rows."""
+Shares = float | npt.NDArray[np.float64]
+"""One share for all, or one for each."""
 
 
 class Model(ABC):
@@ -71,11 +85,12 @@ class Model(ABC):
         return 1
 
     def lost_below(self, classes: Classes, histograms: Histograms) -> Lost:
-        """For every class how many of its rows at least every finer recoding must suppress.
+        """For every class how many of its rows at least every finer recoding must suppress; 0 where it meets the model.
 
         A finer recoding splits a class. Classes that meet a model still meet it when they are merged, so if the parts
         of a violating class could all be released it would not violate: at least one row is lost. Where the model is
-        monotone with suppression every part violates, and all rows are lost.
+        monotone with suppression every part violates, and all rows are lost. What is kept of a class, merged, meets
+        the model, so the fewest rows that must leave a class until it does are a bound, too.
         """
         violating = self.violating(classes, histograms)
         return np.where(violating, classes.sizes if self.is_monotone_with_suppression else 1, 0)
@@ -103,6 +118,25 @@ class SensitiveModel(Model):
             known = ", ".join(histograms) or "there is none"
             raise InvalidValue(f"{self.name} must speak of a sensitive column", self.column, f"sensitive: {known}")
         return histograms[self.column]
+
+
+def lost_rows(violating: Flags, least: npt.NDArray[np.floating]) -> Lost:
+    """At least ``least`` rows of each violating class, in whole rows, at least 1; none of the others."""
+    whole = np.ceil(np.nan_to_num(least) - _SLACK)
+    return np.where(violating, np.maximum(whole, 1), 0).astype(np.int64)
+
+
+def lost_above_share(
+    counts: npt.NDArray[np.integer], sizes: npt.NDArray[np.integer], share: Shares
+) -> npt.NDArray[np.float64]:
+    """How many rows must leave classes of ``sizes`` rows until a value with ``counts`` rows has at most ``share``.
+
+    Best only rows with the value leave: (count - lost) / (size - lost) ≤ share.
+    """
+    most = np.minimum(share + 2 * TOLERANCE, 1.0)
+    excess = np.maximum(counts - most * sizes, 0.0)
+    lost: npt.NDArray[np.float64] = np.divide(excess, 1 - most, out=np.zeros(len(counts)), where=most < 1)
+    return lost
 
 
 def checked_whole(value: object, what: str) -> None:

@@ -13,7 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.anonymize.classes import Classes, ClassHistogram
-from discreet.anonymize.models.model import TOLERANCE, Flags, Histograms, SensitiveModel, checked_number, checked_whole
+from discreet.anonymize.models.model import (
+    TOLERANCE,
+    Flags,
+    Histograms,
+    Lost,
+    SensitiveModel,
+    checked_number,
+    checked_whole,
+    lost_rows,
+)
 
 __all__ = ["RecursiveDiversity"]
 
@@ -46,6 +55,18 @@ class RecursiveDiversity(SensitiveModel):
     def violating(self, classes: Classes, histograms: Histograms) -> Flags:
         """The classes in which the most frequent value is too frequent. The bound is strict: lying on it violates."""
         return self._ratios(histograms) >= self.c * (1 - TOLERANCE)
+
+    @property
+    def least_size(self) -> int:
+        """A row for every one of l values."""
+        return self.l
+
+    def lost_below(self, classes: Classes, histograms: Histograms) -> Lost:
+        """Rows of the most frequent value must leave: the rare ones do not become more when rows leave."""
+        histogram = self.histogram(histograms)
+        rare = self._rare(histogram)
+        excess = histogram.largest(histogram.counts) - self.c * rare
+        return lost_rows(self.violating(classes, histograms), np.where(rare > 0, excess, classes.sizes))
 
     def strictest(self, classes: Classes, histograms: Histograms) -> float:
         """The number above which every c holds; infinite where a class has fewer than ``l`` values."""
