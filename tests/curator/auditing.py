@@ -33,7 +33,7 @@ from discreet.privacy.neighbours import Neighbours
 __all__ = ["FALSE_ALARM", "Finding", "Trial", "audit", "certified_epsilon"]
 
 FALSE_ALARM = 1e-6
-WARDS = 20_000
+WARDS = 10_000
 LEAST, GREATEST = 0, 100
 _MISSING = -1e12
 _THRESHOLDS = 400
@@ -57,7 +57,11 @@ class Trial:
     """The price that each question is asked at."""
     conditions: tuple[str, ...] = ("TRUE",)
     """One question per condition; what is answered and charged for all of them counts as one answer."""
+    is_batch: bool = False
+    """Whether all conditions are asked about in one batch, for the price of one question."""
     bounds: tuple[int, int] = (LEAST, GREATEST)
+    ages_stay: bool = False
+    """Whether the policy says that a person has one age, so that people of other ages are other people."""
     rows_per_unit: int = 1
     neighbours: Neighbours = Neighbours.ADD_REMOVE_ONE
     budget: int = 5000
@@ -170,7 +174,14 @@ def _policy(trial: Trial) -> Table:
     columns = (
         Column("person", ColumnType.INTEGER),
         Column("ward", ColumnType.INTEGER, nullable=False, **ends),
-        Column("age", ColumnType.INTEGER, lower=trial.bounds[0], upper=trial.bounds[1], nullable=False),
+        Column(
+            "age",
+            ColumnType.INTEGER,
+            lower=trial.bounds[0],
+            upper=trial.bounds[1],
+            nullable=False,
+            constant_per_unit=trial.ages_stay,
+        ),
     )
     return Table(
         "visits",
@@ -190,20 +201,23 @@ def _wards(trial: Trial, crowd: tuple[Visit, ...]) -> pa.Table:
 
 
 def _answers(curator: Curator, trial: Trial, turn: int) -> Floats:
-    """What is answered about every ward, all conditions side by side."""
-    parts = [_asked(curator, trial, f"{condition} AND age > -{10**6 + turn}") for condition in trial.conditions]
-    return np.concatenate(parts, axis=1)
+    """What is answered about every ward, all conditions side by side; new in every turn, so that none was stored."""
+    questions = [_question(trial, f"{condition} AND age > -{10**6 + turn}") for condition in trial.conditions]
+    if trial.is_batch:
+        answers = curator.ask_all(questions, trial.epsilon, raw=trial.raw)
+    else:
+        answers = [curator.ask(question, trial.epsilon, raw=trial.raw) for question in questions]
+    return np.concatenate([_by_ward(answer.to_arrow(), trial.wards) for answer in answers], axis=1)
 
 
-def _asked(curator: Curator, trial: Trial, condition: str) -> Floats:
-    """One question; the condition is new in every turn, so that no stored answer is served. Rows are in ward order."""
+def _question(trial: Trial, condition: str) -> str:
     if trial.wards == 1:
-        sql = f"SELECT {trial.select} FROM visits WHERE {condition}"
-        table = curator.ask(sql, trial.epsilon, raw=trial.raw).to_arrow()
-        return np.array([[float(value) for value in table.to_pylist()[0].values()]])
-    sql = f"SELECT ward AS ward, {trial.select} FROM visits WHERE {condition} GROUP BY ward"
-    table = curator.ask(sql, trial.epsilon, raw=trial.raw).to_arrow()
-    found = np.full((trial.wards, table.num_columns - 1), _MISSING)
+        return f"SELECT 0 AS ward, {trial.select} FROM visits WHERE {condition}"
+    return f"SELECT ward AS ward, {trial.select} FROM visits WHERE {condition} GROUP BY ward"
+
+
+def _by_ward(table: pa.Table, wards: int) -> Floats:
+    found = np.full((wards, table.num_columns - 1), _MISSING)
     for place, name in enumerate(table.column_names[1:]):
         found[np.asarray(table["ward"]), place] = np.asarray(table[name], np.float64)
     return found

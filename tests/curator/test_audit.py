@@ -17,6 +17,7 @@ import pytest
 
 from discreet.curator import curator as curator_module
 from discreet.curator.ledger import Ledger, Receipt
+from discreet.engines import ingest as ingest_module
 from discreet.engines.identifier import quoted
 from discreet.exact.grid import Integers
 from discreet.noise.gaussian import DiscreteGaussian
@@ -30,7 +31,7 @@ from discreet.query.choice import Choice
 from discreet.query.measure import Measured, Run
 from discreet.query.plan import BlockPlan
 from tests.curator.auditing import Trial, audit
-from tests.curator.trials import TRIALS
+from tests.curator.trials import TRIALS, TWO_AGES
 
 Patch = pytest.MonkeyPatch
 
@@ -52,14 +53,21 @@ def test_two_equal_worlds_prove_nothing(tmp_path: Path) -> None:
 
 
 def half_the_noise(patch: Patch) -> None:
+    _divide_noise(patch, 2)
+
+
+def a_quarter_of_the_noise(patch: Patch) -> None:
+    _divide_noise(patch, 4)
+
+
+def _divide_noise(patch: Patch, by: int) -> None:
     draw, draw_gaussian = DiscreteLaplace.draw, DiscreteGaussian.draw
 
     def less(law: DiscreteLaplace, count: int, stream: Stream) -> Integers:
-        return draw(DiscreteLaplace(law.scale / 2), count, stream)
+        return draw(DiscreteLaplace(law.scale / by), count, stream)
 
     def less_gaussian(law: DiscreteGaussian, count: int, stream: Stream) -> Integers:
-        smaller = DiscreteGaussian(variance_parameter=law.squared / 4)
-        return draw_gaussian(smaller, count, stream)
+        return draw_gaussian(DiscreteGaussian(variance_parameter=law.squared / by**2), count, stream)
 
     patch.setattr(DiscreteLaplace, "draw", less)
     patch.setattr(DiscreteGaussian, "draw", less_gaussian)
@@ -130,7 +138,7 @@ def choices_too_sharp(patch: Patch) -> None:
     quantile_of, mode_of = plan_module.quantile_of, plan_module.mode_of
 
     def sharp(made: Callable[..., Choice]) -> Callable[..., Choice]:
-        return lambda *arguments: replace(choice := made(*arguments), factor=choice.factor * 4)
+        return lambda *arguments: replace(choice := made(*arguments), factor=choice.factor * 8)
 
     patch.setattr(plan_module, "quantile_of", sharp(quantile_of))
     patch.setattr(plan_module, "mode_of", sharp(mode_of))
@@ -140,13 +148,17 @@ def keys_shown_whoever_holds_them(patch: Patch) -> None:
     patch.setattr(plan_module, "least_threshold", lambda *_: -(2**40))
 
 
+def promises_about_columns_not_verified(patch: Patch) -> None:
+    patch.setattr(ingest_module, "verify", lambda *_: None)
+
+
 @pytest.mark.parametrize(
     ("bug", "trial", "asks"),
     [
         (half_the_noise, "count", 1),
         (half_the_noise, "sum", 1),
         (half_the_noise, "mean with its count", 1),
-        (half_the_noise, "gaussian noise", 5),
+        (a_quarter_of_the_noise, "gaussian noise", 5),
         (no_noise_worth_the_name, "one ward", 100),
         (noise_on_one_of_two_integers, "mean with its count", 1),
         (empty_groups_without_noise, "nobody left", 1),
@@ -157,7 +169,9 @@ def keys_shown_whoever_holds_them(patch: Patch) -> None:
         (stored_answers_not_served, "asked four times", 1),
         (choices_too_sharp, "median", 1),
         (choices_too_sharp, "mode", 1),
-        (half_the_noise, "unlisted wards", 5),
+        (a_quarter_of_the_noise, "unlisted wards", 5),
+        (promises_about_columns_not_verified, "a person of two ages", 1),
+        (a_quarter_of_the_noise, "a batch", 1),
         (keys_shown_whoever_holds_them, "an unlisted ward of one person", 1),
     ],
 )
@@ -165,5 +179,5 @@ def test_a_planted_bug_proves_more_than_was_charged(
     tmp_path: Path, monkeypatch: Patch, bug: Callable[[Patch], None], trial: str, asks: int
 ) -> None:
     bug(monkeypatch)
-    found = audit(tmp_path, TRIALS[trial][0], asks)
+    found = audit(tmp_path, TWO_AGES if trial == "a person of two ages" else TRIALS[trial][0], asks)
     assert found.certified > 1.1 * found.charged

@@ -22,7 +22,7 @@ from tests.soak.killed_ingests import kill_ingests
 from tests.soak.killed_ledger import kill_askers
 
 Check = Callable[[Path, Callable[[], None]], str]
-TIMES = 10
+TIMES = 5
 """How many times as many answers an audit gets here as in the tests."""
 PROCESSES = 16
 
@@ -68,6 +68,7 @@ def main() -> int:
                 except Exception as failure:
                     found, passed = f"{type(failure).__name__}: {failure}", "[red]no[/]"
                     failures += 1
+            progress.print(f"{name}: {found}")
             table.add_row(name, found, f"{time.monotonic() - start:.0f} s", passed)
     console.print(table)
     return failures
