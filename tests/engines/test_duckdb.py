@@ -166,6 +166,22 @@ def test_refuses_settings_without_a_meaning(tmp_path: Path, setting: str, value:
         DuckDBEngine(tmp_path, **{setting: value})  # type: ignore[arg-type]
 
 
+def test_memory_is_bounded_where_nobody_says_otherwise_and_there_is_plenty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for physical, bounded in ((64 * 2**30, True), (2**30, False)):
+        monkeypatch.setattr("discreet.engines.duckdb._physical_memory", lambda size=physical: size)
+        assert ("memory_limit" in DuckDBEngine(tmp_path).settings(None)) == bounded
+    assert DuckDBEngine(tmp_path, memory_limit="60MB").settings(None)["memory_limit"] == "60MB"
+
+
+def test_a_bounded_engine_has_the_stated_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.engines.duckdb._physical_memory", lambda: 64 * 2**30)
+    with DuckDBEngine(tmp_path) as engine:
+        ingest(engine, PEOPLE, ROWS)
+        assert engine.run("SELECT current_setting('memory_limit') AS most")["most"].to_pylist() == ["2.3 GiB"]
+
+
 def test_rows_that_do_not_fit_in_memory_are_spilled_inside_the_folder_and_removed(tmp_path: Path) -> None:
     engine = DuckDBEngine(tmp_path, threads=2, memory_limit="60MB")
     ingest(engine, PEOPLE, ROWS)

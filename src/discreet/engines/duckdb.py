@@ -28,6 +28,12 @@ __all__ = ["DuckDBEngine"]
 
 _TRIES = 5
 """How often a file that an ingest removed between two steps is looked for again."""
+_MEMORY = 2_500_000_000
+"""Bytes for DuckDB where there is plenty. The process needs more than DuckDB counts, and stays under 4 GB."""
+
+
+def _physical_memory() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 class DuckDBEngine(Engine):
@@ -47,7 +53,8 @@ class DuckDBEngine(Engine):
     ) -> None:
         """Name the folder of the curator.
 
-        ``threads`` and ``memory_limit`` (such as "4GB") are DuckDB's own, by default all cores and most of the memory.
+        ``threads`` and ``memory_limit`` (such as "4GB") are DuckDB's own, by default all cores and 2.5 GB, or most of
+        the memory where there is less. What does not fit goes to disk, inside the folder, and is removed.
         ``timeout`` in seconds ends a run with the constant error. How long a run takes depends on the rows, so a
         timeout that strikes in ordinary use tells something about them; set it far above.
         ``owner_log`` is called with the database's own words about failures, which can hold values of rows.
@@ -124,6 +131,8 @@ class DuckDBEngine(Engine):
             found["threads"] = self.threads
         if self.memory_limit is not None:
             found["memory_limit"] = self.memory_limit
+        elif _physical_memory() > 2 * _MEMORY:
+            found["memory_limit"] = f"{_MEMORY}B"
         return found
 
     def _spill(self, manifest: Manifest) -> Path | None:
