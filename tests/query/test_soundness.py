@@ -63,8 +63,10 @@ def _neighbours(plan: BlockPlan) -> Neighbours:
 EXTREME = ("a", 2**62, 1000.0, 1e300, 2**63 - 1, None, None, True, "", "x")
 HEAVY = Person([EXTREME] * 7, [(2020, "f")] * 4, (2, True))
 LIGHT = Person([("b", 0, 0.0, -1e300, -(2**63), None, None, False, "", "y")] * 3, [(1900, "m")], (0, False))
+TWICE = Person([EXTREME] * 2, [(2020, "f")], (2, True))  # as often as a value that a public table lists twice
 
 
+@example(crowd=[], one=TWICE, other=LIGHT)
 @example(crowd=[], one=HEAVY, other=LIGHT)
 @settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(crowd=st.lists(PEOPLE, max_size=4), one=PEOPLE, other=PEOPLE)
