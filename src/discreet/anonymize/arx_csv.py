@@ -44,5 +44,6 @@ def _refuse_ragged(lines: Sequence[Sequence[str]], path: str) -> None:
         raise InvalidValue("the file of a hierarchy must have a line for every value", path, "it is empty")
     wrong = [number for number, line in enumerate(lines, start=1) if len(line) != len(lines[0])]
     if wrong:
-        rule = f"every line of a hierarchy must have {len(lines[0])} cells, as the first one has"
-        raise InvalidValue(rule, f"<lines {', '.join(map(str, wrong[:10]))} of {path}>")
+        places = ", ".join(map(str, wrong[:10])) + ("" if len(wrong) <= 10 else f" and {len(wrong) - 10} more")
+        rule = f"every line of a hierarchy must have {len(lines[0])} cells, as the first has; lines {places} have not"
+        raise InvalidValue(rule, path)

@@ -8,10 +8,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
-from typing import Any
 
+from discreet.anonymize.domain import Values, completed, present_values
 from discreet.anonymize.hierarchy import SUPPRESSED, Hierarchy
 from discreet.catalog.suggestion import suggestion
 from discreet.errors import InvalidType, InvalidValue
@@ -27,22 +27,20 @@ _WRITTEN: dict[str, Callable[[date], str]] = {
 }
 
 
-def dates(values: Iterable[Any], levels: Sequence[str] | None = None) -> Hierarchy:
+def dates(values: Values, levels: Sequence[str] | None = None) -> Hierarchy:
     """The hierarchy of dates, or of dates with a time, with ``*`` on top.
 
     The levels may be ``day``, ``month``, ``quarter``, ``year`` and ``decade``; by default dates go by month, year and
     decade, and dates with a time by day before that.
     """
-    leaves = list(values)
-    present = [value for value in leaves if value is not None]
+    present, has_missing = present_values(values)
     for value in present:
         if not isinstance(value, date):
             raise InvalidType("a hierarchy of dates must be made of dates", value, "read them as dates first")
     timed = any(isinstance(value, datetime) for value in present)
     chosen = levels if levels is not None else [*(["day"] if timed else []), "month", "year", "decade"]
     written = [_level(present, name) for name in chosen]
-    found = Hierarchy.of(present, [*written, [SUPPRESSED] * len(present)])
-    return found if len(present) == len(leaves) else found.with_missing()
+    return completed(Hierarchy.of(present, [*written, [SUPPRESSED] * len(present)]), has_missing)
 
 
 def _level(days: Sequence[date], name: str) -> list[str]:

@@ -106,7 +106,8 @@ class Hierarchy:
         missed = [value for value, key in zip(column.values, keys, strict=True) if key not in found]
         if missed:
             remedy = f"add {'them' if len(missed) > 1 else 'it'}, with a group at each level"
-            raise InvalidValue(f"the hierarchy of '{column.name}' must hold every value", _named(missed), remedy)
+            rule = f"the hierarchy of '{column.name}' must hold every value of the column; it lacks {_named(missed)}"
+            raise InvalidValue(rule, None, remedy)
         return np.array([found[key] for key in keys], dtype=np.intp)
 
     def coded(self, column: CodedColumn) -> Codes:
@@ -133,14 +134,14 @@ def refuse_duplicates(values: Sequence[Any]) -> None:
     """Refuse leaves that occur twice, and name them."""
     twice = [value for value, times in Counter(values).items() if times > 1]
     if twice:
-        raise InvalidValue("every value of a hierarchy must occur once", _named(twice), "remove the repetition")
+        raise InvalidValue(f"every value of a hierarchy must occur once; {_named(twice)} occur more often")
 
 
 def _named(values: Sequence[Any]) -> str:
-    """Some of the values in words, and how many more there are; in brackets, so that errors print it whole."""
+    """Some of the values in words, and how many more there are. An error would cut a list short."""
     more = f" and {len(values) - _MOST_NAMED} more" if len(values) > _MOST_NAMED else ""
     listed = ", ".join(MISSING if value is None else repr(value) for value in values[:_MOST_NAMED])
-    return f"<{listed}{more}>"
+    return f"{listed}{more}"
 
 
 def _are_text(values: Sequence[Any]) -> bool:
@@ -174,7 +175,7 @@ def _refuse_shared_labels(level: int, labels: Sequence[str]) -> None:
     """Two groups with one label could not be told apart in the release."""
     shared = [label for label, times in Counter(labels).items() if times > 1]
     if shared:
-        raise InvalidValue(f"the groups of level {level} must have different labels", _named(shared))
+        raise InvalidValue(f"the groups of level {level} must have different labels; {_named(shared)} are shared")
 
 
 def _refuse_crossing(hierarchy: Hierarchy, level: int) -> None:
@@ -182,5 +183,5 @@ def _refuse_crossing(hierarchy: Hierarchy, level: int) -> None:
     split = np.unique(hierarchy.levels[level][crossing])
     if len(split):
         names = [hierarchy.labels[level][group] for group in split]
-        rule = f"what is together at level {level} must stay together at level {level + 1}"
-        raise InvalidValue(rule, _named(names), "give all its values one group")
+        rule = f"what is together at level {level} must stay together at level {level + 1}; {_named(names)} is split"
+        raise InvalidValue(rule, None, "give all values of a group the same group above")

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from discreet.anonymize.domain import Values, completed, present_values
 from discreet.anonymize.hierarchy import SUPPRESSED, Hierarchy
 from discreet.errors import InvalidType, InvalidValue
 
@@ -32,7 +33,7 @@ def _closed_left(low: str, high: str) -> str:
 
 
 def intervals(
-    values: Iterable[Any],
+    values: Values,
     steps: Sequence[Number | Sequence[Number]],
     *,
     origin: Number = 0,
@@ -46,15 +47,13 @@ def intervals(
     ``<bottom`` and every number from ``top`` on ``≥top``, at every level; the first and the last edge of a list work
     the same way, so that no number is lost. A number is taken as it is written: 0.3 is three tenths.
     """
-    leaves = list(values)
-    numbers = [_exact(value) for value in leaves if value is not None]
+    present, has_missing = present_values(values)
+    numbers = [_exact(value) for value in present]
     ends = (_edge(bottom), _edge(top))
     if bottom is not None and top is not None and bottom >= top:
         raise InvalidValue("the bottom must be below the top", bottom, f"the top is {top}")
     levels = [_level(numbers, step, _exact(origin), ends, label) for step in steps]
-    present = [value for value in leaves if value is not None]
-    found = Hierarchy.of(present, [*levels, [SUPPRESSED] * len(present)])
-    return found if len(present) == len(leaves) else found.with_missing()
+    return completed(Hierarchy.of(present, [*levels, [SUPPRESSED] * len(present)]), has_missing)
 
 
 def _exact(value: Any) -> Fraction | float:

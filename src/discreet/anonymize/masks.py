@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 from discreet.anonymize.coded import label_of
+from discreet.anonymize.domain import Values, completed, present_values
 from discreet.anonymize.hierarchy import SUPPRESSED, Hierarchy
 from discreet.errors import InvalidValue
 
@@ -18,7 +19,7 @@ __all__ = ["masked"]
 
 
 def masked(
-    values: Iterable[Any],
+    values: Values,
     *,
     side: Literal["suffix", "prefix"] = "suffix",
     hidden: Sequence[int] | None = None,
@@ -28,15 +29,13 @@ def masked(
     Without ``hidden`` it hides one more at every level. A suffix is counted as if shorter values were filled up at
     the end, a prefix as if they were filled up at the start. Numbers are masked as they are written.
     """
-    leaves = list(values)
-    present = [value for value in leaves if value is not None]
+    present, has_missing = present_values(values)
     written = [label_of(value) for value in present]
     length = max(map(len, written), default=1)
     if side not in ("suffix", "prefix"):
         raise InvalidValue("a mask must hide a suffix or a prefix", side)
     levels = [[_masked(text, length - hide, hide, side) for text in written] for hide in _steps(hidden, length)]
-    found = Hierarchy.of(present, levels)
-    return found if len(present) == len(leaves) else found.with_missing()
+    return completed(Hierarchy.of(present, levels), has_missing)
 
 
 def _steps(hidden: Sequence[int] | None, length: int) -> list[int]:

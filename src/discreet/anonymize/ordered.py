@@ -6,28 +6,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, repeat
 from typing import Any
 
 from discreet.anonymize.coded import label_of
-from discreet.anonymize.hierarchy import SUPPRESSED, Hierarchy, refuse_duplicates
+from discreet.anonymize.domain import Values, completed, present_values
+from discreet.anonymize.hierarchy import SUPPRESSED, Hierarchy
 from discreet.errors import InvalidValue
 
 __all__ = ["ordered"]
 
 
-def ordered(values: Iterable[Any], sizes: Sequence[int | Sequence[int]]) -> Hierarchy:
+def ordered(values: Values, sizes: Sequence[int | Sequence[int]]) -> Hierarchy:
     """The hierarchy of values in the order given, with one level per size, and ``*`` on top.
 
     A size is how many values each group takes, or a list with the size of every group. A last group may be smaller.
     """
-    leaves = list(values)
-    refuse_duplicates(leaves)
-    present = [value for value in leaves if value is not None]
+    present, has_missing = present_values(values)
     levels = [_level(present, size) for size in sizes]
-    found = Hierarchy.of(present, [*levels, [SUPPRESSED] * len(present)])
-    return found if len(present) == len(leaves) else found.with_missing()
+    return completed(Hierarchy.of(present, [*levels, [SUPPRESSED] * len(present)]), has_missing)
 
 
 def _level(values: Sequence[Any], size: int | Sequence[int]) -> list[str]:

@@ -21,6 +21,7 @@ __all__ = ["arrow_table"]
 
 _DELIMITERS = ",;\t|"
 _PARQUET = (".parquet", ".pq")
+_A_CODE = r"^(\+|-?0\d|-?\d{16,}$)"  # what a number would not give back as it was written
 _CSV = (".csv", ".tsv", ".txt")
 
 
@@ -75,6 +76,8 @@ def _csv(path: Path) -> pa.Table:
         with path.open(encoding="utf-8-sig", newline="") as text:
             header = text.readline()
         names = next(csv.reader([header], delimiter=_delimiter(header)), [])
+        if not names:
+            raise InvalidValue("a CSV file must have a header", str(path))
         refuse_duplicate_names(names)
         return _typed(_text_table(path, names, _delimiter(header)))
     except UnicodeDecodeError:
@@ -103,7 +106,7 @@ def _typed(table: pa.Table) -> pa.Table:
 
 
 def _narrowed(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Numbers and dates where every cell is one. A code such as 02139 stays text: as a number it would lose its 0."""
+    """Numbers and dates where every cell is one. 02139 and +49 stay text: as numbers they would change."""
     distinct = column.unique().drop_null()
     for kind in (pa.int64(), pa.float64(), pa.date32()):
         if len(distinct) and _reads_as(distinct, kind):
@@ -118,7 +121,7 @@ def _reads_as(distinct: pa.Array, kind: pa.DataType) -> bool:
         return False
     if pa.types.is_integer(kind):
         return bool(compute.all(compute.equal(read.cast(pa.string()), distinct)).as_py())
-    return not compute.any(compute.match_substring_regex(distinct, r"^[+-]?0\d")).as_py()
+    return not compute.any(compute.match_substring_regex(distinct, _A_CODE)).as_py()
 
 
 # pandas -----------------------------------------------------------------------------------------------------------
