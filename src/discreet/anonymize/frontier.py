@@ -20,6 +20,11 @@ class Frontier:
         self._floors = loss.floors()
         self._least = self._floors.copy()
 
+    @property
+    def is_full(self) -> bool:
+        """Never: all nodes are there from the beginning."""
+        return False
+
     def first(self) -> tuple[Node, float]:
         """A node with the smallest bound, and the bound. It is infinite when every node is settled."""
         place = int(np.argmin(self._least))
