@@ -36,7 +36,8 @@ def write_arx_csv(hierarchy: Hierarchy, path: str | os.PathLike[str], *, delimit
         [labels[group] for group in level] for level, labels in zip(hierarchy.levels, hierarchy.labels, strict=True)
     ]
     with Path(path).open("w", encoding="utf-8", newline="") as text:
-        csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(zip(*written, strict=True))
+        # The writer puts a cell in quotes if it holds a character that ends lines, so both must.
+        csv.writer(text, delimiter=delimiter, lineterminator="\r\n").writerows(zip(*written, strict=True))
 
 
 def _refuse_ragged(lines: Sequence[Sequence[str]], path: str) -> None:

@@ -36,8 +36,6 @@ def taxonomy_of_parents(parents: Mapping[Any, Any]) -> Hierarchy:
     inner = set(parents.values())
     roots = inner - set(parents)
     leaves = [name for name in parents if name not in inner]
-    if not leaves:
-        raise InvalidValue("a taxonomy must end in values", None, "its names run in a circle, or there are none")
     return _from_paths([_rooted(_climbed(leaf, parents), len(roots)) for leaf in leaves])
 
 
@@ -71,6 +69,8 @@ def _rooted(path: Path, roots: int) -> Path:
 
 def _from_paths(paths: Sequence[Path]) -> Hierarchy:
     """Short branches are lengthened at the bottom: a value stays itself until its parent's level comes."""
-    depth = max((len(path) for path in paths), default=2)
+    if not paths:
+        raise InvalidValue("a taxonomy must end in values", None, "its names run in a circle, or there are none")
+    depth = max(map(len, paths))
     full = [(path[0],) * (depth - len(path)) + path for path in paths]
     return Hierarchy.of([path[0] for path in full], [[label_of(path[at]) for path in full] for at in range(1, depth)])
