@@ -1,0 +1,125 @@
+"""A quasi-identifier as an axis: its values in the order in which cuts run, each with a code.
+
+Numbers, dates and text run in their own order, and missing cells come last. With a hierarchy the values run through
+it depth first, so that neighbours are related. The position of a value is twice its code; a value that the fit did
+not see lies between two known ones, at an odd position.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.anonymize.coded import CodedColumn, Codes, label_of
+from discreet.anonymize.group_levels import GroupLevels
+from discreet.anonymize.hierarchy import Hierarchy
+from discreet.errors import InvalidType
+
+__all__ = ["UNKNOWN", "Axis"]
+
+UNKNOWN = -2
+"""The position of a missing cell where the fit saw none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """The values of a column along a line."""
+
+    name: str
+    """The column."""
+    values: tuple[Any, ...]
+    """The values by code; None, the missing value, is the last one unless a hierarchy places it."""
+    scale: npt.NDArray[np.float64]
+    """Where every value lies from 0 to 1: numbers and dates by their size, others by their rank."""
+    levels: GroupLevels | None = None
+    """The groups of a hierarchy."""
+
+    @classmethod
+    def of(cls, column: CodedColumn) -> Axis:
+        """The values of a column in their own order."""
+        return cls(column.name, column.values, _scaled(column.values))
+
+    @classmethod
+    def along(cls, name: str, hierarchy: Hierarchy) -> Axis:
+        """The values of a hierarchy, those of one group next to each other."""
+        levels = GroupLevels.of(hierarchy)
+        order = np.argsort(levels.code)
+        values = tuple(levels.hierarchy.values[leaf] for leaf in order)
+        return cls(name, values, np.arange(len(values)) / max(len(values) - 1, 1), levels)
+
+    @property
+    def ends_missing(self) -> bool:
+        """Whether the last code is that of missing cells."""
+        return bool(self.values) and self.values[-1] is None
+
+    @property
+    def highest(self) -> int:
+        """The highest position there can be: above all values, or that of missing cells."""
+        return 2 * len(self.values) - (2 if self.ends_missing else 1)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the values are numbers or dates, so that a range of them means something."""
+        present = [value for value in self.values if value is not None]
+        measured = (int, float, Decimal, date, time, timedelta)
+        return bool(present) and all(isinstance(one, measured) and not isinstance(one, bool) for one in present)
+
+    def label(self, code: int) -> str:
+        """How a value is written."""
+        return label_of(self.values[code])
+
+    def positions(self, column: CodedColumn) -> npt.NDArray[np.int32]:
+        """The position of every row of a column."""
+        if self.levels is not None:
+            places = 2 * self.levels.code[self.levels.hierarchy.places(column)]
+        else:
+            places = np.array([self._position(value) for value in column.values], dtype=np.int32)
+        return places[column.codes]
+
+    def codes(self, column: CodedColumn) -> Codes:
+        """The code of every row of a column, all of whose values are on the axis."""
+        return self.positions(column) // 2
+
+    def _position(self, value: Any) -> int:
+        if value is None:
+            return 2 * (len(self.values) - 1) if self.ends_missing else UNKNOWN
+        known = len(self.values) - self.ends_missing
+        try:
+            place = bisect_left(self.values, value, hi=known)
+        except TypeError:
+            rule = f"the values of '{self.name}' must be of the same type as in the fit"
+            raise InvalidType(rule, value, f"such as {self.values[0]!r}") from None
+        return 2 * place if place < known and self.values[place] == value else 2 * place - 1
+
+
+def _scaled(values: tuple[Any, ...]) -> npt.NDArray[np.float64]:
+    """Numbers and dates by their size, others by their rank; missing cells one rank beyond the rest."""
+    present = [value for value in values if value is not None]
+    sizes = _sizes(present)
+    if not all(math.isfinite(size) for size in sizes) or (len(sizes) > 1 and not sizes[-1] > sizes[0]):
+        sizes = [float(rank) for rank in range(len(present))]
+    found = (np.array(sizes) - sizes[0]) / max(sizes[-1] - sizes[0], 1e-300) if sizes else np.zeros(0)
+    if len(present) == len(values):
+        return found
+    return np.append(found * (1 - 1 / len(values)), 1.0)
+
+
+def _sizes(present: list[Any]) -> list[float]:
+    """How large every value is; its rank where that has no meaning."""
+    kinds: list[tuple[type | tuple[type, ...], Any]] = [
+        (bool, None),
+        ((int, float, Decimal), float),
+        (datetime, lambda moment: (moment.replace(tzinfo=None) - datetime.min).total_seconds()),
+        (date, date.toordinal),
+    ]
+    for kind, size in kinds:
+        if size is not None and all(isinstance(value, kind) for value in present):
+            return [float(size(value)) for value in present]
+    return [float(rank) for rank in range(len(present))]
