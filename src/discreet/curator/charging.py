@@ -14,6 +14,7 @@ from discreet.curator.allowance import Measure, Portion, Price, price_in_units
 from discreet.errors import InvalidValue
 from discreet.query.plan import BlockPlan
 from discreet.query.question import Question
+from discreet.query.restriction import Part
 from discreet.query.shares import amount_of, of_amount
 
 __all__ = ["account_of", "caps_of", "check_analyst", "plans_of", "prices_of"]
@@ -60,10 +61,10 @@ def _price(plans: list[BlockPlan], table: Table, versions: Mapping[str, str]) ->
     return Price(in_units.loss, in_units.delta, tuple(sorted(portions)))
 
 
-def _part(part: tuple[str, str], versions: Mapping[str, str]) -> str:
+def _part(part: Part, versions: Mapping[str, str]) -> str:
     """A column and the version of its data: in other data, people may have other keys."""
-    table, column = part
-    return json.dumps([table, column, versions[table]], ensure_ascii=False)
+    table, column, moved = part
+    return json.dumps([table, column, versions[table], moved], ensure_ascii=False)
 
 
 def _accounts(table: Table, analyst: str | None) -> list[str]:

@@ -21,15 +21,16 @@ from discreet.catalog.policy_file import read as read_policy
 from discreet.catalog.policy_file import read_folder
 from discreet.catalog.policy_file import write as write_policy
 from discreet.catalog.table import Table
-from discreet.curator.allowance import DELTA_UNITS, Allowance
+from discreet.curator.allowance import DELTA_UNITS
 from discreet.curator.answer import Answer, notes_on_values
 from discreet.curator.certificate import issue
-from discreet.curator.charging import account_of, caps_of, check_analyst, plans_of, prices_of
+from discreet.curator.charging import check_analyst, plans_of, prices_of
 from discreet.curator.facts import batch_facts, facts_of
 from discreet.curator.ledger import Account, Ledger, Receipt
 from discreet.curator.made_up import MadeUpRows
 from discreet.curator.notes import notes_of
 from discreet.curator.planning import Planner
+from discreet.curator.promises import allowances_of, check_accounts, check_stored, check_unit, places_of
 from discreet.curator.remaining import last_prices, questions_left
 from discreet.curator.signing import Signer
 from discreet.curator.stage import NOTE, Stage
@@ -47,7 +48,6 @@ from discreet.exact.rational import Number
 from discreet.noise.law import open_probability
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.loss import Loss, Pure, ZeroConcentrated
-from discreet.privacy.neighbours import Neighbours
 from discreet.query.answered import answered
 from discreet.query.measure import Measured, measure
 from discreet.query.output_names import labelled, shares_of
@@ -128,6 +128,8 @@ class Curator:
         if not found.is_sound:
             ledger.close()
             raise LedgerError("the ledger must be sound", f"<{found.problems[0]}>", "see discreet ledger verify")
+        for table in self.catalog:
+            check_accounts(table, ledger.accounts())
         return ledger
 
     # The owner's part.
@@ -152,9 +154,11 @@ class Curator:
         """
         table = self._policy(source, policy, stated)
         before = self.catalog.find(table.name)
+        catalog = self.catalog.with_table(table)
         if before is not None:
             _check_promise(before, table)
-        catalog = self.catalog.with_table(table)
+            check_unit(table, self.catalog, catalog)
+        check_accounts(table, self.ledger.accounts())
         ingest(self.engine, table, source, catalog=catalog, progress=progress, unread=unread)
         write_policy(table, self._policies / f"{_file_name(table)}.yaml")
         self.catalog = catalog
@@ -171,13 +175,10 @@ class Curator:
         return policy if isinstance(policy, Table) else read_policy(policy)
 
     def _open_accounts(self, table: Table) -> None:
-        if table.budget is None:
-            return
         known = self.ledger.accounts()
-        places = 2 if table.neighbours is Neighbours.REPLACE_ONE else 1
-        for name, budget in {account_of(table): table.budget, **caps_of(table)}.items():
+        for name, allowance in allowances_of(table).items():
             if name not in known:
-                self.ledger.open_account(name, Allowance.of(budget.loss, budget.delta_for_keys), places)
+                self.ledger.open_account(name, allowance, places_of(table))
 
     # Asking.
 
@@ -247,10 +248,12 @@ class Curator:
         if not plans:
             return [self._public_answer(question, confidence) for question in questions]
         snapshot = self.engine.snapshot()
+        check_stored(plans, snapshot)
         tables = sorted(frozenset[str]().union(*(question.tables for question in questions)))
         versions = {table: snapshot.version(table) for table in tables}
         prices = prices_of(plans, self.catalog, analyst, versions)
-        plan = fingerprint_of(plans, versions)
+        public = {name: snapshot.version(name) for one in plans for name in one.block.rows.public}
+        plan = fingerprint_of(plans, versions | public)
         if request is not None:
             self.ledger.charge(f"request:{request}", plan.encode(), {}, {"plan": plan})
         price = next(question.price for question in questions if question.price is not None)

@@ -19,7 +19,7 @@ from discreet.catalog.column import ColumnType
 from discreet.engines.attended import attended
 from discreet.engines.engine import Capabilities, Engine, OwnerLog
 from discreet.engines.identifier import literal, quoted
-from discreet.engines.manifest import Manifest
+from discreet.engines.manifest import Manifest, Stored
 from discreet.engines.parameters import Bound
 from discreet.engines.store import lookup
 
@@ -90,6 +90,10 @@ class DuckDBSnapshot(Engine):
     def version(self, table: str) -> str:
         """The ingest that a table came from."""
         return lookup(self.manifest, table).version
+
+    def stored(self, table: str) -> Stored:
+        """A table as it was taken in: whose rows they are, and what was checked about them."""
+        return lookup(self.manifest, table)
 
     def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
         cursor = self._connection.cursor()  # of its own, so that runs on several threads do not meet

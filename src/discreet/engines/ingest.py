@@ -22,7 +22,7 @@ from discreet.engines.manifest import Stored
 from discreet.engines.part import Part, declared, selection, unreadable
 from discreet.engines.scratch import Scratch
 from discreet.engines.sources import parts_of
-from discreet.engines.units import Numbering, numbering
+from discreet.engines.units import Numbering, RowByRow, numbering
 from discreet.engines.verification import unread_values, verify
 from discreet.errors import DiscreetError, StoreError
 from discreet.noise.source import fresh_id
@@ -137,6 +137,7 @@ def _stored(engine: DuckDBEngine, table: Table, numbers: Numbering) -> Stored:
         domain=numbers.domain,
         parent=None if parent is None else parent.name,
         parent_version=None if parent is None else parent.version,
+        constant=[column.name for column in table.columns if column.constant_per_unit or isinstance(numbers, RowByRow)],
     )
 
 

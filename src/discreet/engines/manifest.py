@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,8 @@ class Stored:
     """The table in which the units of its rows were looked up."""
     parent_version: str | None = None
     """Which version of the parent that was."""
+    constant: Sequence[str] = ()
+    """The columns that were seen to have one value per unit."""
 
     def types(self) -> dict[str, ColumnType]:
         """The declared columns and their types, in order."""

@@ -92,8 +92,8 @@ class Field(Expression):
     """Every value it can have, when that list is public."""
     is_unit: bool = False
     """Whether it identifies the unit, and so may not appear in an answer."""
-    divides: tuple[str, str] | None = None
-    """The protected table and column it comes from, where all rows of a unit share its value."""
+    divides: tuple[str, str, str] | None = None
+    """The protected table and column it comes from, and how values are moved there, where a unit has one value."""
     is_clamped: bool = False
     """Whether its values were moved into its interval where they are read, not by reasoning about real numbers."""
     origin: Origin | None = None

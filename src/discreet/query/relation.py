@@ -116,10 +116,11 @@ def _field(column: Column, name: str, unit_columns: frozenset[str]) -> Field:
     return Field(column.type, _interval(column), nullable, name, column.keys, is_unit, is_clamped=is_clamped)
 
 
-def _divides(table: Table, column: Column, privacy: Privacy) -> tuple[str, str] | None:
+def _divides(table: Table, column: Column, privacy: Privacy) -> tuple[str, str, str] | None:
     """Whether a column has one value per unit; a default could give a unit with missing values a second one."""
     is_constant = privacy.one_row_each or (column.constant_per_unit and column.default is None)
-    return (table.name, column.name) if is_constant else None
+    moved = [None if value is None else str(value) for value in (column.lower, column.upper, column.default)]
+    return (table.name, column.name, repr(moved)) if is_constant else None
 
 
 def _interval(column: Column) -> Interval:
@@ -206,7 +207,9 @@ def _privacy_of_pair(left: Relation, right: Relation, kind: str) -> Privacy | No
         # An outer join keeps people of one side whatever the other side demands.
         kept = {"LEFT": left.privacy.restrictions, "RIGHT": right.privacy.restrictions, "FULL": ()}
         both = left.privacy.meet(right.privacy)
-        return replace(both, restrictions=kept.get(kind, both.restrictions))
+        # A full join keeps both rows of a person whom its condition keeps apart.
+        one_row_each = both.one_row_each and kind != "FULL"
+        return replace(both, one_row_each=one_row_each, restrictions=kept.get(kind, both.restrictions))
     known = left.privacy or right.privacy
     # A public table may match a row many times.
     return None if known is None else replace(known, one_row_each=False)

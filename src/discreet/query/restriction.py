@@ -17,8 +17,11 @@ __all__ = ["Part", "Restriction", "restrictions_of"]
 _KINDS = (ColumnType.TEXT, ColumnType.INTEGER, ColumnType.BOOLEAN, ColumnType.DATE)
 """Types whose equality is that of their spelling; 0.0 and -0.0 are equal and spelled differently."""
 
-Part = tuple[str, str]
-"""A protected table and its column."""
+Part = tuple[str, str, str]
+"""A protected table, its column, and the bounds and default that its values are moved to.
+
+With other bounds a person can have another key, so what was asked under both is about everybody.
+"""
 
 
 @dataclass(frozen=True)

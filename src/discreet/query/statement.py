@@ -177,7 +177,8 @@ def _value_column(priced: Priced, k: int, statement: Statement) -> str | None:
         value = "1" if part.argument is None else _presence(part.argument, statement)
     elif isinstance(part, (Tally, PlainSum)) and part.argument is not None:
         scale = priced.scale
-        kind = "INTEGER" if priced.weight == 1 and scale.last < _SHORT else "BIGINT"
+        is_short = priced.weight == 1 and part.whole(scale) < _SHORT  # also when it is multiplied by itself
+        kind = "INTEGER" if is_short else "BIGINT"
         value = _on_grid(part.argument, scale.origin, scale.step, (scale.first, scale.last), kind, statement)
     else:
         raise AssertionError("only sums have values on a grid")

@@ -1,0 +1,68 @@
+"""What plans and prices rely on beyond the text: that the stored rows and the accounts are those of the policy.
+
+A policy can change while a curator is open, when another process takes in data, and between two of its days, when
+somebody edits or removes a policy file. Sensitivity, parallel composition and prices are then refused, never guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.table import Table
+from discreet.curator.allowance import Allowance
+from discreet.curator.charging import account_of, caps_of
+from discreet.curator.ledger import Account
+from discreet.engines.duckdb_snapshot import DuckDBSnapshot
+from discreet.errors import InvalidValue, LedgerError, StoreError
+from discreet.privacy.neighbours import Neighbours
+from discreet.query.plan import BlockPlan
+
+__all__ = ["allowances_of", "check_accounts", "check_stored", "check_unit", "places_of"]
+
+
+def check_stored(plans: Iterable[BlockPlan], snapshot: DuckDBSnapshot) -> None:
+    """Refuse plans for rows that were taken in with other people, or without a check that the plan relies on."""
+    for plan in plans:
+        privacy, restriction = plan.block.rows.privacy, plan.block.restriction
+        if privacy is None:
+            continue
+        for name in sorted(privacy.tables):
+            if snapshot.stored(name).domain != privacy.unit:
+                raise _changed(name, "the unit")
+        if restriction is not None and restriction.part[1] not in snapshot.stored(restriction.part[0]).constant:
+            raise _changed(restriction.part[0], f"constant_per_unit of {restriction.part[1]}")
+
+
+def _changed(table: str, what: str) -> StoreError:
+    rule = f"{table}: the rows must have been taken in under the policy that is used, but {what} differs"
+    return StoreError(rule, None, "open the curator again; if that does not help, take in the table again")
+
+
+def check_unit(table: Table, before: Catalog, after: Catalog) -> None:
+    """Refuse a policy whose foreign keys give the rows of a table to other people than before."""
+    paths = [catalog.unit_path(table.name) for catalog in (before, after)]
+    ways = [None if path is None else (path.steps, path.column) for path in paths]
+    if ways[0] != ways[1]:
+        rule = f"{table.name}: whose rows they are must stay as it was"
+        raise InvalidValue(rule, "<other foreign keys>", "keep them, or use another table name")
+
+
+def check_accounts(table: Table, accounts: Mapping[str, Account]) -> None:
+    """Refuse a table whose accounts were opened for another kind of budget, or for other neighbours."""
+    for name, allowance in allowances_of(table).items():
+        known = accounts.get(name)
+        if known is not None and (known.allowance.measure, known.places) != (allowance.measure, places_of(table)):
+            rule = f"{name}: the budget and neighbours of a policy must be of the kind that the ledger knows"
+            raise LedgerError(rule, f"<{allowance.measure.value}>", f"keep {known.allowance.measure.value} ones")
+
+
+def allowances_of(table: Table) -> dict[str, Allowance]:
+    """The accounts of a table and of its analysts, and what each may spend; none for a public table."""
+    budgets = {} if table.budget is None else {account_of(table): table.budget, **caps_of(table)}
+    return {name: Allowance.of(budget.loss, budget.delta_for_keys) for name, budget in budgets.items()}
+
+
+def places_of(table: Table) -> int:
+    """How many portions of a column one neighbour can touch."""
+    return 2 if table.neighbours is Neighbours.REPLACE_ONE else 1

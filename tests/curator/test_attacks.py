@@ -1,0 +1,151 @@
+"""Attacks on the promise and on the budget that worked once, each with the defence that stopped it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from discreet.catalog.column import Column, ColumnType
+from discreet.catalog.policy_file import write
+from discreet.catalog.table import Budget, ForeignKey, Table
+from discreet.curator.curator import Curator
+from discreet.errors import InvalidValue, LedgerError, StoreError
+from discreet.query.measure import exact_sums, public_groups
+
+INTEGER, REAL, TEXT = ColumnType.INTEGER, ColumnType.REAL, ColumnType.TEXT
+
+VISITS = Table(
+    "visits",
+    (
+        Column("person", INTEGER),
+        Column("ward", TEXT, keys=("A", "B"), constant_per_unit=True),
+        Column("cost", REAL, lower=0, upper=1000),
+    ),
+    unit="person",
+    budget=Budget(10),
+)
+SURVEY = Table(
+    "survey", (Column("cost", REAL, lower=0, upper=1000), Column("age", INTEGER, lower=0, upper=100)), budget=Budget(10)
+)
+
+
+def rows(*each: tuple[Any, ...], names: tuple[str, ...] = ("person", "ward", "cost")) -> pa.Table:
+    return pa.table({name: [row[place] for row in each] for place, name in enumerate(names)})
+
+
+def opened(folder: Path, table: Table, data: pa.Table) -> Curator:
+    curator = Curator(folder)
+    curator.protect(data, table)
+    return curator
+
+
+def spent(curator: Curator, name: str) -> Any:
+    return curator.budget()[name]["spent"]
+
+
+def integers(curator: Curator, sql: str) -> tuple[int, list[int]]:
+    """What is said about how far a unit moves the only part of a question, and its integers before noise."""
+    [plan] = curator._planner.question(sql, 1).plans
+    [priced] = plan.parts
+    [sums] = exact_sums(plan, public_groups(plan), curator.engine.snapshot().run)
+    return priced.moves, [int(number) for found in sums for number in found]
+
+
+# Sensitivity.
+
+
+@pytest.mark.parametrize("condition", ["a.person = b.person AND a.n = b.n + 1", "a.person = b.person"])
+def test_a_full_join_that_keeps_both_rows_of_a_person_apart_counts_the_person_once(
+    condition: str, tmp_path: Path
+) -> None:
+    one_each = "(SELECT person, COUNT(*) AS n FROM visits GROUP BY person)"
+    curator = opened(tmp_path, VISITS, rows((1, "A", 1.0), (2, "A", 2.0), (3, "B", 3.0)))
+    moves, [count] = integers(curator, f"SELECT COUNT(*) FROM {one_each} a FULL JOIN {one_each} b ON {condition}")
+    assert count <= 3 * moves
+
+
+def test_squares_of_single_rows_never_leave_their_type(tmp_path: Path) -> None:
+    curator = opened(tmp_path, SURVEY, pa.table({"cost": [1000.0, 0.0, 999.7], "age": [1, 2, 3]}))
+    moves, parts = integers(curator, "SELECT VAR_POP(cost) FROM survey")
+    assert sum(parts) == 3 * moves
+
+
+# Parallel composition: nobody is charged as somebody else.
+
+
+def test_another_process_cannot_take_away_what_keeps_people_apart(tmp_path: Path) -> None:
+    first = opened(tmp_path, VISITS, rows((1, "A", 1.0), (2, "B", 1.0)))
+    changing = [replace(column, constant_per_unit=False) for column in VISITS.columns]
+    Curator(tmp_path).protect(rows((1, "A", 1.0), (1, "B", 1.0)), replace(VISITS, columns=tuple(changing)))
+    with pytest.raises(StoreError, match="constant_per_unit of ward"):
+        first.ask("SELECT COUNT(*) FROM visits WHERE ward = 'A'", 1)
+    first.ask("SELECT COUNT(*) FROM visits", 1)
+    assert str(spent(first, "visits").epsilon) == "1"
+
+
+def test_moving_values_elsewhere_makes_no_new_people(tmp_path: Path) -> None:
+    curator = opened(tmp_path, SURVEY, pa.table({"cost": [1.0], "age": [150]}))
+    curator.ask("SELECT COUNT(*) FROM survey WHERE age = 100", 1)  # 150 was moved to 100
+    cost, age = SURVEY.columns
+    write(replace(SURVEY, columns=(cost, replace(age, upper=200))), tmp_path / "policies" / "survey.yaml")
+    later = Curator(tmp_path)
+    later.ask("SELECT COUNT(*) FROM survey WHERE age = 150", 1)
+    assert spent(later, "survey").epsilon == 2
+
+
+# Whose rows they are, and in which terms they are paid for.
+
+
+def test_foreign_keys_cannot_give_rows_to_other_people(tmp_path: Path) -> None:
+    people = Table("people", (Column("id", INTEGER),), unit="id", budget=Budget(10))
+    notes = Table("notes", (Column("person", INTEGER), Column("x", INTEGER, lower=0, upper=1)), budget=Budget(10))
+    curator = opened(tmp_path, people, pa.table({"id": [1, 2]}))
+    curator.protect(pa.table({"person": [1, 1], "x": [1, 1]}), notes)
+    led = replace(notes, foreign_keys=(ForeignKey("person", "people", "id"),))
+    with pytest.raises(InvalidValue, match="whose rows they are"):
+        curator.protect(pa.table({"person": [1, 1], "x": [1, 1]}), led)
+
+
+def test_rows_of_other_people_than_the_policy_says_are_not_measured(tmp_path: Path) -> None:
+    people = Table("people", (Column("id", INTEGER),), unit="id", budget=Budget(10))
+    notes = Table("notes", (Column("person", INTEGER), Column("x", INTEGER, lower=0, upper=1)), budget=Budget(10))
+    first = opened(tmp_path, people, pa.table({"id": [1, 2]}))
+    first.protect(pa.table({"person": [1, 1], "x": [1, 1]}), notes)
+    (tmp_path / "policies" / "notes.yaml").unlink()
+    led = replace(notes, foreign_keys=(ForeignKey("person", "people", "id"),))
+    Curator(tmp_path).protect(pa.table({"person": [1, 1], "x": [1, 1]}), led)
+    with pytest.raises(StoreError, match="the unit differs"):
+        first.ask("SELECT COUNT(*) FROM notes", 1)
+
+
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_an_account_of_one_kind_pays_no_prices_of_another(is_edited: bool, tmp_path: Path) -> None:
+    opened(tmp_path, VISITS, rows((1, "A", 1.0)))
+    policy, other = tmp_path / "policies" / "visits.yaml", replace(VISITS, budget=Budget(10, "1e-6"))
+    policy.unlink()
+    if is_edited:
+        write(other, policy)
+    with pytest.raises(LedgerError, match="of the kind that the ledger knows"):
+        Curator(tmp_path).protect(rows((1, "A", 1.0)), other)
+
+
+# Stored answers.
+
+
+def test_an_answer_over_an_older_public_table_is_not_served_again(tmp_path: Path) -> None:
+    public = Table("floors", (Column("ward", TEXT), Column("floor", TEXT, keys=("low", "high"))), public=True)
+    curator = opened(tmp_path, public, pa.table({"ward": ["A", "B"], "floor": ["low", "high"]}))
+    curator.protect(rows(*((k, "A", 1.0) for k in range(500))), VISITS)
+    sql = "SELECT floor, COUNT(*) AS n FROM visits JOIN floors ON visits.ward = floors.ward GROUP BY floor"
+
+    def counted() -> Mapping[str, float]:
+        return {row["floor"]: row["n"] for row in curator.ask(sql, 5).to_rows()}
+
+    assert counted()["low"] > 400
+    curator.protect(pa.table({"ward": ["A", "B"], "floor": ["high", "low"]}), public)
+    assert counted()["high"] > 400
