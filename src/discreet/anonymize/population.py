@@ -1,0 +1,134 @@
+"""How many people would be unique in the population, estimated from a sample of it. An estimate is no guarantee.
+
+Two models. Both take the rows as a simple random sample of a population of known size, one row per person.
+
+- Zayatz: the sizes of the classes in the population are spread as in the sample. Then Bayes' rule tells how likely a
+  class that is unique in the sample is unique in the population. It needs a sample that is not too small a part.
+- Pitman: the classes grow like the tables of the Ewens-Pitman process, where the rich get richer and new ones keep
+  coming. Its two parameters are those that make the sample likeliest; the mean number of unique people is then known
+  exactly. It is meant for small samples of large populations.
+
+Dankar et al. (2012) found Pitman better up to a tenth of the population and others above; ``estimate`` follows them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import optimize, special
+
+from discreet.errors import InvalidType, InvalidValue
+
+__all__ = ["PopulationUniques", "pitman_uniques", "population_uniques", "zayatz_uniques"]
+
+Sizes = npt.NDArray[np.integer]
+_SMALL_SAMPLE = 0.1
+
+
+@dataclass(frozen=True)
+class PopulationUniques:
+    """Estimates of how many people are unique in the population."""
+
+    population: int
+    """How many people there are."""
+    zayatz: float
+    """The estimate of Zayatz."""
+    pitman: float
+    """The estimate of the Ewens-Pitman process."""
+    is_small_sample: bool
+    """Whether the rows are at most a tenth of the population."""
+
+    @property
+    def estimate(self) -> float:
+        """The estimate that suits the size of the sample."""
+        return self.pitman if self.is_small_sample else self.zayatz
+
+    @property
+    def share(self) -> float:
+        """The estimated share of the population that is unique."""
+        return self.estimate / self.population
+
+
+def population_uniques(sizes: Sizes, population: int) -> PopulationUniques:
+    """Both estimates for a sample whose classes have some ``sizes``."""
+    rows = int(sizes.sum())
+    if isinstance(population, bool) or not isinstance(population, int):
+        raise InvalidType("the size of the population must be a whole number", population)
+    if population < rows:
+        raise InvalidValue(f"the population must have at least the {rows} people of the table", population)
+    return PopulationUniques(
+        population,
+        zayatz_uniques(sizes, population),
+        pitman_uniques(sizes, population),
+        rows <= _SMALL_SAMPLE * population,
+    )
+
+
+def zayatz_uniques(sizes: Sizes, population: int) -> float:
+    """The number of people that are unique in the population, when its classes are spread as those of the sample.
+
+    P(size 1 in the population | 1 in the sample) = P(size 1) π / Σ P(size i) P(1 of i is sampled), with π the share
+    that is sampled; the unique rows times this probability, over π, are the unique people.
+    """
+    rows = int(sizes.sum())
+    size, classes = np.unique(sizes, return_counts=True)
+    share = rows / population
+    if size[0] != 1:
+        return 0.0
+    one_sampled = np.exp(_log_one_sampled(size, rows, population))
+    unique = int(classes[0])
+    certain = unique * share / float(classes @ one_sampled)
+    return min(unique * certain / share, float(population))
+
+
+def _log_one_sampled(size: Sizes, rows: int, population: int) -> npt.NDArray[np.float64]:
+    """The log of the hypergeometric probability that exactly one member of a class of this size is in the sample."""
+    whole = _log_choose(population, rows)
+    with np.errstate(invalid="ignore"):
+        found = np.log(size) + _log_choose(population - size, rows - 1) - whole
+    return np.where(population - size >= rows - 1, found, -np.inf)
+
+
+def _log_choose(n: npt.ArrayLike, k: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    every, some = np.asarray(n, dtype=np.float64), np.asarray(k, dtype=np.float64)
+    return np.asarray(special.gammaln(every + 1) - special.gammaln(some + 1) - special.gammaln(every - some + 1))
+
+
+def pitman_uniques(sizes: Sizes, population: int) -> float:
+    """The mean number of unique people of the Ewens-Pitman process that makes the sample likeliest."""
+    theta, alpha = _fitted(sizes)
+    return min(_mean_uniques(theta, alpha, population), float(population))
+
+
+def _mean_uniques(theta: float, alpha: float, people: int) -> float:
+    """N Γ(θ + 1) Γ(θ + α + N - 1) / (Γ(θ + α) Γ(θ + N)): a newcomer is at a new table, and all others sit elsewhere."""
+    logs = (
+        special.gammaln(theta + 1)
+        - special.gammaln(theta + alpha)
+        + special.gammaln(theta + alpha + people - 1)
+        - special.gammaln(theta + people)
+    )
+    return people * math.exp(float(logs))
+
+
+def _fitted(sizes: Sizes) -> tuple[float, float]:
+    """The likeliest θ > 0 and 0 ≤ α < 1, searched as log θ and the logit of α."""
+    size, classes = np.unique(sizes, return_counts=True)
+    count, rows = int(classes.sum()), int(sizes.sum())
+    places = np.arange(1, count)
+
+    def unlikeliness(point: npt.NDArray[np.float64]) -> float:
+        theta, alpha = math.exp(point[0]), float(special.expit(point[1]))
+        new = np.log(theta + places * alpha).sum()
+        filled = special.gammaln(theta + rows) - special.gammaln(theta + 1)
+        within = classes @ (special.gammaln(size - alpha) - special.gammaln(1 - alpha))
+        return -float(new - filled + within)
+
+    starts = [(math.log(max(count, 2) / 2), alpha) for alpha in (-2.0, 1.0)]
+    bounds = [(-10.0, 30.0), (-20.0, 12.0)]
+    found = [optimize.minimize(unlikeliness, start, method="L-BFGS-B", bounds=bounds) for start in starts]
+    best = min(found, key=lambda one: float(one.fun))
+    return math.exp(best.x[0]), float(special.expit(best.x[1]))

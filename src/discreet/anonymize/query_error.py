@@ -1,0 +1,170 @@
+"""How far counts are off that an analyst makes from a release: random questions, asked of the original and the release.
+
+A question asks for the rows whose values lie in random ranges of a few quasi-identifiers and, where there is one, have
+a random value of a sensitive column. The analyst counts a released row with the share of the combinations it allows
+that fit the question. The questions follow from the seed alone, and a release gives the same figures again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.anonymize.classes import Classes
+from discreet.anonymize.coded import CodedTable
+from discreet.anonymize.publication import Publication
+from discreet.errors import InvalidType, InvalidValue
+from discreet.noise.source import ReplayableSource, Stream
+
+__all__ = ["CountQuery", "QueryError", "query_error"]
+
+Floats = npt.NDArray[np.float64]
+_SANITY = 0.001  # a relative error is not measured against fewer than this share of the rows
+
+
+@dataclass(frozen=True)
+class CountQuery:
+    """How many rows have values in some ranges, and a sensitive value."""
+
+    ranges: tuple[tuple[str, int, int], ...]
+    """For some quasi-identifiers the first place of the domain and the place after the last."""
+    sensitive: tuple[str, int] | None
+    """A sensitive column and the place of its value, among those of the original."""
+
+
+@dataclass(frozen=True)
+class QueryError:
+    """How far the answers of a release are off."""
+
+    queries: int
+    """How many questions were asked."""
+    seed: int
+    """What the questions follow from."""
+    median_absolute: float
+    """The median of how many rows a count is off."""
+    mean_absolute: float
+    """The mean of it."""
+    absolute_95: float
+    """95 % of the counts are off by at most so many rows."""
+    median_relative: float
+    """The median error over the true count, or over a thousandth of the rows where that is more."""
+    mean_relative: float
+    """The mean of it."""
+
+
+def query_error(
+    publication: Publication, *, queries: int = 400, columns: int = 2, selectivity: float = 0.1, seed: int = 0
+) -> QueryError:
+    """Ask random count questions about up to ``columns`` quasi-identifiers at once.
+
+    The ranges are so long that about ``selectivity`` of the combinations of their values fit.
+    """
+    _refuse(queries, columns, selectivity, seed)
+    asked = list(_questions(publication, queries, columns, selectivity, ReplayableSource(f"query error {seed}").open()))
+    before, after = _Counter.of_original(publication), _Counter.of_release(publication)
+    true = np.array([before.count(one) for one in asked])
+    off = np.abs(np.array([after.count(one) for one in asked]) - true)
+    relative = off / np.maximum(true, max(_SANITY * publication.before.rows, 1))
+    return QueryError(
+        queries,
+        seed,
+        float(np.median(off)),
+        float(off.mean()),
+        float(np.quantile(off, 0.95, method="higher")),
+        float(np.median(relative)),
+        float(relative.mean()),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Counter:
+    """A table that counts: its distinct rows, and what a row of each fits."""
+
+    publication: Publication
+    table: CodedTable
+    distinct: npt.NDArray[np.intp]
+    rows: npt.NDArray[np.int64]
+    is_release: bool
+
+    @classmethod
+    def of_original(cls, publication: Publication) -> _Counter:
+        return cls._of(publication, publication.before, False)
+
+    @classmethod
+    def of_release(cls, publication: Publication) -> _Counter:
+        return cls._of(publication, publication.after, True)
+
+    @classmethod
+    def _of(cls, publication: Publication, table: CodedTable, is_release: bool) -> _Counter:
+        named = (*publication.roles.quasi, *publication.roles.sensitive)
+        alike = Classes.of([table[name].codes for name in named])
+        return cls(publication, table, alike.representatives(), alike.sizes, is_release)
+
+    def count(self, query: CountQuery) -> float:
+        """The rows that fit, each with the share of it that does."""
+        weight = self.rows.astype(np.float64)
+        for name, first, last in query.ranges:
+            weight *= self._share(name, first, last)[self.table[name].codes[self.distinct]]
+        if query.sensitive is not None:
+            name, place = query.sensitive
+            wanted = self.publication.before[name].values[place]
+            has_it = np.array([value == wanted for value in self.table[name].values])
+            weight *= has_it[self.table[name].codes[self.distinct]]
+        return float(weight.sum())
+
+    def _share(self, name: str, first: int, last: int) -> Floats:
+        """For every value of the table's column how much of what it may stand for lies in the range."""
+        covering = self.publication.coverings[name]
+        if not self.is_release:
+            places = covering.places_of(self.table[name])
+            return ((first <= places) & (places < last)).astype(np.float64)
+        inside = np.zeros(len(covering.domain))
+        inside[first:last] = 1.0
+        return covering.summed(inside) / covering.leaves
+
+
+def _questions(
+    publication: Publication, queries: int, columns: int, selectivity: float, stream: Stream
+) -> Iterator[CountQuery]:
+    quasi, sensitive = publication.roles.quasi, publication.roles.sensitive
+    at_once = min(columns, len(quasi))
+    for _ in range(queries):
+        chosen = _distinct(quasi, at_once, stream)
+        ranges = tuple(_range(publication, name, selectivity ** (1 / at_once), stream) for name in chosen)
+        if not sensitive:
+            yield CountQuery(ranges, None)
+            continue
+        name = sensitive[_below(len(sensitive), stream)]
+        yield CountQuery(ranges, (name, _below(len(publication.before[name].values), stream)))
+
+
+def _distinct(names: tuple[str, ...], count: int, stream: Stream) -> list[str]:
+    left = list(names)
+    return [left.pop(_below(len(left), stream)) for _ in range(count)]
+
+
+def _range(publication: Publication, name: str, share: float, stream: Stream) -> tuple[str, int, int]:
+    domain = len(publication.coverings[name].domain)
+    length = max(round(domain * share), 1)
+    first = _below(domain - length + 1, stream)
+    return name, first, first + length
+
+
+def _below(bound: int, stream: Stream) -> int:
+    """A number from 0 on, below the bound. These draw questions and no noise, so 2^-40 of bias does no harm."""
+    return int(stream.words(1)[0]) % bound
+
+
+def _refuse(queries: int, columns: int, selectivity: float, seed: int) -> None:
+    for value, what in ((queries, "queries"), (columns, "columns")):
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise InvalidType(f"{what} must be a whole number", value)
+        if value < 1:
+            raise InvalidValue(f"{what} must be at least 1", value)
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        raise InvalidType("seed must be a whole number", seed)
+    if not 0 < selectivity <= 1:
+        raise InvalidValue("selectivity must be above 0 and at most 1", selectivity)
