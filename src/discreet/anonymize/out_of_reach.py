@@ -13,10 +13,9 @@ __all__ = ["out_of_reach"]
 
 def out_of_reach(inspector: Inspector, hierarchies: Mapping[str, Hierarchy]) -> OutOfReach:
     """The refusal, with every model that fails at the top of the lattice and the hierarchies that end too early."""
-    rule = (
-        f"a recoding must meet all models with at most {inspector.limit} of {inspector.patterns.total} rows suppressed"
-    )
-    return OutOfReach(rule, f"<none that does: at the coarsest one {_failures(inspector)}>", _remedy(hierarchies))
+    limit = f"with at most {inspector.limit} of {inspector.patterns.total} rows suppressed"
+    rule = f"no recoding will do {limit}: at the coarsest one {_failures(inspector)}"
+    return OutOfReach(rule, None, _remedy(hierarchies))
 
 
 def _failures(inspector: Inspector) -> str:
