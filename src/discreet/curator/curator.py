@@ -116,6 +116,7 @@ class Curator:
         self._source = source
         self.ledger = self._opened_ledger()
         self._signer = Signer(self.folder)
+        self._known_planner: Planner | None = None
 
     def _opened_ledger(self) -> Ledger:
         if not (self.folder / "ledger.db").exists() and not (self.folder / "ledger.witness").exists():
@@ -331,11 +332,10 @@ class Curator:
 
     @property
     def _planner(self) -> Planner:
-        return Planner(self.catalog, self._public_rows, self._public_values)
-
-    @property
-    def _public_values(self) -> PublicValues:
-        return PublicValues(self.catalog, self.engine.run, self.engine.version)
+        if self._known_planner is None or self._known_planner.catalog is not self.catalog:
+            values = PublicValues(self.catalog, self.engine.run, self.engine.version)
+            self._known_planner = Planner(self.catalog, self._public_rows, values)
+        return self._known_planner
 
     def _question(self, sql: str, epsilon: Number | None, within: float | None, confidence: float) -> Question:
         open_probability(confidence, "confidence")  # or it would be refused after the price was charged

@@ -32,6 +32,8 @@ from discreet.query.split import SplitQuery, split
 __all__ = ["Planner"]
 
 _FINEST_EPSILON = Fraction(1, 1000)
+_KNOWN = 256
+"""How many queries are kept as they were split: the same text is planned for many prices when an error is wanted."""
 
 
 class Planner:
@@ -42,6 +44,7 @@ class Planner:
         self.catalog = catalog
         self._public_rows = public_rows
         self._public_values = public_values
+        self._split = lru_cache(maxsize=_KNOWN)(lambda text: split(text, catalog))
 
     def question(self, sql: str, epsilon: Number) -> Question:
         """One planned question."""
@@ -50,7 +53,7 @@ class Planner:
 
     def questions(self, texts: Sequence[str], epsilon: Number) -> list[Question]:
         """Questions planned together, for one price."""
-        queries = [split(text, self.catalog) for text in texts]
+        queries = [self._split(text) for text in texts]
         price, delta = self._price(queries, positive(epsilon, "epsilon"))
         found = prepare_all(queries, price, delta=delta, public_values=self._public_values)
         for question in found:
