@@ -15,7 +15,9 @@ from discreet.catalog.policy_file import write
 from discreet.catalog.table import Budget, ForeignKey, Table
 from discreet.curator.curator import Curator
 from discreet.errors import InvalidValue, LedgerError, StoreError
+from discreet.privacy.neighbours import Neighbours
 from discreet.query.measure import exact_sums, public_groups
+from discreet.query.statement import statements_of
 
 INTEGER, REAL, TEXT = ColumnType.INTEGER, ColumnType.REAL, ColumnType.TEXT
 
@@ -75,6 +77,17 @@ def test_squares_of_single_rows_never_leave_their_type(tmp_path: Path) -> None:
     assert sum(parts) == 3 * moves
 
 
+def test_rows_of_equal_keys_are_one_whichever_zero_they_were_spelled_with(tmp_path: Path) -> None:
+    table = replace(VISITS, budget=Budget(10, "1e-6", "5e-7"))
+    curator = opened(tmp_path, table, rows((1, "A", 5.0), (1, "A", 3.0)))
+    signed = "CASE WHEN cost = 5 THEN -1.0 * (cost - 5) ELSE cost - cost END"  # -0.0 and 0.0
+    plan = curator._planner.question(f"SELECT {signed} AS zero, COUNT(DISTINCT person) FROM visits GROUP BY zero", 1)
+    [statement] = statements_of(plan.plans[0])
+    text, parameters = statement
+    spelled = f"SELECT CAST(k0 AS VARCHAR) AS zero FROM ({text})"
+    assert curator.engine.run(spelled, parameters)["zero"].to_pylist() == ["0.0"]
+
+
 # Parallel composition: nobody is charged as somebody else.
 
 
@@ -96,6 +109,16 @@ def test_moving_values_elsewhere_makes_no_new_people(tmp_path: Path) -> None:
     later = Curator(tmp_path)
     later.ask("SELECT COUNT(*) FROM survey WHERE age = 150", 1)
     assert spent(later, "survey").epsilon == 2
+
+
+def test_replacing_a_person_within_the_keys_of_one_question_is_paid_once(tmp_path: Path) -> None:
+    table = replace(VISITS, neighbours=Neighbours.REPLACE_ONE)
+    curator = opened(tmp_path, table, rows((1, "A", 1.0), (2, "B", 1.0)))
+    curator.ask("SELECT COUNT(*) FROM visits WHERE ward IN ('A', 'B')", 1)
+    assert spent(curator, "visits").epsilon == 1
+    curator.ask("SELECT COUNT(*) FROM visits WHERE ward = 'A'", 1)
+    curator.ask("SELECT COUNT(*) FROM visits WHERE ward = 'B'", 1)
+    assert spent(curator, "visits").epsilon == 3
 
 
 # Whose rows they are, and in which terms they are paid for.
@@ -132,6 +155,16 @@ def test_an_account_of_one_kind_pays_no_prices_of_another(is_edited: bool, tmp_p
         write(other, policy)
     with pytest.raises(LedgerError, match="of the kind that the ledger knows"):
         Curator(tmp_path).protect(rows((1, "A", 1.0)), other)
+
+
+# Nothing is charged for an answer that cannot come.
+
+
+def test_rows_per_person_may_be_grouped_by_what_is_computed_with_constants(tmp_path: Path) -> None:
+    curator = opened(tmp_path, VISITS, rows((1, "A", 1.0), (1, "A", 9.0), (2, "B", 3.0)))
+    dear = "CASE WHEN cost > 2 THEN 'dear' ELSE 'cheap' END"
+    each = f"SELECT person, {dear} AS kind, COUNT(*) AS n FROM visits GROUP BY person, {dear}"
+    assert integers(curator, f"SELECT COUNT(*) FROM ({each}) p") == (2**16, [2 * 2**16])
 
 
 # Stored answers.

@@ -12,9 +12,10 @@ from discreet.catalog.catalog import Catalog
 from discreet.catalog.table import Table
 from discreet.curator.allowance import Measure, Portion, Price, price_in_units
 from discreet.errors import InvalidValue
+from discreet.privacy.neighbours import Neighbours
 from discreet.query.plan import BlockPlan
 from discreet.query.question import Question
-from discreet.query.restriction import Part
+from discreet.query.restriction import Part, Restriction
 from discreet.query.shares import amount_of, of_amount
 
 __all__ = ["account_of", "caps_of", "check_analyst", "plans_of", "prices_of"]
@@ -48,17 +49,30 @@ def prices_of(
 def _price(plans: list[BlockPlan], table: Table, versions: Mapping[str, str]) -> Price:
     measure = Measure.CONCENTRATED if table.budget is not None and table.budget.delta else Measure.PURE
     # Added up exactly and rounded up once, so that the parts of a question cost what the whole does.
-    common = sum((amount_of(plan.loss) for plan in plans if plan.block.restriction is None), Fraction(0))
+    concerned = [(plan, _concerned(plan, plans, table)) for plan in plans]
+    common = sum((amount_of(plan.loss) for plan, only in concerned if only is None), Fraction(0))
     apart: dict[tuple[str, str], Fraction] = defaultdict(Fraction)
-    for plan in plans:
-        if plan.block.restriction is not None:
-            part = _part(plan.block.restriction.part, versions)
-            for key in plan.block.restriction.keys:
-                apart[part, key] += amount_of(plan.loss)
+    for plan, only in concerned:
+        if only is not None:
+            for key in only.keys:
+                apart[_part(only.part, versions), key] += amount_of(plan.loss)
     kind, delta = plans[0].loss, sum((plan.delta for plan in plans), Fraction(0))
     in_units = price_in_units(of_amount(kind, common), measure, delta) if common or delta else Price(0)
     portions = [Portion(*where, price_in_units(of_amount(kind, loss), measure).loss) for where, loss in apart.items()]
     return Price(in_units.loss, in_units.delta, tuple(sorted(portions)))
+
+
+def _concerned(plan: BlockPlan, plans: list[BlockPlan], table: Table) -> Restriction | None:
+    """Whom a plan concerns alone; None for everybody, which is never too few.
+
+    Who is replaced by another touches two keys. A plan about several was priced for both at once, so that charging it
+    to each of them would count it twice; next to plans about others it got half a share to make up for that.
+    """
+    found = plan.block.restriction
+    if found is None or table.neighbours is not Neighbours.REPLACE_ONE or len(found.keys) == 1:
+        return found
+    others = [other.block.restriction for other in plans]
+    return found if any(other is not None and found.is_apart_from(other) for other in others) else None
 
 
 def _part(part: Part, versions: Mapping[str, str]) -> str:

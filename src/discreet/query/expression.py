@@ -26,6 +26,7 @@ __all__ = [
     "named",
     "pieces_of",
     "type_name",
+    "with_one_zero",
 ]
 
 _TYPES = {
@@ -158,6 +159,12 @@ def named(expression: Expression, name: str) -> Field:
     computed = expression if _size(expression, _LONGEST_COMPUTED) <= _LONGEST_COMPUTED else None
     pieces = pieces_of(expression)
     return Field(expression.type, expression.interval, expression.nullable, name, pieces=pieces, computed=computed)
+
+
+def with_one_zero(expression: Expression, statement: Statement) -> str:
+    """What is written where rows of equal values become one: 0.0 and -0.0 are equal, and either could be shown."""
+    text = expression.write(statement)
+    return f"({text} + 0.0)" if expression.type is ColumnType.REAL else text
 
 
 def _size(expression: Expression, most: int) -> int:

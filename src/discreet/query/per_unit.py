@@ -17,7 +17,7 @@ from discreet.catalog.column import ColumnType
 from discreet.errors import QueryRefused
 from discreet.exact.grid import Grid
 from discreet.query.aggregates import is_aggregate
-from discreet.query.expression import Expression, Field, Statement, named, pieces_of
+from discreet.query.expression import Expression, Field, Statement, named, pieces_of, with_one_zero
 from discreet.query.interval import Interval
 from discreet.query.reading import LookUp, as_condition, read
 from discreet.query.refusal import refuse
@@ -69,14 +69,17 @@ class _Groups:
 
     def of(self, rows: Relation) -> Relation:
         """One row for every person and further key."""
-        columns, further = list(self._columns), [key for key in self._keys if not _is_unit(key)]
-        alias = self._names.new("r")
+        columns, pairs = list(self._columns), zip(self._keys, self._columns, strict=False)
+        further = [(key, field) for key, (field, _) in pairs if not _is_unit(key)]
+        below, alias = self._names.new("r"), self._names.new("r")
 
         def write(statement: Statement) -> str:
+            # Keys are written once, below the groups: their constants get another number wherever they are written.
+            keys = [f"{with_one_zero(key, statement)} AS {field.name}" for key, field in further]
+            inner = f"SELECT {', '.join(['*', *keys])} FROM ({rows.write(statement)}) {below}"
             parts = ["_unit", *(f"{text(statement)} AS {field.name}" for field, text in columns)]
-            inner = rows.write(statement)
             # Grouped by the unit itself: rows of one unit whose identifiers are spelled differently stay together.
-            grouped = ["_unit", *(key.write(statement) for key in further)]
+            grouped = ["_unit", *(field.name for _, field in further)]
             return f"SELECT {', '.join(parts)} FROM ({inner}) {alias} GROUP BY {', '.join(grouped)}"
 
         privacy = rows.privacy and replace(rows.privacy, one_row_each=not further)
@@ -120,7 +123,8 @@ def _is_unit(key: Expression) -> bool:
 
 
 def _key(key: Expression, names: Names) -> tuple[Field, Writer]:
-    return named(key, names.new()), _identifier(key) if isinstance(key, Field) and key.is_unit else key.write
+    field = named(key, names.new())
+    return field, _identifier(key) if isinstance(key, Field) and key.is_unit else field.write
 
 
 def _identifier(unit: Field) -> Writer:
@@ -140,7 +144,7 @@ def _aggregate(node: exp.Expr, look_up: LookUp, names: Names) -> tuple[Field, Wr
         function = "MIN" if isinstance(node, exp.Min) else "MAX"
         pieces = pieces_of(argument)
         extreme = Field(argument.type, argument.interval, argument.nullable, names.new(), pieces=pieces)
-        return extreme, lambda s: f"{function}({argument.write(s)})"
+        return extreme, lambda s: f"{function}({with_one_zero(argument, s)})"
     if isinstance(node, (exp.Sum, exp.Avg)):
         return _sum(node, argument, names)
     raise refuse(node, "only COUNT, SUM, AVG, MIN and MAX are answered per person", _SIMPLER)

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from discreet.exact.grid import LARGEST_STEPS
 from discreet.query.choice import Choice, ModeChoice, TopChoice
-from discreet.query.expression import Expression, Field, Statement
+from discreet.query.expression import Expression, Field, Statement, with_one_zero
 from discreet.query.parts import People, PlainSum, Tally, Values
 from discreet.query.plan import BlockPlan, Priced
 
@@ -60,7 +60,7 @@ def counted_apart(plan: BlockPlan, priced: Priced) -> tuple[str, Parameters]:
     condition = getattr(part, "condition", None)
     columns = [] if condition is None else [f"{condition.write(statement)} AS f"]
     if isinstance(part, Values):
-        columns.append(f"{part.argument.write(statement)} AS x")
+        columns.append(f"{with_one_zero(part.argument, statement)} AS x")
     rows = _rows(plan, columns, statement)
     tests = [test for test, used in (("f", condition is not None), ("x IS NOT NULL", isinstance(part, Values))) if used]
     kept = f" WHERE {' AND '.join(tests)}" if tests else ""
@@ -132,7 +132,7 @@ def _has_one_row_each(plan: BlockPlan) -> bool:
 def _rows(plan: BlockPlan, columns: list[str], statement: Statement) -> str:
     """``_rows``: the unit, the keys, and these columns."""
     # Parameters are numbered as they are written, so the columns that came before stay before the rows.
-    keys = [f"{key.write(statement)} AS k{k}" for k, key in enumerate(plan.block.keys)]
+    keys = [f"{with_one_zero(key, statement)} AS k{k}" for k, key in enumerate(plan.block.keys)]
     inner = plan.block.rows.write(statement)
     select = f"SELECT {', '.join(['_unit', *keys, *columns, '1 AS one'])} FROM ({inner}) r"
     if plan.rule is None or _has_one_row_each(plan):
