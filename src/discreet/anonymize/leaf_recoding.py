@@ -6,7 +6,7 @@ A row that the labels of its leaf do not cover is not released: they would not b
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,19 +14,19 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.anonymize.acceptance import refuse_unfit_models
 from discreet.anonymize.axes import Axis
-from discreet.anonymize.classes import SUPPRESSED_ROW, Classes
+from discreet.anonymize.classes import SUPPRESSED_ROW
 from discreet.anonymize.coded import CodedTable
 from discreet.anonymize.leaf_labels import Flags, LeafLabels, Whole
 from discreet.anonymize.models.model import Model
+from discreet.anonymize.rechecking import coded_for, releasable
 from discreet.anonymize.recoded import Recoded
 from discreet.anonymize.recoding import Recoding
-from discreet.anonymize.release import refuse_other_columns, release
+from discreet.anonymize.release import release
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.source import arrow_table
 
-__all__ = ["LeafRecoding", "coded_for", "violating_rows"]
+__all__ = ["LeafRecoding", "Positions"]
 
 Positions = npt.NDArray[np.int32]
 
@@ -61,13 +61,11 @@ class LeafRecoding(Recoding):
 
     def published(self, table: pa.Table, coded: CodedTable, leaf: Whole) -> Recoded:
         """What is released of rows that belong to these leaves; -1 for rows that are left out."""
-        inside = np.flatnonzero(leaf != SUPPRESSED_ROW)
-        number = np.full(len(leaf), SUPPRESSED_ROW, dtype=np.int64)
-        number[inside] = Classes.of([labels.number[leaf[inside]] for labels in self.labels]).number
-        kept = (leaf != SUPPRESSED_ROW) & ~violating_rows(number, coded, self.models)
+        cells = [labels.number[leaf] for labels in self.labels]
+        kept = releasable(cells, leaf != SUPPRESSED_ROW, coded, self.models)
         at = np.where(kept, leaf, 0)
         columns = {
-            axis.name: pa.array(labels.text).take(pa.array(labels.number[at]))
+            axis.name: pa.DictionaryArray.from_arrays(labels.number[at].astype(np.int32), pa.array(labels.text))
             for axis, labels in zip(self.axes, self.labels, strict=True)
         }
         released = release(table, self.roles, columns, kept)
@@ -84,25 +82,3 @@ class LeafRecoding(Recoding):
             axis.name: float(np.where(kept, labels.share[leaf], 1.0).mean()) if len(leaf) else 0.0
             for axis, labels in zip(self.axes, self.labels, strict=True)
         }
-
-
-def coded_for(table: pa.Table, roles: Roles, models: Sequence[Model]) -> CodedTable:
-    """The columns that a recoding looks at: the quasi-identifiers, and what the models speak of."""
-    refuse_other_columns(table, roles)
-    refuse_unfit_models(models, roles)
-    spoken_of = {model.sensitive for model in models}
-    return CodedTable.of(table, [*roles.quasi, *(name for name in roles.sensitive if name in spoken_of)])
-
-
-def violating_rows(number: Whole, coded: CodedTable, models: Sequence[Model]) -> Flags:
-    """For every row whether its class, by ``number``, breaks a model. The table compared with is that of all rows."""
-    sizes = np.bincount(number[number != SUPPRESSED_ROW])
-    if not len(sizes):
-        return np.zeros(len(number), dtype=np.bool_)
-    classes = Classes(number, sizes)
-    named = {model.sensitive for model in models if model.sensitive is not None}
-    histograms = {name: classes.histogram(coded[name]) for name in named}
-    broken = np.zeros(len(sizes) + 1, dtype=np.bool_)  # the last place is the one that -1 points to
-    for model in models:
-        broken[:-1] |= model.violating(classes, histograms)
-    return np.asarray(broken[number])

@@ -27,10 +27,11 @@ from discreet.anonymize.front import Front
 from discreet.anonymize.hierarchy import Hierarchy
 from discreet.anonymize.labelling import group_labels, range_labels, region_labels, region_sets, set_labels
 from discreet.anonymize.leaf_labels import LeafLabels, Whole
-from discreet.anonymize.leaf_recoding import LeafRecoding, Positions, coded_for
+from discreet.anonymize.leaf_recoding import LeafRecoding, Positions
 from discreet.anonymize.matched import matched_hierarchies
 from discreet.anonymize.median_cuts import Progress, grow_cuts
 from discreet.anonymize.models.model import Model
+from discreet.anonymize.rechecking import coded_for
 from discreet.anonymize.recoded import Recoded
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.source import arrow_table

@@ -28,11 +28,15 @@ class Recoded:
     suppressed: int
     """How many rows are not released."""
     losses: Mapping[str, float]
-    """For every quasi-identifier the mean share of its values that a cell covers; 1 for a suppressed one."""
+    """How much is lost in every quasi-identifier, from 0 to 1.
+
+    That is the mean share of its values that a cell covers, 1 for a suppressed one; of averages it is the share of the
+    variance that they lose.
+    """
 
     @property
     def loss(self) -> float:
-        """The mean share of the values of its column that a cell covers: 1 tells nothing."""
+        """The mean of what is lost in every quasi-identifier: 1 tells nothing."""
         return sum(self.losses.values()) / len(self.losses)
 
     @cached_property

@@ -20,10 +20,11 @@ from discreet.anonymize.group_tree import GroupTree
 from discreet.anonymize.hierarchy import Hierarchy
 from discreet.anonymize.labelling import group_labels
 from discreet.anonymize.leaf_labels import Whole
-from discreet.anonymize.leaf_recoding import LeafRecoding, Positions, coded_for
+from discreet.anonymize.leaf_recoding import LeafRecoding, Positions
 from discreet.anonymize.matched import matched_hierarchies
 from discreet.anonymize.median_cuts import Progress
 from discreet.anonymize.models.model import Model
+from discreet.anonymize.rechecking import coded_for
 from discreet.anonymize.recoded import Recoded
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.source import arrow_table
