@@ -129,14 +129,30 @@ def _leaves(request: Request, name: str, level: int) -> list[int]:
     return [sum(1 for other in one.levels[level] if other == group) for group in groups]
 
 
+def _widths(request: Request, name: str, level: int) -> list[float]:
+    """For every row the range of the numbers in its group, as a share of that of all; of text, nothing."""
+    one = request.hierarchies[name]
+    if not isinstance(one.values[0], int):
+        return []
+    members: dict[int, list[int]] = {}
+    for value, group in zip(one.values, one.levels[level].tolist(), strict=True):
+        members.setdefault(group, []).append(value)
+    whole = (max(one.values) - min(one.values)) or 1
+    groups = [int(one.levels[level][one.values.index(value)]) for value in request.table[name].to_pylist()]
+    return [(max(members[group]) - min(members[group])) / whole for group in groups]
+
+
 def _column(request: Request, name: str, level: int, suppressed: Sequence[bool], loss: str) -> Iterator[float]:
     one = request.hierarchies[name]
     domain = len(one.values)
-    for leaves, is_lost in zip(_leaves(request, name, level), suppressed, strict=True):
+    widths = _widths(request, name, level)
+    for row, (leaves, is_lost) in enumerate(zip(_leaves(request, name, level), suppressed, strict=True)):
         if is_lost:
             yield 1.0
         elif loss == "precision":
             yield level / one.height if one.height else 0.0
+        elif loss == "ncp" and isinstance(one.values[0], int):
+            yield widths[row]
         elif loss == "ncp":
             yield leaves / domain if leaves > 1 else 0.0
         else:
@@ -171,7 +187,7 @@ def _entropy_loss(
 
 
 @st.composite
-def hierarchies_of(draw: st.DrawFn, values: Sequence[str]) -> Hierarchy:
+def hierarchies_of(draw: st.DrawFn, values: Sequence[str | int]) -> Hierarchy:
     """Values that are joined at random, level after level; not always to one group."""
     numbers, levels = list(range(len(values))), []
     for level in range(draw(st.integers(0, 3))):
@@ -203,10 +219,13 @@ def models_of(column: str, tree: Hierarchy) -> st.SearchStrategy[Model]:
 def requests(draw: st.DrawFn, most_models: int = 3) -> Request:
     """A table with up to three quasi-identifiers and one sensitive column of numbers."""
     rows = draw(st.integers(1, 30))
-    columns: dict[str, list[str] | list[int]] = {}
+    columns: dict[str, list[str | int]] = {}
     hierarchies = {}
     for name in ("a", "b", "c")[: draw(st.integers(1, 3))]:
-        values = [f"{name}{number}" for number in range(draw(st.integers(1, 5)))]
+        count = draw(st.integers(1, 5))
+        values = (
+            [f"{name}{number}" for number in range(count)] if name != "b" else [number**2 for number in range(count)]
+        )
         columns[name] = draw(st.lists(st.sampled_from(values), min_size=rows, max_size=rows))
         hierarchies[name] = draw(hierarchies_of(values))
     columns["s"] = draw(st.lists(st.integers(1, draw(st.integers(1, 4))), min_size=rows, max_size=rows))

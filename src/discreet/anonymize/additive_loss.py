@@ -90,9 +90,14 @@ def precision_lost(patterns: Patterns, hierarchy: Hierarchy, place: int) -> Colu
 
 
 def certainty_penalty(patterns: Patterns, hierarchy: Hierarchy, place: int) -> ColumnLoss:
-    """The normalised certainty penalty (NCP): 0 for a single value, else the share of the domain of its group."""
-    domain = len(hierarchy.values)
-    leaves = [hierarchy.leaves_in(level) for level in range(hierarchy.height + 1)]
+    """The normalised certainty penalty (NCP): 0 for a single value, else the share of the domain of its group.
+
+    Where all leaves are numbers, it is the distance from the smallest to the largest of the group instead.
+    """
+    levels = range(hierarchy.height + 1)
+    if all(isinstance(leaf, (int, float)) and math.isfinite(leaf) for leaf in hierarchy.values):
+        return _by_group(patterns, place, [_widths(hierarchy, level) for level in levels])
+    leaves, domain = [hierarchy.leaves_in(level) for level in levels], len(hierarchy.values)
     return _by_group(patterns, place, [np.where(count > 1, count / domain, 0.0) for count in leaves])
 
 
@@ -117,3 +122,12 @@ def _by_group(patterns: Patterns, place: int, costs: Sequence[Floats]) -> Column
         for cost, level in zip(costs, patterns.levels[place], strict=True)
     ]
     return ColumnLoss(np.array(mean), tuple(1.0 - cost for cost in costs), 1.0)
+
+
+def _widths(hierarchy: Hierarchy, level: int) -> Floats:
+    """For every group how far apart its smallest and largest numbers are, as a share of all."""
+    numbers = np.array(hierarchy.values, dtype=np.float64)
+    low, high = np.full(hierarchy.groups(level), math.inf), np.full(hierarchy.groups(level), -math.inf)
+    np.minimum.at(low, hierarchy.levels[level], numbers)
+    np.maximum.at(high, hierarchy.levels[level], numbers)
+    return np.asarray((high - low) / (np.ptp(numbers) or 1.0))
