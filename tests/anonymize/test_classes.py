@@ -83,6 +83,11 @@ def test_many_values_are_counted_without_a_table_of_all_pairs() -> None:
     assert ClassHistogram.of(weighted, column).counts.tolist() == [5] * 3000
 
 
+def test_rows_that_were_suppressed_stay_so() -> None:
+    classes = of_rows([(0, 0, 0), (1, 0, 0), (2, 0, 0)]).suppressing(np.array([True, False, False]))
+    assert classes.suppressing(np.array([False, True])).number.tolist() == [-1, 0, -1]
+
+
 def test_classes_need_a_column() -> None:
     with pytest.raises(InvalidValue, match="must be made by a column"):
         Classes.of([])

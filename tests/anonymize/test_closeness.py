@@ -17,6 +17,10 @@ from discreet.anonymize.taxonomy import taxonomy
 from discreet.errors import InvalidType, InvalidValue
 
 
+def classes_of(values: list[int]) -> st.SearchStrategy[list[list[int]]]:
+    return st.lists(st.lists(st.sampled_from(values), min_size=1, max_size=6), min_size=1, max_size=5)
+
+
 def distances(classes: list[list[Any]], distance: str | Hierarchy) -> list[float]:
     numbers = [number for number, values in enumerate(classes) for _ in values]
     table = CodedTable.of(pa.table({"q": numbers, "s": [value for values in classes for value in values]}))
@@ -68,7 +72,26 @@ def test_ranks_ignore_how_far_numbers_are_apart_and_numbers_do_not() -> None:
     assert distances(far, "numeric")[2] > distances(far, "ordered")[2] + 0.05
 
 
-classes_of = lambda values: st.lists(st.lists(st.sampled_from(values), min_size=1, max_size=6), min_size=1, max_size=5)  # noqa: E731
+def test_a_given_order_ranks_values_that_do_not_sort_by_rank() -> None:
+    classes = [["3K", "4K", "5K"], ["6K", "8K", "11K"], ["7K", "9K", "10K"]]
+    order = tuple(f"{pay}K" for pay in range(3, 12))
+    assert distances(classes, order) == pytest.approx([0.375, 1 / 6, 17 / 72])
+    assert distances(classes, "ordered")[0] != pytest.approx(0.375)
+    assert distances([["low", None], ["low", "low"]], ("low", "high")) == pytest.approx([0.25, 0.25])
+    with pytest.raises(InvalidValue, match=r"the order of 's' must hold every value of the column, got \['11K'\]"):
+        distances(classes, order[:-1])
+    with pytest.raises(InvalidValue, match="every value must occur once; '3K'"):
+        distances(classes, ("3K", *order))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    classes=st.lists(st.lists(st.sampled_from([1, 2, 5, 9]), min_size=1), min_size=1),
+    order=st.permutations([1, 2, 5, 9]),
+)
+def test_an_order_is_the_order_of_the_values_renamed_by_rank(classes: list[list[int]], order: list[int]) -> None:
+    steps = [[float(order.index(value)) for value in values] for values in classes]
+    assert distances(classes, tuple(order)) == pytest.approx(distances(steps, (0.0, 1.0, 2.0, 3.0)))
 
 
 @settings(deadline=None, max_examples=60)

@@ -105,6 +105,11 @@ def test_values_that_it_misses_are_named_up_to_ten() -> None:
         Hierarchy.suppressing([1000]).places(CodedColumn.of("n", range(100)))
 
 
+def test_values_of_another_type_are_called_that() -> None:
+    with pytest.raises(InvalidValue, match="the values of the column are str, its own are int"):
+        Hierarchy.suppressing([13053]).places(CodedColumn.of("zip", ["13053"]))
+
+
 @pytest.mark.parametrize("cells", [[39, 40], [39.0, 40.0]])
 def test_text_leaves_stand_for_numbers_that_are_written_so(cells: list[Any]) -> None:
     ages = Hierarchy.of(["40", "39"], [["40-49", "30-39"]])

@@ -191,6 +191,13 @@ def test_suppressed_rows_count_in_the_distribution_of_the_table_and_nowhere_else
     assert Closeness(S, 0).strictest(classes, {S: histogram}) == pytest.approx(5 / 6 - 1 / 2)
 
 
+def test_alpha_k_asks_for_k_rows_as_well() -> None:
+    rows = [(0, 0, 1), (0, 0, 2), (1, 0, 1), (1, 0, 2), (1, 0, 5)]
+    assert AlphaK(S, 0.5, k=3).violating(*grouped(rows)).tolist() == [True, False]
+    assert AlphaK(S, 0.4, k=1).violating(*grouped(rows)).tolist() == [True, False]
+    assert AlphaK(S, 0.3, k=3).violating(*grouped(rows)).tolist() == [True, True]
+
+
 def test_weights_stand_for_repeated_rows() -> None:
     rows = [(0, 0, 1)] * 3 + [(0, 0, 2)] + [(1, 0, 1)] * 2 + [(1, 0, 5)] * 2
     classes, histograms = grouped(rows)
@@ -224,7 +231,10 @@ def test_no_rows_released_breaks_nothing_and_gives_nothing() -> None:
         (lambda: EntropyDiversity(S, math.nan), "l must be above 0"),
         (lambda: RecursiveDiversity(S, 0, 2), "c must be above 0"),
         (lambda: Closeness(S, 1.5), "t must be at least 0 and at most 1"),
-        (lambda: Closeness(S, 0.1, "hamming"), "one of equal, ordered, numeric, or a hierarchy"),
+        (
+            lambda: Closeness(S, 0.1, "hamming"),
+            "one of equal, ordered, numeric, a tuple of values in their order, or a hierarchy",
+        ),
         (lambda: AlphaK(S, 0), "alpha must be above 0 and at most 1"),
         (lambda: DeltaDisclosure(S, "1"), "delta must be a number"),
         (lambda: BetaLikeness(S, -1), "beta must be above 0"),

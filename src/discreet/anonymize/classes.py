@@ -121,6 +121,14 @@ class ClassHistogram:
         """The same classes held against the distribution of another table with the same values."""
         return replace(self, table=table)
 
+    def reordered(self, places: npt.NDArray[np.integer], domain: tuple[Any, ...]) -> ClassHistogram:
+        """The same histogram over another domain, in which the value ``i`` of this one is at ``places[i]``."""
+        values = places[self.values].astype(np.int64)
+        order = np.argsort(self.classes * len(domain) + values)
+        table = np.zeros(len(domain), dtype=np.int64)
+        table[places] = self.table
+        return replace(self, values=values[order], counts=self.counts[order], table=table, domain=domain)
+
     def summed(self, entries: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
         """For every class the sum of what is given for its entries."""
         return np.asarray(np.bincount(self.classes, entries, minlength=len(self.sizes)), dtype=np.float64)

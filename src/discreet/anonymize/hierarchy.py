@@ -105,7 +105,7 @@ class Hierarchy:
         keys = column.labels if spelled else column.values
         missed = [value for value, key in zip(column.values, keys, strict=True) if key not in found]
         if missed:
-            remedy = f"add {'them' if len(missed) > 1 else 'it'}, with a group at each level"
+            remedy = _remedy(missed, self.values)
             rule = f"the hierarchy of '{column.name}' must hold every value of the column; it lacks {_named(missed)}"
             raise InvalidValue(rule, None, remedy)
         return np.array([found[key] for key in keys], dtype=np.intp)
@@ -131,10 +131,10 @@ class Hierarchy:
 
 
 def refuse_duplicates(values: Sequence[Any]) -> None:
-    """Refuse leaves that occur twice, and name them."""
+    """Refuse values that occur twice, and name them."""
     twice = [value for value, times in Counter(values).items() if times > 1]
     if twice:
-        raise InvalidValue(f"every value of a hierarchy must occur once; {_named(twice)} occur more often")
+        raise InvalidValue(f"every value must occur once; {_named(twice)} occur more often")
 
 
 def _named(values: Sequence[Any]) -> str:
@@ -142,6 +142,13 @@ def _named(values: Sequence[Any]) -> str:
     more = f" and {len(values) - _MOST_NAMED} more" if len(values) > _MOST_NAMED else ""
     listed = ", ".join(MISSING if value is None else repr(value) for value in values[:_MOST_NAMED])
     return f"{listed}{more}"
+
+
+def _remedy(missed: Sequence[Any], leaves: Sequence[Any]) -> str:
+    theirs, ours = ({type(value).__name__ for value in values if value is not None} for values in (missed, leaves))
+    if theirs and ours and not theirs & ours:
+        return f"the values of the column are {' and '.join(sorted(theirs))}, its own are {' and '.join(sorted(ours))}"
+    return f"add {'them' if len(missed) > 1 else 'it'}, with a group at each level"
 
 
 def _are_text(values: Sequence[Any]) -> bool:
@@ -155,8 +162,9 @@ def _frozen(level: npt.ArrayLike) -> Codes:
 
 
 def _numbered(labels: Sequence[str]) -> tuple[Codes, tuple[str, ...]]:
-    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
-    return np.array([numbers[label] for label in labels], dtype=np.int32), tuple(numbers)
+    written = [label_of(label) for label in labels]
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(written))}
+    return np.array([numbers[label] for label in written], dtype=np.int32), tuple(numbers)
 
 
 def _refuse_shapes(hierarchy: Hierarchy) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.anonymize.classes import Classes
-from discreet.anonymize.hierarchy import Hierarchy
+from discreet.anonymize.hierarchy import Hierarchy, refuse_duplicates
 from discreet.anonymize.models.equal_distance import equal_distances
 from discreet.anonymize.models.line_distance import numeric_distances, ordered_distances
 from discreet.anonymize.models.model import (
@@ -35,20 +35,22 @@ class Closeness(SensitiveModel):
 
     The distance is the least mass that must be moved, times how far, to turn one distribution into the other. How far
     two values are apart is at most 1: always 1 (``equal``), the difference of their ranks among the values of the
-    table (``ordered``, missing last), of the numbers themselves (``numeric``), or the height at which they meet in a
-    ``Hierarchy``.
+    table (``ordered``, missing last) or in a tuple of values from least to most, the difference of the numbers
+    themselves (``numeric``), or the height at which they meet in a ``Hierarchy``.
     """
 
     t: float
     """The largest distance, from 0 to 1."""
-    distance: str | Hierarchy = "equal"
-    """``equal``, ``ordered``, ``numeric`` or a hierarchy."""
+    distance: str | tuple[Any, ...] | Hierarchy = "equal"
+    """``equal``, ``ordered``, ``numeric``, a tuple of values in their order, or a hierarchy."""
     parameter: ClassVar[str] = "t"
 
     def __post_init__(self) -> None:
         checked_number(self.t, "t", most=1, zero=True)
-        if not isinstance(self.distance, Hierarchy) and self.distance not in _DISTANCES:
-            remedy = f"one of {', '.join(_DISTANCES)}, or a hierarchy"
+        if isinstance(self.distance, tuple):
+            refuse_duplicates(self.distance)
+        elif not isinstance(self.distance, Hierarchy) and self.distance not in _DISTANCES:
+            remedy = f"one of {', '.join(_DISTANCES)}, a tuple of values in their order, or a hierarchy"
             raise InvalidValue("the distance of t-closeness must be known", self.distance, remedy)
 
     @property
@@ -63,7 +65,12 @@ class Closeness(SensitiveModel):
 
     @property
     def _kind(self) -> str:
-        return self.distance if isinstance(self.distance, str) else "hierarchical"
+        match self.distance:
+            case str():
+                return self.distance
+            case tuple():
+                return "ordered"
+        return "hierarchical"
 
     def violating(self, classes: Classes, histograms: Histograms) -> Flags:
         """The classes that are further away than ``t``."""
@@ -81,11 +88,13 @@ class Closeness(SensitiveModel):
     def distances(self, histograms: Histograms) -> npt.NDArray[np.float64]:
         """For every class how far it is away from the table."""
         histogram = self.histogram(histograms)
-        if isinstance(self.distance, Hierarchy):
-            return tree_distances(histogram, self.distance, self.column)
         match self.distance:
+            case Hierarchy():
+                return tree_distances(histogram, self.distance, self.column)
+            case tuple():
+                return ordered_distances(histogram, self.column, self.distance)
             case "equal":
                 return equal_distances(histogram)
             case "ordered":
-                return ordered_distances(histogram)
+                return ordered_distances(histogram, self.column)
         return numeric_distances(histogram, self.column)

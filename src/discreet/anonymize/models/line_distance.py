@@ -21,8 +21,13 @@ __all__ = ["numeric_distances", "ordered_distances"]
 Floats = npt.NDArray[np.float64]
 
 
-def ordered_distances(histogram: ClassHistogram) -> Floats:
-    """For every class the distance to the table where values are apart by their ranks; one value alone is at 0."""
+def ordered_distances(histogram: ClassHistogram, name: str, order: Sequence[Any] | None = None) -> Floats:
+    """For every class the distance to the table where values are apart by their ranks; one value alone is at 0.
+
+    Numbers, dates and text are ranked as they are sorted, unless ``order`` lists the values from least to most.
+    """
+    if order is not None:
+        histogram = _ranked(histogram, name, order)
     steps = len(histogram.domain) - 1
     if steps < 1 or not len(histogram.sizes):
         return np.zeros(len(histogram.sizes))
@@ -35,6 +40,16 @@ def numeric_distances(histogram: ClassHistogram, name: str) -> Floats:
     if len(numbers) < 2 or not len(histogram.sizes):
         return np.zeros(len(histogram.sizes))
     return _areas(histogram, np.diff(numbers) / (numbers[-1] - numbers[0]))
+
+
+def _ranked(histogram: ClassHistogram, name: str, order: Sequence[Any]) -> ClassHistogram:
+    """The histogram over the values in a given order; a missing value that it does not rank is the last."""
+    domain = (*order, None) if None in histogram.domain and None not in order else tuple(order)
+    rank = {value: place for place, value in enumerate(domain)}
+    lacking = [value for value in histogram.domain if value not in rank]
+    if lacking:
+        raise InvalidValue(f"the order of '{name}' must hold every value of the column", lacking, "it lacks these")
+    return histogram.reordered(np.array([rank[value] for value in histogram.domain], dtype=np.int64), domain)
 
 
 def _numbers(domain: Sequence[Any], name: str) -> Floats:
