@@ -53,6 +53,8 @@ class QueryError:
     """The median error over the true count, or over a thousandth of the rows where that is more."""
     mean_relative: float
     """The mean of it."""
+    example: CountQuery
+    """One of the questions."""
 
 
 def query_error(
@@ -76,6 +78,7 @@ def query_error(
         float(np.quantile(off, 0.95, method="higher")),
         float(np.median(relative)),
         float(relative.mean()),
+        asked[0],
     )
 
 

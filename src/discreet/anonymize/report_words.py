@@ -1,0 +1,96 @@
+"""The sentences and figures of a report, as the terminal and the page both show them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from discreet.anonymize.cell_loss import mean_loss
+from discreet.anonymize.check_report import Verdict
+from discreet.anonymize.figures import counted, figure, share
+from discreet.anonymize.measures import Measure
+
+if TYPE_CHECKING:
+    from discreet.anonymize.report import Comparison, TableReport
+
+__all__ = ["headline", "loss_figures", "price_words", "separating_words", "strictest_words", "verdict_words"]
+
+Pair = tuple[str, str]
+
+
+def headline(report: TableReport) -> str:
+    """The table in a sentence."""
+    checked = report.checked
+    parts = f"{counted(checked.rows, 'row', 'rows')} in {counted(checked.classes.count, 'class', 'classes')}"
+    words = f"{parts}, the smallest with {counted(checked.k, 'row', 'rows')}"
+    if report.comparison is None:
+        return f"{words}."
+    gone, rows = report.comparison.suppressed, report.comparison.rows
+    return f"{words}; {gone:,} of {rows:,} rows were suppressed ({share(gone / rows)})."
+
+
+def verdict_words(verdict: Verdict) -> str:
+    """Where a model fails, or that it holds."""
+    if verdict.holds:
+        return "holds"
+    classes = counted(verdict.violating_classes, "class", "classes")
+    return f"broken by {classes} with {counted(verdict.violating_rows, 'row', 'rows')}"
+
+
+def separating_words(report: TableReport) -> str:
+    """The quasi-identifier that tells most rows apart."""
+    checked = report.checked
+    if checked.unique_rows:
+        first = checked.contributions[0]
+        removed = counted(first.unique_rows_removed, "row is", "rows are")
+        return f"{removed} unique because of {first.column}; without it, {first.unique_rows:,} would be."
+    first = max(checked.contributions, key=lambda one: one.smallest_class)
+    size = counted(first.smallest_class, "row", "rows")
+    return f"No row is unique. Without {first.column} the smallest class would have {size}."
+
+
+def strictest_words(measure: Measure) -> str:
+    """The strictest parameter that holds.
+
+    >>> strictest_words(Measure("k-anonymity", None, "k", 4.0, True, False))
+    'k up to 4'
+    """
+    if not math.isfinite(measure.value):
+        return f"no {measure.parameter} holds"
+    if measure.is_largest:
+        return f"{measure.parameter} up to {figure(measure.value)}"
+    return f"{measure.parameter} {'above' if measure.is_open else 'from'} {figure(measure.value)}"
+
+
+def loss_figures(found: Comparison) -> list[Pair]:
+    """What was lost, each with its name."""
+    classes, error = found.class_losses, found.query_error
+    normalised, penalty = mean_loss(found.losses, "normalised"), mean_loss(found.losses, "certainty_penalty")
+    precision, entropy = mean_loss(found.losses, "precision"), mean_loss(found.losses, "entropy")
+    return [
+        ("normalised loss", f"{normalised or 0:.6f}"),
+        ("global certainty penalty (GCP)", f"{penalty or 0:.4f}"),
+        ("non-uniform entropy lost", share(entropy or 0)),
+        ("precision", "not all cells are groups of a hierarchy" if precision is None else f"{precision:.4f}"),
+        ("discernibility", f"{classes.discernibility:,}"),
+        ("average class size", f"{figure(classes.average_size)} rows"),
+        ("average size over k (C_avg)", figure(classes.c_avg)),
+        ("average size with suppressed rows as a class (AECS)", figure(classes.aecs)),
+        ("ambiguity", f"{figure(classes.ambiguity)} combinations per row"),
+        *((f"classification metric of {name}", f"{value:.4f}") for name, value in classes.classification.items()),
+        (f"error of {error.queries} random counts, median", f"{figure(error.median_absolute)} rows"),
+        ("… 95 % of them within", f"{figure(error.absolute_95)} rows"),
+        ("… relative, median and mean", f"{share(error.median_relative)}, {share(error.mean_relative)}"),
+    ]
+
+
+def price_words(report: TableReport) -> str:
+    """What the curator would take for the same question, in a sentence or two."""
+    price = report.price
+    rows = counted(price.within, "row", "rows")
+    more = "" if price.questions < 1 else f" A budget of ε = 1 answers {price.questions:,} such questions."
+    who = "as the release does" if report.comparison is not None else "which is a hundredth of the table or 3"
+    return (
+        f"Through the curator this question costs ε = {price.epsilon:g} if 95 % of the answers shall be within {rows}, "
+        f"{who}, and ε bounds what the answer tells about anybody, whatever an attacker knows.{more}"
+    )
