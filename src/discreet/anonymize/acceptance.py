@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from discreet.anonymize.asked_models import sensitive_of
 from discreet.anonymize.classes import Classes, Counts
 from discreet.anonymize.coded import CodedColumn, CodedTable
 from discreet.anonymize.models.k_anonymity import KAnonymity
 from discreet.anonymize.models.model import Flags, Histograms, Model
-from discreet.anonymize.roles import Roles
-from discreet.errors import InvalidType, InvalidValue, OutOfReach
+from discreet.errors import OutOfReach
 
-__all__ = ["Acceptance", "refuse_unfit_models"]
+__all__ = ["Acceptance"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +34,9 @@ class Acceptance:
     """For each of them how often every value occurs in the whole table."""
 
     @classmethod
-    def of(cls, table: CodedTable, roles: Roles, models: Sequence[Model]) -> Acceptance:
+    def of(cls, table: CodedTable, models: Sequence[Model]) -> Acceptance:
         """The models for a table; refuses models that not even the whole table as one class meets."""
-        refuse_unfit_models(models, roles)
-        named = {model.sensitive for model in models if model.sensitive is not None}
-        columns = {name: table[name] for name in roles.sensitive if name in named}
+        columns = {name: table[name] for name in sensitive_of(models)}
         counts = {name: np.bincount(one.codes, minlength=len(one.values)) for name, one in columns.items()}
         found = cls(tuple(models), columns, counts)
         found._refuse_out_of_reach(table.rows)
@@ -72,27 +70,10 @@ class Acceptance:
         }
 
     def _refuse_out_of_reach(self, rows: int) -> None:
-        every = np.arange(rows)
         classes = Classes(np.zeros(rows, dtype=np.int64), np.array([rows]))
-        histograms = self._histograms(classes, every)
+        histograms = self._histograms(classes, np.arange(rows))
         for model in self.models:
-            if not rows or model.violating(classes, histograms).any():
-                best = f"{model.parameter} = {model.strictest(classes, histograms):.4g}" if rows else "no row"
+            if model.violating(classes, histograms).any():
+                best = f"{model.parameter} = {model.strictest(classes, histograms):.4g}"
                 rule = f"{model.name} must hold at least when all {rows} rows are one class"
-                raise OutOfReach(rule, f"<{best}>", "no generalisation can do better; ask for less")
-
-
-def refuse_unfit_models(models: Sequence[Model], roles: Roles) -> None:
-    """Refuse a list that is empty, what is no model, and models of columns that are not sensitive."""
-    if not models:
-        raise InvalidValue("a table must be published under a model", list(models), "KAnonymity(5), for example")
-    for model in models:
-        _refuse_unfit(model, roles)
-
-
-def _refuse_unfit(model: object, roles: Roles) -> None:
-    if not isinstance(model, Model):
-        raise InvalidType("a model must be one of discreet.anonymize.models", model, "KAnonymity(5), for example")
-    if model.sensitive is not None and model.sensitive not in roles.sensitive:
-        known = ", ".join(roles.sensitive) or "there is none"
-        raise InvalidValue(f"{model.name} must speak of a sensitive column", model.sensitive, f"sensitive: {known}")
+                raise OutOfReach(rule, f"<{best}>", "no recoding does better without suppression; ask for less")

@@ -26,8 +26,8 @@ class GroupLevels:
     """For every leaf of the hierarchy its code."""
     group: Codes
     """By level and code, the group."""
-    share: npt.NDArray[np.float64]
-    """By level and group, the share of all leaves that it holds."""
+    leaves: npt.NDArray[np.int64]
+    """By level and group, how many leaves it holds."""
 
     @classmethod
     def of(cls, hierarchy: Hierarchy) -> GroupLevels:
@@ -37,7 +37,7 @@ class GroupLevels:
         code = np.empty(len(order), dtype=np.int32)
         code[order] = np.arange(len(order), dtype=np.int32)
         counts = [np.bincount(level, minlength=len(order)) for level in tree.levels]
-        return cls(tree, code, np.stack(tree.levels)[:, order], np.stack(counts) / max(len(order), 1))
+        return cls(tree, code, np.stack(tree.levels)[:, order], np.stack(counts))
 
     def shared(self, low: npt.NDArray[np.integer], high: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
         """The lowest level at which two codes, and so all codes between them, are in one group."""

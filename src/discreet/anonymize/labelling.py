@@ -65,7 +65,7 @@ def group_labels(axis: Axis, low: npt.NDArray[np.integer], high: npt.NDArray[np.
     text, number = _written([level, group], levels.hierarchy.label)
     first, last = levels.spans()
     cover = SpanCover(2 * first[level, group], 2 * last[level, group], np.zeros(len(low), dtype=np.bool_))
-    return LeafLabels(text, number, levels.share[level, group], cover)
+    return LeafLabels(text, number, levels.leaves[level, group] / len(axis.values), cover)
 
 
 def region_labels(axis: Axis, low: Whole, high: Whole) -> LeafLabels:

@@ -12,7 +12,7 @@ This is not differential privacy: whoever knows all rows of a group but one comp
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -23,6 +23,7 @@ import pyarrow as pa
 from scipy.spatial import KDTree
 
 from discreet.anonymize.acceptance import Acceptance
+from discreet.anonymize.asked_models import asked_models
 from discreet.anonymize.classes import Classes
 from discreet.anonymize.coded import CodedColumn, CodedTable
 from discreet.anonymize.consecutive_groups import consecutive_groups
@@ -52,7 +53,7 @@ def microaggregate(
     roles: Roles,
     k: int,
     *,
-    models: Sequence[Model] = (),
+    models: Model | Iterable[Model] = (),
     progress: Progress | None = None,
 ) -> Recoded:
     """Replace the numbers of groups of at least ``k`` near rows by their means. It is not differential privacy.
@@ -61,10 +62,10 @@ def microaggregate(
     units of its standard deviation. Groups that break one of ``models`` are merged with the nearest ones. Where some
     rows of a group lack a number, the whole group is released without it. Equal rows always share a group.
     """
-    asked = (KAnonymity(k), *models)
+    asked = asked_models((KAnonymity(k), *((models,) if isinstance(models, Model) else models)), roles)
     table = arrow_table(source)
     coded = coded_for(table, roles, asked)
-    acceptance = Acceptance.of(coded, roles, asked)
+    acceptance = Acceptance.of(coded, asked)
     numbers = _numbers(coded, roles)
     scaling = _Scaling.of(numbers)
     points = scaling.points(numbers)

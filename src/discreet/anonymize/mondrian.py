@@ -13,13 +13,14 @@ is told of everybody in it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from discreet.anonymize.acceptance import Acceptance
+from discreet.anonymize.asked_models import asked_models
 from discreet.anonymize.axes import Axis
 from discreet.anonymize.coded import CodedColumn, CodedTable
 from discreet.anonymize.cuts import CutTree
@@ -46,7 +47,7 @@ Labels = Literal["range", "set", "hierarchy"]
 def mondrian(
     source: Any,
     roles: Roles,
-    models: Sequence[Model],
+    models: Model | Iterable[Model],
     *,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     relaxed: bool = False,
@@ -65,13 +66,14 @@ def mondrian(
     if labels not in get_args(Labels):
         raise InvalidValue("labels must be known", labels, f"one of {', '.join(get_args(Labels))}")
     table = arrow_table(source)
-    coded = coded_for(table, roles, models)
-    acceptance = Acceptance.of(coded, roles, models)
+    asked = asked_models(models, roles)
+    coded = coded_for(table, roles, asked)
+    acceptance = Acceptance.of(coded, asked)
     axes = _axes(coded, roles, hierarchies or {}, labels)
     codes = np.stack([axis.codes(coded[axis.name]) for axis in axes])
     tree, leaf = grow_cuts(codes, [axis.scale for axis in axes], acceptance, relaxed=relaxed, progress=progress)
     written = _tight(axes, codes, leaf, labels) if tight else _regions(axes, tree, labels)
-    recoding = MondrianRecoding(roles, tuple(models), axes, written, tree)
+    recoding = MondrianRecoding(roles, asked, axes, written, tree)
     return recoding.published(table, coded, leaf)
 
 

@@ -35,23 +35,26 @@ class Parts:
     number: Whole
     """For every row of the front its part; -1 where its node has none."""
     gain: npt.NDArray[np.float64]
-    """For every node, how much less its cells cover after the split; 0 where it cannot be split."""
+    """For every node, how much less of the domain its cells cover after the split; 0 where it cannot be split.
+
+    Whole numbers are summed before they are divided, so that equal gains are equal to the last bit.
+    """
 
     @classmethod
     def of(cls, front: Front, axis: int, levels: GroupLevels, acceptance: Acceptance) -> Parts:
         """The split of every node along one axis."""
         low, high = front.extremes(axis)
         level = levels.shared(low, high) - 1
-        whole = levels.share[level + 1, levels.group[level + 1, low]]
+        whole = levels.leaves[level + 1, levels.group[level + 1, low]]
         place, owner = front.rows_of(np.flatnonzero(level >= 0))
         at = np.flatnonzero(level >= 0)[owner]
         keys, number, counts = _numbered(at, levels.group[level[at], front.codes[axis, place]], front.count)
         node, group = keys
         alone = _Split(front.count, node, counts, number, front.rows[place], acceptance).alone()
-        saved = (whole[node] - levels.share[level[node], group]) * counts * alone
+        saved = (whole[node] - levels.leaves[level[node], group]) * counts * alone
         every = np.full(len(front.rows), -1, dtype=np.int64)
         every[place] = number
-        gain = np.bincount(node, saved, minlength=front.count).astype(np.float64)
+        gain = np.bincount(node, saved, minlength=front.count) / len(levels.code)
         return cls(level, node, group, alone, every, gain)
 
 

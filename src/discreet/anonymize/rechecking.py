@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.anonymize.acceptance import refuse_unfit_models
+from discreet.anonymize.asked_models import sensitive_of
 from discreet.anonymize.classes import SUPPRESSED_ROW, Classes
 from discreet.anonymize.coded import CodedTable
 from discreet.anonymize.models.model import Model
 from discreet.anonymize.release import refuse_other_columns
 from discreet.anonymize.roles import Roles
+from discreet.errors import InvalidValue
 
 __all__ = ["coded_for", "releasable"]
 
@@ -23,9 +24,9 @@ Flags = npt.NDArray[np.bool_]
 def coded_for(table: pa.Table, roles: Roles, models: Sequence[Model]) -> CodedTable:
     """The columns that a recoding looks at: the quasi-identifiers, and what the models speak of."""
     refuse_other_columns(table, roles)
-    refuse_unfit_models(models, roles)
-    spoken_of = {model.sensitive for model in models}
-    return CodedTable.of(table, [*roles.quasi, *(name for name in roles.sensitive if name in spoken_of)])
+    if not table.num_rows:
+        raise InvalidValue("a table must have rows", 0)
+    return CodedTable.of(table, [*roles.quasi, *sensitive_of(models)])
 
 
 def releasable(
@@ -45,8 +46,7 @@ def releasable(
 
 
 def _violating(classes: Classes, coded: CodedTable, models: Sequence[Model]) -> Flags:
-    named = {model.sensitive for model in models if model.sensitive is not None}
-    histograms = {name: classes.histogram(coded[name]) for name in named}
+    histograms = {name: classes.histogram(coded[name]) for name in sensitive_of(models)}
     broken = np.zeros(classes.count, dtype=np.bool_)
     for model in models:
         broken |= model.violating(classes, histograms)

@@ -6,13 +6,14 @@ a table here this one loses least. It is not differential privacy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from discreet.anonymize.acceptance import Acceptance
+from discreet.anonymize.asked_models import asked_models
 from discreet.anonymize.axes import Axis
 from discreet.anonymize.front import Front
 from discreet.anonymize.group_levels import GroupLevels
@@ -36,8 +37,8 @@ __all__ = ["TaxonomyRecoding", "taxonomy_mondrian"]
 def taxonomy_mondrian(
     source: Any,
     roles: Roles,
-    hierarchies: Mapping[str, Hierarchy],
-    models: Sequence[Model],
+    hierarchies: Mapping[str, Hierarchy] | None,
+    models: Model | Iterable[Model],
     *,
     progress: Progress | None = None,
 ) -> Recoded:
@@ -47,15 +48,16 @@ def taxonomy_mondrian(
     whole table as one class breaks a model. It is not differential privacy.
     """
     table = arrow_table(source)
-    coded = coded_for(table, roles, models)
-    acceptance = Acceptance.of(coded, roles, models)
+    asked = asked_models(models, roles)
+    coded = coded_for(table, roles, asked)
+    acceptance = Acceptance.of(coded, asked)
     matched = matched_hierarchies(coded, roles.quasi, hierarchies)
     axes = tuple(Axis.along(name, matched[name]) for name in roles.quasi)
     codes = np.stack([axis.codes(coded[axis.name]) for axis in axes])
     tree, leaf = grow_groups(codes, _levels(axes), acceptance, progress=progress)
     front = Front.grouped(codes, leaf)
     labels = tuple(group_labels(axis, *front.extremes(place)) for place, axis in enumerate(axes))
-    return TaxonomyRecoding(roles, tuple(models), axes, labels, tree).published(table, coded, leaf)
+    return TaxonomyRecoding(roles, asked, axes, labels, tree).published(table, coded, leaf)
 
 
 @dataclass(frozen=True, eq=False)
