@@ -27,10 +27,7 @@ from discreet.errors import InvalidType, InvalidValue
 
 def written(hierarchy: Hierarchy, level: int) -> dict[Any, str]:
     """How every value is written at a level."""
-    return {
-        value: hierarchy.label(level, group)
-        for value, group in zip(hierarchy.values, hierarchy.levels[level], strict=True)
-    }
+    return dict(zip(hierarchy.values, hierarchy.written(level), strict=True))
 
 
 # Intervals --------------------------------------------------------------------------------------------------------

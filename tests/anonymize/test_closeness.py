@@ -15,6 +15,8 @@ from discreet.anonymize.hierarchy import Hierarchy
 from discreet.anonymize.models.closeness import Closeness
 from discreet.anonymize.taxonomy import taxonomy
 from discreet.errors import InvalidType, InvalidValue
+from tests.anonymize import reference
+from tests.anonymize.test_hierarchy import random_hierarchies
 
 
 def classes_of(values: list[int]) -> st.SearchStrategy[list[list[int]]]:
@@ -106,6 +108,19 @@ def test_all_distances_coincide_for_two_values(classes: list[list[int]]) -> None
     expected = pytest.approx(distances(classes, "equal"))
     for distance in ("ordered", "numeric", Hierarchy.suppressing([0, 1])):
         assert distances(classes, distance) == expected
+
+
+@settings(deadline=None, max_examples=60)
+@given(tree=random_hierarchies(), data=st.data())
+def test_the_distance_in_any_tree_is_the_cost_of_the_best_transport(tree: Hierarchy, data: st.DataObject) -> None:
+    joined = Hierarchy.of(tree.values, [*map(tree.written, range(1, tree.height + 1)), ["*"] * len(tree.values)])
+    paths = dict(zip(joined.values, zip(*map(joined.written, range(joined.height + 1)), strict=True), strict=True))
+    values = st.lists(st.sampled_from(joined.values), min_size=1, max_size=6)
+    classes = data.draw(st.lists(values, min_size=1, max_size=3))
+    whole = reference.shares([[value] for group in classes for value in group])
+    apart = reference.by_meeting(paths)
+    expected = [reference.transport(whole, reference.shares([[v] for v in group]), apart) for group in classes]
+    assert distances(classes, joined) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("distance", ["equal", "ordered", "numeric", Hierarchy.suppressing([7])])

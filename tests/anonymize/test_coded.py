@@ -99,6 +99,14 @@ def test_every_kind_of_source_gives_the_same_codes(tmp_path: Any) -> None:
         assert [coded[name].codes.tolist() for name in "qs"] == [[0, 1, 2, 1], [1, 2, 0, 1]]
 
 
+@pytest.mark.parametrize("encoded", [False, True])
+def test_a_column_in_pieces_is_one_column(encoded: bool) -> None:
+    pieces = [pa.array(piece, pa.string()) for piece in (["b", "a"], [], [None, "c"], ["a"])]
+    cells = pa.chunked_array([piece.dictionary_encode() for piece in pieces] if encoded else pieces)
+    assert decoded(CodedColumn.of("c", cells)) == ["b", "a", None, "c", "a"]
+    assert CodedColumn.of("c", pa.chunked_array([], cells.type)).values == ()
+
+
 def test_a_constant_and_an_all_missing_column_have_one_value() -> None:
     table = CodedTable.of(pd.DataFrame({"c": [7, 7], "m": [None, None], "n": [np.nan, np.nan]}))
     assert table["c"].values == (7,)

@@ -32,9 +32,7 @@ def read_arx_csv(path: str | os.PathLike[str], *, delimiter: str = _DELIMITER) -
 
 def write_arx_csv(hierarchy: Hierarchy, path: str | os.PathLike[str], *, delimiter: str = _DELIMITER) -> None:
     """Write a hierarchy so that ARX and ``read_arx_csv`` read it."""
-    written = [
-        [labels[group] for group in level] for level, labels in zip(hierarchy.levels, hierarchy.labels, strict=True)
-    ]
+    written = [hierarchy.written(level) for level in range(hierarchy.height + 1)]
     with Path(path).open("w", encoding="utf-8", newline="") as text:
         # The writer puts a cell in quotes if it holds a character that ends lines, so both must.
         csv.writer(text, delimiter=delimiter, lineterminator="\r\n").writerows(zip(*written, strict=True))

@@ -44,7 +44,7 @@ class CodedColumn:
     @classmethod
     def of(cls, name: str, cells: Any) -> CodedColumn:
         """The column of an Arrow array, or of a sequence of Python values."""
-        found = _comparable(name, _arrow(name, cells)).dictionary_encode()
+        found = _comparable(name, _arrow(name, cells)).dictionary_encode().combine_chunks()
         order = compute.array_sort_indices(found.dictionary).to_numpy()
         rank = np.empty(len(order) + 1, dtype=np.int32)
         rank[order] = np.arange(len(order), dtype=np.int32)
@@ -105,22 +105,18 @@ def label_of(value: Any) -> str:
     return value.isoformat(sep=" ") if isinstance(value, datetime) else str(value)
 
 
-def _arrow(name: str, cells: Any) -> pa.Array:
+def _arrow(name: str, cells: Any) -> pa.ChunkedArray:
     if isinstance(cells, pa.ChunkedArray):
-        return cells.combine_chunks()
-    if isinstance(cells, pa.Array):
         return cells
     try:
-        return pa.array(cells, from_pandas=True)
+        return pa.chunked_array([cells if isinstance(cells, pa.Array) else pa.array(cells, from_pandas=True)])
     except (pa.ArrowException, OverflowError, TypeError):
         kinds = " and ".join(sorted({type(cell).__name__ for cell in cells}))
         raise InvalidType(f"column '{name}' must hold values of one type", f"<{kinds}>") from None
 
 
-def _comparable(name: str, cells: pa.Array) -> pa.Array:
+def _comparable(name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
     """Cells of a type with an order, in which equal values are equal bits."""
-    if isinstance(cells, pa.ChunkedArray):
-        cells = pa.concat_arrays(cells.chunks)
     kind = cells.type
     if pa.types.is_dictionary(kind):
         return _comparable(name, cells.cast(kind.value_type))
@@ -135,12 +131,12 @@ def _comparable(name: str, cells: pa.Array) -> pa.Array:
     return cells.cast(pa.large_string()) if kind == pa.string_view() else cells
 
 
-def _one_zero_no_nan(cells: pa.Array) -> pa.Array:
+def _one_zero_no_nan(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     numbers = compute.add(cells, 0.0)  # -0.0 + 0.0 is 0.0
     return compute.if_else(compute.is_nan(numbers), pa.scalar(None, pa.float64()), numbers)
 
 
-def _to_the_microsecond(name: str, cells: pa.Array) -> pa.Array:
+def _to_the_microsecond(name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
     try:
         return cells.cast(pa.timestamp("us", cells.type.tz))
     except pa.ArrowInvalid:

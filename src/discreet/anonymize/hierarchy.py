@@ -79,6 +79,10 @@ class Hierarchy:
         """How a group is written."""
         return self.labels[level][group]
 
+    def written(self, level: int) -> list[str]:
+        """How every leaf is written at a level."""
+        return [self.labels[level][group] for group in self.levels[level]]
+
     def leaves_in(self, level: int) -> npt.NDArray[np.int64]:
         """For every group of a level, how many leaves it holds."""
         return np.bincount(self.levels[level], minlength=self.groups(level))
@@ -119,11 +123,8 @@ class Hierarchy:
         """The same hierarchy with a leaf for the missing value: a group of its own, and part of a top that is one."""
         if None in self.values:
             return self
-        written = [self._written(level) for level in range(1, self.height + 1)]
-        return Hierarchy.of((*self.values, None), [[*labels, self._missing_at(place)] for place, labels in written])
-
-    def _written(self, level: int) -> tuple[int, list[str]]:
-        return level, [self.labels[level][group] for group in self.levels[level]]
+        levels = [[*self.written(level), self._missing_at(level)] for level in range(1, self.height + 1)]
+        return Hierarchy.of((*self.values, None), levels)
 
     def _missing_at(self, level: int) -> str:
         top = level == self.height and self.groups(level) == 1
