@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.policy_file import write
 from discreet.catalog.table import Budget, ForeignKey, Table
 from discreet.curator.curator import Curator
+from discreet.curator.verification import verify
 from discreet.errors import InvalidValue, LedgerError, StoreError
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.measure import exact_sums, public_groups
@@ -155,6 +158,14 @@ def test_an_account_of_one_kind_pays_no_prices_of_another(is_edited: bool, tmp_p
         write(other, policy)
     with pytest.raises(LedgerError, match="of the kind that the ledger knows"):
         Curator(tmp_path).protect(rows((1, "A", 1.0)), other)
+
+
+def test_an_account_that_counts_in_other_terms_than_it_was_opened_in_is_not_believed(tmp_path: Path) -> None:
+    opened(tmp_path, VISITS, rows((1, "A", 1.0))).ledger.close()
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as file, file:
+        file.execute("DROP TRIGGER nothing_is_refunded")
+        file.execute("UPDATE account SET measure = 'concentrated'")
+    assert verify(tmp_path).problems == ["account visits is not what the records say"]
 
 
 # Nothing is charged for an answer that cannot come.

@@ -83,6 +83,7 @@ class _Replay:
     """Accounts and requests as the records alone describe them."""
 
     def __init__(self) -> None:
+        self._measures: dict[str, str] = {}
         self._accounts: dict[str, list[int]] = {}
         self._apart: dict[str, dict[str, dict[str, int]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(int)))
         self._requests: dict[str, dict[str, Any]] = defaultdict(dict)
@@ -90,6 +91,7 @@ class _Replay:
     def apply(self, position: int, record: dict[str, Any]) -> None:
         kind = record["kind"]
         if kind == "account":
+            self._measures[record["name"]] = record["measure"]
             self._accounts[record["name"]] = [record["cap"], record["delta_cap"], record["places"], 0, 0]
         elif kind == "charge":
             for name, (loss, delta) in record["prices"].items():
@@ -107,11 +109,11 @@ class _Replay:
 
     def _account_differences(self, ledger: Ledger) -> list[str]:
         stored = {
-            name: [a.allowance.cap, a.allowance.delta_cap, a.places, a.spent, a.delta_spent]
+            name: [a.allowance.measure.value, a.allowance.cap, a.allowance.delta_cap, a.places, a.spent, a.delta_spent]
             for name, a in ledger.accounts().items()
         }
         replayed = {
-            name: [cap, delta_cap, places, total(common, self._apart[name], places), delta]
+            name: [self._measures[name], cap, delta_cap, places, total(common, self._apart[name], places), delta]
             for name, (cap, delta_cap, places, common, delta) in self._accounts.items()
         }
         names = stored.keys() | replayed.keys()
