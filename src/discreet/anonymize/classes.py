@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -102,17 +103,17 @@ class ClassHistogram:
         found, value = np.divmod(pairs, max(values, 1))
         return cls(found, value, counts, classes.sizes, table, column.values)
 
-    @property
+    @cached_property
     def starts(self) -> npt.NDArray[np.intp]:
         """For every class the place of its first entry."""
         return np.flatnonzero(np.diff(self.classes, prepend=-1))
 
-    @property
+    @cached_property
     def shares(self) -> npt.NDArray[np.float64]:
         """For every entry the share of its value in the class."""
         return self.counts / self.sizes[self.classes]
 
-    @property
+    @cached_property
     def table_shares(self) -> npt.NDArray[np.float64]:
         """For every value its share in the whole table."""
         return self.table / max(int(self.table.sum()), 1)
