@@ -194,11 +194,17 @@ def test_bad_requests_are_refused_in_a_sentence(
         optimal(**given)  # type: ignore[arg-type]
 
 
+def test_what_costs_nothing_is_not_hidden() -> None:
+    table = pa.table({"a": ["x"] * 4, "b": [1, 2, 3, 4]})
+    found = optimal(table, Roles.of(["a", "b"], quasi=["a", "b"]), None, KAnonymity(2), suppression=0)
+    assert found.table.to_pydict() == {"a": ["x"] * 4, "b": ["*"] * 4}
+
+
 def test_constant_and_missing_columns_are_columns() -> None:
     table = pa.table({"a": ["x"] * 4, "b": pa.array([None] * 4, pa.string()), "c": [1, 1, None, None]})
     found = optimal(table, Roles.of(table.column_names, quasi=["a", "b", "c"]), None, KAnonymity(2), suppression=0)
     assert found.loss == 0
-    assert found.table["c"].null_count == 2
+    assert found.table.to_pydict() == {"a": ["x"] * 4, "b": [None] * 4, "c": [1, 1, None, None]}
 
 
 # Time -------------------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,18 +10,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.anonymize.asked_models import sensitive_of
-from discreet.anonymize.classes import Classes
-from discreet.anonymize.coded import CodedTable, Codes
+from discreet.anonymize.coded import CodedColumn, CodedTable
+from discreet.anonymize.generalised import generalised_column
 from discreet.anonymize.hierarchy import Hierarchy
 from discreet.anonymize.matched import matched_hierarchies
 from discreet.anonymize.models.model import Model
+from discreet.anonymize.rechecking import coded_for, releasable
 from discreet.anonymize.recoding import Recoding
-from discreet.anonymize.release import refuse_other_columns, release
+from discreet.anonymize.release import release
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.source import arrow_table
 from discreet.anonymize.suppression_limit import suppression_limit
-from discreet.errors import InvalidValue, OutOfReach
+from discreet.errors import OutOfReach
 
 __all__ = ["FullDomainRecoding"]
 
@@ -50,19 +50,11 @@ class FullDomainRecoding(Recoding):
         than the limit would have to be left out: then these rows need a recoding of their own.
         """
         table = arrow_table(source)
-        refuse_other_columns(table, self.roles)
-        coded = CodedTable.of(table, [*self.roles.quasi, *sensitive_of(self.models)])
-        if not coded.rows:
-            raise InvalidValue("a table must have rows", 0)
+        coded = coded_for(table, self.roles, self.models)
         hierarchies = matched_hierarchies(coded, self.roles.quasi, self.hierarchies)
-        groups = {
-            name: one.levels[self.levels[name]][one.places(coded[name])][coded[name].codes]
-            for name, one in hierarchies.items()
-        }
-        kept = self._kept(coded, groups)
-        labels = {name: one.labels[self.levels[name]] for name, one in hierarchies.items()}
-        recoded = {name: pa.array(labels[name]).take(pa.array(groups[name])) for name in groups if self.levels[name]}
-        return release(table, self.roles, recoded, kept)
+        columns = {name: generalised_column(coded[name], one, self.levels[name]) for name, one in hierarchies.items()}
+        kept = self._kept(coded, [column.codes.astype(np.int64) for column in columns.values()])
+        return release(table, self.roles, {name: _text(columns[name]) for name in columns if self.levels[name]}, kept)
 
     def described(self) -> dict[str, str]:
         """For every quasi-identifier its level in words, with some of the labels.
@@ -83,16 +75,16 @@ class FullDomainRecoding(Recoding):
         words = "as it is" if level == 0 else ", ".join(labels[:_EXAMPLES]) + more
         return f"level {level} of {hierarchy.height}: {words}"
 
-    def _kept(self, coded: CodedTable, groups: Mapping[str, Codes]) -> npt.NDArray[np.bool_]:
-        """For every row whether its class meets every model."""
-        classes = Classes.of(list(groups.values()))
-        histograms = {name: classes.histogram(coded[name]) for name in sensitive_of(self.models)}
-        violating = np.zeros(classes.count, dtype=np.bool_)
-        for model in self.models:
-            violating |= model.violating(classes, histograms)
-        kept = ~violating[classes.number]
+    def _kept(self, coded: CodedTable, cells: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.bool_]:
+        """For every row whether its class meets every model; refuses when too many do not."""
+        kept = releasable(cells, np.ones(coded.rows, dtype=np.bool_), coded, self.models)
         lost, limit = int(np.count_nonzero(~kept)), suppression_limit(self.suppression, coded.rows)
         if lost > limit or not kept.any():
             rule = f"at most {limit} of {coded.rows} rows may be left out by this recoding, and not all"
             raise OutOfReach(rule, lost, "find a recoding for these rows, or add more of them")
         return kept
+
+
+def _text(column: CodedColumn) -> pa.DictionaryArray:
+    """The labels of a column, each written once."""
+    return pa.DictionaryArray.from_arrays(column.codes, pa.array(column.values, pa.string()))

@@ -77,6 +77,11 @@ class Inspector:
             bool(lost.sum() > self.limit) or bool(lost.sum() >= patterns.total),
         )
 
+    def violating_patterns(self, node: Node) -> Flags:
+        """For every pattern whether its class at a node breaks a model."""
+        classes = self.patterns.classes(node)
+        return (self._lost_below(self.patterns, classes) > 0)[classes.number]
+
     def _lost_below(self, patterns: Patterns, classes: Classes) -> Counts:
         """The rows lost to any of the models. Where fewer would be left than a class needs, all are lost."""
         histograms = patterns.histograms(classes)

@@ -67,7 +67,10 @@ class LatticeSearch:
             certificate = self._certificate(bound)
             if progress:
                 progress(certificate)
-            if certificate.is_optimal or ((self._is_late() or self._open.is_full) and self._checked > 1):
+            if certificate.is_optimal:
+                self._refine()
+                return certificate
+            if (self._is_late() or self._open.is_full) and self._checked > 1:
                 return certificate
             self._rule_out(node)
 
@@ -92,6 +95,20 @@ class LatticeSearch:
                 low = middle + 1
             else:
                 high = middle - 1
+
+    def _refine(self) -> None:
+        """Of recodings that lose the same, take a finer one: what costs nothing need not be hidden."""
+        for column in range(len(self._lattice.heights)):
+            while self.best and (finer := self._finer(self.best.node, column)):
+                self.best = finer
+
+    def _finer(self, node: Node, column: int) -> Inspection | None:
+        """The node one level down in a column, if it is feasible and loses no more."""
+        if not node[column]:
+            return None
+        found = self._inspector.inspect((*node[:column], node[column] - 1, *node[column + 1 :]))
+        is_as_good = found.is_feasible and self._loss.of(found) <= self._least_loss + _ROUNDING
+        return found if is_as_good else None
 
     def _inspect(self, node: Node) -> None:
         found = self._inspector.inspect(node)

@@ -25,22 +25,20 @@ import pyarrow as pa
 
 from discreet.anonymize.asked_models import asked_models, sensitive_of
 from discreet.anonymize.certificate import Certificate
-from discreet.anonymize.coded import CodedTable
 from discreet.anonymize.full_domain_recoding import FullDomainRecoding
 from discreet.anonymize.hierarchy import Hierarchy
 from discreet.anonymize.inspection import Inspector
-from discreet.anonymize.lattice import Lattice
-from discreet.anonymize.lattice_search import LARGEST_LATTICE, LatticeSearch, Progress
+from discreet.anonymize.lattice_search import LatticeSearch, Progress
 from discreet.anonymize.matched import matched_hierarchies
 from discreet.anonymize.models.model import Model
 from discreet.anonymize.named_loss import named_loss
 from discreet.anonymize.out_of_reach import out_of_reach
 from discreet.anonymize.patterns import Patterns
-from discreet.anonymize.release import refuse_other_columns
+from discreet.anonymize.rechecking import coded_for
 from discreet.anonymize.roles import Roles
+from discreet.anonymize.searchable import refuse_endless
 from discreet.anonymize.source import arrow_table
 from discreet.anonymize.suppression_limit import suppression_limit
-from discreet.errors import InvalidType, InvalidValue, OutOfReach
 
 __all__ = ["OptimalResult", "optimal"]
 
@@ -82,13 +80,10 @@ def optimal(
     so far. It is not differential privacy.
     """
     table = arrow_table(source)
-    refuse_other_columns(table, roles)
     asked = asked_models(models, roles)
-    coded = CodedTable.of(table, [*roles.quasi, *sensitive_of(asked)])
-    if not coded.rows:
-        raise InvalidValue("a table must have rows", 0)
+    coded = coded_for(table, roles, asked)
     matched = matched_hierarchies(coded, roles.quasi, hierarchies)
-    _refuse_endless(matched, seconds)
+    refuse_endless(matched, seconds)
     inspector = Inspector(
         Patterns.of(coded, matched, sensitive_of(asked)), asked, suppression_limit(suppression, coded.rows)
     )
@@ -101,16 +96,3 @@ def optimal(
     levels = dict(zip(matched, search.best.node, strict=True))
     recoding = FullDomainRecoding(roles, dict(hierarchies or {}), levels, asked, suppression)
     return OptimalResult(recoding, certificate, recoding.transform(table), certificate.loss, search.best.suppressed)
-
-
-def _refuse_endless(hierarchies: Mapping[str, Hierarchy], seconds: float | None) -> None:
-    """Refuse a search that nobody would wait for, before it begins."""
-    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, (int, float))):
-        raise InvalidType("seconds must be a number", seconds)
-    if seconds is not None and not seconds >= 0:
-        raise InvalidValue("seconds must be at least 0", seconds)
-    nodes = Lattice(tuple(hierarchy.height for hierarchy in hierarchies.values())).nodes
-    if seconds is None and nodes > LARGEST_LATTICE:
-        rule = f"without a time limit there must be at most {LARGEST_LATTICE:,} recodings to search"
-        remedy = "pass seconds=60 for the best that is found in a minute and its gap, or use taxonomy_mondrian"
-        raise OutOfReach(rule, f"<{len(hierarchies)} columns with {nodes:,} recodings>", remedy)
