@@ -149,6 +149,16 @@ def test_rows_of_other_people_than_the_policy_says_are_not_measured(tmp_path: Pa
         first.ask("SELECT COUNT(*) FROM notes", 1)
 
 
+@pytest.mark.parametrize("sql", ["SELECT * FROM visits", "SELECT ward, COUNT(*) FROM visits GROUP BY ward"])
+def test_rows_that_were_public_once_are_not_shown_when_they_are_somebodys_now(sql: str, tmp_path: Path) -> None:
+    data = rows((1, "A", 1.0))
+    first = opened(tmp_path, Table("visits", VISITS.columns, public=True), data)
+    (tmp_path / "policies" / "visits.yaml").unlink()
+    Curator(tmp_path).protect(data, VISITS)
+    with pytest.raises(StoreError, match="public differs"):
+        first.ask(sql, 1)
+
+
 @pytest.mark.parametrize("is_edited", [False, True])
 def test_an_account_of_one_kind_pays_no_prices_of_another(is_edited: bool, tmp_path: Path) -> None:
     opened(tmp_path, VISITS, rows((1, "A", 1.0)))

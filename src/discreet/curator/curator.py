@@ -30,7 +30,14 @@ from discreet.curator.ledger import Account, Ledger, Receipt
 from discreet.curator.made_up import MadeUpRows
 from discreet.curator.notes import notes_of
 from discreet.curator.planning import Planner
-from discreet.curator.promises import allowances_of, check_accounts, check_stored, check_unit, places_of
+from discreet.curator.promises import (
+    allowances_of,
+    check_accounts,
+    check_stored,
+    check_unit,
+    places_of,
+    public_version,
+)
 from discreet.curator.remaining import last_prices, questions_left
 from discreet.curator.signing import Signer
 from discreet.curator.stage import NOTE, Stage
@@ -253,7 +260,7 @@ class Curator:
         tables = sorted(frozenset[str]().union(*(question.tables for question in questions)))
         versions = {table: snapshot.version(table) for table in tables}
         prices = prices_of(plans, self.catalog, analyst, versions)
-        public = {name: snapshot.version(name) for one in plans for name in one.block.rows.public}
+        public = {name: public_version(name, snapshot) for one in plans for name in one.block.rows.public}
         plan = fingerprint_of(plans, versions | public)
         if request is not None:
             self.ledger.charge(f"request:{request}", plan.encode(), {}, {"plan": plan})
@@ -333,7 +340,9 @@ class Curator:
     @property
     def _planner(self) -> Planner:
         if self._known_planner is None or self._known_planner.catalog is not self.catalog:
-            values = PublicValues(self.catalog, self.engine.run, self.engine.version)
+            values = PublicValues(
+                self.catalog, self.engine.run, lambda name: public_version(name, self.engine.snapshot())
+            )
             self._known_planner = Planner(self.catalog, self._public_rows, values)
         return self._known_planner
 
@@ -369,7 +378,9 @@ class Curator:
     def _public_rows(self, name: str) -> pa.Table:
         if not self.catalog.table(name).public:
             raise AssertionError("only public rows are shown as they are")
-        return self.engine.run(f"SELECT * FROM {quoted(name)}")  # noqa: S608
+        snapshot = self.engine.snapshot()
+        public_version(name, snapshot)
+        return snapshot.run(f"SELECT * FROM {quoted(name)}")  # noqa: S608
 
 
 def _delta_for_keys(account: Account) -> dict[str, Fraction]:

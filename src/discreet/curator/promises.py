@@ -18,7 +18,7 @@ from discreet.errors import InvalidValue, LedgerError, StoreError
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.plan import BlockPlan
 
-__all__ = ["allowances_of", "check_accounts", "check_stored", "check_unit", "places_of"]
+__all__ = ["allowances_of", "check_accounts", "check_stored", "check_unit", "places_of", "public_version"]
 
 
 def check_stored(plans: Iterable[BlockPlan], snapshot: DuckDBSnapshot) -> None:
@@ -32,6 +32,14 @@ def check_stored(plans: Iterable[BlockPlan], snapshot: DuckDBSnapshot) -> None:
                 raise _changed(name, "the unit")
         if restriction is not None and restriction.part[1] not in snapshot.stored(restriction.part[0]).constant:
             raise _changed(restriction.part[0], f"constant_per_unit of {restriction.part[1]}")
+
+
+def public_version(name: str, snapshot: DuckDBSnapshot) -> str:
+    """The version of a public table; one whose rows were taken in as somebody's is not shown."""
+    stored = snapshot.stored(name)
+    if stored.domain is not None:
+        raise _changed(name, "public")
+    return stored.version
 
 
 def _changed(table: str, what: str) -> StoreError:

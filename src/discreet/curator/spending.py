@@ -4,8 +4,8 @@ Claim. Let a column have one value per unit, and let every charge concern either
 some values of the column, its keys. A unit with key k is touched by the charges to all and by those to k; the answers
 to the rest have the same law whether the unit is there or not, however the questions were chosen. So under
 add-remove-one the whole loss is at most common + max over k of what k was charged. Where a unit is replaced by another,
-two keys are touched: the two largest add up. Several columns are added, and so are versions of the data, between which
-a unit may change its key.
+two keys are touched: the two largest add up. Several columns are added, and so are versions of the data, and bounds and
+defaults that values are moved to, between which a unit may change its key.
 
 >>> spent = {"ward": {"A": 3, "B": 5}, "sex": {"f": 1}}
 >>> total(10, spent, places=1), total(10, spent, places=2)
