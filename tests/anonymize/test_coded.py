@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import uuid
 from decimal import Decimal
 from typing import Any
 
@@ -133,9 +134,50 @@ def test_whole_numbers_and_fractions_are_numbers() -> None:
     assert CodedTable.of(frame)["x"].values == (1.0, 2.5, None)
 
 
-def test_lists_in_cells_are_refused() -> None:
-    with pytest.raises(InvalidType, match="column 'x' must hold single values"):
-        CodedTable.of(pa.table({"x": [[1], [2]]}))
+UNORDERED = {
+    "lists": pa.table({"x": [[1], [2]]}),
+    "structs": pa.table({"x": [{"a": 1}]}),
+    "periods": pd.DataFrame({"x": pd.period_range("2020", periods=3, freq="M")}),
+    "identifiers": pd.DataFrame({"x": [uuid.UUID(int=1)]}),
+    "spans": pa.table({"x": pa.array([(1, 2, 3)], pa.month_day_nano_interval())}),
+    "polars lists": pl.DataFrame({"x": [[1], [2]]}),
+}
+
+
+@pytest.mark.parametrize("kind", UNORDERED)
+def test_cells_without_an_order_are_refused_by_name(kind: str) -> None:
+    with pytest.raises(InvalidType, match="column 'x' must hold single values that have an order"):
+        CodedTable.of(UNORDERED[kind])
+
+
+def test_objects_and_types_that_arrow_does_not_know_are_refused() -> None:
+    with pytest.raises(InvalidType, match=r"must hold values and not objects, got \['x'\]"):
+        CodedTable.of(pl.DataFrame({"x": pl.Series([object()], dtype=pl.Object)}))
+    with pytest.raises(InvalidType, match="must be readable through Arrow"):
+        CodedTable.of(pl.DataFrame({"x": pl.Series([1], dtype=pl.Int128)}))
+    with pytest.raises(InvalidType, match="must be readable through Arrow, got <Series>; pass a table, not a column"):
+        CodedTable.of(pd.Series([1]))
+    for cells in ([10**30, 1], [1j]):
+        with pytest.raises(InvalidType, match="column 'x' must hold values of one type"):
+            CodedTable.of(pd.DataFrame({"x": pd.Series(cells, dtype=object)}))
+
+
+@pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["b", "a"]), pl.String])
+def test_text_of_polars_is_text(kind: Any) -> None:
+    column = CodedTable.of(pl.DataFrame({"x": pl.Series(["b", None, "a"], dtype=kind)}))["x"]
+    assert (column.values, column.codes.tolist()) == (("a", "b", None), [1, 2, 0])
+
+
+def test_scalars_of_numpy_are_their_values() -> None:
+    frame = pd.DataFrame({"x": pd.Series([np.int64(1), 2], dtype=object), "y": pd.Series([np.str_("a"), "b"])})
+    assert CodedTable.of(frame)["x"].values == (1, 2)
+    assert CodedTable.of(frame)["y"].values == ("a", "b")
+
+
+def test_views_are_their_values() -> None:
+    cells = {"s": pa.array(["b", "a"], pa.string_view()), "b": pa.array([b"b", None], pa.binary_view())}
+    table = CodedTable.of(pa.table(cells))
+    assert (table["s"].values, table["b"].values) == (("a", "b"), (b"b", None))
 
 
 def test_nanoseconds_are_refused_instead_of_cut() -> None:

@@ -29,6 +29,9 @@ Codes = npt.NDArray[np.int32]
 MISSING = "(missing)"
 """How a missing value is written."""
 
+_WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+"""Types that Arrow does not sort or decode, and types with the same values that it does."""
+
 
 @dataclass(frozen=True, eq=False)
 class CodedColumn:
@@ -119,16 +122,27 @@ def _comparable(name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
     """Cells of a type with an order, in which equal values are equal bits."""
     kind = cells.type
     if pa.types.is_dictionary(kind):
-        return _comparable(name, cells.cast(kind.value_type))
+        return _comparable(name, _decoded(cells))
     if pa.types.is_null(kind):
         return cells.cast(pa.string())
     if pa.types.is_floating(kind):
         return _one_zero_no_nan(cells.cast(pa.float64()))
     if pa.types.is_timestamp(kind):
         return _to_the_microsecond(name, cells)
-    if pa.types.is_nested(kind):
-        raise InvalidType(f"column '{name}' must hold single values", f"<{kind}>", "split it into columns")
-    return cells.cast(pa.large_string()) if kind == pa.string_view() else cells
+    _refuse_unordered(name, kind)
+    return cells.cast(_WITHOUT_VIEWS[kind]) if kind in _WITHOUT_VIEWS else cells
+
+
+def _refuse_unordered(name: str, kind: pa.DataType) -> None:
+    if pa.types.is_nested(kind) or pa.types.is_interval(kind) or isinstance(kind, pa.BaseExtensionType):
+        remedy = "write it as numbers, text or dates"
+        raise InvalidType(f"column '{name}' must hold single values that have an order", f"<{kind}>", remedy)
+
+
+def _decoded(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    kind = _WITHOUT_VIEWS.get(cells.type.value_type, cells.type.value_type)
+    pieces = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in cells.chunks]
+    return pa.chunked_array(pieces, kind)
 
 
 def _one_zero_no_nan(cells: pa.ChunkedArray) -> pa.ChunkedArray:

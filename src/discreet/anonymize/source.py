@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import compute, parquet
 from pyarrow import csv as arrow_csv
@@ -42,12 +43,28 @@ def _opened(source: Any) -> pa.Table:
         return _pandas(source)
     if isinstance(source, pa.RecordBatch):
         return pa.Table.from_batches([source])
-    if hasattr(source, "collect") and library == "polars":
-        source = source.collect()
+    if library == "polars" and hasattr(source, "collect_schema"):
+        return _stream(_polars(source))
     if not hasattr(source, "__arrow_c_stream__"):
         remedy = "pass a path, an Arrow table, or a pandas or Polars frame"
         raise InvalidType("a table must be something that holds rows", f"<{type(source).__name__}>", remedy)
-    return pa.RecordBatchReader.from_stream(source).read_all()
+    return _stream(source)
+
+
+def _stream(source: Any) -> pa.Table:
+    try:
+        return pa.RecordBatchReader.from_stream(source).read_all()
+    except pa.ArrowException:
+        remedy = "pass a table, not a column, whose types Arrow knows"
+        raise InvalidType("a table must be readable through Arrow", f"<{type(source).__name__}>", remedy) from None
+
+
+def _polars(frame: Any) -> Any:
+    """The frame itself. Objects are refused: in their place Polars would hand out addresses in memory."""
+    objects = [name for name, kind in frame.collect_schema().items() if str(kind) == "Object"]
+    if objects:
+        raise InvalidType("columns must hold values and not objects", objects, "write them as text")
+    return frame.lazy().collect()
 
 
 def _file(path: Path) -> pa.Table:
@@ -145,13 +162,20 @@ def _pandas_column(name: str, series: Any) -> pa.Array:
 
 def _refuse_mixed(name: str, series: Any) -> None:
     """Arrow would cut the time off a date beside dates, or read text beside bytes as bytes."""
-    kinds = {type(cell) for cell in series[series.notna()]}
+    if len(set(map(type, series))) <= 1:
+        return
+    kinds = {_plain(kind) for kind in set(map(type, series[series.notna()]))}
     if len(kinds) > 1 and not kinds <= {int, float}:
         raise _mixed(name, sorted(kind.__name__ for kind in kinds))
+
+
+def _plain(kind: type) -> type:
+    """The type of Python that a type of NumPy stands for."""
+    return type(np.zeros((), kind).item()) if issubclass(kind, np.generic) else kind
 
 
 def _mixed(name: str, kinds: list[str]) -> InvalidType:
     found = f"<{' and '.join(kinds)}>"
     return InvalidType(
-        f"column '{name}' must hold values of one type", found, "write all of them as text, or as numbers"
+        f"column '{name}' must hold values of one type", found, "write all of them as text, or as numbers of 64 bits"
     )
