@@ -163,7 +163,7 @@ def test_nobody_is_unique_where_no_row_is() -> None:
     assert zayatz_uniques(np.array([2, 7]), 1000) == 0
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=25)
 @given(SIZES, st.integers(1, 1000))
 def test_estimates_stay_within_the_population(sizes: np.ndarray, more: int) -> None:
     people = int(sizes.sum()) * more

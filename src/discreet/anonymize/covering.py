@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from discreet.anonymize.cell_reader import CellReader, Run, runs_of
 from discreet.anonymize.coded import CodedColumn, label_of
-from discreet.anonymize.hierarchy import Hierarchy
+from discreet.anonymize.hierarchy import SUPPRESSED, Hierarchy
 from discreet.errors import InvalidValue
 
 __all__ = ["Covering"]
@@ -51,7 +51,7 @@ class Covering:
         _refuse_unread(after, runs)
         flat = [(place, first, last) for place, found in enumerate(runs) for first, last in found]
         cell, start, stop = np.array(flat, dtype=np.int64).reshape(-1, 3).T
-        return cls(domain, after.labels, cell, start, stop, _levels(after.labels, hierarchy))
+        return cls(domain, after.labels, cell, start, stop, _levels(after.labels, before.labels, hierarchy))
 
     @property
     def leaves(self) -> Whole:
@@ -129,8 +129,10 @@ def _refuse_unread(after: CodedColumn, runs: Sequence[Sequence[Run]]) -> None:
         raise InvalidValue(rule, unread[:5], "pass the hierarchy that it was made with")
 
 
-def _levels(cells: Sequence[str], hierarchy: Hierarchy | None) -> Floats:
+def _levels(cells: Sequence[str], values: Sequence[str], hierarchy: Hierarchy | None) -> Floats:
+    """A column without a hierarchy is released as it is or not at all: two levels."""
     if hierarchy is None or not hierarchy.height:
-        return np.full(len(cells), np.nan)
+        share = dict.fromkeys(values, 0.0) | {SUPPRESSED: 1.0}
+        return np.array([share.get(text, np.nan) for text in cells])
     share = {text: level / hierarchy.height for level, labels in enumerate(hierarchy.labels) for text in labels}
     return np.array([share.get(text, np.nan) for text in cells])

@@ -64,7 +64,7 @@ def price_of_counts(column: str, rows: int, table: str, file: str) -> CuratorPri
     A person is in one group, so that all counts together cost what one costs.
     """
     name = _name(column)
-    sql = f"SELECT {name}, COUNT(*) AS people FROM {table} GROUP BY {name}"  # noqa: S608  it is shown, never run
+    sql = f"SELECT {name}, COUNT(*) AS people FROM {_name(table)} GROUP BY {name}"  # noqa: S608  it is shown, never run
     return _priced(sql, max(math.ceil(rows / 100), 3), table, file)
 
 
@@ -87,7 +87,7 @@ def _sql(publication: Publication, query: CountQuery, table: str) -> str:
     if query.sensitive is not None:
         name, place = query.sensitive
         parts.append(_equals(name, publication.before[name].values[place]))
-    return f"SELECT COUNT(*) AS people FROM {table} WHERE {' AND '.join(parts)}"  # noqa: S608  it is shown, never run
+    return f"SELECT COUNT(*) AS people FROM {_name(table)} WHERE {' AND '.join(parts)}"  # noqa: S608  it is shown, never run
 
 
 def _between(publication: Publication, name: str, first: int, last: int) -> str:

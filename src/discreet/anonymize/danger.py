@@ -65,15 +65,15 @@ def _of_column(name: str, histogram: ClassHistogram) -> Iterator[Danger]:
         "homogeneity",
         name,
         alone,
-        f"{share(alone)} of the rows are in classes with one {name}: whoever finds a person's class knows it, "
+        f"{share(alone)} of the rows are in classes with one {name}. Whoever finds the class of such a person knows it "
         f"without finding the row. {share(sure)} are in classes where one value has at least 90 % of the rows.",
     )
     yield Danger(
         "background knowledge",
         name,
         settled,
-        f"{share(settled)} of the rows are in classes with at most two values of {name}: "
-        "whoever can rule one of them out, knows.",
+        f"{share(settled)} of the rows are in classes with at most two values of {name}. "
+        "Whoever can rule one of them out, knows.",
     )
     yield Danger(
         "guessing",
