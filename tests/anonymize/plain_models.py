@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -27,25 +27,25 @@ def meets(table: pa.Table, quasi: Sequence[str], model: Model) -> bool:
     """Whether every class of a table meets a model; the table is what classes are compared with."""
     names = [*quasi, *([model.sensitive] if model.sensitive else [])]
     rows = list(zip(*(table[name].to_pylist() for name in names), strict=True))
-    count = len(quasi)
-    match model:
-        case KAnonymity(k=k):
-            return reference.k(rows, count) >= k
-        case DistinctDiversity(l=l):
-            return reference.distinct_l(rows, count) >= l
-        case EntropyDiversity(l=l):
-            return reference.entropy_l(rows, count) >= l - NEARLY
-        case RecursiveDiversity(c=c, l=l):
-            return reference.recursive_c(rows, count, l) < c + NEARLY
-        case AlphaK(alpha=alpha, k=k):
-            return reference.alpha(rows, count) <= alpha + NEARLY and reference.k(rows, count) >= k
-        case DeltaDisclosure(delta=delta):
-            return reference.delta(rows, count) < delta + NEARLY
-        case BetaLikeness(beta=beta, enhanced=enhanced):
-            return reference.beta(rows, count, enhanced) <= beta + NEARLY
-        case Closeness(t=t, distance=distance):
-            return reference.closeness(rows, count, _apart(distance, [row[-1] for row in rows])) <= t + 1e-6
-    raise AssertionError(model)
+    return _DEFINITIONS[type(model)](rows, len(quasi), model)
+
+
+_DEFINITIONS: dict[type[Model], Callable[[Sequence[reference.Row], int, Any], bool]] = {
+    KAnonymity: lambda rows, quasi, model: reference.k(rows, quasi) >= model.k,
+    DistinctDiversity: lambda rows, quasi, model: reference.distinct_l(rows, quasi) >= model.l,
+    EntropyDiversity: lambda rows, quasi, model: reference.entropy_l(rows, quasi) >= model.l - NEARLY,
+    RecursiveDiversity: lambda rows, quasi, model: reference.recursive_c(rows, quasi, model.l) < model.c + NEARLY,
+    AlphaK: lambda rows, quasi, model: (
+        reference.alpha(rows, quasi) <= model.alpha + NEARLY and reference.k(rows, quasi) >= model.k
+    ),
+    DeltaDisclosure: lambda rows, quasi, model: reference.delta(rows, quasi) < model.delta + NEARLY,
+    BetaLikeness: lambda rows, quasi, model: reference.beta(rows, quasi, model.enhanced) <= model.beta + NEARLY,
+    Closeness: lambda rows, quasi, model: _furthest(rows, quasi, model) <= model.t + 1e-6,  # a solver's precision
+}
+
+
+def _furthest(rows: Sequence[reference.Row], quasi: int, model: Closeness) -> float:
+    return reference.closeness(rows, quasi, _apart(model.distance, [row[-1] for row in rows]))
 
 
 def _apart(distance: Any, values: Sequence[Any]) -> Any:

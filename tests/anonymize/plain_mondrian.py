@@ -1,4 +1,4 @@
-"""Mondrian as it is told in a textbook: one node at a time, recursive, over lists. It shares no code with the search."""
+"""Mondrian as a textbook tells it: one node at a time, recursive, over lists. It shares no code with the search."""
 
 from __future__ import annotations
 
@@ -60,19 +60,21 @@ def along_hierarchies(
 
     def split(axis: int, rows: Rows) -> tuple[Fraction, list[Rows]]:
         own = [codes[axis][row] for row in rows]
-        level = next(one for one, groups in enumerate(levels[axis]) if len({groups[code] for code in own}) == 1)
-        if level == 0:
-            return Fraction(0), []
+        shared = next(one for one, groups in enumerate(levels[axis]) if len({groups[code] for code in own}) == 1)
+        tried = (split_at(axis, rows, shared, level) for level in range(shared - 1, -1, -1))
+        return next((found for found in tried if found[0] > 0), (Fraction(0), []))
+
+    def split_at(axis: int, rows: Rows, shared: int, level: int) -> tuple[Fraction, list[Rows]]:
         groups: dict[int, list[int]] = {}
         for row in rows:
-            groups.setdefault(levels[axis][level - 1][codes[axis][row]], []).append(row)
+            groups.setdefault(levels[axis][level][codes[axis][row]], []).append(row)
         alone = {group: members for group, members in sorted(groups.items()) if meets(members)}
         rest = [row for group, members in groups.items() if group not in alone for row in members]
         while alone and rest and not meets(rest):
             smallest = min(alone, key=lambda group: len(alone[group]))
             rest += alone.pop(smallest)
         saved = sum(
-            (leaves(axis, level, own[0]) - leaves(axis, level - 1, codes[axis][members[0]])) * len(members)
+            (leaves(axis, shared, codes[axis][rows[0]]) - leaves(axis, level, codes[axis][members[0]])) * len(members)
             for members in alone.values()
         )
         return Fraction(saved, len(levels[axis][0])), [tuple(members) for members in [*alone.values(), rest] if members]

@@ -6,6 +6,7 @@ alone joins it, and the next, until the rest is accepted or nothing stands alone
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,10 +23,12 @@ _DENSE = 4  # counting in a table beats sorting while it has at most so many cel
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The groups that occur in every node of a front, one level below the one that its rows share."""
+    """The groups that occur in every node of a front, below the level at which its rows share one."""
 
+    axis: int
+    """The axis."""
     level: Whole
-    """For every node the level of its parts; -1 where its rows have the same value."""
+    """For every node the level of its parts; -1 where it is not split."""
     node: Whole
     """For every part its node, in order."""
     group: Whole
@@ -41,21 +44,32 @@ class Parts:
     """
 
     @classmethod
-    def of(cls, front: Front, axis: int, levels: GroupLevels, acceptance: Acceptance) -> Parts:
-        """The split of every node along one axis."""
+    def tried(cls, front: Front, axis: int, levels: GroupLevels, acceptance: Acceptance) -> Iterator[Parts]:
+        """The splits of all nodes along one axis: one level down, and further down where nothing can stand alone."""
         low, high = front.extremes(axis)
-        level = levels.shared(low, high) - 1
-        whole = levels.leaves[level + 1, levels.group[level + 1, low]]
-        place, owner = front.rows_of(np.flatnonzero(level >= 0))
-        at = np.flatnonzero(level >= 0)[owner]
-        keys, number, counts = _numbered(at, levels.group[level[at], front.codes[axis, place]], front.count)
-        node, group = keys
+        shared = levels.shared(low, high)
+        whole = levels.leaves[shared, levels.group[shared, low]]
+        level = shared - 1
+        while (level >= 0).any():
+            found = cls._at(front, axis, levels, level, whole, acceptance)
+            yield found
+            level = np.where(found.gain > 0, -1, np.maximum(level - 1, -1))
+
+    @classmethod
+    def _at(
+        cls, front: Front, axis: int, levels: GroupLevels, level: Whole, whole: Whole, acceptance: Acceptance
+    ) -> Parts:
+        """The split of every node into its groups at ``level``; its rows share a group of ``whole`` leaves."""
+        split = np.flatnonzero(level >= 0)
+        place, owner = front.rows_of(split)
+        at = split[owner]
+        (node, group), number, counts = _numbered(at, levels.group[level[at], front.codes[axis, place]], front.count)
         alone = _Split(front.count, node, counts, number, front.rows[place], acceptance).alone()
         saved = (whole[node] - levels.leaves[level[node], group]) * counts * alone
         every = np.full(len(front.rows), -1, dtype=np.int64)
         every[place] = number
         gain = np.bincount(node, saved, minlength=front.count) / len(levels.code)
-        return cls(level, node, group, alone, every, gain)
+        return cls(axis, level, node, group, alone, every, gain)
 
 
 def _numbered(node: Whole, group: npt.NDArray[np.int32], nodes: int) -> tuple[tuple[Whole, Whole], Whole, Whole]:

@@ -2,6 +2,7 @@
 
 A node is a class whose rows share one group in every hierarchy. It is split along the hierarchy where the split leaves
 least to be guessed: into the groups one level below that the models accept, and a rest that keeps the node's group.
+Where no group one level below is accepted, those further below are tried.
 What all rows of a node have in common is told at once, since telling it splits nothing. All nodes of one depth are
 worked on at once, and nothing recurses.
 """
@@ -37,7 +38,7 @@ def grow_groups(
     front = Front.root(codes)
     while front.count:
         front = growing.settled(front, front.sizes < 2 * acceptance.least)
-        parts = [Parts.of(front, axis, laid_out, acceptance) for axis, laid_out in enumerate(levels)]
+        parts = [one for axis, groups in enumerate(levels) for one in Parts.tried(front, axis, groups, acceptance)]
         front = growing.split(front, parts)
         if progress is not None:
             progress(share_done(front, codes.shape[1], acceptance.least))
@@ -73,19 +74,19 @@ class _Growing:
 
     def split(self, front: Front, parts: Sequence[Parts]) -> Front:
         """The front of the children; nodes that cannot be split become leaves."""
-        gains = np.stack([one.gain for one in parts])
-        axis = np.where(gains.max(axis=0) > 0, gains.argmax(axis=0), LEAF)
-        inner = np.flatnonzero(axis != LEAF)
+        gains = np.stack([np.zeros(front.count), *(one.gain for one in parts)])
+        best = gains.argmax(axis=0) - 1  # the first, which gains nothing, stands for no split
+        inner = np.flatnonzero(best >= 0)
         place, owner = front.rows_of(inner)
         before = self.born
         child = np.zeros(len(place), dtype=np.int64)
-        for along, one in enumerate(parts):
-            mine = axis[inner[owner]] == along
-            child[mine] = self._children(front, one, np.flatnonzero(axis == along), along)[one.number[place[mine]]]
-        kept = self.settled(front, axis == LEAF)
+        for number, one in enumerate(parts):
+            mine = best[inner[owner]] == number
+            child[mine] = self._children(front, one, np.flatnonzero(best == number))[one.number[place[mine]]]
+        kept = self.settled(front, best < 0)
         return kept.regrouped(np.arange(before, self.born), child - before)
 
-    def _children(self, front: Front, parts: Parts, chosen: Places, axis: int) -> Whole:
+    def _children(self, front: Front, parts: Parts, chosen: Places) -> Whole:
         """Number the children of the chosen nodes; tells for every part of theirs the child it goes to."""
         mine = np.isin(parts.node, chosen)
         edge = np.flatnonzero(mine & parts.alone)
@@ -97,7 +98,7 @@ class _Growing:
         rest = np.full(front.count, NOWHERE, dtype=np.int64)
         rest[holders] = self._numbers(len(holders))
         child[resting] = rest[holders][place]
-        self.nodes.append((front.node[chosen], np.full(len(chosen), axis), parts.level[chosen], rest[chosen]))
+        self.nodes.append((front.node[chosen], np.full(len(chosen), parts.axis), parts.level[chosen], rest[chosen]))
         return child
 
     def _numbers(self, count: int) -> Whole:
@@ -106,7 +107,8 @@ class _Growing:
 
     def tree(self) -> GroupTree:
         number, axis, level, rest = (np.concatenate(found) for found in zip(*self.nodes, strict=True))
-        parent, group, child = (np.concatenate(found) for found in zip(*self.edges, strict=True))
+        none = (np.zeros(0, dtype=np.int64),) * 3
+        parent, group, child = (np.concatenate(found) for found in zip(none, *self.edges, strict=True))
         by_number, by_parent = np.argsort(number), np.lexsort((group, parent))
         return GroupTree(
             axis[by_number], level[by_number], rest[by_number], parent[by_parent], group[by_parent], child[by_parent]
