@@ -10,18 +10,14 @@ from __future__ import annotations
 import math
 import shlex
 from dataclasses import dataclass
-from fractions import Fraction
 
-from discreet.accounting.calibration import least
 from discreet.anonymize.coded import label_of
 from discreet.anonymize.publication import Publication
 from discreet.anonymize.query_error import CountQuery
-from discreet.mechanisms.laplace import Laplace
 
 __all__ = ["CuratorPrice", "epsilon_within", "price_of_counts", "price_of_release"]
 
-_FINEST = Fraction(1, 1000)
-_CONFIDENCE = 0.95
+_FAILURE = 0.05
 
 
 @dataclass(frozen=True)
@@ -44,18 +40,19 @@ class CuratorPrice:
 
 
 def epsilon_within(error: float) -> float:
-    """The least ε, to three digits and rounded up, at which 95 % of noisy counts are off by at most ``error``.
+    """The ε, rounded up to three digits, at which 95 % of noisy counts are off by at most ``error``.
+
+    Laplace noise of scale 1/ε exceeds ln(20)/ε with probability 5 %; the curator's is no larger.
 
     >>> epsilon_within(3), epsilon_within(30)
-    (0.832, 0.099)
+    (0.999, 0.1)
     """
-    found = least(lambda one: Laplace(one).error(_CONFIDENCE) <= error, start=_FINEST, precision=12)
-    return math.ceil(found * 1000) / 1000
+    return math.ceil(math.log(1 / _FAILURE) / error * 1000) / 1000
 
 
 def price_of_release(publication: Publication, query: CountQuery, error: float, table: str, file: str) -> CuratorPrice:
     """The price of one of the questions of ``query_error`` at the error that the release has, in whole rows."""
-    return _priced(_sql(publication, query, table), math.ceil(error), table, file)
+    return _priced(_sql(publication, query, table), max(math.ceil(error), 1), table, file)
 
 
 def price_of_counts(column: str, rows: int, table: str, file: str) -> CuratorPrice:
@@ -72,7 +69,7 @@ def _priced(sql: str, within: int, table: str, file: str) -> CuratorPrice:
     commands = (
         shlex.join(["discreet", "init", file]),
         shlex.join(["discreet", "protect", file, f"{table}.yaml"]),
-        f"discreet ask {_quoted(sql)} --within {max(within, 1)}",
+        f"discreet ask {_quoted(sql)} --within {within}",
     )
     return CuratorPrice(sql, within, epsilon_within(within), commands)
 

@@ -1,0 +1,225 @@
+"""One report in three forms: the same facts, the same warning, and nothing that a page would have to fetch."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pyarrow as pa
+import pytest
+
+from discreet.anonymize.charts import columns_chart, meter
+from discreet.anonymize.class_sizes import size_shares
+from discreet.anonymize.curator_price import epsilon_within
+from discreet.anonymize.intervals import intervals
+from discreet.anonymize.masks import masked
+from discreet.anonymize.models.distinct_diversity import DistinctDiversity
+from discreet.anonymize.models.k_anonymity import KAnonymity
+from discreet.anonymize.optimal import optimal
+from discreet.anonymize.report import TableReport, table_report
+from discreet.anonymize.roles import Roles
+from discreet.catalog.budget import Budget
+from discreet.curator.curator import Curator
+from discreet.errors import InvalidValue
+from discreet.mechanisms.laplace import Laplace
+from tests.texts.tables import FIGURE_1
+
+ROWS = 120
+PEOPLE = pa.table(
+    {
+        "zip": [f"130{50 + row % 7}" for row in range(ROWS)],
+        "age": [20 + row % 41 for row in range(ROWS)],
+        "note": [f"n{row}" for row in range(ROWS)],
+        "disease": [["flu", "cold", "cancer"][(row * row) % 5 % 3] for row in range(ROWS)],
+    }
+)
+ROLES = Roles.of(PEOPLE.column_names, quasi=["zip", "age"], sensitive="disease")
+LEVELS = {"zip": masked(PEOPLE["zip"]), "age": intervals(PEOPLE["age"], [5, 10, 20])}
+MODELS = [KAnonymity(5), DistinctDiversity("disease", 2)]
+
+
+@pytest.fixture(scope="module")
+def report() -> TableReport:
+    found = optimal(PEOPLE, ROLES, LEVELS, MODELS, suppression=0.1)
+    options = {"original": PEOPLE, "hierarchies": LEVELS, "population": 10_000, "name": "people", "how": "by <search>"}
+    return table_report(found.table, ROLES, MODELS, **options)  # type: ignore[arg-type]
+
+
+def texts_report(models: list[object] | None = None) -> TableReport:
+    zips, ages, diseases = zip(*FIGURE_1, strict=True)
+    table = pa.table({"zip": zips, "age": ages, "disease": diseases})
+    roles = Roles.of(table.column_names, quasi=["zip", "age"], sensitive="disease")
+    return table_report(table, roles, models or [])  # type: ignore[arg-type]
+
+
+# What is said -----------------------------------------------------------------------------------------------------
+
+
+def test_every_form_says_that_it_is_not_differential_privacy_and_names_the_attacks(report: TableReport) -> None:
+    for form in (str(report), report.to_json(), report.to_html()):
+        flat = " ".join(form.split())
+        assert "not differential privacy" in flat
+        for attack in ("homogeneity", "background knowledge", "intersection", "linkage"):
+            assert attack in flat
+        assert "discreet protect" in flat
+
+
+def test_homogeneity_is_the_share_of_rows_whose_class_has_one_value() -> None:
+    """Everybody in their thirties has cancer: 4 of 12 rows of the printed table."""
+    found = texts_report()
+    homogeneity, background, guessing = found.dangers[:3]
+    assert homogeneity.share == pytest.approx(4 / 12)
+    assert background.share == pytest.approx(4 / 12)
+    assert guessing.share == pytest.approx((2 + 2 + 4) / 12)
+
+
+def test_a_column_with_a_value_for_every_row_is_called_an_identifier(report: TableReport) -> None:
+    assert [one.column for one in report.dangers if one.name == "another identifier"] == ["note"]
+
+
+def test_the_forms_tell_the_same_facts(report: TableReport) -> None:
+    found = json.loads(report.to_json())
+    assert found["check"]["k"] == report.checked.k >= 5
+    assert found["holds"]
+    assert report.comparison is not None
+    assert found["comparison"]["suppressed"] == report.comparison.suppressed
+    assert found["comparison"]["rows"] == ROWS
+    loss = f"{found['comparison']['loss']['normalised']:.6f}"
+    assert loss in str(report)
+    assert loss in report.to_html()
+
+
+def test_the_loss_of_the_report_is_the_loss_of_the_search() -> None:
+    found = optimal(PEOPLE, ROLES, LEVELS, [KAnonymity(5)], suppression=0.1)
+    comparison = table_report(found.table, ROLES, original=PEOPLE, hierarchies=LEVELS).comparison
+    assert comparison is not None
+    measured = sum(one.normalised for one in comparison.losses) / len(comparison.losses)
+    assert measured == pytest.approx(found.loss, abs=1e-12)
+
+
+def test_a_report_can_be_made_again(report: TableReport) -> None:
+    found = optimal(PEOPLE, ROLES, LEVELS, MODELS, suppression=0.1)
+    options = {"original": PEOPLE, "hierarchies": LEVELS, "population": 10_000, "name": "people", "how": "by <search>"}
+    assert table_report(found.table, ROLES, MODELS, **options).to_json() == report.to_json()  # type: ignore[arg-type]
+
+
+def test_a_table_without_sensitive_columns_has_a_report_too() -> None:
+    found = table_report(PEOPLE, Roles.of(PEOPLE.column_names, quasi=["zip"]))
+    assert "GROUP BY zip" in found.price.sql
+    assert json.loads(found.to_json())["comparison"] is None
+    assert "Class sizes" in found.to_html()
+
+
+def test_broken_models_are_listed_with_their_classes() -> None:
+    found = texts_report([KAnonymity(4), DistinctDiversity("disease", 2)])
+    assert "broken by 1 class with 4 rows" in str(found)
+    assert "Cancer 4" in str(found)
+    assert "Cancer 4" in found.to_html()
+
+
+def test_infinite_measures_are_null_in_json() -> None:
+    found = json.loads(texts_report().to_json())
+    recursive = next(one for one in found["check"]["strictest"] if one["parameter"] == "c")
+    assert recursive["value"] is None
+
+
+def test_a_release_of_other_people_is_refused() -> None:
+    other = pa.table({"zip": ["x"] * 5, "age": [1] * 5, "note": list("abcde"), "disease": ["flu"] * 5})
+    with pytest.raises(InvalidValue):
+        table_report(other, ROLES, original=PEOPLE)
+
+
+# The page ---------------------------------------------------------------------------------------------------------
+
+
+class Page(HTMLParser):
+    """Collects tags, and checks that they close in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_well_formed_and_fetches_nothing(report: TableReport) -> None:
+    page = Page(report.to_html())
+    assert not page.open
+    tags = {tag for tag, _ in page.seen}
+    assert "svg" in tags
+    assert not tags & {"script", "link", "img", "iframe"}
+    assert not [attributes for _, attributes in page.seen if {"src", "href"} & set(attributes)]
+    assert not re.search(r"url\(|https?://|@import", report.to_html())
+
+
+def test_the_page_suits_light_dark_and_phones(report: TableReport) -> None:
+    text = report.to_html()
+    assert "prefers-color-scheme:dark" in text
+    assert 'name="viewport"' in text
+
+
+def test_values_and_names_cannot_write_into_the_page() -> None:
+    evil = "<script>alert(1)</script>"
+    table = pa.table({evil: ["a", evil], "disease": [evil, "&"]})
+    roles = Roles.of(table.column_names, quasi=evil, sensitive="disease")
+    found = table_report(table, roles, [KAnonymity(2)], original=table, name=evil, how=evil)
+    page = Page(found.to_html())
+    assert not page.open
+    assert "script" not in {tag for tag, _ in page.seen}
+    assert evil in str(found).replace("\n", "")
+
+
+def test_markup_of_the_terminal_is_not_read_in_values() -> None:
+    table = pa.table({"age": ["[red]", "[/]"], "disease": ["[bold]x[/]", "y"]})
+    found = table_report(table, Roles.of(table.column_names, quasi="age", sensitive="disease"), [KAnonymity(2)])
+    assert "[bold]x[/]" in str(found)
+
+
+def test_a_notebook_shows_the_page_in_a_frame(report: TableReport) -> None:
+    assert report._repr_html_().startswith("<iframe srcdoc=")
+
+
+def test_bars_stay_within_their_frame() -> None:
+    assert 'width="100.00%"' in meter(1.7)
+    assert 'width="0.00%"' in meter(-1)
+    assert "NaN" not in columns_chart(["a"], [("before", [0.0]), ("after", [0.0])])
+
+
+def test_sizes_are_shares_of_rows() -> None:
+    found = size_shares([1, 1, 2, 96])
+    assert found["1"] == pytest.approx(0.02)
+    assert found["50-99"] == pytest.approx(0.96)
+    assert sum(found.values()) == pytest.approx(1)
+
+
+# The curator ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", [1, 3, 10, 47, 300])
+def test_the_price_keeps_the_error_and_is_hardly_more_than_needed(error: int) -> None:
+    epsilon = epsilon_within(error)
+    assert Laplace(str(epsilon)).error(0.95) <= error
+    assert Laplace(str(epsilon * 0.55)).error(0.95) > error
+
+
+def test_the_question_of_the_report_is_answered_by_the_curator_at_its_price(report: TableReport, tmp_path) -> None:
+    """The SQL runs, and the error that the curator states is the error that the report promised."""
+    curator = Curator(tmp_path / "c")
+    keyed = PEOPLE.append_column("person", pa.array(range(ROWS)))
+    curator.protect(keyed, table="people", unit="person", budget=Budget(epsilon=10))
+    stated = curator.explain(report.price.sql, epsilon=str(report.price.epsilon))
+    assert [error.within <= report.price.within for error in stated.errors] == [True]
+    cheaper = curator.explain(report.price.sql, epsilon=str(round(report.price.epsilon - 0.002, 6)))
+    assert [error.within > report.price.within for error in cheaper.errors] == [True]
