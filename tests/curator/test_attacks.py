@@ -122,6 +122,9 @@ def test_replacing_a_person_within_the_keys_of_one_question_is_paid_once(tmp_pat
     curator.ask("SELECT COUNT(*) FROM visits WHERE ward = 'A'", 1)
     curator.ask("SELECT COUNT(*) FROM visits WHERE ward = 'B'", 1)
     assert spent(curator, "visits").epsilon == 3
+    several = ["SELECT SUM(cost) FROM visits WHERE ward = 'A'", "SELECT SUM(cost) FROM visits WHERE ward = 'B'"]
+    curator.ask_all([*several, "SELECT COUNT(*) FROM visits WHERE ward IN ('A', 'C')"], 1)
+    assert spent(curator, "visits").epsilon == 4
 
 
 # Whose rows they are, and in which terms they are paid for.

@@ -11,6 +11,7 @@ from discreet.catalog.budget import Budget
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.table import Table
 from discreet.curator.allowance import Measure, Portion, Price, price_in_units
+from discreet.curator.spending import total
 from discreet.errors import InvalidValue
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.plan import BlockPlan
@@ -47,32 +48,42 @@ def prices_of(
 
 
 def _price(plans: list[BlockPlan], table: Table, versions: Mapping[str, str]) -> Price:
+    """What the plans cost. A plan about some people may be charged to them or to everybody: both are never too little.
+
+    Who is replaced by another touches two keys. A plan about several was priced for both at once, and charging it to
+    each of them may count it twice; so the cheaper of the two ways is taken.
+    """
+    if table.neighbours is not Neighbours.REPLACE_ONE:
+        return _charged(plans, [plan.block.restriction for plan in plans], table, versions)
+    known = [plan.block.restriction for plan in plans]
+    single = [only if only is not None and len(only.keys) == 1 else None for only in known]
+    return min((_charged(plans, only, table, versions) for only in (known, single)), key=_of_replacing)
+
+
+def _of_replacing(price: Price) -> int:
+    apart: dict[str, dict[str, int]] = defaultdict(dict)
+    for part, key, loss in price.portions:
+        apart[part][key] = loss
+    return total(price.loss, apart, places=2)
+
+
+def _charged(
+    plans: list[BlockPlan], concerned: list[Restriction | None], table: Table, versions: Mapping[str, str]
+) -> Price:
     measure = Measure.CONCENTRATED if table.budget is not None and table.budget.delta else Measure.PURE
     # Added up exactly and rounded up once, so that the parts of a question cost what the whole does.
-    concerned = [(plan, _concerned(plan, plans, table)) for plan in plans]
-    common = sum((amount_of(plan.loss) for plan, only in concerned if only is None), Fraction(0))
+    common = Fraction(0)
     apart: dict[tuple[str, str], Fraction] = defaultdict(Fraction)
-    for plan, only in concerned:
-        if only is not None:
+    for plan, only in zip(plans, concerned, strict=True):
+        if only is None:
+            common += amount_of(plan.loss)
+        else:
             for key in only.keys:
                 apart[_part(only.part, versions), key] += amount_of(plan.loss)
     kind, delta = plans[0].loss, sum((plan.delta for plan in plans), Fraction(0))
     in_units = price_in_units(of_amount(kind, common), measure, delta) if common or delta else Price(0)
     portions = [Portion(*where, price_in_units(of_amount(kind, loss), measure).loss) for where, loss in apart.items()]
     return Price(in_units.loss, in_units.delta, tuple(sorted(portions)))
-
-
-def _concerned(plan: BlockPlan, plans: list[BlockPlan], table: Table) -> Restriction | None:
-    """Whom a plan concerns alone; None for everybody, which is never too few.
-
-    Who is replaced by another touches two keys. A plan about several was priced for both at once, so that charging it
-    to each of them would count it twice; next to plans about others it got half a share to make up for that.
-    """
-    found = plan.block.restriction
-    if found is None or table.neighbours is not Neighbours.REPLACE_ONE or len(found.keys) == 1:
-        return found
-    others = [other.block.restriction for other in plans]
-    return found if any(other is not None and found.is_apart_from(other) for other in others) else None
 
 
 def _part(part: Part, versions: Mapping[str, str]) -> str:
