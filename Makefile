@@ -36,8 +36,8 @@ test: lint  ## every check there is
 soak: $(DEV)  ## the long checks at full size: 10,000 requests, 200 kills, audits of a million answers
 	$(BIN)/python -m tests.soak
 
-bench: $(READY)  ## measure, and measure the peers in the same run
-	$(BIN)/python -m bench
+bench: $(READY)  ## measure, and measure the peers in the same run; DATA=folder recodes the Adult table in it
+	$(BIN)/python -m $(if $(DATA),bench.publishing "$(DATA)",bench)
 
 bench-error: $(READY)  ## how far off the answers are, beside the peers' (a quarter of an hour)
 	$(BIN)/python -m bench error
