@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from weakref import WeakSet
 
 import pyarrow as pa
 
@@ -45,6 +46,7 @@ class Planner:
         self._public_rows = public_rows
         self._public_values = public_values
         self._split = lru_cache(maxsize=_KNOWN)(lambda text: split(text, catalog))
+        self._checked: WeakSet[SplitQuery] = WeakSet()
 
     def question(self, sql: str, epsilon: Number) -> Question:
         """One planned question."""
@@ -80,10 +82,13 @@ class Planner:
         return ZeroConcentrated(rho), min(_delta_for_keys(budget, rho) for budget in budgets)
 
     def _check_above(self, question: Question) -> None:
-        """Refuse mistakes above the aggregates before they cost anything, on tables of zeros."""
+        """Refuse mistakes above the aggregates before they cost anything, on tables of zeros; once for every query."""
+        if question.split in self._checked:
+            return
         pairs = zip(question.split.blocks, question.plans, strict=True)
         tables = {block.name: noisy_table(nothing_measured(plan), 0.95, False, block) for block, plan in pairs}
         check_above(question.split.above, tables | self.public(question))
+        self._checked.add(question.split)
 
     def _within(self, sql: str, within: float, confidence: float) -> Fraction:
         if not (math.isfinite(within) and within > 0):

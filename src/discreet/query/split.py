@@ -40,7 +40,7 @@ _ASK_THE_CROWD = "ask about the crowd: SELECT COUNT(*), AVG(…) or GROUP BY a c
 Found = Relation | Released
 
 
-@dataclass
+@dataclass(eq=False)
 class SplitQuery:
     """A query cut at its aggregates."""
 
