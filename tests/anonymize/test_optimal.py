@@ -10,13 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.anonymize import lattice_search
+from discreet.anonymize.cell_loss import column_losses, mean_loss
 from discreet.anonymize.check import check
+from discreet.anonymize.class_loss import class_losses
 from discreet.anonymize.hierarchy import Hierarchy
 from discreet.anonymize.models.closeness import Closeness
 from discreet.anonymize.models.distinct_diversity import DistinctDiversity
 from discreet.anonymize.models.k_anonymity import KAnonymity
 from discreet.anonymize.named_loss import LOSSES
 from discreet.anonymize.optimal import OptimalResult, optimal
+from discreet.anonymize.publication import Publication
 from discreet.anonymize.roles import Roles
 from discreet.errors import DiscreetError, InvalidType, InvalidValue, OutOfReach
 from tests.anonymize.publishing import Request, best_loss, requests
@@ -82,6 +85,25 @@ def test_the_release_checks_again(request: Request) -> None:
     assert found.table.num_rows == request.rows - found.suppressed
     assert found.suppressed <= request.limit
     assert found.recoding.transform(request.table).equals(found.table)
+
+
+@settings(max_examples=60, deadline=None)
+@given(requests(), st.sampled_from(["normalised", "ncp", "discernibility", "average class size", "ambiguity"]))
+def test_what_was_minimised_is_what_is_measured_on_the_release(request: Request, loss: str) -> None:
+    try:
+        found = found_for(request, loss)
+    except OutOfReach:
+        return
+    publication = Publication.of(request.table, found.table, request.roles, request.hierarchies)
+    cells, classes = column_losses(publication), class_losses(publication)
+    measured = {
+        "normalised": mean_loss(cells, "normalised"),
+        "ncp": mean_loss(cells, "certainty_penalty"),
+        "discernibility": classes.discernibility,
+        "average class size": classes.aecs,
+        "ambiguity": classes.ambiguity / math.prod(len(one.values) for one in request.hierarchies.values()),
+    }
+    assert measured[loss] == pytest.approx(found.loss, rel=1e-9, abs=1e-9)
 
 
 @settings(max_examples=50, deadline=None)
