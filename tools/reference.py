@@ -20,6 +20,8 @@ ROOMS = {
     "curator": "The only door out: protect, explain, ask, and the ledger behind it.",
     "query": "From SQL to a measurement.",
     "engines": "Where rows stay.",
+    "anonymize": "Publishing tables: check, enforce, measure, report. None of it is differential privacy.",
+    "anonymize.models": "The models of anonymity.",
     "catalog": "What is public about the tables.",
     "mechanisms": "The mechanisms, each with its proof sheet beside the code in `src/discreet/mechanisms`.",
     "privacy": "Losses, sensitivities, and what they mean.",
@@ -84,7 +86,7 @@ def names_page() -> str:
     for name in sorted(n for n in discreet.__all__ if n != "__version__"):
         thing = getattr(discreet, name)
         is_mechanism = inspect.isclass(thing) and issubclass(thing, Measurement)
-        kind = "mechanism" if is_mechanism else thing.__module__.split(".")[1]
+        kind = "mechanism" if is_mechanism else "room" if inspect.ismodule(thing) else thing.__module__.split(".")[1]
         lines.append(f"| `dp.{name}` | {first_line(thing).replace('|', '∣')} | {kind} |")
     return "\n".join(lines) + "\n"
 

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from discreet import anonymize as anonymize
     from discreet.accounting.calibration import epsilon_each as epsilon_each
     from discreet.accounting.calibration import most_releases as most_releases
     from discreet.accounting.composition import advanced as advanced
@@ -104,12 +105,15 @@ _HOMES = {
     "catalog.budget": "Budget",
     "errors": "BudgetExceeded DiscreetError InvalidInput InvalidType InvalidValue NoProvedPath OutOfReach",
 }
+_ROOMS = ("anonymize",)  # their names would crowd those of the curator: dp.anonymize.check, dp.anonymize.optimal, …
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
-__all__ = ["__version__", *_HOME_OF]  # noqa: PLE0604  the keys are strings
+__all__ = ["__version__", *_ROOMS, *_HOME_OF]  # noqa: PLE0604  the keys are strings
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"discreet.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'discreet' has no attribute {name!r}")
     return getattr(import_module(f"discreet.{_HOME_OF[name]}"), name)
