@@ -15,7 +15,7 @@ from discreet.catalog.table import Budget, Table
 from discreet.curator.certificate import is_genuine
 from discreet.curator.curator import Curator
 from discreet.curator.verification import verify
-from discreet.errors import BudgetExceeded, InvalidValue, QueryRefused
+from discreet.errors import BudgetExceeded, InvalidInput, InvalidValue, QueryRefused
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
 
@@ -256,3 +256,11 @@ def test_an_explanation_shows_how_the_price_is_divided(tmp_path: Path) -> None:
     assert isinstance(found.price, ZeroConcentrated)
     spent = sum(share.rho for share in shares if isinstance(share, ZeroConcentrated))
     assert 0.999 * found.price.rho < spent <= found.price.rho
+
+
+@pytest.mark.parametrize("request_id", ["\ud800", 7])
+def test_a_request_id_that_cannot_be_written_down_is_refused_before_the_charge(tmp_path: Path, request_id: Any) -> None:
+    curator = opened(tmp_path)
+    with pytest.raises(InvalidInput, match="a request id"):
+        curator.ask(_count("A"), epsilon=1, request=request_id)
+    assert _spent(curator) == 0

@@ -205,7 +205,7 @@ def test_a_full_disk_is_refused_and_changes_nothing(engine: DuckDBEngine, monkey
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", full)
-        with pytest.raises(StoreError, match="writable"):
+        with pytest.raises(StoreError, match="must have room"):
             ingest(engine, PEOPLE, people(range(20)))
     assert (engine.version("people"), len(units(engine))) == (old, 10)
 

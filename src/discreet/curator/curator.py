@@ -17,6 +17,7 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from discreet.catalog.budget import Budget
+from discreet.catalog.names import checked_text
 from discreet.catalog.policy_file import read as read_policy
 from discreet.catalog.policy_file import read_folder
 from discreet.catalog.policy_file import write as write_policy
@@ -252,6 +253,8 @@ class Curator:
     ) -> list[Answer]:
         """Charge once for everything that is measured, measure it once, and answer each question from it."""
         check_analyst(questions, self.catalog, analyst)
+        if request is not None:
+            checked_text(request, "a request id")
         plans = plans_of(questions)
         if not plans:
             return [self._public_answer(question, confidence) for question in questions]
