@@ -15,6 +15,7 @@ from rich.console import Console
 
 from bench.environments import ENVIRONMENTS, run_side
 from bench.figure import Figure, seconds, table_of
+from bench.mondrian import mondrian_figures
 from bench.sides.adult import QUASI, hierarchy_files, table_file
 
 ANJANA = ["anjana", "pandas"]
@@ -94,6 +95,7 @@ def main() -> None:
     sections = {
         "Optimal full-domain recoding of Adult: normalised loss, CPU time": optimal_figures(ours, theirs),
         "Local recoding by repeated search: mean share of the domain": local_figures(ours),
+        "Mondrian on Adult: mean share of the domain, CPU time": mondrian_figures(folder),
     }
     Console(width=None if sys.stdout.isatty() else 180).print(table_of(sections))
 
