@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -253,3 +254,20 @@ def test_sixty_columns_are_no_trouble(fit: Any) -> None:
     draw = np.random.default_rng(0)
     table = pa.table({f"q{place}": draw.integers(0, 9, 500) for place in range(60)})
     assert fit(table, Roles.of(table.column_names, quasi=table.column_names), KAnonymity(5)).classes.sizes.min() >= 5
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [float("-inf"), 0.0, 1.0, float("inf")],
+        [-1.7e308, 0.0, 1.0, 1.7e308],
+        [2**62, 2**62 + 1, 2**62 + 2, 2**62 + 3],
+        [datetime(1, 1, 1), datetime(2020, 1, 1), datetime(2020, 1, 2), datetime(9999, 1, 1)],
+        [timedelta(1), timedelta(2), timedelta(8), timedelta(9)],
+        [Decimal("0.1"), Decimal("0.2"), Decimal(3), Decimal(4)],
+        [b"a", b"b", b"c", b"d"],
+        [False, False, True, True],
+    ],
+)
+def test_values_of_every_type_and_size_are_cut(values: list[Any]) -> None:
+    assert len(set(ages(values))) == 2

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -102,24 +103,32 @@ class Axis:
 def _scaled(values: tuple[Any, ...]) -> npt.NDArray[np.float64]:
     """Numbers and dates by their size, others by their rank; missing cells one rank beyond the rest."""
     present = [value for value in values if value is not None]
-    sizes = _sizes(present)
-    if not all(math.isfinite(size) for size in sizes) or (len(sizes) > 1 and not sizes[-1] > sizes[0]):
-        sizes = [float(rank) for rank in range(len(present))]
-    found = (np.array(sizes) - sizes[0]) / max(sizes[-1] - sizes[0], 1e-300) if sizes else np.zeros(0)
+    sizes = np.array(_sizes(present))
+    with np.errstate(over="ignore", invalid="ignore"):
+        reach = sizes[-1] - sizes[0] if len(sizes) else 0.0
+    if not 0 < reach < math.inf:
+        sizes, reach = np.arange(len(present), dtype=np.float64), max(len(present) - 1, 1)
+    found = (sizes - sizes[:1]) / reach
     if len(present) == len(values):
-        return found
+        return np.asarray(found)
     return np.append(found * (1 - 1 / len(values)), 1.0)
 
 
 def _sizes(present: list[Any]) -> list[float]:
     """How large every value is; its rank where that has no meaning."""
-    kinds: list[tuple[type | tuple[type, ...], Any]] = [
-        (bool, None),
-        ((int, float, Decimal), float),
-        (datetime, lambda moment: (moment.replace(tzinfo=None) - datetime.min).total_seconds()),
-        (date, date.toordinal),
-    ]
-    for kind, size in kinds:
-        if size is not None and all(isinstance(value, kind) for value in present):
+    for kinds, size in _MEASURES:
+        if all(isinstance(value, kinds) for value in present):
             return [float(size(value)) for value in present]
     return [float(rank) for rank in range(len(present))]
+
+
+def _seconds(moment: datetime) -> float:
+    return (moment.replace(tzinfo=None) - datetime.min).total_seconds()
+
+
+_MEASURES: tuple[tuple[tuple[type, ...], Callable[[Any], float]], ...] = (
+    ((int, float, Decimal), float),
+    ((datetime,), _seconds),
+    ((date,), date.toordinal),
+    ((timedelta,), timedelta.total_seconds),
+)
