@@ -84,6 +84,9 @@ class CellReader:
     def _named(self, listed: str) -> Iterator[Any]:
         """The values of a list, the longest that fits first, since a value may hold a comma itself; None for others."""
         parts = listed.split(", ")
+        if all(part in self.place for part in parts):
+            yield from parts
+            return
         while parts:
             fits = (cut for cut in range(len(parts), 0, -1) if ", ".join(parts[:cut]) in self.place)
             cut = next(fits, 0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class Covering:
         cell, start, stop = np.array(flat, dtype=np.int64).reshape(-1, 3).T
         return cls(domain, after.labels, cell, start, stop, _levels(after.labels, before.labels, hierarchy))
 
-    @property
+    @cached_property
     def leaves(self) -> Whole:
         """For every released value how many values it covers."""
         return np.bincount(self.cell, self.stop - self.start, minlength=len(self.cells)).astype(np.int64)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.anonymize.classes import Classes
 from discreet.anonymize.coded import CodedTable
@@ -35,6 +36,8 @@ class Publication:
     """For every quasi-identifier what its released cells cover."""
     classes: Classes
     """The classes of the released rows."""
+    places: Mapping[str, npt.NDArray[np.int64]]
+    """For every quasi-identifier the place in its domain of every value of the original."""
 
     @classmethod
     def of(
@@ -49,7 +52,8 @@ class Publication:
         given = hierarchies or {}
         coverings = {name: Covering.of(original[name], released[name], given.get(name)) for name in roles.quasi}
         classes = Classes.of([released[name].codes for name in roles.quasi])
-        return cls(original, released, roles, coverings, classes)
+        places = {name: covering.places_of(original[name]) for name, covering in coverings.items()}
+        return cls(original, released, roles, coverings, classes, places)
 
     @property
     def suppressed(self) -> int:
@@ -58,8 +62,8 @@ class Publication:
 
     def original_counts(self, column: str) -> np.ndarray:
         """For every value of a column's domain how many original rows have it."""
-        covering, codes = self.coverings[column], self.before[column].codes
-        return np.bincount(covering.places_of(self.before[column])[codes], minlength=len(covering.domain))
+        places = self.places[column][self.before[column].codes]
+        return np.bincount(places, minlength=len(self.coverings[column].domain))
 
     def released_counts(self, column: str) -> np.ndarray:
         """For every released value of a column how many rows have it."""

@@ -7,14 +7,14 @@ that fit the question. The questions follow from the seed alone, and a release g
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.anonymize.classes import Classes
-from discreet.anonymize.coded import CodedTable
+from discreet.anonymize.coded import CodedTable, Codes
 from discreet.anonymize.publication import Publication
 from discreet.errors import InvalidType, InvalidValue
 from discreet.noise.source import ReplayableSource, Stream
@@ -82,51 +82,60 @@ def query_error(
     )
 
 
-@dataclass(frozen=True, eq=False)
 class _Counter:
-    """A table that counts: its distinct rows, and what a row of each fits."""
+    """A table that counts. Rows that agree in the columns of a question are counted once, with their number."""
 
-    publication: Publication
-    table: CodedTable
-    distinct: npt.NDArray[np.intp]
-    rows: npt.NDArray[np.int64]
-    is_release: bool
+    def __init__(self, publication: Publication, table: CodedTable, share: Callable[[str, int, int], Floats]) -> None:
+        self._publication = publication
+        self._table = table
+        self._share = share
+        self._alike: dict[tuple[str, ...], tuple[list[Codes], Floats]] = {}
 
     @classmethod
     def of_original(cls, publication: Publication) -> _Counter:
-        return cls._of(publication, publication.before, False)
+        """Counts the original: a value lies in a range or it does not."""
+
+        def share(name: str, first: int, last: int) -> Floats:
+            places = publication.places[name]
+            return ((first <= places) & (places < last)).astype(np.float64)
+
+        return cls(publication, publication.before, share)
 
     @classmethod
     def of_release(cls, publication: Publication) -> _Counter:
-        return cls._of(publication, publication.after, True)
+        """Counts the release: a cell lies in a range with the share of what it may stand for."""
 
-    @classmethod
-    def _of(cls, publication: Publication, table: CodedTable, is_release: bool) -> _Counter:
-        named = (*publication.roles.quasi, *publication.roles.sensitive)
-        alike = Classes.of([table[name].codes for name in named])
-        return cls(publication, table, alike.representatives(), alike.sizes, is_release)
+        def share(name: str, first: int, last: int) -> Floats:
+            covering = publication.coverings[name]
+            inside = np.zeros(len(covering.domain))
+            inside[first:last] = 1.0
+            return covering.summed(inside) / covering.leaves
+
+        return cls(publication, publication.after, share)
 
     def count(self, query: CountQuery) -> float:
         """The rows that fit, each with the share of it that does."""
-        weight = self.rows.astype(np.float64)
-        for name, first, last in query.ranges:
-            weight *= self._share(name, first, last)[self.table[name].codes[self.distinct]]
+        shares = [self._share(*one) for one in query.ranges]
+        names = [name for name, _, _ in query.ranges]
         if query.sensitive is not None:
             name, place = query.sensitive
-            wanted = self.publication.before[name].values[place]
-            has_it = np.array([value == wanted for value in self.table[name].values])
-            weight *= has_it[self.table[name].codes[self.distinct]]
+            wanted = self._publication.before[name].values[place]
+            shares.append(np.array([float(value == wanted) for value in self._table[name].values]))
+            names.append(name)
+        codes, rows = self._grouped(tuple(names))
+        weight = rows.copy()
+        for share, code in zip(shares, codes, strict=True):
+            weight *= share[code]
         return float(weight.sum())
 
-    def _share(self, name: str, first: int, last: int) -> Floats:
-        """For every value of the table's column how much of what it may stand for lies in the range."""
-        covering = self.publication.coverings[name]
-        if not self.is_release:
-            places = covering.places_of(self.table[name])
-            return ((first <= places) & (places < last)).astype(np.float64)
-        inside = np.zeros(len(covering.domain))
-        inside[first:last] = 1.0
-        return covering.summed(inside) / covering.leaves
+    def _grouped(self, names: tuple[str, ...]) -> tuple[list[Codes], Floats]:
+        """The combinations of some columns that occur, and how many rows have each."""
+        if names not in self._alike:
+            columns = [self._table[name].codes for name in names]
+            alike = Classes.of(columns)
+            chosen = alike.representatives()
+            self._alike[names] = [column[chosen] for column in columns], alike.sizes.astype(np.float64)
+        return self._alike[names]
 
 
 def _questions(
@@ -135,7 +144,7 @@ def _questions(
     quasi, sensitive = publication.roles.quasi, publication.roles.sensitive
     at_once = min(columns, len(quasi))
     for _ in range(queries):
-        chosen = _distinct(quasi, at_once, stream)
+        chosen = sorted(_distinct(quasi, at_once, stream))  # in one order, so that sets of columns meet again
         ranges = tuple(_range(publication, name, selectivity ** (1 / at_once), stream) for name in chosen)
         if not sensitive:
             yield CountQuery(ranges, None)
