@@ -195,6 +195,14 @@ def test_new_rows_are_recoded_where_the_cuts_allow_it() -> None:
     assert by_rows.transform(later).num_rows == 0
 
 
+def test_a_new_row_that_lacks_what_its_class_has_is_left_out() -> None:
+    roles = Roles.of(["sex", "age"], quasi=["sex", "age"])
+    fitted = pa.table({"sex": [0, 0, 9, 9], "age": [1, 2, None, None]})
+    recoding = mondrian(fitted, roles, KAnonymity(2)).recoding
+    later = pa.table({"sex": [0, 0, 0, 9, 9], "age": [1, 2, None, None, None]})
+    assert recoding.transform(later)["age"].to_pylist() == ["[1, 2]"] * 2 + ["(missing)"] * 2
+
+
 def test_groups_that_the_fit_did_not_see_go_to_the_rest_or_nowhere() -> None:
     fitted = pa.table({"age": ["Surgeon"] * 2 + ["Clerk"] * 2, "disease": ["flu"] * 4})
     recoding = taxonomy_mondrian(fitted, AGE, {"age": JOBS}, KAnonymity(2)).recoding

@@ -135,6 +135,23 @@ def test_new_rows_get_true_labels_in_classes_that_meet_the_models(request: Reque
             assert all(verdict.holds for verdict in verdicts)
 
 
+@settings(max_examples=80, deadline=None)
+@given(messy(), st.data(), st.booleans(), st.booleans())
+def test_new_rows_with_missing_cells_get_true_labels(
+    table: pa.Table, data: st.DataObject, relaxed: bool, tight: bool
+) -> None:
+    quasi = [name for name in table.column_names if name.startswith("q")]
+    roles = Roles.of(table.column_names, quasi=quasi, sensitive="s")
+    part = table.slice(0, data.draw(st.integers(1, table.num_rows)))
+    models = (KAnonymity(data.draw(st.integers(1, 3))),)
+    labels = data.draw(st.sampled_from(["range", "set"]))
+    found = found_or_none(lambda: mondrian(part, roles, models, relaxed=relaxed, tight=tight, labels=labels))
+    if found is not None:
+        released = found.recoding.transform(table)
+        assert_covered(released, table, {}, roles)
+        assert not released.num_rows or all(meets(released, quasi, model) for model in models)
+
+
 @settings(max_examples=60, deadline=None)
 @given(requests(), st.booleans())
 def test_the_order_of_the_rows_plays_no_part(request: Request, relaxed: bool) -> None:
