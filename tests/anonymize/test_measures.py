@@ -101,6 +101,13 @@ def test_non_uniform_entropy_follows_its_definition_row_by_row() -> None:
     assert losses(WIDE, "zip").entropy == pytest.approx(lost / most)
 
 
+def test_suppressed_rows_lose_all_their_bits() -> None:
+    """Of 6 rows the last three are gone: their zips occurred 2, 1 and 1 times."""
+    lost = -math.log2(2 / 6) - 2 * math.log2(1 / 6)
+    most = 4 * -math.log2(2 / 6) + 2 * -math.log2(1 / 6)
+    assert losses(published(ZIPS[:3], AGES[:3]), "zip").entropy == pytest.approx(lost / most)
+
+
 def test_numbers_replaced_by_means_lose_the_variance_within_classes() -> None:
     means = published(ZIPS, [28.5, 28.5, 22.0, 22.0, 52.5, 52.5])
     within = 2 * 0.5**2 + 2 * 1 + 2 * 2.5**2

@@ -74,6 +74,21 @@ def test_homogeneity_is_the_share_of_rows_whose_class_has_one_value() -> None:
     assert guessing.share == pytest.approx((2 + 2 + 4) / 12)
 
 
+def test_homogeneity_counts_rows_and_not_classes() -> None:
+    table = pa.table({"age": [1, 2, 2, 2], "disease": ["flu", "flu", "cold", "cold"]})
+    found = table_report(table, Roles.of(table.column_names, quasi="age", sensitive="disease"))
+    assert found.dangers[0].share == 1 / 4
+
+
+def test_closeness_is_measured_against_all_rows_of_the_original() -> None:
+    """Two of four rows are suppressed; what is left is half as spread as the whole."""
+    original = pa.table({"age": [1, 1, 2, 3], "disease": ["flu", "cold", "cancer", "cancer"]})
+    found = table_report(
+        original.slice(0, 2), Roles.of(original.column_names, quasi="age", sensitive="disease"), original=original
+    )
+    assert found.checked.measure("t-closeness (equal distance)", "disease") == pytest.approx(0.5)
+
+
 def test_a_column_with_a_value_for_every_row_is_called_an_identifier(report: TableReport) -> None:
     assert [one.column for one in report.dangers if one.name == "another identifier"] == ["note"]
 

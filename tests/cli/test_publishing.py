@@ -12,6 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from discreet.cli.check import DOES_NOT_HOLD
+from discreet.cli.recoding_methods import Release
 from discreet.cli.whole_files import write_together
 from tests.cli.hospital import run
 
@@ -155,6 +156,14 @@ def test_the_table_of_the_texts_comes_out(place: Path) -> None:
     homogeneity = next(one for one in found["attacks"] if one["name"] == "homogeneity")
     assert homogeneity["share"] == pytest.approx(1 / 3)
     assert found["comparison"]["suppressed"] == 0
+
+
+def test_a_method_that_errs_is_caught_by_the_last_check(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broken method releases the table as it is."""
+    broken = lambda method, job, progress: Release(job.table.drop_columns(["name", "nationality"]), "")  # noqa: E731
+    monkeypatch.setattr("discreet.cli.recoding_methods.release_of", broken)
+    said = refused("anonymize", "patients.csv", "-o", "out.csv", *ROLES, *LEVELS, "--k", "4")
+    assert "checked again, got <4-anonymity>" in said
 
 
 def test_the_page_is_written_beside_the_release(place: Path) -> None:
