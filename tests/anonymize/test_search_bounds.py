@@ -11,8 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from discreet.anonymize.additive_loss import AdditiveLoss, precision_lost
+from discreet.anonymize.bound_by_parts import least_total
 from discreet.anonymize.coded import CodedTable
 from discreet.anonymize.frontier import Frontier
 from discreet.anonymize.hierarchy import Hierarchy
@@ -69,6 +71,27 @@ def test_no_bound_exceeds_the_loss(loss: str, asked: Request) -> None:
     inspector = inspector_of(asked)
     named = named_loss(loss, inspector.patterns, asked.hierarchies, None, inspector.least_size)
     assert_sound(asked, named, losses_of(asked, loss), inspector)
+
+
+@settings(max_examples=100, deadline=None)
+@given(requests(), st.sampled_from(LOSSES), st.integers(1, 30))
+def test_a_bound_by_parts_holds_for_the_whole(request: Request, loss: str, nodes: int) -> None:
+    inspector = inspector_of(request)
+    named = named_loss(loss, inspector.patterns, request.hierarchies, None, inspector.least_size)
+    best = min(losses_of(request, loss).values(), default=math.inf)
+    bound = float(named.floor_of(np.array(least_total(inspector, named.terms, lambda: False, nodes))))
+    assert bound <= best + 1e-9 * max(best, 1)
+    assert named.floor_of(np.array(least_total(inspector, named.terms, lambda: True, nodes))) <= bound
+
+
+def test_a_bound_by_parts_adds_up() -> None:
+    """Two columns that must each be hidden: half of the loss is proved by either alone."""
+    tree = Hierarchy.of(list("wxyz"), [["*"] * 4])
+    table = pa.table({"a": list("wxyz"), "b": list("zxyw"), "s": [1, 2, 3, 4]})
+    request = Request(table, Roles(("a", "b"), ("s",)), {"a": tree, "b": tree}, (KAnonymity(2),), 0)
+    inspector = inspector_of(request)
+    named = named_loss("normalised", inspector.patterns, request.hierarchies, None, 2)
+    assert least_total(inspector, named.terms, lambda: False, nodes=2) == pytest.approx(1.0)
 
 
 def assert_lost_below(request: Request, model: Model) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +50,13 @@ class Lattice:
         """The box of an array over the lattice that holds the nodes above ``node``, itself included."""
         return tuple(slice(level, None) for level in node)
 
+    def neighbours(self, node: Node) -> Iterator[Node]:
+        """The nodes with one column a level lower; then those where another column is a level higher in exchange."""
+        lower = [column for column, level in enumerate(node) if level]
+        higher = [column for column, level in enumerate(node) if level < self.heights[column]]
+        yield from (_moved(node, {down: -1}) for down in lower)
+        yield from (_moved(node, {down: -1, up: 1}) for down in lower for up in higher if up != down)
+
     def path_to_top(self, node: Node, terms: Sequence[npt.NDArray[np.float64]]) -> list[Node]:
         """A chain from ``node`` to the top that always takes the step for which ``terms`` rise least."""
         path, at = [node], list(node)
@@ -62,3 +69,7 @@ class Lattice:
             at[min(rises)[1]] += 1
             path.append(tuple(at))
         return path
+
+
+def _moved(node: Node, steps: Mapping[int, int]) -> Node:
+    return tuple(level + steps.get(column, 0) for column, level in enumerate(node))

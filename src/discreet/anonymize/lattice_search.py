@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Protocol
 
+import numpy as np
+
+from discreet.anonymize.bound_by_parts import least_total
 from discreet.anonymize.certificate import Certificate
 from discreet.anonymize.frontier import Frontier
 from discreet.anonymize.inspection import Inspection, Inspector
@@ -24,12 +27,13 @@ from discreet.anonymize.sparse_frontier import SparseFrontier
 __all__ = ["LARGEST_LATTICE", "LatticeSearch", "Progress"]
 
 LARGEST_LATTICE = 1_000_000
-"""The most nodes of which each has its bound written down."""
+"""The most nodes that are searched without a limit of time."""
 
 Progress = Callable[[Certificate], None]
 """Is called again and again with what is proved so far."""
 
 _ROUNDING = 1e-12
+_WRITTEN_DOWN = 2**23  # nodes of which each has its bound in memory
 
 
 class _Open(Protocol):
@@ -51,17 +55,21 @@ class LatticeSearch:
         self._loss = loss
         self._lattice: Lattice = inspector.patterns.lattice
         self._end = math.inf if seconds is None else time.monotonic() + seconds
+        self._is_huge = self._lattice.nodes > _WRITTEN_DOWN
         self._open: _Open = (
-            Frontier(self._lattice, loss)
-            if self._lattice.nodes <= LARGEST_LATTICE
-            else SparseFrontier(self._lattice, loss, self._is_late)
+            SparseFrontier(self._lattice, loss, self._is_late) if self._is_huge else Frontier(self._lattice, loss)
         )
         self._least_loss = math.inf
         self._checked = 0
+        self._bound = -math.inf
 
     def run(self, progress: Progress | None = None) -> Certificate:
         """Search until optimality is proved or the time is over. The top and one chain are looked at in any case."""
         self._inspect(self._lattice.top)
+        if self._is_huge:
+            self._rule_out(self._lattice.bottom)
+            self._bound_by_parts()
+            self._descend()
         while True:
             node, bound = self._open.first()
             certificate = self._certificate(bound)
@@ -75,6 +83,7 @@ class LatticeSearch:
             self._rule_out(node)
 
     def _certificate(self, bound: float) -> Certificate:
+        bound = max(bound, self._bound)
         is_optimal = bound >= self._threshold()
         lower_bound = self._least_loss if is_optimal else bound
         return Certificate(self._lattice.nodes, self._checked, self._least_loss, lower_bound, is_optimal)
@@ -95,6 +104,29 @@ class LatticeSearch:
                 low = middle + 1
             else:
                 high = middle - 1
+
+    def _bound_by_parts(self) -> None:
+        """Bound all nodes by what parts of the columns cost, within a quarter of the time."""
+        end = time.monotonic() + (self._end - time.monotonic()) / 4
+        total = least_total(self._inspector, self._loss.terms, lambda: time.monotonic() > end)
+        self._bound = float(self._loss.floor_of(np.array(total)))
+
+    def _descend(self) -> None:
+        """Go from the best node to a better neighbour as long as there is one: proofs take long in a huge lattice."""
+        before = None
+        while self.best is not before:
+            before = self.best
+            if before is not None:
+                self._try(sorted(self._lattice.neighbours(before.node), key=self._loss.floor))
+
+    def _try(self, nodes: Iterable[Node]) -> None:
+        """Inspect nodes that may be better, until one is."""
+        before = self.best
+        for node in nodes:
+            if self._is_late() or self.best is not before:
+                return
+            if self._open.least(node) < self._threshold():
+                self._inspect(node)
 
     def _refine(self) -> None:
         """Of recodings that lose the same, take a finer one: what costs nothing need not be hidden."""
