@@ -63,6 +63,7 @@ def test_every_form_says_that_it_is_not_differential_privacy_and_names_the_attac
         for attack in ("homogeneity", "background knowledge", "intersection", "linkage"):
             assert attack in flat
         assert "discreet protect" in flat
+        assert "Do not publish it" in flat
 
 
 def test_homogeneity_is_the_share_of_rows_whose_class_has_one_value() -> None:

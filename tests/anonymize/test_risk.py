@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 from discreet.anonymize.coded import CodedTable
 from discreet.anonymize.distinction import distinction, distinctions
 from discreet.anonymize.population import pitman_uniques, population_uniques, zayatz_uniques
+from discreet.anonymize.population_match import population_sizes
+from discreet.anonymize.publication import Publication
+from discreet.anonymize.report import table_report
 from discreet.anonymize.risk import risks
+from discreet.anonymize.roles import Roles
 from discreet.errors import InvalidType, InvalidValue
 
 SIZES = st.lists(st.integers(1, 30), min_size=1, max_size=20).map(np.array)
@@ -73,6 +77,38 @@ def test_a_class_of_five_is_not_above_a_risk_of_a_fifth() -> None:
 def test_what_makes_no_sense_is_refused(sizes: list[int], population: list[int] | None, threshold: float) -> None:
     with pytest.raises(InvalidValue):
         risks(np.array(sizes, dtype=int), None if population is None else np.array(population), threshold=threshold)
+
+
+def test_people_who_fit_a_class_are_counted_one_by_one() -> None:
+    """Three of five people of the town fit the first class, and two the second; one lives elsewhere."""
+    sample = pa.table({"age": [21, 25, 40], "town": ["x", "x", "y"]})
+    roles = Roles.of(sample.column_names, quasi=["age", "town"])
+    release = pa.table({"age": ["[21, 25]", "[21, 25]", "40"], "town": ["x", "x", "y"]})
+    town = pa.table({"age": [21, 25, 21, 40, 40, 21], "town": ["x", "x", "x", "y", "y", "z"]})
+    publication = Publication.of(sample, release, roles)
+    sizes = population_sizes(publication, town)
+    assert sorted(zip(publication.classes.sizes.tolist(), sizes.tolist(), strict=True)) == [(1, 2), (2, 3)]
+    found = table_report(release, roles, original=sample, population=town).risks
+    assert found.has_population
+    assert found.journalist.highest == 1 / 2
+    assert found.marketer == pytest.approx((2 / 3 + 1 / 2) / 3)
+
+
+def test_a_population_without_the_people_of_the_table_is_refused() -> None:
+    sample = pa.table({"age": [21, 25]})
+    with pytest.raises(InvalidValue, match="at least as many people"):
+        table_report(sample, Roles.of(["age"], quasi="age"), population=pa.table({"age": [21, 30]}))
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from("ab")), min_size=1, max_size=15), st.integers(1, 3))
+def test_a_population_in_one_recoding_is_counted_as_its_classes(rows: list[tuple[int, str]], times: int) -> None:
+    """Where classes do not overlap, the people who fit are those who would be recoded alike."""
+    table = pa.table({"n": [row[0] for row in rows], "c": [row[1] for row in rows]})
+    release = pa.table({"n": [f"[{row[0] // 2 * 2}, {row[0] // 2 * 2 + 2})" for row in rows], "c": table["c"]})
+    publication = Publication.of(table, release, Roles.of(["n", "c"], quasi=["n", "c"]))
+    sizes = population_sizes(publication, pa.concat_tables([table] * times))
+    assert sizes.tolist() == (times * publication.classes.sizes).tolist()
 
 
 # Sets of columns --------------------------------------------------------------------------------------------------

@@ -84,6 +84,13 @@ def test_a_check_as_json_is_data(place: Path) -> None:
     assert found["population"]["population"] == 1000
 
 
+def test_a_population_can_be_a_file(place: Path) -> None:
+    (place / "town.csv").write_text(PATIENTS + PATIENTS.partition("\n")[2])
+    result = run("check", "patients.csv", *ROLES, "--population", "town.csv", "--json")
+    assert json.loads(result.stdout)["risk"]["journalist"]["highest"] == 0.5
+    assert "must be there" in refused("check", "patients.csv", *ROLES, "--population", "-5")
+
+
 def test_a_check_writes_a_page_once(place: Path) -> None:
     assert run("check", "patients.csv", *ROLES, "--html", "page.html").exit_code == 0
     page = (place / "page.html").read_text()

@@ -19,13 +19,16 @@ from discreet.anonymize.figures import counted, share
 from discreet.anonymize.risk import Risks
 from discreet.anonymize.roles import Roles
 
-__all__ = ["NOT_PRIVACY", "Danger", "dangers"]
+__all__ = ["FOR_THE_OWNER", "NOT_PRIVACY", "Danger", "dangers"]
 
 NOT_PRIVACY = (
     "This is not differential privacy. The models bound how well rows can be told apart by the quasi-identifiers; they "
     "do not bound what the table tells about a person to somebody who knows more, or has another table."
 )
 """What every report says first."""
+
+FOR_THE_OWNER = "This report is for the owner: it shows figures of rows that are not released. Do not publish it."
+"""Figures of the original, beside a release, would give away what the release hides."""
 
 _CONFIDENT = 0.9
 _FEW = 0.5

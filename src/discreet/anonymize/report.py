@@ -32,6 +32,7 @@ from discreet.anonymize.histograms import ColumnHistogram, column_histograms
 from discreet.anonymize.models.k_anonymity import KAnonymity
 from discreet.anonymize.models.model import Model
 from discreet.anonymize.population import PopulationUniques, population_uniques
+from discreet.anonymize.population_match import population_sizes
 from discreet.anonymize.publication import Publication
 from discreet.anonymize.query_error import QueryError, query_error
 from discreet.anonymize.report_data import report_data
@@ -122,7 +123,7 @@ def table_report(
     *,
     original: Any = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
-    population: int | None = None,
+    population: Any = None,
     threshold: float = DEFAULT_THRESHOLD,
     name: str = "table",
     file: str | None = None,
@@ -132,25 +133,27 @@ def table_report(
     """Check a table, measure its risks and, with its ``original``, what was lost. It is not differential privacy.
 
     ``hierarchies`` tell what its cells stand for; ranges, sets and masks are read without them. ``population`` is the
-    number of people that the rows are a sample of. Rows riskier than ``threshold`` are at risk. ``seed`` picks the
-    questions whose errors are measured; ``name`` and ``file`` are what the example of a question calls the table.
+    number of people that the rows are a sample of, or a table of all of them with the quasi-identifiers. Rows riskier
+    than ``threshold`` are at risk. ``seed`` picks the questions whose errors are measured; ``name`` and ``file`` are
+    what the example of a question calls the table.
     """
     table = arrow_table(source)
     asked = list(models)
     checked = check(table, roles, asked, reference=original)
-    found = risks(checked.classes.sizes, threshold=threshold)
     coded = CodedTable({column.name: column for column in checked.columns}, checked.rows)
-    comparison, publication = None, None
-    if original is not None:
-        publication = Publication.of(original, table, roles, hierarchies)
-        comparison = _comparison(publication, asked, threshold, seed)
+    whole = (table, None) if original is None else (original, hierarchies)
+    publication = Publication.of(whole[0], table, roles, whole[1])
+    comparison = None if original is None else _comparison(publication, asked, threshold, seed)
+    is_table = population is not None and not isinstance(population, (int, float))
+    people = population_sizes(publication, population) if is_table else None
+    found = risks(checked.classes.sizes, people, threshold=threshold)
     return TableReport(
         name=name,
         how=how,
         checked=checked,
         risks=found,
         distinctions=distinctions(coded, roles.quasi),
-        population=None if population is None else population_uniques(checked.classes.sizes, population),
+        population=None if population is None or is_table else population_uniques(checked.classes.sizes, population),
         dangers=dangers(checked, found, table),
         price=_price(publication, comparison, checked, name, file or f"{name}.csv"),
         comparison=comparison,
@@ -174,9 +177,9 @@ def _comparison(publication: Publication, models: Iterable[Model], threshold: fl
 
 
 def _price(
-    publication: Publication | None, comparison: Comparison | None, checked: CheckReport, name: str, file: str
+    publication: Publication, comparison: Comparison | None, checked: CheckReport, name: str, file: str
 ) -> CuratorPrice:
-    if publication is None or comparison is None:
+    if comparison is None:
         column = (*checked.roles.sensitive, *checked.roles.quasi)[0]
         return price_of_counts(column, checked.rows, name, file)
     error = comparison.query_error

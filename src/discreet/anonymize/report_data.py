@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from discreet.anonymize.cell_loss import mean_loss
 from discreet.anonymize.check_report import CheckReport
 from discreet.anonymize.class_sizes import size_shares
-from discreet.anonymize.danger import NOT_PRIVACY
+from discreet.anonymize.danger import FOR_THE_OWNER, NOT_PRIVACY
 
 if TYPE_CHECKING:
     from discreet.anonymize.report import Comparison, TableReport
@@ -21,6 +21,7 @@ def report_data(report: TableReport) -> dict[str, Any]:
     """Everything a report says."""
     found = {
         "warning": NOT_PRIVACY,
+        "audience": FOR_THE_OWNER,
         "name": report.name,
         "how": report.how,
         "holds": report.checked.holds,

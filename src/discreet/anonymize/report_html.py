@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from discreet.anonymize.charts import columns_chart, meter, paired_meters
 from discreet.anonymize.class_sizes import size_shares
-from discreet.anonymize.danger import NOT_PRIVACY
+from discreet.anonymize.danger import FOR_THE_OWNER, NOT_PRIVACY
 from discreet.anonymize.figures import figure, share
 from discreet.anonymize.report_style import STYLE
 from discreet.anonymize.report_words import (
@@ -37,6 +37,7 @@ def report_html(report: TableReport) -> str:
     parts = [
         f"<h1>{escape(report.name)}</h1>",
         f'<p class="warning">{escape(NOT_PRIVACY)}</p>',
+        f'<p class="quiet">{escape(FOR_THE_OWNER)}</p>',
         f'<p class="headline">{escape(headline(report))}</p>',
         f'<p class="quiet">{escape(report.how)}</p>' if report.how else "",
         _models(report),

@@ -12,7 +12,7 @@ from rich.panel import Panel
 from rich.table import Table as Grid
 from rich.text import Text
 
-from discreet.anonymize.danger import NOT_PRIVACY
+from discreet.anonymize.danger import FOR_THE_OWNER, NOT_PRIVACY
 from discreet.anonymize.figures import figure, share
 from discreet.anonymize.report_words import (
     headline,
@@ -39,6 +39,7 @@ def report_text(report: TableReport) -> RenderableType:
     """Everything a person should read before publishing."""
     parts = [
         Panel(Text(NOT_PRIVACY), border_style="yellow", expand=False, width=_WIDTH),
+        Text(FOR_THE_OWNER, style="dim"),
         Text(headline(report)),
         *([Text(report.how)] if report.how else []),
         *_models(report),

@@ -27,6 +27,7 @@ from discreet.cli.publishing import (
     T,
     Wanted,
     hierarchies_of,
+    population_of,
     roles_of,
 )
 from discreet.errors import InvalidValue, OutOfReach
@@ -115,7 +116,7 @@ def _found(method: str, job: Job) -> Release:
         return release_of(method, job, lambda share: bar.update(task, completed=share))
 
 
-def _report(job: Job, found: Release, file: Path, population: int | None) -> TableReport:
+def _report(job: Job, found: Release, file: Path, population: str | None) -> TableReport:
     """The report, which checks the release again."""
     from discreet.anonymize.report import table_report
 
@@ -125,7 +126,7 @@ def _report(job: Job, found: Release, file: Path, population: int | None) -> Tab
         job.models,
         original=job.table,
         hierarchies=job.hierarchies,
-        population=population,
+        population=population_of(population),
         name=file.stem,
         file=str(file),
         how=found.how,

@@ -27,6 +27,7 @@ from discreet.cli.publishing import (
     T,
     Wanted,
     hierarchies_of,
+    population_of,
     roles_of,
 )
 
@@ -80,7 +81,7 @@ def check(
             wanted.models(roles),
             original=before,
             hierarchies=hierarchies_of(hierarchy, table if before is None else before, roles),
-            population=population,
+            population=population_of(population),
             name=file.stem,
             file=str(original or file),
         )

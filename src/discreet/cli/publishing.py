@@ -36,6 +36,7 @@ __all__ = [
     "T",
     "Wanted",
     "hierarchies_of",
+    "population_of",
     "roles_of",
 ]
 
@@ -58,7 +59,9 @@ Distance = Annotated[str, typer.Option(help="The distance of t-closeness: equal,
 Alpha = Annotated[float | None, typer.Option(help="(α, k)-anonymity: the largest share of one sensitive value.")]
 Beta = Annotated[float | None, typer.Option(help="β-likeness of every sensitive column.")]
 Delta = Annotated[float | None, typer.Option(help="δ-disclosure privacy of every sensitive column.")]
-Population = Annotated[int | None, typer.Option(help="How many people the rows are a sample of.")]
+Population = Annotated[
+    str | None, typer.Option(help="How many people the rows are a sample of, or a file with all of them.")
+]
 Html = Annotated[str | None, typer.Option("--html", help="Also write the report as a page that stands alone.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
 
@@ -74,6 +77,15 @@ def roles_of(table: pa.Table, quasi: str, sensitive: str, identifying: str) -> R
 
 def _listed(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def population_of(given: str | None) -> Any:
+    """The number of people, or the table of them, that an option names."""
+    from discreet.anonymize.source import arrow_table
+
+    if given is None or given.isdecimal():
+        return None if given is None else int(given)
+    return arrow_table(given)
 
 
 # Models -----------------------------------------------------------------------------------------------------------
