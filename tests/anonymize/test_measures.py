@@ -71,6 +71,16 @@ def test_a_table_released_as_it_is_loses_nothing() -> None:
     assert all(one.before == one.after and one.distance == 0 for one in column_histograms(same))
 
 
+def test_cells_that_may_be_missing_have_a_share_and_no_width() -> None:
+    before = pa.table({"x": [1, 5, None, 9]})
+    after = pa.table({"x": ["[1, 5] or (missing)"] * 3 + ["9"]})
+    found = losses(Publication.of(before, after, Roles.of(["x"], quasi="x")), "x")
+    assert found.certainty_penalty == pytest.approx(3 * (3 / 4) / 4)
+    assert found.normalised == pytest.approx(3 * (2 / 3) / 4)
+    same = losses(Publication.of(before, before, Roles.of(["x"], quasi="x")), "x")
+    assert (same.certainty_penalty, same.normalised) == (0, 0)
+
+
 def test_a_suppressed_row_loses_everything() -> None:
     half = published(ZIPS[:3], AGES[:3])
     for one in column_losses(half):

@@ -30,6 +30,7 @@ from discreet.anonymize.mondrian import mondrian
 from discreet.anonymize.optimal import OptimalResult, optimal
 from discreet.anonymize.ordered import ordered
 from discreet.anonymize.population import population_uniques
+from discreet.anonymize.population_match import population_sizes
 from discreet.anonymize.publication import Publication
 from discreet.anonymize.query_error import query_error
 from discreet.anonymize.recoded import Recoded
@@ -73,6 +74,7 @@ __all__ = [
     "mondrian",
     "optimal",
     "ordered",
+    "population_sizes",
     "population_uniques",
     "query_error",
     "read_arx_csv",

@@ -93,11 +93,13 @@ def _certainty_penalty(covering: Covering) -> Floats:
 
 def _widths(covering: Covering, numbers: Floats) -> Floats:
     """For every cell how far apart its lowest and highest number are, as a share of the column's; NaN with missing."""
-    low, high = np.full(len(covering.cells), np.inf), np.full(len(covering.cells), -np.inf)
-    np.minimum.at(low, covering.cell, numbers[covering.start])
-    np.maximum.at(high, covering.cell, numbers[covering.stop - 1])
+    missing = np.isnan(numbers)
     whole = float(np.nanmax(numbers) - np.nanmin(numbers)) or 1.0
-    return np.asarray((high - low) / whole)
+    known = np.where(missing, 0.0, numbers)
+    low, high = np.full(len(covering.cells), np.inf), np.full(len(covering.cells), -np.inf)
+    np.minimum.at(low, covering.cell, known[covering.start])
+    np.maximum.at(high, covering.cell, known[covering.stop - 1])
+    return np.where(covering.summed(missing) > 0, np.nan, (high - low) / whole)
 
 
 def _variance_lost(publication: Publication, name: str) -> float:
