@@ -94,6 +94,18 @@ def test_a_bound_by_parts_adds_up() -> None:
     assert least_total(inspector, named.terms, lambda: False, nodes=2) == pytest.approx(1.0)
 
 
+def test_a_part_whose_nodes_are_infeasible_need_not_be_hopeless() -> None:
+    """With the other column at the top nothing can be released; at its own values, the second half can."""
+    tree = Hierarchy.of(["x", "y"], [["*"] * 2])
+    table = pa.table({"a": list("xyy"), "b": list("xxx"), "s": [1, 1, 2]})
+    request = Request(table, Roles(("a", "b"), ("s",)), {"a": tree, "b": tree}, (EntropyDiversity("s", 2.0),), 0.7)
+    inspector = inspector_of(request)
+    named = named_loss("precision", inspector.patterns, request.hierarchies, None, 2)
+    assert not inspector.inspect((1, 0)).is_feasible
+    assert least_total(inspector, named.terms, lambda: False, nodes=1) == 0
+    assert min(losses_of(request, "precision").values()) == pytest.approx(1 / 3)
+
+
 def assert_lost_below(request: Request, model: Model) -> None:
     """The rows that a class loses at every finer node are no more than those it does lose there."""
     inspector = Inspector(inspector_of(request).patterns, [model], request.limit)
