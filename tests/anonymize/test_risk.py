@@ -197,6 +197,7 @@ def test_a_sample_that_is_everybody_is_counted_and_not_estimated() -> None:
 
 def test_nobody_is_unique_where_no_row_is() -> None:
     assert zayatz_uniques(np.array([2, 7]), 1000) == 0
+    assert pitman_uniques(np.array([2, 7]), 1000) == 0
 
 
 @settings(deadline=None, max_examples=25)

@@ -8,7 +8,9 @@ Two models. Both take the rows as a simple random sample of a population of know
   coming. Its two parameters are those that make the sample likeliest; the mean number of unique people is then known
   exactly. It is meant for small samples of large populations.
 
-Dankar et al. (2012) found Pitman better up to a tenth of the population and others above; ``estimate`` follows them.
+``estimate`` follows the rule of Dankar et al. (2012), as ARX does: Pitman up to a tenth of the population, Zayatz above
+(where ARX also tries a third model). Where no row is unique nobody in the table is unique among more people, and both
+estimates are 0.
 """
 
 from __future__ import annotations
@@ -99,6 +101,8 @@ def _log_choose(n: npt.ArrayLike, k: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 def pitman_uniques(sizes: Sizes, population: int) -> float:
     """The mean number of unique people of the Ewens-Pitman process that makes the sample likeliest."""
+    if not np.any(sizes == 1):
+        return 0.0
     theta, alpha = _fitted(sizes)
     return min(_mean_uniques(theta, alpha, population), float(population))
 
