@@ -136,6 +136,16 @@ def test_every_method_writes_a_release_that_passes_its_own_check(place: Path, me
     assert run("check", "out.csv", "-q", "zip,age", "-s", "disease", "--k", "3", "--l", "2").exit_code == 0
 
 
+def test_weights_say_which_column_to_spare(place: Path) -> None:
+    """All pairs of four values: one column has to go, and it is the one that counts less."""
+    (place / "pairs.csv").write_text("x,y\n" + "".join(f"{n // 4},{n % 4}\n" for n in range(16)))
+    for spared, gone in (("x", "y"), ("y", "x")):
+        options = ["-q", "x,y", "--k", "4", "--weight", f"{spared}=9"]
+        assert run("anonymize", "pairs.csv", "-o", f"{spared}.csv", *options).exit_code == 0
+        assert {row[gone] for row in rows(f"{spared}.csv")} == {"*"}
+        assert {row[spared] for row in rows(f"{spared}.csv")} == {"0", "1", "2", "3"}
+
+
 def test_numbers_are_microaggregated_into_parquet(place: Path) -> None:
     options = ["-q", "age", "-i", "name", "--k", "4", "-m", "microaggregate"]
     result = run("anonymize", "patients.csv", "-o", "out.parquet", *options)
@@ -243,6 +253,9 @@ def test_a_stopped_search_writes_nothing(place: Path) -> None:
         ([*ROLES, "--l", "2", "-m", "microaggregate"], "must have a size"),
         ([*ROLES, "--k", "2", "--suppression", "2"], "a share from 0 to 1"),
         ([*ROLES, "--k", "2", "--loss", "beauty"], "one of normalised"),
+        ([*ROLES, "--k", "2", "--weight", "age=much"], "COLUMN=NUMBER"),
+        ([*ROLES, "--k", "2", "--weight", "agee=2"], "did you mean 'age'?"),
+        ([*ROLES, "--k", "2", "--weight", "age=2", "-m", "taxonomy"], "--weight must go with a search"),
         ([*ROLES, "--k", "2", "--hierarchy", "age"], "COLUMN=FILE"),
         ([*ROLES, "--k", "2", "--hierarchy", "ag=mask"], "did you mean 'age'?"),
         ([*ROLES, "--k", "2", "--hierarchy", "age=gone.csv"], "must be readable"),

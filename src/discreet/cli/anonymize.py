@@ -29,6 +29,7 @@ from discreet.cli.publishing import (
     hierarchies_of,
     population_of,
     roles_of,
+    weights_of,
 )
 from discreet.errors import InvalidValue, OutOfReach
 
@@ -63,6 +64,7 @@ def anonymize(
     suppression: Annotated[float | None, typer.Option(help="The share of rows that may be left out.")] = None,
     seconds: Annotated[float | None, typer.Option(help="How long an optimal search may take.")] = None,
     loss: Annotated[str, typer.Option(help="What an optimal search minimises.")] = "normalised",
+    weight: Annotated[list[str] | None, typer.Option(help="COLUMN=2: how much a column counts. Repeat it.")] = None,
     relaxed: Annotated[bool, typer.Option("--relaxed", help="Let Mondrian tear equal values apart.")] = False,
     population: Population = None,
     json: Json = False,
@@ -89,7 +91,7 @@ def anonymize(
         roles = roles_of(table, quasi, sensitive, identifying)
         models = Wanted(k, l, diversity, c, t, distance, alpha, beta, delta).models(roles)
         hierarchies = hierarchies_of(hierarchy, table, roles)
-        job = Job(table, roles, models, hierarchies, suppression, seconds, loss, relaxed)
+        job = Job(table, roles, models, hierarchies, suppression, seconds, loss, weights_of(weight), relaxed)
         found = _found(method, job)
         report = _report(job, found, file, population)
         _write(found.table, output, page, report)

@@ -38,6 +38,7 @@ __all__ = [
     "hierarchies_of",
     "population_of",
     "roles_of",
+    "weights_of",
 ]
 
 Quasi = Annotated[str, typer.Option("--quasi", "-q", help="The columns that others may know, with commas.")]
@@ -86,6 +87,18 @@ def population_of(given: str | None) -> Any:
     if given is None or given.isdecimal():
         return None if given is None else int(given)
     return arrow_table(given)
+
+
+def weights_of(given: Sequence[str] | None) -> dict[str, float] | None:
+    """How much columns count, from options such as ``age=2``."""
+    found: dict[str, float] = {}
+    for one in given or ():
+        column, _, number = one.rpartition("=")
+        try:
+            found[column] = float(number)
+        except ValueError:
+            raise InvalidValue("a weight must be COLUMN=NUMBER", one, "age=2") from None
+    return found or None
 
 
 # Models -----------------------------------------------------------------------------------------------------------

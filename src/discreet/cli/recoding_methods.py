@@ -45,6 +45,8 @@ class Job:
     """How long a search may take."""
     loss: str = "normalised"
     """What an optimal search minimises."""
+    weights: Mapping[str, float] | None = None
+    """How much columns count for an optimal search, 1 where they are not named."""
     relaxed: bool = False
     """Whether Mondrian may tear equal values apart."""
 
@@ -88,6 +90,7 @@ def _optimal(job: Job, progress: Callable[[float], None]) -> Release:
         job.models,
         suppression=_suppression(job),
         loss=job.loss,
+        weights=job.weights,
         seconds=job.seconds,
         progress=lambda one: progress(_proved(one)),
     )
@@ -125,6 +128,7 @@ def _local(job: Job, progress: Callable[[float], None]) -> Release:
         job.models,
         suppression=job.suppression or 0.0,
         loss=job.loss,
+        weights=job.weights,
         seconds=job.seconds,
         progress=lambda done, rows: progress(done / rows),
     )
@@ -171,7 +175,7 @@ def _microaggregated(job: Job, progress: Callable[[float], None]) -> Release:
 
 def _refuse_settings(job: Job, method: str) -> None:
     """Refuse what a method would ignore."""
-    given: dict[str, Any] = {"--suppression": job.suppression, "--seconds": job.seconds}
+    given: dict[str, Any] = {"--suppression": job.suppression, "--seconds": job.seconds, "--weight": job.weights}
     for option, value in given.items():
         if value is not None:
             rule = f"{option} must go with a search"
