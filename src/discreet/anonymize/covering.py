@@ -45,6 +45,8 @@ class Covering:
     @classmethod
     def of(cls, before: CodedColumn, after: CodedColumn, hierarchy: Hierarchy | None = None) -> Covering:
         """What the cells of ``after`` say about ``before``; refuses cells that cannot be read."""
+        if hierarchy is not None and before.has_missing:
+            hierarchy = hierarchy.with_missing()  # as every recoding does
         domain = _domain(before, hierarchy)
         known = _known(domain, hierarchy)
         reader = CellReader(domain)
