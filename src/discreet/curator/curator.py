@@ -39,6 +39,7 @@ from discreet.curator.promises import (
     places_of,
     public_version,
 )
+from discreet.curator.public_rows import PublicRows
 from discreet.curator.remaining import last_prices, questions_left
 from discreet.curator.signing import Signer
 from discreet.curator.stage import NOTE, Stage
@@ -49,7 +50,6 @@ from discreet.curator.suggested_rows import SuggestedRows, suggest_rows_per_unit
 from discreet.curator.touched import Touched, touched
 from discreet.curator.verification import verify
 from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.identifier import quoted
 from discreet.engines.ingest import ingest
 from discreet.errors import InvalidValue, LedgerError
 from discreet.exact.rational import Number
@@ -60,7 +60,6 @@ from discreet.query.answered import answered
 from discreet.query.measure import Measured, measure
 from discreet.query.output_names import labelled, shares_of
 from discreet.query.plan import BlockPlan
-from discreet.query.public_values import PublicValues
 from discreet.query.question import ExpectedError, Question, fingerprint_of
 from discreet.query.sandbox import post_process
 
@@ -299,7 +298,7 @@ class Curator:
         check_analyst([question], self.catalog, analyst)
         if question.price is None:
             return self._public_answer(question, confidence)
-        with Stage(MadeUpRows(self.catalog, rows, self._public_rows)) as stage:
+        with Stage(MadeUpRows(self.catalog, rows, PublicRows(self.catalog, self.engine))) as stage:
             measured = [measure(plan, stage.run, stage.source) for plan in question.plans]
         table, error = self._above(question, measured, confidence, raw)
         return Answer(table, error, confidence, question.price, False, (NOTE, *notes_of(question, confidence)), {})
@@ -343,10 +342,7 @@ class Curator:
     @property
     def _planner(self) -> Planner:
         if self._known_planner is None or self._known_planner.catalog is not self.catalog:
-            values = PublicValues(
-                self.catalog, self.engine.run, lambda name: public_version(name, self.engine.snapshot())
-            )
-            self._known_planner = Planner(self.catalog, self._public_rows, values)
+            self._known_planner = Planner(self.catalog, PublicRows(self.catalog, self.engine))
         return self._known_planner
 
     def _question(self, sql: str, epsilon: Number | None, within: float | None, confidence: float) -> Question:
@@ -377,13 +373,6 @@ class Curator:
     def _public_answer(self, question: Question, confidence: float) -> Answer:
         table = post_process(question.split.above, self._planner.public(question))
         return Answer(table, {}, confidence, None, False, (), {})
-
-    def _public_rows(self, name: str) -> pa.Table:
-        if not self.catalog.table(name).public:
-            raise AssertionError("only public rows are shown as they are")
-        snapshot = self.engine.snapshot()
-        public_version(name, snapshot)
-        return snapshot.run(f"SELECT * FROM {quoted(name)}")  # noqa: S608
 
 
 def _delta_for_keys(account: Account) -> dict[str, Fraction]:

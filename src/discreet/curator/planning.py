@@ -8,7 +8,7 @@ budget, so that both run dry together.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from weakref import WeakSet
@@ -20,12 +20,12 @@ from discreet.accounting.filter import ConcentratedFilter
 from discreet.catalog.budget import Budget
 from discreet.catalog.catalog import Catalog
 from discreet.curator.allowance import DELTA_UNITS
+from discreet.curator.public_rows import PublicRows
 from discreet.errors import InvalidValue, QueryRefused
 from discreet.exact.rational import Number, positive
 from discreet.privacy.loss import Approximate, Pure, ZeroConcentrated
 from discreet.query.answer_table import noisy_table
 from discreet.query.measure import nothing_measured
-from discreet.query.public_values import ListValues
 from discreet.query.question import Question, prepare_all, tables_of
 from discreet.query.sandbox import check_above
 from discreet.query.split import SplitQuery, split
@@ -40,11 +40,9 @@ _KNOWN = 256
 class Planner:
     """Plans questions about the tables of a catalog."""
 
-    def __init__(self, catalog: Catalog, public_rows: Callable[[str], pa.Table], public_values: ListValues) -> None:
-        """``public_rows`` reads a public table, ``public_values`` lists what one of its columns holds."""
+    def __init__(self, catalog: Catalog, public_rows: PublicRows) -> None:
         self.catalog = catalog
         self._public_rows = public_rows
-        self._public_values = public_values
         self._split = lru_cache(maxsize=_KNOWN)(lambda text: split(text, catalog))
         self._checked: WeakSet[SplitQuery] = WeakSet()
 
@@ -57,7 +55,7 @@ class Planner:
         """Questions planned together, for one price."""
         queries = [self._split(text) for text in texts]
         price, delta = self._price(queries, positive(epsilon, "epsilon"))
-        found = prepare_all(queries, price, delta=delta, public_values=self._public_values)
+        found = prepare_all(queries, price, delta=delta, public_values=self._public_rows.values)
         for question in found:
             self._check_above(question)
         return found

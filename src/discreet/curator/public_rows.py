@@ -1,0 +1,29 @@
+"""Public tables as anybody may see them: their rows, and what their columns hold."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from discreet.catalog.catalog import Catalog
+from discreet.curator.promises import public_version
+from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.identifier import quoted
+from discreet.query.public_values import PublicValues
+
+__all__ = ["PublicRows"]
+
+
+class PublicRows:
+    """Reads public tables and nothing else. It knows the engine and not the curator, which is let go when done with."""
+
+    def __init__(self, catalog: Catalog, engine: DuckDBEngine) -> None:
+        self._catalog, self._engine = catalog, engine
+        self.values = PublicValues(catalog, engine.run, lambda name: public_version(name, engine.snapshot()))
+
+    def __call__(self, name: str) -> pa.Table:
+        """All rows of a public table."""
+        if not self._catalog.table(name).public:
+            raise AssertionError("only public rows are shown as they are")
+        snapshot = self._engine.snapshot()
+        public_version(name, snapshot)
+        return snapshot.run(f"SELECT * FROM {quoted(name)}")  # noqa: S608
