@@ -37,7 +37,7 @@ def first_line(thing: object) -> str:
 
 def signature(name: str, thing: Callable[..., Any]) -> str:
     try:
-        text = str(inspect.signature(thing))
+        text = re.sub(r"<function .*? at 0x[0-9a-f]+>", "…", str(inspect.signature(thing)))
     except (TypeError, ValueError):
         return name
     text = re.sub(r"<discreet\.noise\.source\.SystemSource object at 0x[0-9a-f]+>", "SYSTEM", text)
