@@ -29,7 +29,8 @@ def _about_rows(plan: BlockPlan, question: Question) -> list[str]:
     notes = []
     weighs_rows = [priced for priced in plan.parts if not isinstance(priced.part, (People, Values))]
     if plan.weight > 1 and (weighs_rows or plan.choices or plan.top):
-        notes.append(f"People with more than {plan.rows_per_unit} rows count as {plan.rows_per_unit}.")
+        most = plan.rows_per_unit
+        notes.append(f"People with more than {most} {'row' if most == 1 else 'rows'} count as {most}.")
         notes.append(offer(question.tables))
     for priced in plan.parts:
         if isinstance(priced.part, People) and priced.weight > 1:
