@@ -17,6 +17,9 @@ from tools.sql_page import sql_page
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 ROOMS = {
+    "attacks": "The outsider's bench: attacks, defences, and one scoreboard for all of them.",
+    "audit": "Does the code keep its promise: exact checks, and confident lower bounds.",
+    "understanding": "What ε means, with your own numbers filled in.",
     "curator": "The only door out: protect, explain, ask, and the ledger behind it.",
     "query": "From SQL to a measurement.",
     "engines": "Where rows stay.",
@@ -28,6 +31,8 @@ ROOMS = {
     "accounting": "Adding up losses.",
     "noise": "The random source and the laws.",
     "exact": "Rationals, balls and grids.",
+    "evidence": "What trials prove.",
+    "pages": "Standalone pages and their charts.",
 }
 
 

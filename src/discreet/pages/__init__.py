@@ -1,0 +1,1 @@
+"""Standalone pages: no network, no scripts, light and dark, readable on a phone."""

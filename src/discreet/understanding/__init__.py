@@ -1,0 +1,1 @@
+"""What ε means, in words, figures and charts that anybody can read, with their own numbers filled in."""
