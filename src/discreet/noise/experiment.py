@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["experiment"]
+__all__ = ["Chance", "experiment"]
+
+Chance = np.random.Generator
+"""What experiments draw from."""
 
 
-def experiment(seed: int) -> np.random.Generator:
+def experiment(seed: int) -> Chance:
     """The same draws again for the same seed."""
     return np.random.default_rng(seed)
