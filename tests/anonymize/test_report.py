@@ -9,7 +9,6 @@ from html.parser import HTMLParser
 import pyarrow as pa
 import pytest
 
-from discreet.anonymize.charts import columns_chart, meter
 from discreet.anonymize.class_sizes import size_shares
 from discreet.anonymize.curator_price import epsilon_within
 from discreet.anonymize.intervals import intervals
@@ -23,6 +22,7 @@ from discreet.catalog.budget import Budget
 from discreet.curator.curator import Curator
 from discreet.errors import InvalidValue
 from discreet.mechanisms.laplace import Laplace
+from discreet.pages.charts import columns_chart, meter
 from tests.texts.tables import FIGURE_1
 
 ROWS = 120

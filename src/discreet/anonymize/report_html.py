@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING
 
-from discreet.anonymize.charts import columns_chart, meter, paired_meters
 from discreet.anonymize.class_sizes import size_shares
 from discreet.anonymize.danger import FOR_THE_OWNER, NOT_PRIVACY
 from discreet.anonymize.figures import figure, share
-from discreet.anonymize.report_style import STYLE
 from discreet.anonymize.report_words import (
     headline,
     loss_figures,
@@ -20,6 +18,22 @@ from discreet.anonymize.report_words import (
     verdict_words,
 )
 from discreet.anonymize.risk import Risks
+from discreet.pages.charts import columns_chart, meter, paired_meters
+from discreet.pages.page import (
+    code_block,
+    details,
+    entries,
+    figures,
+    footer,
+    mark,
+    page,
+    paragraph,
+    quiet,
+    section,
+    table,
+    warning,
+)
+from discreet.pages.page import figure as picture
 
 if TYPE_CHECKING:
     from discreet.anonymize.report import Comparison, TableReport
@@ -35,11 +49,10 @@ def report_html(report: TableReport) -> str:
     """The page."""
     found = report.comparison
     parts = [
-        f"<h1>{escape(report.name)}</h1>",
-        f'<p class="warning">{escape(NOT_PRIVACY)}</p>',
-        f'<p class="quiet">{escape(FOR_THE_OWNER)}</p>',
-        f'<p class="headline">{escape(headline(report))}</p>',
-        f'<p class="quiet">{escape(report.how)}</p>' if report.how else "",
+        warning(NOT_PRIVACY),
+        quiet(FOR_THE_OWNER),
+        paragraph(headline(report), "headline"),
+        quiet(report.how) if report.how else "",
         _models(report),
         _violating(report),
         _sizes(report),
@@ -48,44 +61,22 @@ def report_html(report: TableReport) -> str:
         *([] if found is None else [_losses(found), _histograms(found)]),
         _dangers(report),
         _price(report),
-        "<footer>Made by Discreet. Questions and figures are the same whenever the report is made again.</footer>",
+        footer("Made by Discreet. Questions and figures are the same whenever the report is made again."),
     ]
-    head = (
-        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<meta name="color-scheme" content="light dark">'
-        f"<title>{escape(report.name)}: what publishing it tells</title><style>{STYLE}</style>"
-    )
-    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body><main>{"".join(parts)}</main></body></html>\n'
-
-
-def _section(title: str, *parts: str) -> str:
-    return f"<section><h2>{escape(title)}</h2>{''.join(parts)}</section>"
-
-
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of cells that are HTML already; it scrolls by itself where it is too wide."""
-    head = f"<thead><tr>{''.join(f'<th>{name}</th>' for name in header)}</tr></thead>" if header else ""
-    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return f'<div class="scroll"><table>{head}<tbody>{body}</tbody></table></div>'
+    return page(f"{report.name}: what publishing it tells", parts, heading=report.name)
 
 
 def _models(report: TableReport) -> str:
-    asked = [[_mark(one.holds), escape(one.model.name), escape(verdict_words(one))] for one in report.checked.verdicts]
+    asked = [[mark(one.holds), escape(one.model.name), escape(verdict_words(one))] for one in report.checked.verdicts]
     strictest = [
         [escape(one.model), escape(one.column or ""), escape(strictest_words(one))] for one in report.checked.measures
     ]
-    held = f"<details{'' if asked else ' open'}><summary>The strictest that holds</summary>"
-    return _section(
+    held = table(["model", "column", "strictest"], strictest)
+    return section(
         "Models",
-        _table([], asked) if asked else "",
-        held,
-        _table(["model", "column", "strictest"], strictest),
-        "</details>",
+        table([], asked) if asked else "",
+        details("The strictest that holds", held, shown=not asked),
     )
-
-
-def _mark(holds: bool) -> str:
-    return '<span class="good">yes</span>' if holds else '<span class="bad">no</span>'
 
 
 def _violating(report: TableReport) -> str:
@@ -102,7 +93,7 @@ def _violating(report: TableReport) -> str:
         for one in found
     ]
     title = f"Classes that break a model: the {len(found)} smallest"
-    return _section(title, _table(["rows", *map(escape, (*quasi, *sensitive))], rows))
+    return section(title, table(["rows", *quasi, *sensitive], rows))
 
 
 def _values(counts: dict[str, int]) -> str:
@@ -112,36 +103,34 @@ def _values(counts: dict[str, int]) -> str:
 
 def _sizes(report: TableReport) -> str:
     after = size_shares(report.checked.classes.sizes)
-    words = (
-        '<p class="quiet">The share of rows in classes of each size. The fewer rows in small classes, the better.</p>'
-    )
+    words = quiet("The share of rows in classes of each size. The fewer rows in small classes, the better.")
     if report.comparison is None:
         rows = [[escape(name), meter(value), share(value)] for name, value in after.items()]
-        return _section("Class sizes", words, _table(["size", "", "rows"], rows))
+        return section("Class sizes", words, table(["size", "", "rows"], rows))
     before = size_shares(report.comparison.sizes)
     rows = [
         [escape(name), paired_meters(before[name], value), f"{share(before[name])}<br>{share(value)}"]
         for name, value in after.items()
     ]
-    return _section("Class sizes", words, _LEGEND, _table(["size", "", "rows"], rows))
+    return section("Class sizes", words, _LEGEND, table(["size", "", "rows"], rows))
 
 
 def _risks(report: TableReport) -> str:
     before = report.comparison.risks if report.comparison is not None else None
     rows = [_risk_row(name, None if before is None else one(before), one(report.risks)) for name, one in _RISKS]
     limit = share(report.risks.threshold)
-    words = (
-        f'<p class="quiet">A prosecutor knows that a person is in the table, a journalist does not, a marketer wants '
-        f"many people at once. Rows with a risk above {limit} are at risk. Averages are over rows.</p>"
+    words = quiet(
+        "A prosecutor knows that a person is in the table, a journalist does not, a marketer wants many people at "
+        f"once. Rows with a risk above {limit} are at risk. Averages are over rows."
     )
     people = ""
     if report.population is not None:
         found = report.population
-        people = (
-            f"<p>Of {found.population:,} people about {figure(found.estimate)} are unique ({share(found.share)}; "
-            "an estimate from a model of the population, not a bound).</p>"
+        people = paragraph(
+            f"Of {found.population:,} people about {figure(found.estimate)} are unique ({share(found.share)}; "
+            "an estimate from a model of the population, not a bound)."
         )
-    return _section("Who can be found", words, _LEGEND if before else "", _table(["risk", "", ""], rows), people)
+    return section("Who can be found", words, _LEGEND if before else "", table(["risk", "", ""], rows), people)
 
 
 _RISKS: tuple[tuple[str, Callable[[Risks], float]], ...] = (
@@ -165,8 +154,8 @@ def _columns(report: TableReport) -> str:
         [escape(", ".join(one.columns)), share(one.distinction), share(one.separation), share(one.uniqueness)]
         for one in report.distinctions[:_MOST_SETS]
     ]
-    words = f"<p>{escape(separating_words(report))}</p>"
-    return _section("What tells rows apart", words, _table(["columns", "distinction", "separation", "unique"], rows))
+    words = paragraph(separating_words(report))
+    return section("What tells rows apart", words, table(["columns", "distinction", "separation", "unique"], rows))
 
 
 def _losses(found: Comparison) -> str:
@@ -175,33 +164,36 @@ def _losses(found: Comparison) -> str:
         for one in found.losses
     ]
     figures = [[escape(name), escape(value)] for name, value in loss_figures(found)]
-    return _section("What was lost", _table(["column", "", "loss", "NCP"], bars), _table([], figures))
+    return section("What was lost", table(["column", "", "loss", "NCP"], bars), table([], figures))
 
 
 def _histograms(found: Comparison) -> str:
-    words = (
-        '<p class="quiet">What a reader of the release expects, each cell spread over the values that it may be.</p>'
-    )
+    words = quiet("What a reader of the release expects, each cell spread over the values that it may be.")
     parts = [
-        f"<figure><figcaption>{escape(one.column)} <small>moved by {share(one.distance)}</small></figcaption>"
-        f"{columns_chart(one.bars, [('before', one.before), ('after', one.after)])}</figure>"
+        picture(
+            one.column,
+            columns_chart(one.bars, [("before", one.before), ("after", one.after)], f"{one.column}, before and after"),
+            f"moved by {share(one.distance)}",
+        )
         for one in found.histograms
     ]
-    return _section("Before and after", words, _LEGEND, f'<div class="charts">{"".join(parts)}</div>')
+    return section("Before and after", words, _LEGEND, figures(parts))
 
 
 def _dangers(report: TableReport) -> str:
     rows = [
-        f"<li><h3>{escape(one.name)}{f' <small>{escape(one.column)}</small>' if one.column else ''}</h3>"
-        f"{'' if one.share is None else meter(one.share, 'danger')}<p>{escape(one.words)}</p></li>"
+        f"<h3>{escape(one.name)}{f' <small>{escape(one.column)}</small>' if one.column else ''}</h3>"
+        f"{'' if one.share is None else meter(one.share, 'danger')}{paragraph(one.words)}"
         for one in report.dangers
     ]
-    return _section("What an attacker can still do", f'<ul class="dangers">{"".join(rows)}</ul>')
+    return section("What an attacker can still do", entries(rows))
 
 
 def _price(report: TableReport) -> str:
-    commands = "\n".join(escape(line) for line in report.price.commands)
-    return _section(
+    price = report.price
+    return section(
         "The private alternative",
-        f"<pre>{escape(report.price.sql)}</pre><p>{escape(price_words(report))}</p><pre>{commands}</pre>",
+        code_block(price.sql),
+        paragraph(price_words(report)),
+        code_block("\n".join(price.commands)),
     )

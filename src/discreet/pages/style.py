@@ -1,4 +1,4 @@
-"""How the page of a report looks."""
+"""How pages look: one sheet, with the colours as variables so that light and dark differ in nothing else."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ __all__ = ["STYLE"]
 
 STYLE = """
 :root{--paper:#fff;--ink:#1b2430;--quiet:#5a6675;--line:#dde3ea;--track:#eceff3;--before:#9aa5b1;--after:#2563b8;
---danger:#c2410c;--good:#166534;--bad:#b42318;--warn:#fff6e0;--warnline:#d9a21b}
+--danger:#c2410c;--good:#166534;--bad:#b42318;--warn:#fff6e0;--warnline:#d9a21b;
+--hot:214 69 29;--line0:#2563b8;--line1:#c2410c;--line2:#15803d;--line3:#7c3aed;--line4:#a16207;--line5:#be185d}
 @media (prefers-color-scheme:dark){:root{--paper:#12161c;--ink:#e6eaf0;--quiet:#9aa7b6;--line:#2b333e;--track:#232a33;
---before:#77828f;--after:#6aa8f7;--danger:#f08a4b;--good:#5fd08a;--bad:#ff8a7a;--warn:#2b2410;--warnline:#c9971f}}
+--before:#77828f;--after:#6aa8f7;--danger:#f08a4b;--good:#5fd08a;--bad:#ff8a7a;--warn:#2b2410;--warnline:#c9971f;
+--hot:240 106 60;--line0:#6aa8f7;--line1:#f08a4b;--line2:#5fd08a;--line3:#b79bff;--line4:#e0b84a;--line5:#f58bbf}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif}
 main{max-width:56rem;margin:0 auto;padding:1.5rem 1rem 3rem}
@@ -34,11 +36,31 @@ rect.before{fill:var(--before)}rect.after{fill:var(--after)}rect.danger{fill:var
 .legend{font-size:.85rem;color:var(--quiet);margin:.2rem 0}.legend .key:first-child{margin-left:0}
 .good{color:var(--good);font-weight:600}.bad{color:var(--bad);font-weight:600}
 .charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:1.2rem}
+.plot{max-width:40rem;margin:.6rem 0 1rem}.plot>svg{display:block;width:100%;height:auto;overflow:visible}
+.plot text{font-size:13px;fill:var(--quiet);stroke:none}.plot .axis{stroke:var(--quiet)}.plot .rule{stroke:var(--line)}
+@media (min-width:44rem){.plot text{font-size:10px}}
+.plot .reference,.sample .reference{stroke:var(--ink);stroke-dasharray:2 3}
+.plot path,.sample path{fill:none;stroke-width:2;stroke-linejoin:round}.plot .band{stroke:none;fill-opacity:.18}
+.sample{display:inline-block;width:2rem;height:.8rem;margin-right:.35rem;vertical-align:-1px}
+.names{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;font-size:.85rem;color:var(--quiet);
+list-style:none;margin:.3rem 0;padding:0}
+.s0{stroke:var(--line0);fill:var(--line0)}
+.s1{stroke:var(--line1);fill:var(--line1);stroke-dasharray:7 3}
+.s2{stroke:var(--line2);fill:var(--line2);stroke-dasharray:2 3}
+.s3{stroke:var(--line3);fill:var(--line3);stroke-dasharray:9 3 2 3}
+.s4{stroke:var(--line4);fill:var(--line4);stroke-dasharray:12 3}
+.s5{stroke:var(--line5);fill:var(--line5);stroke-dasharray:4 2 1 2}
+.mark{stroke-dasharray:none}
+.heat td,.heat thead th{text-align:center;padding:.3rem .5rem;border:1px solid var(--line)}
+.heat tbody th{white-space:nowrap}
+.heat td{width:auto;min-width:4.2rem;white-space:nowrap;background:rgb(var(--hot) / var(--heat,0))}
+.heat td .meter{height:4px;margin:2px 0 0}
+.heat td.unknown{color:var(--quiet)}
 figure{margin:0;min-width:0}figcaption{font-weight:600;overflow-wrap:anywhere}
 .columns svg{display:block;width:100%;height:7rem;border-bottom:1px solid var(--line)}
 .ends{display:flex;justify-content:space-between;gap:1rem;font-size:.78rem;color:var(--quiet)}
 .ends span{overflow-wrap:anywhere;max-width:48%}.ends span:last-child{text-align:right}
-.dangers{list-style:none;margin:0;padding:0}.dangers li{margin:0 0 1.1rem}.dangers p{margin:.1rem 0 0}
+.entries{list-style:none;margin:0;padding:0}.entries li{margin:0 0 1.1rem}.entries p{margin:.1rem 0 0}
 summary{cursor:pointer;color:var(--quiet)}
 pre{background:var(--track);padding:.7rem .9rem;border-radius:4px;white-space:pre-wrap;
 overflow-wrap:anywhere;font-size:.85rem}

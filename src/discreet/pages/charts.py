@@ -14,7 +14,7 @@ def meter(value: float, kind: str = "after") -> str:
     """A bar for a share from 0 to 1."""
     width = 100 * min(max(value, 0.0), 1.0)
     return (
-        '<svg class="meter" role="img" aria-hidden="true"><rect class="track" width="100%" height="100%" rx="3"/>'
+        '<svg class="meter" aria-hidden="true"><rect class="track" width="100%" height="100%" rx="3"/>'
         f'<rect class="{escape(kind)}" width="{width:.2f}%" height="100%" rx="3"/></svg>'
     )
 
@@ -24,10 +24,11 @@ def paired_meters(before: float, after: float) -> str:
     return f'<span class="pair">{meter(before, "before")}{meter(after, "after")}</span>'
 
 
-def columns_chart(labels: Sequence[str], series: Sequence[tuple[str, Sequence[float]]]) -> str:
+def columns_chart(labels: Sequence[str], series: Sequence[tuple[str, Sequence[float]]], title: str = "") -> str:
     """Upright bars, one group for each label; every series is a kind (``before``, ``after``) with its values.
 
     The drawing is stretched to the width of the page, so it holds no words; each bar tells its value when pointed at.
+    ``title`` is what a screen reader says of it.
     """
     most = max((value for _, values in series for value in values), default=0.0) or 1.0
     wide = len(series) + 1
@@ -37,8 +38,10 @@ def columns_chart(labels: Sequence[str], series: Sequence[tuple[str, Sequence[fl
         for place, value in enumerate(values)
     ]
     ends = f"<span>{escape(labels[0])}</span><span>{escape(labels[-1])}</span>" if len(labels) > 1 else ""
+    name = f' aria-label="{escape(title)}"' if title else ""
     return (
-        f'<div class="columns"><svg viewBox="0 0 {len(labels) * wide} {_TALL}" preserveAspectRatio="none" role="img">'
+        f'<div class="columns"><svg viewBox="0 0 {len(labels) * wide} {_TALL}" preserveAspectRatio="none"'
+        f' role="img"{name}>'
         f'{"".join(bars)}</svg><div class="ends">{ends}</div></div>'
     )
 
