@@ -1,0 +1,1 @@
+"""What owners have tried: statistics, limits, refusals, samples, noise, anonymized tables, and the curator."""

@@ -1,0 +1,1 @@
+"""What outsiders do with what they see, one attack a file."""

@@ -1,0 +1,135 @@
+"""The table under attack: one row a person, what others know of them, and what they must not learn.
+
+>>> import pyarrow as pa
+>>> people = People.of(pa.table({"age": [28, 34, 28], "zip": [1, 1, 2], "ill": ["no", "yes", "no"]}), ["age"], "ill")
+>>> people.size, people.secret.values
+(3, ('no', 'yes'))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from discreet.anonymize.roles import Roles
+from discreet.anonymize.source import arrow_table
+from discreet.errors import InvalidValue
+
+__all__ = ["Coded", "Codes", "People"]
+
+Codes = npt.NDArray[np.int64]
+_MOST_SECRETS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A column as places in the sorted list of its values."""
+
+    codes: Codes
+    """For every person the place of the value."""
+    values: tuple[str, ...]
+    """The values that occur, in their order, as text; everybody knows them."""
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Rows, of which the outsider knows the quasi-identifiers and wants the secret."""
+
+    table: pa.Table
+    """The quasi-identifiers and the secret, as they came."""
+    quasi: tuple[str, ...]
+    """What others know."""
+    secret_name: str
+    """The column that nobody should learn."""
+    columns: Mapping[str, Coded]
+    """Every column, coded."""
+    numbers: Codes
+    """For every row the number of its person, by which questions can name one."""
+    marked: npt.NDArray[np.bool_]
+    """The secrets that count as "yes" where an attack wants one bit: those that split the people most evenly."""
+
+    @classmethod
+    def of(cls, source: Any, quasi: Sequence[str], secret: str) -> People:
+        """The people of ``source``: a path, an Arrow table, or a frame, with one row a person."""
+        rows = arrow_table(source)
+        roles = Roles.of(rows.column_names, quasi=quasi, sensitive=secret)
+        if rows.num_rows < 2:
+            raise InvalidValue("a table must have at least two people to attack", rows.num_rows)
+        table = rows.select([*roles.quasi, secret])
+        columns = {name: _coded(table[name]) for name in roles.quasi}
+        columns[secret] = _grouped(table[secret])
+        if len(columns[secret].values) < 2:
+            rule = "a secret must differ between people"
+            raise InvalidValue(rule, f"<one value in '{secret}'>", "name another column as sensitive")
+        return cls(table, roles.quasi, secret, columns, np.arange(rows.num_rows), _marked(columns[secret]))
+
+    @property
+    def size(self) -> int:
+        """How many people there are."""
+        return len(self.numbers)
+
+    @property
+    def secret(self) -> Coded:
+        """The secret of everybody."""
+        return self.columns[self.secret_name]
+
+    @property
+    def bits(self) -> npt.NDArray[np.bool_]:
+        """For every person whether the secret is a marked one."""
+        return self.marked[self.secret.codes]
+
+    def take(self, rows: Codes) -> People:
+        """Some of the people; values and numbers stay as they are, and so does what counts as "yes"."""
+        columns = {name: Coded(column.codes[rows], column.values) for name, column in self.columns.items()}
+        numbers = self.numbers[rows]
+        return People(self.table.take(pa.array(rows)), self.quasi, self.secret_name, columns, numbers, self.marked)
+
+    def renumbered(self) -> People:
+        """The same people, numbered from 0."""
+        return replace(self, numbers=np.arange(self.size))
+
+
+def _coded(column: pa.ChunkedArray) -> Coded:
+    encoded = column.combine_chunks().dictionary_encode()
+    values = encoded.dictionary.to_pylist()
+    order = np.array(sorted(range(len(values)), key=lambda place: values[place]), np.int64)
+    ranks = np.empty(len(values) + 1, np.int64)
+    ranks[order] = np.arange(len(values))
+    ranks[-1] = len(values)
+    codes = ranks[np.asarray(encoded.indices.fill_null(len(values)), np.int64)]
+    missing = ("(missing)",) if column.null_count else ()
+    return Coded(codes, (*(str(values[place]) for place in order), *missing))
+
+
+def _grouped(column: pa.ChunkedArray) -> Coded:
+    """The secret as it is, or four ranges of it where it is a number of many values."""
+    coded = _coded(column)
+    if len(coded.values) <= _MOST_SECRETS or not _is_number(column.type):
+        return coded
+    counts = np.bincount(coded.codes, minlength=len(coded.values))
+    quarter = np.minimum(4 * (np.cumsum(counts) - counts) // len(coded.codes), 3)
+    groups, codes = np.unique(quarter, return_inverse=True)
+    names = tuple(_range(np.flatnonzero(quarter == group), coded.values) for group in groups)
+    return Coded(codes[coded.codes], names)
+
+
+def _marked(secret: Coded) -> npt.NDArray[np.bool_]:
+    shares = np.bincount(secret.codes, minlength=len(secret.values)) / len(secret.codes)
+    order = np.argsort(-shares, kind="stable")
+    taken = 1 + int(np.argmin(np.abs(np.cumsum(shares[order])[:-1] - 0.5)))
+    chosen = np.zeros(len(shares), np.bool_)
+    chosen[order[:taken]] = True
+    return chosen
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def _range(places: Codes, values: Sequence[str]) -> str:
+    return f"{values[places[0]]} to {values[places[-1]]}"

@@ -1,0 +1,124 @@
+"""Who is in the table, who is attacked, and what is true: everything that an attack is run on and scored by.
+
+The truth never reaches the attack: it gets views and `Knowledge`, and the scene keeps the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.attacks.attack import Attack, Goal, Guesses, Knowledge
+from discreet.attacks.defence import Defence
+from discreet.attacks.people import Codes, People
+from discreet.attacks.score import Score, scored
+from discreet.noise.experiment import Chance, experiment
+
+__all__ = ["Inapplicable", "Scene"]
+
+_MOST_PEOPLE = 20_000
+_MOST_KNOWN_WRONG = 2
+_CONTROLS = 5  # one in so many people is left out of the table, to see what is learned without being in it
+
+
+@dataclass(frozen=True)
+class Inapplicable:
+    """An attack that this defence leaves nothing to do."""
+
+    reason: str
+    """Why, in a sentence."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """One attack's stage, the same for every defence."""
+
+    attack: Attack
+    """Who attacks."""
+    everybody: People
+    """The outside list, by number."""
+    releases: tuple[Codes, ...]
+    """For every release the numbers of the people in it."""
+    targets: Codes
+    """Whom the attack is about."""
+    controls: Codes
+    """People who are in no release, guessed in the same way."""
+    seed: int
+    """Where all chance but the curator's comes from."""
+
+    @classmethod
+    def of(cls, attack: Attack, people: People, seed: int = 0) -> Scene:
+        """Divide the people for one attack: a table, overlapping tables, or members and others."""
+        chance = experiment(seed)
+        size = min(people.size, attack.most_people or _MOST_PEOPLE)
+        everybody = people.take(np.sort(chance.permutation(people.size)[:size])).renumbered()
+        if attack.goal is Goal.MEMBERSHIP:
+            return cls._of_members(attack, everybody, chance.permutation(size), seed)
+        is_inferring = attack.goal is Goal.VALUE
+        controls, inside = np.split(chance.permutation(size), [size // _CONTROLS if is_inferring else 0])
+        targets, others = np.split(inside, [min(attack.most_targets, len(inside))])
+        releases = [np.sort(np.concatenate([targets, part])) for part in np.array_split(others, attack.releases)]
+        return cls(attack, everybody, tuple(releases), targets, controls[: attack.most_targets], seed)
+
+    @classmethod
+    def _of_members(cls, attack: Attack, everybody: People, order: Codes, seed: int) -> Scene:
+        members, others = np.array_split(order, 2)
+        each = min(attack.most_targets // 2, len(others) // 2)
+        targets = np.concatenate([members[:each], others[:each]])
+        return cls(attack, everybody, (np.sort(members),), targets, others[:0], seed)
+
+    def run(self, defence: Defence) -> Score | Inapplicable:
+        """The attack against one defence."""
+        chance = experiment(self.seed + 1)
+        views = [defence.defend(self.everybody.take(rows), self.everybody, chance) for rows in self.releases]
+        reason = self.attack.does_not_apply(views[0])
+        if reason:
+            return Inapplicable(reason)
+        people = np.concatenate([self.targets, self.controls])
+        guesses = self.attack.guess(views, self._known(people, chance), chance)
+        asked, refused = sum(view.asked for view in views), sum(view.refused for view in views)
+        score = self._score(guesses, slice(len(self.targets)), self.targets)
+        control = self._score(guesses, slice(len(self.targets), None), self.controls).right
+        return replace(score, asked=asked, refused=refused, control=control if len(self.controls) else None)
+
+    def _score(self, guesses: Guesses, part: slice, people: Codes) -> Score:
+        truth = self._truth(people)
+        return scored(Guesses(guesses.values[part], guesses.note), truth, np.full(len(people), self._usual()))
+
+    def _truth(self, people: Codes) -> Codes:
+        match self.attack.goal:
+            case Goal.VALUE:
+                return self.everybody.secret.codes[people]
+            case Goal.BIT:
+                return self.everybody.bits[people].astype(np.int64)
+            case Goal.MEMBERSHIP:
+                return np.isin(people, self.releases[0]).astype(np.int64)
+
+    def _usual(self) -> int:
+        """What guesses without the release say of everybody."""
+        everybody = np.arange(self.everybody.size)
+        return int(np.bincount(self._truth(everybody)).argmax())
+
+    def _known(self, people: Codes, chance: Chance) -> Knowledge:
+        is_tracing = self.attack.goal is Goal.MEMBERSHIP
+        strangers = np.setdiff1d(np.arange(self.everybody.size), np.concatenate([*self.releases, people]))
+        return Knowledge(
+            {name: self.everybody.columns[name] for name in self.everybody.quasi},
+            self.everybody.secret_name,
+            self.everybody.secret.values,
+            self.everybody.marked,
+            people,
+            self._known_wrong(people, chance),
+            self.everybody.take(people) if is_tracing else None,
+            self.everybody.take(strangers) if is_tracing else None,
+        )
+
+    def _known_wrong(self, people: Codes, chance: Chance) -> npt.NDArray[np.bool_]:
+        """For every target some secrets that the outsider has ruled out: two, and never all but one."""
+        values = len(self.everybody.secret.values)
+        drawn = chance.random((len(people), values))
+        drawn[np.arange(len(people)), self.everybody.secret.codes[people]] = 2  # the true one is never ruled out
+        ruled_out = min(_MOST_KNOWN_WRONG, values - 2)
+        return drawn.argsort(axis=1).argsort(axis=1) < ruled_out

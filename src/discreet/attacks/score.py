@@ -1,0 +1,80 @@
+"""How well an attack did, beside guessing without the release.
+
+Right is a guess that is true. Where the attack claims nothing, the guess of the baseline stands in for it. The baseline
+knows how often every secret occurs and nothing else of the release, so it guesses the most frequent one.
+
+An attack is said to beat guessing where it is right so much more often than the baseline, on the targets on which the
+two differ, that a fair coin would do so with probability 1/1000 at most (a sign test).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.attacks.attack import Guesses
+from discreet.attacks.people import Codes
+from discreet.evidence.proportion import Proportion
+
+__all__ = ["ALARM", "Score", "scored"]
+
+ALARM = Fraction(1, 1000)
+"""How often guessing is mistaken for an attack that works."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """One attack against one defence."""
+
+    right: Proportion
+    """Guesses that are true, of all targets."""
+    baseline: Proportion
+    """The same for guessing without the release."""
+    claims: Proportion
+    """Claims that are true, of those that the attack made."""
+    beats: bool
+    """Whether it does better than guessing, beyond chance."""
+    asked: int = 0
+    """How many questions were asked."""
+    refused: int = 0
+    """How many of them were refused."""
+    note: str = ""
+    """A sentence about how it went."""
+    control: Proportion | None = None
+    """The same attack on people who are not in the table: what is learned of everybody, and not from their record."""
+
+    @property
+    def advantage(self) -> float:
+        """By how much it is right more often than guessing."""
+        return self.right.rate - self.baseline.rate
+
+
+def scored(guesses: Guesses, truth: Codes, baseline: Codes, asked: int = 0, refused: int = 0) -> Score:
+    """Hold the guesses against the truth."""
+    claimed = guesses.values >= 0
+    made = np.where(claimed, guesses.values, baseline)
+    right, by_guessing = made == truth, baseline == truth
+    return Score(
+        _proportion(right),
+        _proportion(by_guessing),
+        _proportion(right[claimed]),
+        _beats(int((right & ~by_guessing).sum()), int((by_guessing & ~right).sum())),
+        asked,
+        refused,
+        guesses.note,
+    )
+
+
+def _proportion(hits: npt.NDArray[np.bool_]) -> Proportion:
+    return Proportion(int(hits.sum()), len(hits))
+
+
+def _beats(only_attack: int, only_baseline: int) -> bool:
+    """P(at least so many heads of so many fair coins) ≤ ALARM, exactly."""
+    differ = only_attack + only_baseline
+    ways = sum(comb(differ, heads) for heads in range(only_attack, differ + 1))
+    return bool(ways <= ALARM * 2**differ)
