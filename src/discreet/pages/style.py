@@ -40,7 +40,8 @@ rect.before{fill:var(--before)}rect.after{fill:var(--after)}rect.danger{fill:var
 .plot text{font-size:13px;fill:var(--quiet);stroke:none}.plot .axis{stroke:var(--quiet)}.plot .rule{stroke:var(--line)}
 @media (min-width:44rem){.plot text{font-size:10px}}
 .plot .reference,.sample .reference{stroke:var(--ink);stroke-dasharray:2 3}
-.plot path,.sample path{fill:none;stroke-width:2;stroke-linejoin:round}.plot .band{stroke:none;fill-opacity:.18}
+.plot path,.sample path{fill:none;stroke-width:2;stroke-linejoin:round}
+.plot .rule,.plot .axis{stroke-width:1}.plot .band{stroke:none;fill-opacity:.18}
 .sample{display:inline-block;width:2rem;height:.8rem;margin-right:.35rem;vertical-align:-1px}
 .names{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;font-size:.85rem;color:var(--quiet);
 list-style:none;margin:.3rem 0;padding:0}
@@ -52,7 +53,7 @@ list-style:none;margin:.3rem 0;padding:0}
 .s5{stroke:var(--line5);fill:var(--line5);stroke-dasharray:4 2 1 2}
 .mark{stroke-dasharray:none}
 .heat td,.heat thead th{text-align:center;padding:.3rem .5rem;border:1px solid var(--line)}
-.heat tbody th{white-space:nowrap}
+.heat tbody th{min-width:6.5rem;border-bottom:1px solid var(--line)}
 .heat td{width:auto;min-width:4.2rem;white-space:nowrap;background:rgb(var(--hot) / var(--heat,0))}
 .heat td .meter{height:4px;margin:2px 0 0}
 .heat td.unknown{color:var(--quiet)}
