@@ -24,6 +24,7 @@ _FLAT = 1e-9
 _INTERVALS = 6
 _MOST_DECADES = 6
 _FEW_DECADES = 2
+_FEWEST_TICKS = 2
 _STEPS = (1, 2, 5, 10)
 _PLAIN_BELOW = 1e6
 _PLAIN_FROM = 1e-4
@@ -80,6 +81,8 @@ class Scale:
         within = (1, 2, 5) if last - first <= _FEW_DECADES else (1,)
         found = [part * 10.0**power for power in range(first, last + 1, apart) for part in within]
         inside = [value for value in found if self.least * (1 - _FLAT) <= value <= self.most * (1 + _FLAT)]
+        if len(inside) < _FEWEST_TICKS:  # a narrow range, such as 6 to 9, has no such number
+            return self._ticks()
         return [(value, _words(value, max(0, -math.floor(math.log10(value) + _FLAT)))) for value in inside]
 
 
