@@ -57,7 +57,7 @@ from discreet.noise.law import open_probability
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.loss import Loss, Pure, ZeroConcentrated
 from discreet.query.answered import answered
-from discreet.query.measure import Measured, measure
+from discreet.query.measure import Measured, Run, measure
 from discreet.query.output_names import labelled, shares_of
 from discreet.query.plan import BlockPlan
 from discreet.query.question import ExpectedError, Question, fingerprint_of
@@ -271,7 +271,7 @@ class Curator:
         receipt = self.ledger.charge(f"plan:{plan}", plan.encode(), prices, note)
         is_new = receipt.answer is None
         if is_new:
-            found = [measure(one, snapshot.run, self._source) for one in plans]
+            found = [self._measured(one, snapshot.run) for one in plans]
             receipt = self.ledger.settle(f"plan:{plan}", stored(found))
         measured = {id(one.plan): one for one in restored(receipt.answer or b"", plans)}
         told = _Told(receipt, versions, confidence, is_new, raw, tuple(prices), plans, len(questions) > 1)
@@ -281,6 +281,10 @@ class Curator:
             else self._public_answer(question, confidence)
             for text, question in zip(texts, questions, strict=True)
         ]
+
+    def _measured(self, plan: BlockPlan, run: Run) -> Measured:
+        """What a plan releases, measured on these rows; an audit, which watches a door of its own, does so here."""
+        return measure(plan, run, self._source)
 
     def rehearse(
         self,

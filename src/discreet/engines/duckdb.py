@@ -120,9 +120,13 @@ class DuckDBEngine(Engine):
     def _open(self, manifest: Manifest) -> DuckDBSnapshot:
         settings = self.settings(self._spill(manifest))
         return attended(
-            lambda: DuckDBSnapshot(manifest, self.store.root, settings, self.timeout, self.owner_log),
+            lambda: self._connected(manifest, settings),
             interrupt=lambda: None,  # it is over in milliseconds
         )
+
+    def _connected(self, manifest: Manifest, settings: Settings) -> DuckDBSnapshot:
+        """The files of a manifest, opened for questions; an audit opens them in a way that it can watch."""
+        return DuckDBSnapshot(manifest, self.store.root, settings, self.timeout, self.owner_log)
 
     def settings(self, spill: Path | None) -> Settings:
         """DuckDB's settings, with the folder where it may put what does not fit in memory; none means nowhere."""

@@ -16,8 +16,9 @@ import pyarrow as pa
 from discreet.exact.grid import LARGEST_STEPS, Integers
 from discreet.noise.choice import GumbelChoice
 from discreet.noise.source import Source, Stream
-from discreet.query.choice import Choice, ModeChoice, TopChoice
+from discreet.query.choice import ModeChoice, TopChoice
 from discreet.query.groups import Groups
+from discreet.query.onlooker import Chosen, Hidden, Onlooker
 from discreet.query.parts import People, Values
 from discreet.query.plan import BlockPlan
 from discreet.query.statement import counted_apart, histogram_of, sums_of, weights_of
@@ -42,24 +43,34 @@ class Measured:
     """Per choice, one grid point or the position of one value per group."""
 
 
-def measure(plan: BlockPlan, run: Run, source: Source) -> Measured:
-    """Read the rows, add noise, and forget the exact sums."""
+def measure(plan: BlockPlan, run: Run, source: Source, onlooker: Onlooker | None = None) -> Measured:
+    """Read the rows, add noise, and forget the exact sums; an ``onlooker`` is for audits alone."""
     stream = source.open()
     if plan.top is not None:
-        return _top_groups(plan, plan.top, run, stream)
+        return _top_groups(plan, plan.top, run, stream, onlooker)
     if plan.rule is None:
         groups = public_groups(plan)
-        held = None
+        noisy: dict[int, list[Integers]] = {}
     else:
-        groups, held = _shown(plan, run, stream)
+        groups, held = _shown(plan, run, stream, onlooker)
+        noisy = {plan.rule.held: [held]}
     exact = exact_sums(plan, groups, run, without=None if plan.rule is None else plan.rule.held)
-    noisy = [
-        [sums + priced.noise.draw(len(groups), stream) for sums in found]
-        for found, priced in zip(exact, plan.parts, strict=True)
-    ]
-    if plan.rule is not None and held is not None:
-        noisy[plan.rule.held] = [held]
-    return Measured(plan, groups, noisy, [_chosen(plan, groups, choice, run, source) for choice in plan.choices])
+    for k in range(len(plan.parts)):
+        if k not in noisy:
+            noisy[k] = [_noisy(plan, (k, j), groups, sums, stream, onlooker) for j, sums in enumerate(exact[k])]
+    chosen = [_chosen(plan, groups, k, run, source, onlooker) for k in range(len(plan.choices))]
+    return Measured(plan, groups, [noisy[k] for k in range(len(plan.parts))], chosen)
+
+
+def _noisy(
+    plan: BlockPlan, which: tuple[int, int], groups: Groups, exact: Integers, stream: Stream, onlooker: Onlooker | None
+) -> Integers:
+    """The integers of one part with the noise of the plan."""
+    law = plan.parts[which[0]].noise
+    noise = law.draw(len(exact), stream)
+    if onlooker is not None:
+        onlooker(Hidden(*which, groups, law, exact, noise))
+    return exact + noise
 
 
 def public_groups(plan: BlockPlan) -> Groups:
@@ -107,37 +118,51 @@ def _integers(table: pa.Table, column: str) -> Integers:
     return np.asarray(table[column].fill_null(0).cast(pa.int64()), np.int64)
 
 
-def _shown(plan: BlockPlan, run: Run, stream: Stream) -> tuple[Groups, Integers]:
+def _shown(plan: BlockPlan, run: Run, stream: Stream, onlooker: Onlooker | None) -> tuple[Groups, Integers]:
     """The keys that pass the threshold, and how many people hold each, with noise."""
     if plan.rule is None:
         raise AssertionError("only keys that are not public need a rule")
     priced = plan.parts[plan.rule.held]
     table = run(*counted_apart(plan, priced))
-    noisy = _integers(table, "s") + priced.noise.draw(table.num_rows, stream)
+    noise = priced.noise.draw(table.num_rows, stream)
+    if onlooker is not None:
+        groups, drawn = Groups.shown(plan.block.keys, table), table.append_column("noise", pa.array(noise))
+        placed = _placed(groups, drawn, "s"), _placed(groups, drawn, "noise")
+        onlooker(Hidden(plan.rule.held, 0, groups, priced.noise, *placed))
+    noisy = _integers(table, "s") + noise
     passed = noisy >= plan.rule.threshold
     table = table.append_column("noisy", pa.array(noisy)).filter(pa.array(passed))
     groups = Groups.shown(plan.block.keys, table)
     return groups, _placed(groups, table, "noisy")
 
 
-def _top_groups(plan: BlockPlan, top: TopChoice, run: Run, stream: Stream) -> Measured:
+def _top_groups(plan: BlockPlan, top: TopChoice, run: Run, stream: Stream, onlooker: Onlooker | None) -> Measured:
     """The groups that were chosen; their ranks stand where their counts would."""
     everywhere = public_groups(plan)
     weights = _placed(everywhere, run(*weights_of(plan, top)), "s")
     best_first = GumbelChoice(weights, top.factor).podium(top.picks, stream)
+    if onlooker is not None:
+        onlooker(Chosen(top, 0, everywhere, [(np.arange(len(weights)), weights)], best_first))
     order = np.argsort(best_first)
     groups = replace(everywhere, codes=everywhere.codes[best_first[order]])
     return Measured(plan, groups, [], [(top.picks - order).astype(np.int64)])
 
 
-def _chosen(plan: BlockPlan, groups: Groups, choice: Choice, run: Run, source: Source) -> Integers:
+def _chosen(
+    plan: BlockPlan, groups: Groups, place: int, run: Run, source: Source, onlooker: Onlooker | None
+) -> Integers:
+    choice = plan.choices[place]
     table = run(*histogram_of(plan, choice))
     if isinstance(choice, ModeChoice):
-        return _modes(groups, choice, table, source)
-    found = np.empty(len(groups), np.int64)
-    for place, (points, weights) in enumerate(_histograms(groups, table)):
-        found[place] = choose_quantile(points, weights, choice, source.open())
-    return found
+        weights = [(np.arange(len(row)), row) for row in _value_weights(groups, choice, table)]
+        found = [GumbelChoice(row, choice.factor).draw(1, source.open())[0] for _, row in weights]
+    else:
+        weights = _histograms(groups, table)
+        found = [choose_quantile(*histogram, choice, source.open()) for histogram in weights]
+    picked = np.array(found, np.int64)
+    if onlooker is not None:
+        onlooker(Chosen(choice, place, groups, weights, picked))
+    return picked
 
 
 def _histograms(groups: Groups, table: pa.Table) -> list[tuple[Integers, Integers]]:
@@ -151,14 +176,14 @@ def _histograms(groups: Groups, table: pa.Table) -> list[tuple[Integers, Integer
     return list(zip(np.split(points[order], cuts), np.split(weights[order], cuts), strict=True))
 
 
-def _modes(groups: Groups, choice: ModeChoice, table: pa.Table, source: Source) -> Integers:
-    """The position of a heavy value, per group."""
+def _value_weights(groups: Groups, choice: ModeChoice, table: pa.Table) -> Integers:
+    """The weight of every listed value, one row per group."""
     places, kept = groups.places(table)
     if choice.aggregate.argument is None:
         raise AssertionError("a mode is one of the values of something")
     named = table.select(["x"]).rename_columns(["k0"])
     values, listed = Groups.all_of([choice.aggregate.argument], [choice.values]).places(named)
     both = kept & listed
-    scores = np.zeros((len(groups), len(choice.values)), np.int64)
-    np.add.at(scores, (places[both[kept]], values[both[listed]]), _integers(table, "s")[both])
-    return np.array([GumbelChoice(row, choice.factor).draw(1, source.open())[0] for row in scores], np.int64)
+    weights = np.zeros((len(groups), len(choice.values)), np.int64)
+    np.add.at(weights, (places[both[kept]], values[both[listed]]), _integers(table, "s")[both])
+    return weights
