@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from discreet.attacks.attack import Attack, Goal, Guesses
 from discreet.attacks.defences.raw import RawStatistics
 from discreet.attacks.methods.direct import DirectQuestion
-from discreet.attacks.scene import Scene
+from discreet.attacks.scene import Inapplicable, Scene
 from tests.attacks.crowd import crowd
 
 
@@ -15,3 +18,69 @@ def test_exact_answers_about_one_person_tell_everything():
     assert score.beats
     assert 0.3 < score.baseline.rate < 0.7
     assert (score.asked, score.refused) == (1, 0)
+
+
+class Recording(Attack):
+    """Keeps what it was given."""
+
+    name = needs = claims = "recording"
+
+    def __init__(self, goal=Goal.VALUE, releases=1, **limits):
+        self.goal, self.releases = goal, releases
+        self.__dict__.update(limits)
+
+    def guess(self, views, known, chance):
+        self.views, self.known = views, known
+        return Guesses(np.full(len(known.targets), -1))
+
+
+def run(attack: Recording, size: int = 400) -> tuple[Scene, Recording]:
+    scene = Scene.of(attack, crowd(size))
+    scene.run(RawStatistics())
+    return scene, attack
+
+
+def test_controls_are_guessed_but_are_in_no_release():
+    scene, attack = run(Recording(releases=2, most_targets=50))
+    assert attack.known.targets.tolist() == [*scene.targets, *scene.controls]
+    assert len(scene.targets) == len(scene.controls) == 50
+    for release in scene.releases:
+        assert np.isin(scene.targets, release).all()
+        assert not np.isin(scene.controls, release).any()
+
+
+def test_overlapping_releases_share_the_targets_alone():
+    scene, _ = run(Recording(releases=3, most_targets=50))
+    shared = set.intersection(*(set(release.tolist()) for release in scene.releases))
+    assert shared == set(scene.targets.tolist())
+
+
+def test_half_of_the_traced_people_are_members():
+    scene, attack = run(Recording(Goal.MEMBERSHIP, most_targets=60))
+    assert np.isin(scene.targets, scene.releases[0]).sum() == 30
+    assert attack.known.profiles.numbers.tolist() == scene.targets.tolist()
+    strangers = attack.known.outsiders.numbers
+    assert not np.isin(strangers, [*scene.releases[0], *scene.targets]).any()
+    assert len(strangers) == 170
+
+
+def test_the_truth_is_never_ruled_out_and_two_others_are():
+    scene, attack = run(Recording())
+    people = attack.known.targets
+    excluded = attack.known.excluded
+    assert (excluded.sum(axis=1) == 2).all()
+    assert not excluded[np.arange(len(people)), scene.everybody.secret.codes[people]].any()
+
+
+def test_an_attack_that_needs_a_small_table_gets_one():
+    scene, attack = run(Recording(Goal.BIT, most_people=40, most_targets=100))
+    assert attack.views[0].rows == 40
+    assert len(scene.targets) == 40
+
+
+def test_a_defence_that_leaves_nothing_to_do_says_so():
+    class Idle(Recording):
+        def does_not_apply(self, view):
+            return "there are no classes"
+
+    assert Scene.of(Idle(), crowd()).run(RawStatistics()) == Inapplicable("there are no classes")

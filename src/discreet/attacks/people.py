@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from pyarrow import compute
 
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.source import arrow_table
@@ -95,15 +96,24 @@ class People:
 
 
 def _coded(column: pa.ChunkedArray) -> Coded:
-    encoded = column.combine_chunks().dictionary_encode()
+    encoded = _plain(column).combine_chunks().dictionary_encode()
     values = encoded.dictionary.to_pylist()
     order = np.array(sorted(range(len(values)), key=lambda place: values[place]), np.int64)
     ranks = np.empty(len(values) + 1, np.int64)
     ranks[order] = np.arange(len(values))
     ranks[-1] = len(values)
     codes = ranks[np.asarray(encoded.indices.fill_null(len(values)), np.int64)]
-    missing = ("(missing)",) if column.null_count else ()
+    missing = ("(missing)",) if encoded.null_count else ()
     return Coded(codes, (*(str(values[place]) for place in order), *missing))
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The values themselves, with NaN as missing."""
+    if pa.types.is_null(column.type):
+        return column.cast(pa.string())
+    if pa.types.is_floating(column.type):
+        return compute.if_else(compute.is_nan(column), None, column)
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def _grouped(column: pa.ChunkedArray) -> Coded:
