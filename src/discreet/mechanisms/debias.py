@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import betaincinv
 from scipy.stats import binom
 
 from discreet.errors import InvalidValue
+from discreet.evidence.proportion import Proportion
 from discreet.exact.ball import ln_up
 
 __all__ = ["MOST_REPORTS", "Debias", "hoeffding_size"]
@@ -78,10 +78,8 @@ class Debias:
 
     def population_interval(self, reported: int, n: int, confidence: Fraction) -> tuple[float, float]:
         """The share of the population that the ``n`` were drawn from independently (Clopper and Pearson 1934)."""
-        failure = float(1 - confidence) / 2
-        low = betaincinv(reported, n - reported + 1, failure) if reported else 0.0
-        high = betaincinv(reported + 1, n - reported, 1 - failure) if reported < n else 1.0
-        return self._share(float(low) - _FLOAT_SLACK), self._share(float(high) + _FLOAT_SLACK)
+        failure, seen = float(1 - confidence) / 2, Proportion(reported, n)
+        return self._share(seen.lower(failure) - _FLOAT_SLACK), self._share(seen.upper(failure) + _FLOAT_SLACK)
 
     def _share(self, rate: float) -> float:
         return min(max((rate - self.no) / self.gap, 0.0), 1.0)
