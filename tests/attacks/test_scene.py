@@ -65,7 +65,7 @@ def test_half_of_the_traced_people_are_members():
 
 
 def test_the_truth_is_never_ruled_out_and_two_others_are():
-    scene, attack = run(Recording())
+    scene, attack = run(Recording(rules_out=True))
     people = attack.known.targets
     excluded = attack.known.excluded
     assert (excluded.sum(axis=1) == 2).all()
@@ -84,3 +84,29 @@ def test_a_defence_that_leaves_nothing_to_do_says_so():
             return "there are no classes"
 
     assert Scene.of(Idle(), crowd()).run(RawStatistics()) == Inapplicable("there are no classes")
+
+
+def test_nothing_is_ruled_out_for_an_attack_that_needs_no_such_knowledge():
+    _, attack = run(Recording())
+    assert not attack.known.excluded.any()
+
+
+def test_guessing_without_the_release_knows_what_was_ruled_out_too():
+    scene, attack = run(Recording(rules_out=True))
+    times = np.bincount(scene.everybody.secret.codes)
+    truth = scene.everybody.secret.codes[scene.targets]
+    best = [max(np.flatnonzero(~row), key=lambda value: times[value]) for row in attack.known.excluded]
+    score = scene.run(RawStatistics())
+    assert score.baseline.hits == (np.array(best)[: len(truth)] == truth).sum()
+
+
+def test_every_defence_meets_the_same_knowledge():
+    class Drawing(RawStatistics):
+        def defend(self, people, everybody, chance):
+            chance.random(7)
+            return super().defend(people, everybody, chance)
+
+    scene, attack = run(Recording(rules_out=True))
+    before = attack.known.excluded
+    scene.run(Drawing())
+    np.testing.assert_array_equal(before, attack.known.excluded)

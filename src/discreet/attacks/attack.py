@@ -76,6 +76,8 @@ class Attack(ABC):
     """How many people it attacks at most, so that it ends in seconds."""
     most_people: int | None = None
     """How many people the table may have, where the attack needs a small one."""
+    rules_out: bool = False
+    """Whether some values are known to be wrong for each target; guesses without the release know it too, then."""
 
     @abstractmethod
     def guess(self, views: Sequence[View], known: Knowledge, chance: Chance) -> Guesses:

@@ -77,15 +77,17 @@ class Scene:
         if reason:
             return Inapplicable(reason)
         people = np.concatenate([self.targets, self.controls])
-        guesses = self.attack.guess(views, self._known(people, chance), chance)
+        known = self._known(people, experiment(self.seed + 2))  # drawn apart: the same for every defence
+        guesses = self.attack.guess(views, known, chance)
         asked, refused = sum(view.asked for view in views), sum(view.refused for view in views)
-        score = self._score(guesses, slice(len(self.targets)), self.targets)
-        control = self._score(guesses, slice(len(self.targets), None), self.controls).right
+        usual = self._usual(known.excluded)
+        inside = len(self.targets)
+        score = self._score(guesses, usual, slice(inside), self.targets)
+        control = self._score(guesses, usual, slice(inside, None), self.controls).right
         return replace(score, asked=asked, refused=refused, control=control if len(self.controls) else None)
 
-    def _score(self, guesses: Guesses, part: slice, people: Codes) -> Score:
-        truth = self._truth(people)
-        return scored(Guesses(guesses.values[part], guesses.note), truth, np.full(len(people), self._usual()))
+    def _score(self, guesses: Guesses, usual: Codes, part: slice, people: Codes) -> Score:
+        return scored(Guesses(guesses.values[part], guesses.note), self._truth(people), usual[part])
 
     def _truth(self, people: Codes) -> Codes:
         match self.attack.goal:
@@ -96,10 +98,12 @@ class Scene:
             case Goal.MEMBERSHIP:
                 return np.isin(people, self.releases[0]).astype(np.int64)
 
-    def _usual(self) -> int:
-        """What guesses without the release say of everybody."""
-        everybody = np.arange(self.everybody.size)
-        return int(np.bincount(self._truth(everybody)).argmax())
+    def _usual(self, excluded: npt.NDArray[np.bool_]) -> Codes:
+        """What guesses without the release say of every target: the most frequent of what is not ruled out."""
+        times = np.bincount(self._truth(np.arange(self.everybody.size)), minlength=excluded.shape[1])
+        if not self.attack.rules_out:
+            return np.full(len(excluded), times.argmax())
+        return np.asarray(np.where(excluded, -1, times).argmax(axis=1))
 
     def _known(self, people: Codes, chance: Chance) -> Knowledge:
         is_tracing = self.attack.goal is Goal.MEMBERSHIP
@@ -118,7 +122,7 @@ class Scene:
     def _known_wrong(self, people: Codes, chance: Chance) -> npt.NDArray[np.bool_]:
         """For every target some secrets that the outsider has ruled out: two, and never all but one."""
         values = len(self.everybody.secret.values)
+        ruled_out = min(_MOST_KNOWN_WRONG, values - 2) if self.attack.rules_out else 0
         drawn = chance.random((len(people), values))
         drawn[np.arange(len(people)), self.everybody.secret.codes[people]] = 2  # the true one is never ruled out
-        ruled_out = min(_MOST_KNOWN_WRONG, values - 2)
         return drawn.argsort(axis=1).argsort(axis=1) < ruled_out

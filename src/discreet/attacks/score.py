@@ -38,6 +38,10 @@ class Score:
     """Claims that are true, of those that the attack made."""
     beats: bool
     """Whether it does better than guessing, beyond chance."""
+    gained: int = 0
+    """Targets on which it is right and guessing is not."""
+    lost: int = 0
+    """Targets on which guessing is right and it is not."""
     asked: int = 0
     """How many questions were asked."""
     refused: int = 0
@@ -58,11 +62,14 @@ def scored(guesses: Guesses, truth: Codes, baseline: Codes, asked: int = 0, refu
     claimed = guesses.values >= 0
     made = np.where(claimed, guesses.values, baseline)
     right, by_guessing = made == truth, baseline == truth
+    gained, lost = int((right & ~by_guessing).sum()), int((by_guessing & ~right).sum())
     return Score(
         _proportion(right),
         _proportion(by_guessing),
         _proportion(right[claimed]),
-        _beats(int((right & ~by_guessing).sum()), int((by_guessing & ~right).sum())),
+        _beats(gained, lost),
+        gained,
+        lost,
         asked,
         refused,
         guesses.note,
