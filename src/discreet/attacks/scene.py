@@ -5,6 +5,8 @@ The truth never reaches the attack: it gets views and `Knowledge`, and the scene
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +16,7 @@ from discreet.attacks.attack import Attack, Goal, Guesses, Knowledge
 from discreet.attacks.defence import Defence
 from discreet.attacks.people import Codes, People
 from discreet.attacks.score import Score, scored
+from discreet.attacks.view import View
 from discreet.noise.experiment import Chance, experiment
 
 __all__ = ["Inapplicable", "Scene"]
@@ -72,7 +75,14 @@ class Scene:
     def run(self, defence: Defence) -> Score | Inapplicable:
         """The attack against one defence."""
         chance = experiment(self.seed + 1)
-        views = [defence.defend(self.everybody.take(rows), self.everybody, chance) for rows in self.releases]
+        with ExitStack() as opened:
+            views = [opened.enter_context(closing(self._view(defence, rows, chance))) for rows in self.releases]
+            return self._attacked(views, chance)
+
+    def _view(self, defence: Defence, rows: Codes, chance: Chance) -> View:
+        return defence.defend(self.everybody.take(rows), self.everybody, chance)
+
+    def _attacked(self, views: Sequence[View], chance: Chance) -> Score | Inapplicable:
         reason = self.attack.does_not_apply(views[0])
         if reason:
             return Inapplicable(reason)

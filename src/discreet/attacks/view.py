@@ -63,6 +63,9 @@ class View(ABC):
         self.refused += int(np.isnan(found).sum())
         return found
 
+    def close(self) -> None:  # noqa: B027  most hold nothing
+        """Let go of what stands behind the answers, where it holds files."""
+
     @abstractmethod
     def _counts(self, questions: Sequence[Question]) -> list[Counts]: ...
 
