@@ -102,8 +102,8 @@ class _Told:
     is_new: bool
     raw: bool
     accounts: tuple[str, ...]
-    plans: list[BlockPlan]
-    is_batch: bool
+    batch: dict[str, Any]
+    """What a batch cost as a whole, composed once for all its answers; empty for a single question."""
 
 
 class Curator:
@@ -274,7 +274,8 @@ class Curator:
             found = [self._measured(one, snapshot.run) for one in plans]
             receipt = self.ledger.settle(f"plan:{plan}", stored(found))
         measured = {id(one.plan): one for one in restored(receipt.answer or b"", plans)}
-        told = _Told(receipt, versions, confidence, is_new, raw, tuple(prices), plans, len(questions) > 1)
+        batch = batch_facts(plans, _BATCH_DELTA) if len(questions) > 1 else {}
+        told = _Told(receipt, versions, confidence, is_new, raw, tuple(prices), batch)
         return [
             self._answer(text, question, [measured[id(one)] for one in question.plans], told)
             if question.plans
@@ -359,7 +360,7 @@ class Curator:
     def _answer(self, sql: str, question: Question, measured: list[Measured], told: _Told) -> Answer:
         table, error = self._above(question, measured, told.confidence, told.raw)
         facts = facts_of(sql, question, told.receipt, told.versions, measured, self.catalog, self.ledger)
-        facts |= batch_facts(told.plans, _BATCH_DELTA) if told.is_batch else {}
+        facts |= told.batch
         notes = notes_of(question, told.confidence) + notes_on_values(table)
         left, entry = self._left(told.accounts), told.receipt.position
         certificate = issue(facts, self._signer)
