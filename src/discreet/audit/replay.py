@@ -1,0 +1,198 @@
+"""Record and replay: the same questions to two real curators whose tables differ by one person.
+
+Whatever the two sessions show but noisy values must be the same to the letter: refusals, prices, statements, columns,
+laws of noise, balances, ledgers. What noise hides may differ, by no more than was declared for that noise; the
+difference is computed exactly, not estimated, so a finding here has no false alarms at all. What passes has passed for
+these neighbours and these questions.
+
+>>> import pyarrow as pa
+>>> from discreet.catalog.budget import Budget
+>>> from discreet.curator.stated import stated_policy
+>>> people = pa.table({"person": list(range(40)), "smokes": [k % 4 == 0 for k in range(40)]})
+>>> policy = stated_policy(people, table="survey", unit="person", budget=Budget(1))
+>>> report = replay(people, policy, ["SELECT COUNT(*) FROM survey WHERE smokes"], epsilon="0.5", neighbours=2)
+>>> report.is_sound, report.lines[0].claimed, report.lines[0].observed
+(True, 0.5, 0.5)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from discreet.audit.replay_comparison import compared, observed_loss
+from discreet.audit.replay_neighbours import neighbours_of, rows_of
+from discreet.audit.replay_session import Session, World, recorded
+from discreet.catalog.policy_file import read as read_policy
+from discreet.catalog.table import Table
+from discreet.errors import DiscreetError, InvalidValue
+from discreet.exact.rational import Number, integer, positive
+from discreet.noise.experiment import experiment
+from discreet.privacy.loss import Pure
+from discreet.query.shares import amount_of
+
+__all__ = ["ReplayFinding", "ReplayLine", "ReplayReport", "replay", "replay_worlds"]
+
+_NEIGHBOURS = 8
+_MOST_NEIGHBOURS = 1000
+
+
+@dataclass(frozen=True)
+class ReplayFinding:
+    """Something that tells neighbours apart."""
+
+    question: str
+    """The question; empty where it concerns the whole session."""
+    neighbour: str
+    """How the other table differed."""
+    words: str
+    """What is wrong."""
+    detail: str
+    """What was seen on the two sides. It can hold what rows hold: for the owner's eyes alone."""
+
+    def __str__(self) -> str:
+        about = f"{self.question}: " if self.question else ""
+        return f"{about}{self.words} ({self.neighbour}): {self.detail}"
+
+
+@dataclass(frozen=True)
+class ReplayLine:
+    """One question: what was declared, and the most that one person changed."""
+
+    question: str
+    """In SQL."""
+    unit: str
+    """ε or ρ: what the two numbers are; empty where nothing was measured."""
+    claimed: float | None
+    """What the question was charged."""
+    observed: float | None
+    """The loss of the neighbour that changed most, exactly."""
+    neighbour: str
+    """Which one that was."""
+    refusal: str | None
+    """Why it was not answered."""
+
+
+@dataclass(frozen=True)
+class ReplayReport:
+    """Claimed against observed for every question, and whatever tells neighbours apart."""
+
+    table: str
+    """Whose neighbours were tried."""
+    relation: str
+    """What neighbours are."""
+    neighbours: tuple[str, ...]
+    """How each differed."""
+    lines: tuple[ReplayLine, ...]
+    """One per question."""
+    findings: tuple[ReplayFinding, ...]
+    """What is wrong; nothing where all is well."""
+    skipped: tuple[str, ...]
+    """Neighbours that the policy does not allow, so that the door did not take them in, and why."""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing told the neighbours apart by more than was declared."""
+        return not self.findings
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data, for JSON."""
+        return {
+            "table": self.table,
+            "relation": self.relation,
+            "sound": self.is_sound,
+            "neighbours": list(self.neighbours),
+            "questions": [vars(line) for line in self.lines],
+            "findings": [vars(finding) for finding in self.findings],
+            "skipped": list(self.skipped),
+        }
+
+    def __str__(self) -> str:
+        asked = "1 question" if len(self.lines) == 1 else f"{len(self.lines)} questions"
+        title = f"{asked} to {self.table} and to {len(self.neighbours)} neighbours of it ({self.relation})"
+        lines = [_line_text(line) for line in self.lines]
+        verdict = "nothing but noise tells them apart" if self.is_sound else f"{len(self.findings)} findings:"
+        return "\n".join([title, *lines, verdict, *(f"- {finding}" for finding in self.findings)])
+
+
+def _line_text(line: ReplayLine) -> str:
+    if line.refusal is not None:
+        return f"  refused    {line.question}: {line.refusal}"
+    if line.claimed is None:
+        return f"  public     {line.question}"
+    if not line.claimed:
+        return f"  free: asked before  {line.question}"
+    return f"  {line.unit} {line.claimed:.6g} claimed, {line.observed:.6g} observed  {line.question}"
+
+
+def replay(
+    table: Any,
+    policy: Table | str | Path,
+    questions: Sequence[str],
+    *,
+    epsilon: Number = 1,
+    neighbours: int | None = None,
+    seed: int = 0,
+) -> ReplayReport:
+    """Ask ``questions`` about a table and about neighbours of it, and find whatever tells them apart.
+
+    Everything happens in temporary folders, with the budget of the policy; a curator that answers people is not
+    touched. ``neighbours`` is how many to try, telling ones first; ``seed`` chooses the others.
+    """
+    stated = policy if isinstance(policy, Table) else read_policy(policy)
+    if not questions or isinstance(questions, str):
+        raise InvalidValue("a replay needs a list of questions", questions or "<none>")
+    positive(epsilon, "epsilon")
+    if stated.public:
+        raise InvalidValue("a public table has no people to protect", stated.name)
+    most = _NEIGHBOURS if neighbours is None else integer(neighbours, "neighbours", least=1, most=_MOST_NEIGHBOURS)
+    rows = rows_of(table, stated)
+    others = neighbours_of(rows, stated, most, experiment(seed))
+    worlds = [(other.words, [(other.rows, stated)]) for other in others]
+    return replay_worlds([(rows, stated)], worlds, questions, epsilon=epsilon)
+
+
+def replay_worlds(
+    world: World, others: Sequence[tuple[str, World]], questions: Sequence[str], *, epsilon: Number = 1
+) -> ReplayReport:
+    """The same for several tables at once, and neighbours that the caller made, each with words about it."""
+    with TemporaryDirectory(prefix="discreet-replay-") as folder:
+        base = recorded(Path(folder) / "here", world, questions, epsilon)
+        sessions: dict[str, Session] = {}
+        skipped = []
+        for place, (words, other) in enumerate(others):
+            try:
+                sessions[_unlike(words, sessions)] = recorded(Path(folder) / str(place), other, questions, epsilon)
+            except DiscreetError as refused:
+                skipped.append(f"{words}: {refused}")
+    findings = [
+        ReplayFinding(found.question, words, found.words, found.detail)
+        for words, session in sessions.items()
+        for found in compared(base, session)
+    ]
+    lines = tuple(_line(base, sessions, place) for place in range(len(questions)))
+    policy = world[-1][1]
+    return ReplayReport(policy.name, str(policy.neighbours), tuple(sessions), lines, tuple(findings), tuple(skipped))
+
+
+def _unlike(words: str, taken: dict[str, Session]) -> str:
+    found, number = words, 2
+    while found in taken:
+        found, number = f"{words} ({number})", number + 1
+    return found
+
+
+def _line(base: Session, sessions: dict[str, Session], place: int) -> ReplayLine:
+    asked = base.asked[place]
+    plan = asked.facts.get("plan")
+    if asked.refusal is not None or plan is None or plan.price is None:
+        return ReplayLine(asked.sql, "", None, None, "", asked.refusal)
+    answered = {words: session.asked[place] for words, session in sessions.items()}
+    observed = {words: observed_loss(asked, other) for words, other in answered.items() if other.refusal is None}
+    worst = max(observed, key=lambda words: observed[words][1], default="")
+    claimed, most = observed.get(worst, (amount_of(plan.price), 0.0))
+    unit = "ε" if isinstance(plan.price, Pure) else "ρ"
+    return ReplayLine(asked.sql, unit, float(claimed), most, worst, None)

@@ -1,0 +1,310 @@
+"""Replays find nothing wrong with the door as it is, and every bug that is planted in it. Nothing here is estimated."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from discreet.audit import replay_session
+from discreet.audit.replay import ReplayReport, replay, replay_worlds
+from discreet.catalog.budget import Budget
+from discreet.catalog.column import Column, ColumnType
+from discreet.catalog.table import ForeignKey, Table
+from discreet.curator import curator as curator_module
+from discreet.curator.curator import Curator
+from discreet.engines.identifier import quoted
+from discreet.errors import DiscreetError, InvalidValue, QueryRefused
+from discreet.noise.laplace import DiscreteLaplace
+from discreet.noise.source import Source
+from discreet.privacy.neighbours import Neighbours
+from discreet.query import measure as measure_module
+from discreet.query import plan as plan_module
+from discreet.query import relation as relation_module
+from discreet.query import statement as statement_module
+from discreet.query.measure import Measured, Run
+from discreet.query.onlooker import Onlooker
+from discreet.query.plan import BlockPlan
+
+Patch = pytest.MonkeyPatch
+
+PEOPLE = 24
+ROWS = pa.table(
+    {
+        "person": [k // 2 for k in range(2 * PEOPLE)] + [5] * 9,
+        "ward": (["a", "b", "c", "elsewhere"] * PEOPLE)[: 2 * PEOPLE] + ["b"] * 9,
+        "age": [(7 * k) % 130 for k in range(2 * PEOPLE)] + [44] * 9,
+        "cost": [float(13 * k % 170) - 20 for k in range(2 * PEOPLE)] + [None] * 9,
+        "note": ["tea" if k % 3 else "milk" for k in range(2 * PEOPLE + 9)],
+    }
+)
+COLUMNS = (
+    Column("person", ColumnType.INTEGER),
+    Column("ward", ColumnType.TEXT, keys=("a", "b", "c")),
+    Column("age", ColumnType.INTEGER, lower=0, upper=100),
+    Column("cost", ColumnType.REAL, lower=0, upper=100),
+    Column("note", ColumnType.TEXT),
+)
+QUESTIONS = [
+    "SELECT COUNT(*) FROM visits",
+    "SELECT ward, COUNT(*), AVG(age), SUM(cost) FROM visits GROUP BY ward",
+    "SELECT MEDIAN(age), MODE(ward), MAX(cost) FROM visits",
+    "SELECT COUNT(DISTINCT person), COUNT(DISTINCT age) FROM visits WHERE cost > 20",
+    "SELECT ward FROM visits GROUP BY ward ORDER BY COUNT(*) DESC LIMIT 1",
+    "SELECT note, COUNT(*), SUM(cost) FROM visits GROUP BY note",
+    "SELECT * FROM visits",
+    "SELECT COUNT(*) FROM visits",
+    "SELECT 1 AS one",
+]
+REFUSED_ALWAYS = "SELECT * FROM visits"
+
+
+def policy(neighbours: Neighbours = Neighbours.ADD_REMOVE_ONE, budget: Budget | None = None) -> Table:
+    return Table(
+        "visits",
+        COLUMNS,
+        unit="person",
+        budget=budget or Budget(100),
+        rows_per_unit=3,
+        groups_per_unit=2,
+        neighbours=neighbours,
+    )
+
+
+@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("budget", [Budget(5), Budget(5, "1e-6", "5e-7")], ids=["pure", "concentrated"])
+def test_the_door_as_it_is_tells_no_neighbours_apart(neighbours: Neighbours, budget: Budget) -> None:
+    report = replay(ROWS, policy(neighbours, budget), QUESTIONS, epsilon="0.5", neighbours=3)
+    assert report.is_sound, str(report)
+    assert len(report.neighbours) == 3
+    assert not report.skipped
+    for line in report.lines:
+        if line.claimed:
+            assert line.observed is not None
+            assert 0 < line.observed <= line.claimed * (1 + 1e-6)
+    lines = dict(zip(QUESTIONS[1:], report.lines[1:], strict=True))
+    assert lines[REFUSED_ALWAYS].refusal is not None
+    assert lines["SELECT COUNT(*) FROM visits"].claimed == 0  # asked before
+    assert lines["SELECT 1 AS one"].claimed is None
+
+
+def test_one_person_who_counts_in_full_costs_exactly_what_was_charged() -> None:
+    report = replay(ROWS, policy(), QUESTIONS[:2], epsilon="0.5", neighbours=3)
+    assert [line.observed for line in report.lines] == pytest.approx([0.5, 0.5], rel=1e-4)
+
+
+def test_a_report_is_words_and_data() -> None:
+    report = replay(ROWS, policy(), [QUESTIONS[0], REFUSED_ALWAYS], epsilon="0.5", neighbours=2)
+    assert "nothing but noise tells them apart" in str(report)
+    assert "ε 0.5 claimed, 0.499987 observed  SELECT COUNT(*)" in str(report)  # weights are rounded down
+    data = json.loads(json.dumps(report.to_dict()))
+    assert data["sound"] is True
+    assert [line["claimed"] for line in data["questions"]] == [0.5, None]
+
+
+def test_rows_that_are_people_need_no_unit() -> None:
+    table = replace(policy(), unit=None, rows_per_unit=1, columns=COLUMNS[1:])
+    report = replay(ROWS, table, QUESTIONS[:3], epsilon=1, neighbours=4)
+    assert report.is_sound, str(report)
+    assert report.lines[0].observed == 1
+
+
+def test_several_tables_are_replayed_with_neighbours_of_ones_own() -> None:
+    people = Table("people", (Column("id", ColumnType.INTEGER),), unit="id", budget=Budget(100))
+    visits = replace(policy(), unit=None, foreign_keys=(ForeignKey("person", "people", "id"),))
+    names = pa.table({"id": list(range(PEOPLE))})
+    fewer, left = names.slice(1), ROWS.filter(pc.greater(ROWS["person"], 0))
+    report = replay_worlds(
+        [(names, people), (ROWS, visits)],
+        [("the first person removed", [(fewer, people), (left, visits)])],
+        ["SELECT COUNT(*) FROM people", "SELECT COUNT(*) FROM visits"],
+        epsilon=1,
+    )
+    assert report.is_sound, str(report)
+    assert [line.observed for line in report.lines] == [1, pytest.approx(2 / 3)]
+
+
+# Planted bugs, each where the real door uses it.
+
+
+def forgotten_weights(patch: Patch) -> None:
+    sums_of = measure_module.sums_of
+    patch.setattr(measure_module, "sums_of", lambda plan: sums_of(replace(plan, rows_per_unit=1000)))
+
+
+def missing_clamps(patch: Patch) -> None:
+    def unclamped(argument: Any, origin: Fraction, step: Fraction, ends: Any, kind: str, statement: Any) -> str:
+        value = f"GREATEST(-1e6, LEAST(1e6, {argument.write(statement)}))"  # or it would fail, which is another bug
+        return f"CAST(({value} - {float(origin)}) * {float(1 / step)} AS {kind})"
+
+    patch.setattr(statement_module, "_on_grid", unclamped)
+    patch.setattr(relation_module, "normalised", lambda column, _: quoted(column.name))
+
+
+def replacing_counted_as_removing(patch: Patch) -> None:
+    patch.setattr(plan_module, "_times", lambda *_: 1)
+
+
+def choices_too_sharp(patch: Patch) -> None:
+    quantile_of = plan_module.quantile_of
+    patch.setattr(
+        plan_module, "quantile_of", lambda *given: replace(found := quantile_of(*given), factor=found.factor * 8)
+    )
+
+
+def people_in_every_group_they_hold(patch: Patch) -> None:
+    counted = measure_module.counted_apart
+
+    def unlimited(plan: BlockPlan, priced: plan_module.Priced) -> Any:
+        assert plan.rule is not None
+        return counted(replace(plan, rule=replace(plan.rule, per_unit=10)), replace(priced, most=10))
+
+    patch.setattr(measure_module, "counted_apart", unlimited)
+
+
+def _people_of(curator: Curator) -> int:
+    return int(curator.engine.run('SELECT COUNT(DISTINCT person) AS n FROM "visits"')["n"][0].as_py())
+
+
+def small_tables_refused(patch: Patch) -> None:
+    explain = Curator.explain
+
+    def careful(curator: Curator, sql: str, *given: Any) -> Any:
+        if _people_of(curator) < PEOPLE:
+            raise QueryRefused("there must be enough people")
+        return explain(curator, sql, *given)
+
+    patch.setattr(Curator, "explain", careful)
+
+
+def a_price_by_the_number_of_people(patch: Patch) -> None:
+    ask = Curator.ask
+
+    def by_people(curator: Curator, sql: str, epsilon: Any) -> Any:
+        return ask(curator, sql, Fraction(_people_of(curator), 100))
+
+    patch.setattr(Curator, "ask", by_people)
+
+
+def statements_by_the_number_of_people(patch: Patch) -> None:
+    ask = Curator.ask
+
+    def twice_for_many(curator: Curator, *given: Any) -> Any:
+        if _people_of(curator) > PEOPLE:
+            _people_of(curator)
+        return ask(curator, *given)
+
+    patch.setattr(Curator, "ask", twice_for_many)
+
+
+def a_cast_that_fails_on_one_row(patch: Patch) -> None:
+    patch.setattr(
+        statement_module, "_on_grid", lambda argument, *others: f"CAST({argument.write(others[-1])} AS SMALLINT)"
+    )
+    patch.setattr(relation_module, "normalised", lambda column, _: quoted(column.name))
+
+
+def a_run_that_always_fails(patch: Patch) -> None:
+    patch.setattr(measure_module, "sums_of", lambda plan: ("SELECT error('a row')", []))
+
+
+def noise_by_the_data(patch: Patch) -> None:
+    measure = replay_session.measure
+
+    def scaled(plan: BlockPlan, run: Run, source: Source, onlooker: Onlooker) -> Measured:
+        (count,) = run('SELECT COUNT(*) AS n FROM "visits"', [])["n"].to_pylist()
+        parts = [replace(priced, noise=DiscreteLaplace(priced.noise.scale + count)) for priced in plan.parts]
+        return measure(replace(plan, parts=parts), run, source, onlooker)
+
+    patch.setattr(replay_session, "measure", scaled)
+
+
+def less_noise_than_planned(patch: Patch) -> None:
+    measure = replay_session.measure
+
+    def quieter(plan: BlockPlan, run: Run, source: Source, onlooker: Onlooker) -> Measured:
+        parts = [replace(priced, noise=DiscreteLaplace(priced.noise.scale / 2)) for priced in plan.parts]
+        return measure(replace(plan, parts=parts), run, source, onlooker)
+
+    patch.setattr(replay_session, "measure", quieter)
+
+
+def small_counts_without_noise(patch: Patch) -> None:
+    stored = curator_module.stored
+
+    def rounded(found: list[Measured]) -> bytes:
+        return stored([replace(one, sums=[[each // 2 * 2 for each in part] for part in one.sums]) for one in found])
+
+    patch.setattr(curator_module, "stored", rounded)
+
+
+TOO_FAR = "one person moves what noise hides by more than was declared"
+
+
+@pytest.mark.parametrize(
+    ("bug", "question", "words"),
+    [
+        (forgotten_weights, QUESTIONS[0], TOO_FAR),
+        (missing_clamps, QUESTIONS[1], TOO_FAR),
+        (replacing_counted_as_removing, "SELECT ward, COUNT(*) FROM visits GROUP BY ward", TOO_FAR),
+        (choices_too_sharp, "SELECT MEDIAN(age) FROM visits", TOO_FAR),
+        (people_in_every_group_they_hold, "SELECT note, COUNT(*) FROM visits GROUP BY note", TOO_FAR),
+        (small_tables_refused, QUESTIONS[0], "what is refused depends on the rows"),
+        (small_tables_refused, QUESTIONS[0], "rows are read when only a price is asked for"),
+        (a_price_by_the_number_of_people, QUESTIONS[0], "the price depends on the rows"),
+        (a_price_by_the_number_of_people, QUESTIONS[0], "what the ledger holds depends on the rows"),
+        (statements_by_the_number_of_people, QUESTIONS[0], "the statements that are run depend on the rows"),
+        (a_cast_that_fails_on_one_row, "SELECT SUM(cost) FROM visits", "what is refused depends on the rows"),
+        (a_run_that_always_fails, "SELECT SUM(cost) FROM visits", "a run over the rows failed, and others might not"),
+        (noise_by_the_data, QUESTIONS[0], "the law of the noise depends on the rows"),
+        (less_noise_than_planned, QUESTIONS[0], "one person costs more than was charged"),
+        (small_counts_without_noise, QUESTIONS[0], "something is released that is not the exact value plus noise"),
+    ],
+)
+def test_a_planted_bug_is_found(monkeypatch: Patch, bug: Callable[[Patch], None], question: str, words: str) -> None:
+    replaced = bug is replacing_counted_as_removing
+    keys = bug is people_in_every_group_they_hold  # the fifth neighbour holds many
+    budget = Budget(100, "1e-6", "5e-7") if keys else Budget(100)
+    table = policy(Neighbours.REPLACE_ONE if replaced else Neighbours.ADD_REMOVE_ONE, budget)
+    bug(monkeypatch)
+    report = replay(ROWS, table, [question], epsilon="0.5", neighbours=5 if keys else 2)
+    assert not report.is_sound
+    assert words in {finding.words for finding in report.findings}, str(report)
+
+
+def test_neighbours_that_the_policy_forbids_are_left_out_with_the_reason() -> None:
+    table = replace(policy(), columns=(*COLUMNS[:2], replace(COLUMNS[2], constant_per_unit=True), *COLUMNS[3:]))
+    constant = ROWS.set_column(2, "age", pa.array([7 * p for p in ROWS["person"].to_pylist()]))
+    broken = constant.set_column(2, "age", pa.array(range(ROWS.num_rows)))
+    report = replay_worlds([(constant, table)], [("ages that differ", [(broken, table)])], QUESTIONS[:1])
+    assert report.neighbours == ()
+    assert report.skipped[0].startswith("ages that differ: ")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: replay(ROWS, policy(), []), "list of questions"),
+        (lambda: replay(ROWS, policy(), QUESTIONS[0]), "list of questions"),
+        (lambda: replay(ROWS, policy(), QUESTIONS, neighbours=0), "neighbours"),
+        (lambda: replay(ROWS.slice(0, 0), policy(Neighbours.REPLACE_ONE), QUESTIONS), "without people"),
+        (lambda: replay(ROWS, Table("visits", COLUMNS[1:2], public=True), QUESTIONS), "public"),
+        (lambda: replay(ROWS.drop_columns(["age"]), policy(), QUESTIONS), "age"),
+        (lambda: replay(ROWS, policy(), QUESTIONS, epsilon=-1), "epsilon"),
+    ],
+)
+def test_what_cannot_be_replayed_is_refused_in_words(call: Callable[[], ReplayReport], words: str) -> None:
+    with pytest.raises(DiscreetError, match=words):
+        call()
+
+
+def test_tables_whose_people_are_found_elsewhere_are_refused() -> None:
+    visits = replace(policy(), unit=None, foreign_keys=(ForeignKey("person", "people", "id"),))
+    with pytest.raises(InvalidValue, match="name their people"):
+        replay(ROWS, visits, QUESTIONS)
