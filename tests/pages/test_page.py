@@ -62,3 +62,10 @@ def test_details_are_open_on_demand() -> None:
 def test_lists_and_galleries_hold_their_parts() -> None:
     page = ParsedPage(parts.entries(["one", "two"]) + parts.figures([parts.figure("a", "b")]))
     assert [tag for tag, _ in page.seen] == ["ul", "li", "li", "div", "figure", "figcaption"]
+
+
+def test_a_framed_page_cannot_leave_its_frame() -> None:
+    whole = parts.page(EVIL, [])
+    frame = ParsedPage(parts.framed(whole))
+    assert [tag for tag, _ in frame.seen] == ["iframe"]
+    assert frame.having("iframe")[0]["srcdoc"] == whole

@@ -12,7 +12,6 @@ cost through the curator.
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -41,6 +40,7 @@ from discreet.anonymize.report_text import plain_text, report_text
 from discreet.anonymize.risk import DEFAULT_THRESHOLD, Risks, risks
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.source import arrow_table
+from discreet.pages.page import framed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -106,8 +106,7 @@ class TableReport:
         return report_html(self)
 
     def _repr_html_(self) -> str:
-        page = html.escape(self.to_html(), quote=True)
-        return f'<iframe srcdoc="{page}" style="width:100%;height:720px;border:0"></iframe>'
+        return framed(self.to_html())
 
     def __rich__(self) -> RenderableType:
         return report_text(self)

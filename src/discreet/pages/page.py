@@ -21,6 +21,7 @@ __all__ = [
     "figure",
     "figures",
     "footer",
+    "framed",
     "headline",
     "mark",
     "page",
@@ -43,6 +44,11 @@ def page(title: str, parts: Iterable[str], *, heading: str | None = None) -> str
     return (
         f'<!doctype html>\n<html lang="en"><head>{head}</head><body><main>{top}{"".join(parts)}</main></body></html>\n'
     )
+
+
+def framed(whole: str) -> str:
+    """A whole page in a frame, as notebooks show it: its style then touches nothing else."""
+    return f'<iframe srcdoc="{escape(whole)}" style="width:100%;height:720px;border:0"></iframe>'
 
 
 def section(title: str, *parts: str) -> str:
