@@ -24,7 +24,10 @@ class Published:
     """A table of classes. Who knows a person's quasi-identifiers knows the class, or that the person is not in it."""
 
     histograms: npt.NDArray[np.int64]
-    """For every class how many of its rows have each secret: classes down, secrets across."""
+    """For every class how many of its rows have each secret: classes down, secrets across.
+
+    Where several classes fit a person, their union comes after them, as a class of its own.
+    """
     class_of: Codes
     """For every person of the outside list the class that fits, -1 where none does."""
 
