@@ -31,6 +31,7 @@ td:has(svg){width:45%;min-width:5rem}td:has(svg)~td{white-space:nowrap}
 .pair .meter{height:8px;margin:3px 0}
 .track{fill:var(--track)}
 rect.before{fill:var(--before)}rect.after{fill:var(--after)}rect.danger{fill:var(--danger)}
+rect.whisker{fill:var(--ink);fill-opacity:.6}rect.level{fill:var(--ink)}
 .key{display:inline-block;width:.8rem;height:.8rem;border-radius:2px;margin:0 .3rem 0 .8rem;vertical-align:-1px}
 .key.before{background:var(--before)}.key.after{background:var(--after)}
 .legend{font-size:.85rem;color:var(--quiet);margin:.2rem 0}.legend .key:first-child{margin-left:0}

@@ -1,0 +1,54 @@
+"""All attacks and all defences there are, and how to name some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from discreet.attacks.attack import Attack
+from discreet.attacks.defence import Defence
+from discreet.attacks.defences.curator import CuratorDefence
+from discreet.attacks.defences.raw import RawStatistics
+from discreet.attacks.methods.direct import DirectQuestion
+from discreet.errors import InvalidValue
+from discreet.exact.rational import Number
+
+__all__ = ["chosen_attacks", "chosen_defences", "every_attack", "every_defence"]
+
+_Named = TypeVar("_Named", Attack, Defence)
+
+
+def every_attack() -> tuple[Attack, ...]:
+    """All attacks, those on published tables first."""
+    return (DirectQuestion(),)
+
+
+def every_defence(epsilons: Sequence[Number]) -> tuple[Defence, ...]:
+    """All defences: answers, then published tables, then the curator at every budget."""
+    return (RawStatistics(), *(CuratorDefence(epsilon) for epsilon in epsilons))
+
+
+def chosen_attacks(wanted: Sequence[Attack | str] | None) -> tuple[Attack, ...]:
+    """The attacks that are asked for, as they are or by a part of their names; all where nothing is asked for."""
+    return _chosen(wanted, every_attack(), "attack")
+
+
+def chosen_defences(wanted: Sequence[Defence | str] | None, epsilons: Sequence[Number]) -> tuple[Defence, ...]:
+    """The same for defences."""
+    return _chosen(wanted, every_defence(epsilons), "defence")
+
+
+def _chosen(wanted: Sequence[_Named | str] | None, known: tuple[_Named, ...], what: str) -> tuple[_Named, ...]:
+    if wanted is None:
+        return known
+    found = [one for each in wanted for one in (_named(each, known, what) if isinstance(each, str) else (each,))]
+    if not found:
+        raise InvalidValue(f"there must be at least one {what}", list(wanted), "leave it out for all")
+    return tuple({one.name: one for one in found}.values())
+
+
+def _named(words: str, known: tuple[_Named, ...], what: str) -> tuple[_Named, ...]:
+    found = tuple(one for one in known if words.strip() and words.strip().casefold() in one.name.casefold())
+    if not found:
+        raise InvalidValue(f"the {what} must be known", words, f"one of {', '.join(one.name for one in known)}")
+    return found

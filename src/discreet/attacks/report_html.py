@@ -1,0 +1,120 @@
+"""A scoreboard as one page: no network, no scripts, light and dark, readable on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import TYPE_CHECKING
+
+from discreet import __version__
+from discreet.attacks.attack import Attack
+from discreet.attacks.report_words import (
+    MARKS,
+    asked_words,
+    defence_words,
+    harm,
+    headline,
+    interval_words,
+    legend,
+    percent,
+    reading,
+    source_words,
+    targets_of,
+)
+from discreet.attacks.verdict import Verdict
+from discreet.pages.heat import HeatCell, heat_table
+from discreet.pages.interval_bar import interval_bar
+from discreet.pages.page import footer, page, paragraph, quiet, section, table
+from discreet.pages.page import headline as big
+
+if TYPE_CHECKING:
+    from discreet.attacks.scoreboard import Cell, Scoreboard
+
+__all__ = ["report_html"]
+
+_HEADER = ("", "", "right", "95 %", "outside", "ceiling", "questions", "")
+_EXPLAINED = (
+    "The bar is how often the attack is right, with its 95 % interval; the line across is guessing without the "
+    "release. “Outside” is the same attack on people who are in no release, “ceiling” the most that the promise of a "
+    "defence allows."
+)
+
+
+def report_html(board: Scoreboard, charts: Iterable[str] = ()) -> str:
+    """The page; ``charts`` are drawings that stand below the table."""
+    drawn = "".join(charts)
+    parts = [
+        big(headline(board)),
+        quiet(source_words(board)),
+        section("Every attack against every defence", _heat(board), _legend()),
+        section("What came of every defence", _defences(board)),
+        section("The same at scale", drawn) if drawn else "",
+        *(_attack(board, attack) for attack in board.attacks),
+        footer(
+            f"Made by Discreet {__version__} with seed {board.seed}. Whoever holds the table should read this alone."
+        ),
+    ]
+    return page(f"{board.name}: attacks on every defence", parts, heading=f"Attacks on {board.name}")
+
+
+def _heat(board: Scoreboard) -> str:
+    cells = [[_heat_cell(board.cell(attack, defence)) for attack in board.attacks] for defence in board.defences]
+    guessing = [HeatCell(None, _guessing(board, attack), "Guessing without the release.") for attack in board.attacks]
+    names = ["guessing", *(defence.name for defence in board.defences)]
+    return heat_table(names, [attack.name for attack in board.attacks], [guessing, *cells], "right")
+
+
+def _guessing(board: Scoreboard, attack: Attack) -> str:
+    found = next((cell.score for cell in board.of(attack) if cell.score is not None), None)
+    return "–" if found is None else percent(found.baseline.rate)
+
+
+def _heat_cell(cell: Cell) -> HeatCell:
+    if cell.score is None or cell.verdict is None:
+        return HeatCell(None, "–", cell.reason)
+    score = cell.score
+    tip = (
+        f"{cell.attack} against {cell.defence}: {score.right.hits} of {score.right.trials} right, guessing "
+        f"{score.baseline.hits}; {cell.verdict.value}."
+    )
+    return HeatCell(harm(cell), f"{percent(score.right.rate)} {MARKS[cell.verdict]}".rstrip(), tip)
+
+
+def _legend() -> str:
+    return table([], [[escape(sign), escape(words)] for sign, words in legend()])
+
+
+def _defences(board: Scoreboard) -> str:
+    return table(
+        ["defence", "what the owner does", "what came of it"],
+        [[escape(one.name), escape(one.says), escape(defence_words(board, one))] for one in board.defences],
+    )
+
+
+def _attack(board: Scoreboard, attack: Attack) -> str:
+    known = f"Guessed: {attack.goal.value}, of {targets_of(board, attack):,} people."
+    return section(
+        attack.name.capitalize(),
+        paragraph(f"Needs: {attack.needs}"),
+        paragraph(f"Claims: {attack.claims} {known}"),
+        table(_HEADER, [_row(cell) for cell in board.of(attack)]),
+        quiet(_EXPLAINED),
+    )
+
+
+def _row(cell: Cell) -> list[str]:
+    if cell.score is None or cell.verdict is None:
+        return [escape(cell.defence), "", "–", "", "", "", "", escape(cell.reason)]
+    score = cell.score
+    kind = "danger" if cell.verdict in (Verdict.LEAK, Verdict.BROKEN) else "after"
+    words = f"{reading(cell)}. {score.note}".strip()
+    return [
+        escape(cell.defence),
+        interval_bar(score.right.rate, score.right.interval(), score.baseline.rate, kind),
+        f"{percent(score.right.rate)} {MARKS[cell.verdict]}".rstrip(),
+        interval_words(score.right),
+        "" if score.control is None else percent(score.control.rate),
+        "" if cell.ceiling is None else percent(cell.ceiling),
+        asked_words(score),
+        escape(words),
+    ]

@@ -1,0 +1,132 @@
+"""What the terminal and the page both say about a scoreboard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discreet.anonymize.figures import counted
+from discreet.attacks.attack import Attack
+from discreet.attacks.defence import Defence
+from discreet.attacks.score import ALARM, Score
+from discreet.attacks.verdict import Verdict
+from discreet.evidence.proportion import Proportion
+
+if TYPE_CHECKING:
+    from discreet.attacks.scoreboard import Cell, Scoreboard
+
+__all__ = [
+    "MARKS",
+    "asked_words",
+    "defence_words",
+    "harm",
+    "headline",
+    "interval_words",
+    "legend",
+    "percent",
+    "reading",
+    "source_words",
+    "targets_of",
+]
+
+MARKS = {Verdict.GUESSING: "", Verdict.CROWD: "~", Verdict.LEAK: "✗", Verdict.BROKEN: "‼"}
+"""A sign for every verdict."""
+_HARMFUL = (Verdict.LEAK, Verdict.BROKEN)
+
+
+def percent(rate: float) -> str:
+    """A share without decimals; only all is 100 %.
+
+    >>> percent(0.5), percent(0.9999), percent(1), percent(0.0001)
+    ('50 %', '>99 %', '100 %', '<1 %')
+    """
+    whole = round(100 * rate)
+    if rate < 1 and whole == 100:
+        return ">99 %"
+    return "<1 %" if rate > 0 and whole == 0 else f"{whole} %"
+
+
+def interval_words(found: Proportion) -> str:
+    """Where the true share lies, with confidence 95 %.
+
+    >>> interval_words(Proportion(100, 200))
+    '43–57 %'
+    """
+    low, high = found.interval()
+    return f"{100 * low:.0f}–{100 * high:.0f} %"
+
+
+def harm(cell: Cell) -> float:
+    """How much of what guessing leaves open is learned from people's own records; 0 where nothing surely is."""
+    if cell.score is None or cell.verdict not in _HARMFUL:
+        return 0.0
+    missed = 1 - cell.score.baseline.rate
+    return min(max(cell.score.advantage / missed, 0.0), 1.0) if missed else 0.0
+
+
+def headline(board: Scoreboard) -> str:
+    """The scoreboard in a sentence or two."""
+    tried = [cell for cell in board.cells if cell.score is not None]
+    leaking = sum(cell.verdict in _HARMFUL for cell in tried)
+    attacks = counted(len(board.attacks), "attack", "attacks")
+    defences = counted(len(board.defences), "defence", "defences")
+    attempts = counted(len(tried), "attempt", "attempts")
+    return (
+        f"{attacks} on {defences} of {board.people.size:,} people. Of {attempts} that could be made, {leaking} learned "
+        "something from people's own records."
+    )
+
+
+def defence_words(board: Scoreboard, defence: Defence) -> str:
+    """What came of one defence, in a sentence."""
+    tried = [cell for attack in board.attacks if (cell := board.cell(attack, defence)).score is not None]
+    leaking = [cell for cell in tried if cell.verdict in _HARMFUL]
+    if not leaking:
+        return f"none of {len(tried)} attacks did better than guessing and than on strangers"
+    worst = max(leaking, key=harm)
+    return f"{len(leaking)} of {len(tried)} attacks leak; the worst is {worst.attack}, {_beside(worst.score)}"
+
+
+def _beside(score: Score | None) -> str:
+    return (
+        "" if score is None else f"{percent(score.right.rate)} right where guessing is {percent(score.baseline.rate)}"
+    )
+
+
+def reading(cell: Cell) -> str:
+    """The verdict of a cell, or why there is none."""
+    return cell.reason if cell.verdict is None else cell.verdict.value
+
+
+def asked_words(score: Score) -> str:
+    """How many questions were asked, and how many of them were refused."""
+    if not score.asked:
+        return "none"
+    return f"{score.asked:,}" + (f", {score.refused:,} refused" if score.refused else "")
+
+
+def legend() -> list[tuple[str, str]]:
+    """What every sign means."""
+    shown = [(mark, f"{verdict.value}.") for verdict, mark in MARKS.items() if mark]
+    one_in = ALARM.denominator
+    return [
+        ("62 %", "guesses that are right, where the attack is no better than guessing without the release."),
+        *shown,
+        ("–", "the attack has nothing to work on."),
+        ("", f"Mere luck earns a sign in one of {one_in:,} cells."),
+    ]
+
+
+def source_words(board: Scoreboard) -> str:
+    """What was attacked, and how to do it again."""
+    people = board.people
+    yes = ", ".join(value for value, is_yes in zip(people.secret.values, people.marked, strict=True) if is_yes)
+    return (
+        f"Others know {', '.join(people.quasi)}; the secret is {people.secret_name} with {len(people.secret.values)} "
+        f"values. Attacks on one bit ask whether it is {yes}. Seed {board.seed}; the curator's noise is drawn anew in "
+        "every run."
+    )
+
+
+def targets_of(board: Scoreboard, attack: Attack) -> int:
+    """How many people an attack was about."""
+    return max((cell.score.right.trials for cell in board.of(attack) if cell.score is not None), default=0)

@@ -1,0 +1,43 @@
+"""A score reads as guessing, as learned from the crowd, as a leak, or as a broken promise."""
+
+from __future__ import annotations
+
+import pytest
+from scipy.stats import fisher_exact
+
+from discreet.attacks.defences.raw import RawStatistics
+from discreet.attacks.methods.direct import DirectQuestion
+from discreet.attacks.score import Score
+from discreet.attacks.verdict import Verdict, beats_outsiders, verdict_of
+from discreet.evidence.proportion import Proportion
+from discreet.privacy.loss import Pure
+
+
+@pytest.mark.parametrize("inside", [(150, 200), (120, 200), (115, 200), (3, 10)])
+@pytest.mark.parametrize("outside", [(100, 200), (90, 180), (0, 10), (0, 0)])
+def test_members_are_compared_with_outsiders_by_fishers_exact_test(inside, outside):
+    table = [[inside[0], inside[1] - inside[0]], [outside[0], outside[1] - outside[0]]]
+    expected = bool(outside[1]) and fisher_exact(table, alternative="greater").pvalue <= 1e-3
+    assert beats_outsiders(Proportion(*inside), Proportion(*outside)) == expected
+
+
+def score(hits: int, beats: bool, control: int | None = None) -> Score:
+    outside = None if control is None else Proportion(control, 200)
+    return Score(Proportion(hits, 200), Proportion(100, 200), Proportion(hits, 200), beats, control=outside)
+
+
+class Promising(RawStatistics):
+    """Promises what it does not keep."""
+
+    name = "promises"
+    promise = Pure("0.1")
+
+
+def test_every_reading():
+    attack, defence = DirectQuestion(), RawStatistics()
+    assert verdict_of(score(100, beats=False), attack, defence) is Verdict.GUESSING
+    assert verdict_of(score(150, beats=False, control=20), attack, defence) is Verdict.GUESSING
+    assert verdict_of(score(150, beats=True, control=145), attack, defence) is Verdict.CROWD
+    assert verdict_of(score(150, beats=True, control=100), attack, defence) is Verdict.LEAK
+    assert verdict_of(score(150, beats=True), attack, defence) is Verdict.LEAK
+    assert verdict_of(score(150, beats=True), attack, Promising()) is Verdict.BROKEN
