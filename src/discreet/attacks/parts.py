@@ -165,7 +165,11 @@ class Side(Part):
 
     def codes(self, people: People) -> Codes:
         """For every person the number of the cell."""
-        return (people.numbers * self.multiplier + self.offset) % _PRIME % 2
+        return self.codes_of(people.numbers)
+
+    def codes_of(self, numbers: Codes) -> Codes:
+        """The same for people of whom only the numbers are known."""
+        return (numbers * self.multiplier + self.offset) % _PRIME % 2
 
     def sql(self) -> str:
         """As an expression."""

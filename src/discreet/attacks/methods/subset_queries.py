@@ -1,0 +1,94 @@
+"""Questions about subsets of people, as a matrix of zeros and ones: questions down, people across.
+
+Products go through in blocks of rows, so that a matrix of single bytes is never turned into one of floats as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from discreet.errors import InvalidValue
+from discreet.noise.experiment import Chance
+
+__all__ = ["Floats", "SubsetQueries", "random_subsets"]
+
+Floats = npt.NDArray[np.float64]
+_BLOCK = 4096  # counts up to 2^24 are exact in single precision
+
+
+class SubsetQueries:
+    """Which people every question counts."""
+
+    def __init__(self, matrix: Any) -> None:
+        """``matrix`` is an array or a sparse matrix of zeros and ones."""
+        self.matrix: Any = _by_rows(matrix)
+        if self.matrix.ndim != 2 or 0 in self.matrix.shape:
+            rule = "queries must be a matrix with a row for each question and a column for each person"
+            raise InvalidValue(rule, f"<shape {self.matrix.shape}>")
+        if not all(_is_binary(block) for block in self._blocks()):
+            raise InvalidValue("queries must hold zeros and ones", "<other numbers>", "1 where a person is counted")
+
+    @property
+    def questions(self) -> int:
+        """How many rows there are."""
+        return int(self.matrix.shape[0])
+
+    @property
+    def people(self) -> int:
+        """How many columns there are."""
+        return int(self.matrix.shape[1])
+
+    def times(self, people: Floats) -> Floats:
+        """The answer to every question, from a number for every person."""
+        return np.concatenate([np.asarray(block @ people, np.float64) for block in self._blocks()])
+
+    def transposed_times(self, answers: Floats) -> Floats:
+        """For every person the sum over the questions that count the person."""
+        total = np.zeros(self.people)
+        for place, block in enumerate(self._blocks()):
+            total += block.T @ answers[place * _BLOCK : place * _BLOCK + block.shape[0]]
+        return total
+
+    def gram(self) -> Floats:
+        """For every two people the number of questions that count both; exact."""
+        total = np.zeros((self.people, self.people))
+        for block in self._blocks():
+            single = _dense(block).astype(np.float32)
+            total += single.T @ single
+        return total
+
+    def sparse(self) -> Any:
+        """For solvers that want only the ones."""
+        return sparse.csr_array(self.matrix, dtype=np.float64)
+
+    def _blocks(self) -> Iterator[Any]:
+        return (self.matrix[start : start + _BLOCK] for start in range(0, self.questions, _BLOCK))
+
+
+def random_subsets(questions: int, people: int, chance: Chance) -> SubsetQueries:
+    """Every person is in every subset with probability one half."""
+    return SubsetQueries(chance.integers(0, 2, (questions, people), dtype=np.int8))
+
+
+def _by_rows(matrix: Any) -> Any:
+    try:
+        return matrix.tocsr() if hasattr(matrix, "tocsr") else np.asarray(matrix)
+    except ValueError:
+        rule = "queries must be a matrix with a row for each question and a column for each person"
+        raise InvalidValue(rule, "<rows of different lengths>") from None
+
+
+def _dense(block: Any) -> npt.NDArray[Any]:
+    return np.asarray(block.toarray() if hasattr(block, "toarray") else block)
+
+
+def _is_binary(block: Any) -> bool:
+    values = _dense(block)
+    if values.dtype.kind not in "biuf":
+        return False
+    return bool(((values == 0) | (values == 1)).all())
