@@ -29,9 +29,8 @@ _INTERRUPTED = 130
 
 
 @contextmanager
-def refusals(stopped: str = "nothing was changed") -> Iterator[None]:
-    """Print a refusal without a traceback and leave with exit code 1; on Ctrl-C say what that means, and leave too."""
-    code = 1
+def refusals(stopped: str = "nothing was changed", code: int = 1) -> Iterator[None]:
+    """Print a refusal without a traceback and leave with exit ``code``; on Ctrl-C say what it means, and leave too."""
     try:
         yield
     except DiscreetError as refusal:
