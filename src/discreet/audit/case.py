@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,3 +32,5 @@ class Case:
     """How many answers are enough to see it."""
     keeps_its_claim: bool = True
     """Whether the claim is true; where it is not, an audit must say so."""
+    outcomes: Sequence[Any] | None = None
+    """The outcomes to compare exactly, for a measurement that does not list its own."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+import numpy.typing as npt
 
 from discreet.exact.ball import BITS, working_precision
 from discreet.exact.rational import Number
@@ -27,6 +29,10 @@ class Measurement(ABC):
     @abstractmethod
     def release(self, value: Any, *, source: Source = SYSTEM) -> Any:
         """The private answer for the true ``value``; checks its input before it draws anything."""
+
+    def releases(self, value: Any, count: int, *, source: Source = SYSTEM) -> Sequence[Any] | npt.NDArray[Any]:
+        """``count`` independent answers for the same true ``value``, each at the full price: for audits and studies."""
+        return [self.release(value, source=source) for _ in range(count)]
 
     @abstractmethod
     def error(self, confidence: Number = 0.95) -> Any:

@@ -1,0 +1,79 @@
+"""A report in sentences, the same in every view."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from discreet.audit.proof import Proof
+from discreet.audit.verdict import Verdict
+
+if TYPE_CHECKING:
+    from discreet.audit.report import AuditReport
+
+__all__ = ["confidence_words", "event_words", "exact_words", "headline", "number", "observed_words"]
+
+
+def number(value: float) -> str:
+    """A number as people read it; small ones are never shown as zero."""
+    if math.isinf(value):
+        return "∞"
+    return f"{value:.4g}"
+
+
+def headline(report: AuditReport) -> str:
+    """The report in a sentence."""
+    if report.verdict is Verdict.VIOLATION:
+        return f"The claim {report.claim!r} is false: {_reason(report)}."
+    if report.verdict is Verdict.UNSTEADY:
+        return f"The law changed between calls, so that {report.draws:,} draws say nothing about {report.claim!r}."
+    if report.verdict is Verdict.TOO_FEW:
+        return f"{report.draws:,} draws are too few to say anything against {report.claim!r}."
+    if report.exact is not None:
+        return f"Nothing speaks against {report.claim!r}, neither the exact laws nor {report.draws:,} draws."
+    return f"{report.draws:,} draws do not speak against {report.claim!r}. They cannot prove it."
+
+
+def _reason(report: AuditReport) -> str:
+    if report.exact is not None and report.exact.violated:
+        return f"the exact laws lose ε = {number(report.exact.epsilon)}"
+    proof = report.best
+    return "" if proof is None else f"the draws prove {observed_words(proof)}"
+
+
+def observed_words(proof: Proof) -> str:
+    """What one event proves."""
+    at = f" at δ = {number(proof.delta)}" if proof.delta else ""
+    return f"ε ≥ {number(proof.epsilon)}{at}"
+
+
+def event_words(proof: Proof) -> str:
+    """What happened how often."""
+    likelier = "second" if proof.event.favours_second else "first"
+    return (
+        f"{proof.event.words}: {number(proof.first.rate)} of the time for the first input, "
+        f"{number(proof.second.rate)} for the second; at least {number(proof.least)} for the {likelier} "
+        f"and at most {number(proof.most)} for the other"
+    )
+
+
+def exact_words(report: AuditReport) -> str:
+    """What the laws themselves say; nothing where they are not known."""
+    exact = report.exact
+    if exact is None:
+        return ""
+    part = f", which leave out a probability of {number(exact.unlisted)}" if exact.unlisted > 0 else ""
+    return (
+        f"{exact.outcomes:,} outcomes compared{part}: the largest loss of one is ε = {number(exact.epsilon)}; "
+        f"at ε = {number(exact.claimed_epsilon)} they need δ = {number(exact.delta)}"
+    )
+
+
+def confidence_words(report: AuditReport) -> str:
+    """How sure a verdict is."""
+    if not report.draws:
+        return "No draws were needed."
+    return (
+        f"If the claim is true and the draws are independent, an audit says “violation” with probability "
+        f"{report.false_alarm:.1g} at most."
+    )

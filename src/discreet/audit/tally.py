@@ -1,0 +1,122 @@
+"""How often each outcome was drawn, in each of several groups of draws."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.audit.canonical import key_of
+from discreet.audit.outcomes import Outcomes
+from discreet.audit.pieces import Piece, as_objects, joined
+
+__all__ = ["Tally", "tally"]
+
+Counts = npt.NDArray[np.int64]
+Array = npt.NDArray[Any]
+
+_MOST_CELLS = 2**22
+_MOST_CODES = 2**62
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts of the different outcomes."""
+
+    outcomes: Outcomes
+    """Every outcome that some group drew."""
+    counts: Counts
+    """One row per group, one column per outcome."""
+
+
+def tally(groups: Sequence[Sequence[Piece]]) -> Tally:
+    """Count what each group drew."""
+    sizes = [len(group) for group in groups]
+    flat = [one for group in groups for one in group]
+    if not any(map(len, flat)):
+        return Tally(Outcomes([]), np.zeros((len(groups), 0), np.int64))
+    if isinstance(joined(flat)[0], list):
+        return _of_objects([[x for one in group for x in as_objects(one)] for group in groups])
+    ends = np.cumsum([0, *sizes])
+    empty = joined(flat)[0][:0]
+    arrays = [np.concatenate([empty, *(one for one in flat[start:stop] if len(one))]) for start, stop in pairwise(ends)]
+    return _of_rows(arrays) if arrays[0].ndim > 1 else _of_scalars(arrays)
+
+
+def _of_objects(groups: list[list[Any]]) -> Tally:
+    counters = [_counted(group) for group in groups]
+    places: dict[Any, int] = {}
+    listed: list[Any] = []
+    for counter in counters:
+        for key, (outcome, _) in counter.items():
+            if key not in places:
+                places[key] = len(listed)
+                listed.append(outcome)
+    counts = np.zeros((len(groups), len(listed)), np.int64)
+    for row, counter in enumerate(counters):
+        for key, (_, count) in counter.items():
+            counts[row, places[key]] = count
+    return Tally(Outcomes(listed), counts)
+
+
+def _counted(group: list[Any]) -> dict[Any, tuple[Any, int]]:
+    """Outcomes and counts by key; texts alone are their own keys, which spares a step for each of millions."""
+    if set(map(type, group)) <= {str}:
+        return {(str, text): (text, count) for text, count in Counter(group).items()}
+    found: dict[Any, tuple[Any, int]] = {}
+    for key, outcome in zip(map(key_of, group), group, strict=True):
+        found[key] = (outcome, found[key][1] + 1 if key in found else 1)
+    return found
+
+
+def _of_scalars(arrays: list[Array]) -> Tally:
+    if arrays[0].dtype.kind in "bi":
+        low, high = _ends(arrays)
+        if high - low < _MOST_CELLS:
+            return _of_small_integers(arrays, low, high)
+    pairs = [np.unique(array, return_counts=True) for array in arrays]
+    listed = np.unique(np.concatenate([values for values, _ in pairs]))
+    counts = np.zeros((len(arrays), len(listed)), np.int64)
+    for row, (values, times) in enumerate(pairs):
+        counts[row, np.searchsorted(listed, values)] = times
+    return Tally(Outcomes(listed), counts)
+
+
+def _of_small_integers(arrays: list[Array], low: int, high: int) -> Tally:
+    width = high - low + 1
+    counts = np.stack([np.bincount(array.astype(np.int64) - low, minlength=width) for array in arrays])
+    seen = np.flatnonzero(counts.any(axis=0))
+    return Tally(Outcomes((seen + low).astype(arrays[0].dtype)), counts[:, seen])
+
+
+def _ends(arrays: list[Array]) -> tuple[int, int]:
+    drawn = [array for array in arrays if array.size]
+    return min(int(array.min()) for array in drawn), max(int(array.max()) for array in drawn)
+
+
+def _of_rows(arrays: list[Array]) -> Tally:
+    """Rows, each coded as one integer where that is possible; else every row counts as an outcome of its own."""
+    together = np.concatenate(arrays)
+    columns = [np.unique(together[:, k], return_inverse=True) for k in range(together.shape[1])]
+    if float(np.prod([len(values) for values, _ in columns], dtype=np.float64)) >= _MOST_CODES:
+        return _all_different(arrays, together)
+    codes = np.zeros(len(together), np.int64)
+    for values, inverse in columns:
+        codes = codes * len(values) + inverse
+    first = np.unique(codes, return_index=True)[1]
+    ends = np.cumsum([0, *map(len, arrays)])
+    coded = _of_scalars([codes[start:stop] for start, stop in pairwise(ends)])
+    return Tally(Outcomes(together[first]), coded.counts)
+
+
+def _all_different(arrays: list[Array], together: Array) -> Tally:
+    counts = np.zeros((len(arrays), len(together)), np.int64)
+    ends = np.cumsum([0, *map(len, arrays)])
+    for row, (start, stop) in enumerate(pairwise(ends)):
+        counts[row, start:stop] = 1
+    return Tally(Outcomes(together), counts)
