@@ -29,7 +29,7 @@ from discreet.errors import InvalidValue
 
 __all__ = ["Fits", "fitting"]
 
-_MOST_COMPARED = 2**24  # pairs of a person and a class at a time
+_MOST_COMPARED = 2**24  # bytes of eight pairs at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,18 +106,26 @@ def _equal(known: Sequence[npt.NDArray[np.integer]], shown: Sequence[Codes]) -> 
 def _compared(
     known: Sequence[npt.NDArray[np.integer]], covered: Sequence[npt.NDArray[np.bool_]]
 ) -> tuple[Codes, Codes]:
-    """The pairs where every column covers what is known: all people with all classes, some people at a time."""
-    groups = covered[0].shape[1]
-    step = max(_MOST_COMPARED // groups, 1)
-    found = []
-    for start in range(0, len(known[0]), step):
-        fits = np.logical_and.reduce(
-            [one[codes[start : start + step]] for one, codes in zip(covered, known, strict=True)]
-        )
-        kind, group = np.nonzero(fits)
-        found.append((kind + start, group))
-    kinds, all_groups = zip(*found, strict=True)
-    return np.concatenate(kinds), np.concatenate(all_groups)
+    """The pairs where every column covers what is known: all people with all classes, eight classes in a byte."""
+    packed = [np.packbits(one, axis=1) for one in covered]
+    step = max(_MOST_COMPARED // packed[0].shape[1], 1)
+    found = [
+        _compared_from(start, [codes[start : start + step] for codes in known], packed)
+        for start in range(0, len(known[0]), step)
+    ]
+    kinds, groups = zip(*found, strict=True)
+    return np.concatenate(kinds), np.concatenate(groups)
+
+
+def _compared_from(
+    start: int, known: Sequence[npt.NDArray[np.integer]], packed: Sequence[npt.NDArray[np.uint8]]
+) -> tuple[Codes, Codes]:
+    fits = packed[0][known[0]]
+    for one, codes in zip(packed[1:], known[1:], strict=True):
+        fits &= one[codes]
+    kind, byte = np.nonzero(fits)
+    place, bit = np.nonzero(np.unpackbits(fits[kind, byte][:, None], axis=1))
+    return kind[place] + start, byte[place] * 8 + bit
 
 
 def _for_everybody(kind: Codes, group: Codes, alike: Classes, classes: Classes) -> Fits:

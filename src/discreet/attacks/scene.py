@@ -61,7 +61,8 @@ class Scene:
             return cls._of_members(attack, everybody, chance.permutation(size), seed)
         is_inferring = attack.goal is Goal.VALUE
         controls, inside = np.split(chance.permutation(size), [size // _CONTROLS if is_inferring else 0])
-        targets, others = np.split(inside, [min(attack.most_targets, len(inside))])
+        parts = attack.releases + 1 if attack.releases > 1 else 1  # else several releases would be one and the same
+        targets, others = np.split(inside, [min(attack.most_targets, len(inside) // parts)])
         releases = [np.sort(np.concatenate([targets, part])) for part in np.array_split(others, attack.releases)]
         return cls(attack, everybody, tuple(releases), targets, controls[: attack.most_targets], seed)
 

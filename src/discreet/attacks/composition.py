@@ -1,0 +1,85 @@
+"""What several published tables tell together: how many people are pinned down, against the number of tables.
+
+Every table holds the same targets among other people, and each is safe by its own definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.attacks.defence import Defence
+from discreet.attacks.methods.intersection import combined, likeliest
+from discreet.attacks.people import Codes, People
+from discreet.attacks.view import Counts
+from discreet.errors import InvalidValue
+from discreet.evidence.proportion import Proportion
+from discreet.noise.experiment import Chance, experiment
+
+__all__ = ["Composed", "composition"]
+
+_TARGETS = 3  # one in so many people is in every table
+_MOST_TARGETS = 5000
+
+
+@dataclass(frozen=True)
+class Composed:
+    """What is learned from the first tables."""
+
+    releases: int
+    """How many tables."""
+    pinned: Proportion
+    """Targets for whom one secret alone is in all classes, and it is theirs."""
+    right: Proportion
+    """Targets whose likeliest secret is theirs."""
+    candidates: float
+    """How many secrets are left on average."""
+
+
+def composition(people: People, defence: Defence, releases: int = 10, seed: int = 0) -> list[Composed]:
+    """What one, two, … tables tell of a third of the people, who are in all of them; each has half of the others.
+
+    ``defence`` must publish a table.
+    """
+    if releases < 1:
+        raise InvalidValue("the number of releases must be at least 1", releases)
+    chance = experiment(seed)
+    everybody = people.renumbered()
+    targets, others = np.split(chance.permutation(people.size), [min(people.size // _TARGETS, _MOST_TARGETS)])
+    truth = everybody.secret.codes[targets]
+    seen: list[Counts] = []
+    found = []
+    for counts in _tables(everybody, defence, targets, others, chance):
+        seen.append(counts)
+        found.append(_composed(len(seen), combined(seen), truth))
+        if len(seen) == releases:
+            break
+    return found
+
+
+def _tables(everybody: People, defence: Defence, targets: Codes, others: Codes, chance: Chance) -> Iterator[Counts]:
+    """The class of every target in one table after the other."""
+    while True:
+        chosen = chance.permutation(others)[: len(others) // 2]
+        view = defence.defend(everybody.take(np.sort(np.concatenate([targets, chosen]))), everybody, chance)
+        if view.published is None:
+            raise InvalidValue(
+                "the defence must publish a table", defence.name, "k-anonymity, l-diversity or t-closeness"
+            )
+        group = view.published.class_of[targets]
+        yield np.where(group[:, None] >= 0, view.published.histograms[group], np.nan)
+
+
+def _composed(releases: int, scores: npt.NDArray[np.float64], truth: Codes) -> Composed:
+    left = np.isfinite(scores).sum(axis=1)
+    right = likeliest(scores) == truth
+    pinned = (left == 1) & right
+    return Composed(
+        releases,
+        Proportion(int(pinned.sum()), len(truth)),
+        Proportion(int(right.sum()), len(truth)),
+        float(left.mean()),
+    )
