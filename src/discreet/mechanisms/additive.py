@@ -63,9 +63,16 @@ class AdditiveNoise(Measurement):
 
         One value is an int on whole-number grids, else a float. An array holds integers on the grid of 1, else floats.
         """
+        noisy = self._noisy_steps(value, 1, source)[0]
+        return self.grid.values_of(noisy) if noisy.ndim else self.grid.value_of(int(noisy))
+
+    def releases(self, value: npt.ArrayLike, count: int, *, source: Source = SYSTEM) -> npt.NDArray[Any]:
+        """``count`` independent releases, one in each row, each at the full price: for audits and studies."""
+        return self.grid.values_of(self._noisy_steps(value, count, source))
+
+    def _noisy_steps(self, value: npt.ArrayLike, count: int, source: Source) -> Integers:
         steps = self._steps(value)
-        noisy = steps + self.law.draw(steps.size, source.open()).reshape(steps.shape)
-        return self.grid.values_of(noisy) if steps.ndim else self.grid.value_of(int(noisy))
+        return steps + self.law.draw(count * steps.size, source.open()).reshape(count, *steps.shape)
 
     def distribution(self, value: npt.ArrayLike) -> Distribution:
         """The exact law of the release for the true ``value``: one law, or one per entry of a vector."""

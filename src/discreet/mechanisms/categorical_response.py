@@ -79,6 +79,12 @@ class CategoricalResponse(Measurement):
         others += others >= truths
         return self._named(np.where(lies, others, truths), value)
 
+    def releases(self, value: Any, count: int, *, source: Source = SYSTEM) -> Any:
+        """``count`` independent reports for one true category, each at the full price: for audits and studies."""
+        if _is_many(value):
+            return super().releases(value, count, source=source)
+        return self.release([value] * count, source=source)
+
     def distribution(self, value: Any) -> Distribution:
         """The exact law of the report or, for several answers, of the reports side by side."""
         truths = self._positions(value)

@@ -25,7 +25,7 @@ from discreet.exact.ball import BITS, Ball, ball, working_precision
 from discreet.exact.grid import Integers
 from discreet.exact.rational import Number
 from discreet.mechanisms.distribution import FiniteLaw
-from discreet.mechanisms.selection import ScoresByName, Selection
+from discreet.mechanisms.selection import ScoresByName, Selection, named
 from discreet.mechanisms.turning_point import turning_point
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.law import is_at_least, open_probability
@@ -62,9 +62,13 @@ class NoisyMax(Selection):
 
     def release(self, value: ScoresByName, *, source: Source = SYSTEM) -> Any:
         """The candidate whose noisy score is largest."""
+        return self.releases(value, 1, source=source)[0]
+
+    def releases(self, value: ScoresByName, count: int, *, source: Source = SYSTEM) -> Sequence[Any]:
+        """``count`` independent choices for these scores, each at the full price: for audits and studies."""
         names, scores = self._whole(value)
-        noisy = scores + self._law.draw(len(scores), source.open())
-        return names[int(np.argmax(noisy))]
+        noise = self._law.draw(count * len(scores), source.open()).reshape(count, len(scores))
+        return named(names, np.argmax(scores + noise, axis=1))
 
     def distribution(self, value: ScoresByName) -> FiniteLaw:
         """The exact law of the choice, summed over the winner's noisy score; what is cut off is inside the balls."""

@@ -78,9 +78,17 @@ class RandomizedResponse(Measurement):
     def release(self, value: Any, predicate: Predicate | None = None, *, source: Source = SYSTEM) -> int | Integers:
         """A report of 0 or 1 for each answer, in the shape they came in; ``predicate`` turns records into answers."""
         bits = _bits(value, predicate)
-        lies = self.honesty.lies(bits.size, source.open()).reshape(bits.shape)
-        reports: Integers = bits ^ lies
+        reports = self._reports(bits, 1, source)[0]
         return reports if bits.ndim else int(reports)
+
+    def releases(self, value: Any, count: int, *, source: Source = SYSTEM) -> Integers:
+        """``count`` independent releases, one in each row, each at the full price: for audits and studies."""
+        return self._reports(_bits(value, None), count, source)
+
+    def _reports(self, bits: Integers, count: int, source: Source) -> Integers:
+        lies = self.honesty.lies(count * bits.size, source.open()).reshape(count, *bits.shape)
+        reports: Integers = bits ^ lies
+        return reports
 
     def distribution(self, value: Any, predicate: Predicate | None = None) -> Distribution:
         """The exact law of the report or, for several answers, of the reports side by side."""

@@ -98,13 +98,17 @@ class AboveThreshold(Measurement):
 
     def release(self, value: npt.ArrayLike, *, source: Source = SYSTEM) -> list[bool]:
         """Whether each answer is above the threshold, up to and including the last positive that is allowed."""
+        return self.releases(value, 1, source=source)[0]
+
+    def releases(self, value: npt.ArrayLike, count: int, *, source: Source = SYSTEM) -> list[list[bool]]:
+        """The replies of ``count`` independent runs, each at the full price: for audits and studies."""
         answers = _whole_answers(value)
         stream = source.open()
-        level = self.threshold + int(self._threshold_law.draw(1, stream)[0])
-        above = answers + self._answer_law.draw(len(answers), stream) >= level
-        positives = np.flatnonzero(above)
-        stop = len(above) if len(positives) < self.cutoff else int(positives[self.cutoff - 1]) + 1
-        return [bool(reply) for reply in above[:stop]]
+        levels = self.threshold + self._threshold_law.draw(count, stream)
+        noise = self._answer_law.draw(count * len(answers), stream).reshape(count, len(answers))
+        above = answers + noise >= levels[:, None]
+        lengths = np.minimum((np.cumsum(above, axis=1) < self.cutoff).sum(axis=1) + 1, len(answers))
+        return [replies[:length] for replies, length in zip(above.tolist(), lengths.tolist(), strict=True)]
 
     def distribution(self, value: npt.ArrayLike) -> FiniteLaw:
         """The exact law of the replies, for short lists, summed over the noise on the threshold.

@@ -67,8 +67,15 @@ class _NoisyThreshold(KeySelection):
 
     def release(self, value: Any, *, source: Source = SYSTEM) -> dict[Any, int]:
         """The keys that pass, each with its noisy count, in an order that depends on the keys alone."""
+        return self.releases(value, 1, source=source)[0]
+
+    def releases(self, value: Any, count: int, *, source: Source = SYSTEM) -> list[dict[Any, int]]:
+        """``count`` independent answers, each at the full price: for audits and studies."""
         keys, counts = held_keys(value)
-        noisy = (counts + self.law.draw(len(keys), source.open())).tolist()
+        noise = self.law.draw(count * len(keys), source.open()).reshape(count, len(keys))
+        return [self._passing(keys, noisy) for noisy in (counts + noise).tolist()]
+
+    def _passing(self, keys: list[Hashable], noisy: list[int]) -> dict[Any, int]:
         found = {key: count for key, count in zip(keys, noisy, strict=True) if count >= self.threshold}
         return {key: found[key] for key in canonical(found)}
 

@@ -61,9 +61,14 @@ class TopK(Selection):
 
     def release(self, value: ScoresByName, *, source: Source = SYSTEM) -> tuple[Any, ...]:
         """The winners, best first."""
+        return self.releases(value, 1, source=source)[0]
+
+    def releases(self, value: ScoresByName, count: int, *, source: Source = SYSTEM) -> list[tuple[Any, ...]]:
+        """``count`` independent lists of winners, each at the full price: for audits and studies."""
         names, scores = self._named(value)
         self._check_enough(len(names))
-        return tuple(names[int(k)] for k in GumbelChoice(scores, self.factor).first(self.picks, source))
+        races = GumbelChoice(scores, self.factor).podiums(count, self.picks, source.open())
+        return [tuple(names[k] for k in race) for race in races.tolist()]
 
     def distribution(self, value: ScoresByName) -> FiniteLaw:
         """The exact law of the ordered winners (Plackett and Luce), for short lists."""

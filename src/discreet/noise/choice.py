@@ -61,7 +61,36 @@ class _Race(Law):
 
     def draw(self, count: int, stream: Stream) -> Integers:
         """``count`` winners of independent races."""
-        return np.asarray([self.podium(1, stream)[0] for _ in range(count)], dtype=np.int64)
+        return self.podiums(count, 1, stream)[:, 0]
+
+    def podiums(self, count: int, places: int, stream: Stream) -> Integers:
+        """The first ``places`` candidates of ``count`` independent races, one race per row, best first."""
+        size = len(self.scores)
+        together = max(CHUNK // size, 1)
+        if count == 1 or together == 1:
+            races = [self.podium(places, stream) for _ in range(count)]
+            return np.asarray(races, dtype=np.int64).reshape(count, places)
+        blocks = [self._block(min(together, count - start), places, stream) for start in range(0, count, together)]
+        return np.concatenate(blocks) if blocks else np.empty((0, places), np.int64)
+
+    def _block(self, races: int, places: int, stream: Stream) -> Integers:
+        """Races side by side: the bounds decide nearly all of them, and the others are settled one by one."""
+        size = len(self.scores)
+        words = stream.words(races * size).reshape(races, size)
+        low, high = self._bounds(slice(0, size), words)
+        order = np.argsort(-low, axis=1, kind="stable")
+        found = order[:, :places].astype(np.int64)
+        # A place is decided where its lower end lies above the upper ends of all that come after it.
+        ends = np.take_along_axis(high, order, axis=1)
+        rest = np.maximum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+        starts = np.take_along_axis(low, order, axis=1)
+        decided = min(places, size - 1)
+        is_open = (starts[:, :decided] <= rest[:, 1 : decided + 1]).any(axis=1)
+        for race in np.flatnonzero(is_open).tolist():
+            field = _Field(places)
+            field.enter(0, words[race], low[race], high[race])
+            found[race] = field.order() if field.is_decided() else self._settle(field, stream)
+        return found
 
     def first(self, places: int, source: Source = SYSTEM) -> Integers:
         """The first ``places`` candidates of one race, best first, under a fresh key."""
@@ -80,7 +109,7 @@ class _Race(Law):
 
     def _bounds(self, part: slice, words: Words) -> tuple[Floats, Floats]:
         if not host.trusted():
-            return np.full(len(words), -np.inf), np.full(len(words), np.inf)
+            return np.full(words.shape, -np.inf), np.full(words.shape, np.inf)
         small = words < np.uint64(2**63)
         distance = np.where(small, words, ~words).view(np.int64)
         wild = distance < _LEAST_WORD
