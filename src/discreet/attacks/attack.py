@@ -10,6 +10,7 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
+from discreet.attacks.parts import AnyOf
 from discreet.attacks.people import Coded, Codes, People
 from discreet.attacks.view import View
 from discreet.noise.experiment import Chance
@@ -45,6 +46,16 @@ class Knowledge:
     """All columns of every target, where only their presence in the table is in question."""
     outsiders: People | None = None
     """People who are known not to be in the table, all columns of them, where an attack may compare with them."""
+
+    @property
+    def everybody(self) -> int:
+        """How many people are on the outside list; their numbers are below it."""
+        return len(next(iter(self.quasi.values())).codes)
+
+    @property
+    def bit(self) -> AnyOf:
+        """Whether a person's secret is a marked one, to ask about."""
+        return AnyOf(self.secret, self.values, tuple(int(place) for place in np.flatnonzero(self.marked)))
 
 
 @dataclass(frozen=True, eq=False)

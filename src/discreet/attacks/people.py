@@ -90,6 +90,11 @@ class People:
         numbers = self.numbers[rows]
         return People(self.table.take(pa.array(rows)), self.quasi, self.secret_name, columns, numbers, self.marked)
 
+    def supposing(self, secret: int) -> People:
+        """The same people, if everybody had this secret; the table stays as it is."""
+        same = Coded(np.full(self.size, secret), self.secret.values)
+        return replace(self, columns={**self.columns, self.secret_name: same})
+
     def renumbered(self) -> People:
         """The same people, numbered from 0."""
         return replace(self, numbers=np.arange(self.size))

@@ -58,6 +58,17 @@ class Question:
         cell = self.codes(people)
         return np.bincount(cell[cell >= 0], minlength=self.cells)
 
+    def supposed(self, people: People) -> Codes:
+        """The cell in which each person would be with each secret, -1 for none: people down, secrets across."""
+        secrets = range(len(people.secret.values))
+        return np.stack([self.codes(people.supposing(secret)) for secret in secrets], axis=1)
+
+    def concerned(self, people: People) -> Codes:
+        """For every cell how many people it is about: those who would be in it with one secret or another."""
+        cells = np.sort(self.supposed(people), axis=1)
+        is_new = np.diff(cells, axis=1, prepend=-1) != 0  # a person counts once for each cell, and never for -1
+        return np.bincount(cells[is_new], minlength=self.cells)
+
     def cell(self, codes: Sequence[int]) -> int:
         """The number of the cell with these codes, one for each part."""
         found = 0

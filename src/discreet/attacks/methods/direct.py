@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.attacks.attack import Attack, Goal, Guesses, Knowledge
-from discreet.attacks.parts import AnyOf, Person
+from discreet.attacks.parts import Person
 from discreet.attacks.question import Question
 from discreet.attacks.view import View
 from discreet.noise.experiment import Chance
@@ -25,8 +25,6 @@ class DirectQuestion(Attack):
 
     def guess(self, views: Sequence[View], known: Knowledge, chance: Chance) -> Guesses:
         """Yes where the count of one person is above one half."""
-        secret = AnyOf(known.secret, known.values, tuple(int(place) for place in np.flatnonzero(known.marked)))
-        everybody = Person(len(next(iter(known.quasi.values())).codes))
-        (counts,) = views[0].counts([Question(by=(everybody,), where=((secret, 1),))])
+        (counts,) = views[0].counts([Question(by=(Person(known.everybody),), where=((known.bit, 1),))])
         found = counts[known.targets]
         return Guesses(np.where(np.isnan(found), -1, found > 0.5).astype(np.int64))

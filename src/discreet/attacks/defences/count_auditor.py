@@ -1,0 +1,137 @@
+"""Who decides whether a count may be told, by what was told before: linear algebra over everybody's secret.
+
+The unknowns are x(i, s), 1 where person i has secret s and 0 elsewhere, for all secrets but the first, whose x is one
+minus the others. A count is a known number plus a sum of unknowns with weights 1, 0 or −1. The counts that were told
+are a system of equations; what it determines, over the rationals, are the combinations of its rows. So a count is
+refused where with it some combination has weights on one person only.
+
+Claim. Let R be the reduced row echelon form of all rows. Some combination of rows has weights on person i only, and not
+all zero, if and only if the rows of R with pivots among the unknowns of i are linearly dependent outside of them.
+
+Proof. A combination of rows of R has at every pivot the coefficient of that row. If it is zero outside of i, only rows
+with pivots in i take part, and outside of i they add up to zero. The other way round, rows that are independent never
+add up to zero as a whole, so that what is left is on i. ∎
+
+What this does not see. It decides from questions alone, so refusals tell nothing, and it takes the unknowns for any
+numbers: a count that happens to be zero, or the whole group, discloses everybody in it and passes. To see that for yes
+and no is to solve whether a system of equations has one solution in zeros and ones for somebody, which is hard for
+coNP (Kleinberg, Papadimitriou and Raghavan 2000). And the work grows with the square of what was told, so there is a
+limit after which everything new is refused.
+
+The arithmetic is modulo the prime 2^31 − 1. It says the same as the rationals unless the prime divides a minor of the
+rows by accident. People who were treated alike by everything that was told share one unknown for each secret.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.attacks.people import Codes
+
+__all__ = ["CountAuditor"]
+
+_PRIME = 2**31 - 1
+_MOST_ENTRIES = 2**18
+
+
+@dataclass
+class CountAuditor:
+    """Refuses what would determine something about one person."""
+
+    people: int
+    """How many people there are."""
+    secrets: int
+    """How many secrets there are."""
+    most_entries: int = _MOST_ENTRIES
+    """How many coefficients the equations may have before everything new is refused."""
+    kind_of: Codes = field(init=False)
+    """For every person the number of those who were treated alike."""
+    rows: Codes = field(init=False)
+    """What was told, in reduced row echelon form: equations down, kinds of people and secrets across."""
+    pivots: Codes = field(init=False)
+    """For every equation the column of its pivot."""
+
+    def __post_init__(self) -> None:
+        self.kind_of = np.zeros(self.people, np.int64)
+        self.rows = np.zeros((0, self.secrets - 1), np.int64)
+        self.pivots = np.zeros(0, np.int64)
+
+    def allows(self, counted: npt.NDArray[np.bool_]) -> bool:
+        """Whether a count may be told; if so, it is remembered.
+
+        ``counted`` says whether each person would be counted with each secret: people down, secrets across.
+        """
+        weights = counted[:, 1:].astype(np.int64) - counted[:, :1]
+        if not weights.any():
+            return True  # it depends on nobody's secret
+        kind_of, first = _kinds(self.kind_of, weights)
+        if (len(self.rows) + 1) * len(first) * (self.secrets - 1) > self.most_entries:
+            return False
+        rows, pivots = self._spread(self.kind_of[first])
+        new = _reduced(weights[first].ravel() % _PRIME, rows, pivots)
+        if not new.any():
+            return True  # it follows from what was told
+        rows, pivots = _joined(rows, pivots, new)
+        if self._discloses(rows, pivots, np.bincount(kind_of)):
+            return False
+        self.kind_of, self.rows, self.pivots = kind_of, rows, pivots
+        return True
+
+    def _spread(self, kinds: Codes) -> tuple[Codes, Codes]:
+        """The rows and their pivots over finer kinds of people, which were these; the first that was one has its pivot.
+
+        It is a reduced row echelon form again: where there was a pivot, only its row is not zero, as before.
+        """
+        width = self.secrets - 1
+        columns = (kinds[:, None] * width + np.arange(width)).ravel()
+        _, first = np.unique(kinds, return_index=True)
+        return self.rows[:, columns], first[self.pivots // width] * width + self.pivots % width
+
+    def _discloses(self, rows: Codes, pivots: Codes, sizes: Codes) -> bool:
+        """Whether a combination of rows is about one person. People who are treated alike protect each other."""
+        width = self.secrets - 1
+        owner = pivots // width
+        is_own = np.arange(rows.shape[1]) // width == owner[:, None]
+        outside = np.where(is_own, 0, rows)
+        is_alone = sizes[owner] == 1
+        if (is_alone & ~outside.any(axis=1)).any():
+            return True
+        several = np.flatnonzero(np.bincount(owner[is_alone], minlength=len(sizes)) > 1)
+        return any(_are_dependent(outside[owner == kind]) for kind in several)
+
+
+def _kinds(kind_of: Codes, weights: Codes) -> tuple[Codes, Codes]:
+    """Finer kinds, which also treat alike what the weights do; and for each the first person of it."""
+    first = np.zeros(0, np.int64)
+    for column in weights.T:
+        _, first, kind_of = np.unique(kind_of * 3 + column + 1, return_index=True, return_inverse=True)
+    return kind_of, first
+
+
+def _reduced(row: Codes, rows: Codes, pivots: Codes) -> Codes:
+    """The row without what the other rows say."""
+    factors = row[pivots]
+    used = np.flatnonzero(factors)
+    taken = (factors[used, None] * rows[used] % _PRIME).sum(axis=0)
+    return np.asarray((row - taken) % _PRIME)
+
+
+def _joined(rows: Codes, pivots: Codes, new: Codes) -> tuple[Codes, Codes]:
+    """The reduced row echelon form with one row more, which is reduced and not zero."""
+    pivot = int(np.flatnonzero(new)[0])
+    new = new * pow(int(new[pivot]), -1, _PRIME) % _PRIME
+    cleared = (rows - rows[:, pivot, None] * new % _PRIME) % _PRIME
+    return np.vstack([cleared, new]), np.append(pivots, pivot)
+
+
+def _are_dependent(rows: Codes) -> bool:
+    found, pivots = np.zeros((0, rows.shape[1]), np.int64), np.zeros(0, np.int64)
+    for row in rows:
+        rest = _reduced(row, found, pivots)
+        if not rest.any():
+            return True
+        found, pivots = _joined(found, pivots, rest)
+    return False
