@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from discreet.attacks.attack import Knowledge
-from discreet.attacks.composition import composition
+from discreet.attacks.composed import composition
 from discreet.attacks.defences.published_table import KAnonymousTable, LDiverseTable, NamesRemoved, TCloseTable
 from discreet.attacks.defences.raw import RawStatistics
 from discreet.attacks.methods.background import BackgroundKnowledge
@@ -22,7 +22,6 @@ from discreet.evidence.proportion import Proportion
 from discreet.noise.experiment import experiment
 from tests.attacks.contract import AttackContract
 from tests.attacks.crowd import crowd
-
 
 NAMES_REMOVED = (NamesRemoved(),)
 

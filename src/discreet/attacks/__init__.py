@@ -1,1 +1,56 @@
-"""The outsider's bench: attacks that see only what an outsider sees, run against every defence."""
+"""The outsider's bench: attacks that see only what an outsider sees, run against every defence.
+
+Names are loaded when they are first used, and no file has the name of a function, which it would hide.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.attacks.candidates import Candidates as Candidates
+    from discreet.attacks.candidates import intersect as intersect
+    from discreet.attacks.composed import Composed as Composed
+    from discreet.attacks.composed import composition as composition
+    from discreet.attacks.defences.published_table import KAnonymousTable as KAnonymousTable
+    from discreet.attacks.defences.published_table import LDiverseTable as LDiverseTable
+    from discreet.attacks.defences.published_table import NamesRemoved as NamesRemoved
+    from discreet.attacks.defences.published_table import TCloseTable as TCloseTable
+    from discreet.attacks.linking import Links as Links
+    from discreet.attacks.linking import link as link
+    from discreet.attacks.methods.background import BackgroundKnowledge as BackgroundKnowledge
+    from discreet.attacks.methods.homogeneity import Homogeneity as Homogeneity
+    from discreet.attacks.methods.intersection import Intersection as Intersection
+    from discreet.attacks.methods.linkage import Linkage as Linkage
+    from discreet.attacks.people import People as People
+    from discreet.attacks.scene import Scene as Scene
+    from discreet.attacks.singled_out import Uniqueness as Uniqueness
+    from discreet.attacks.singled_out import uniqueness as uniqueness
+
+_HOMES = {
+    "people": "People",
+    "scene": "Scene",
+    "linking": "Links link",
+    "singled_out": "Uniqueness uniqueness",
+    "candidates": "Candidates intersect",
+    "composed": "Composed composition",
+    "defences.published_table": "KAnonymousTable LDiverseTable NamesRemoved TCloseTable",
+    "methods.linkage": "Linkage",
+    "methods.homogeneity": "Homogeneity",
+    "methods.background": "BackgroundKnowledge",
+    "methods.intersection": "Intersection",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+__all__ = [*_HOME_OF]  # noqa: PLE0604  the keys are strings
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'discreet.attacks' has no attribute {name!r}")
+    return getattr(import_module(f"discreet.attacks.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
