@@ -1,0 +1,20 @@
+"""A gallery of broken mechanisms: an auditor that has never found anything guilty has proved nothing.
+
+Every exhibit breaks its claim on two given neighbours, and an audit must say so. Most hang beside an honest twin, which
+an audit must let pass.
+"""
+
+from __future__ import annotations
+
+from discreet.audit.gallery.choices import CHOICES
+from discreet.audit.gallery.exhibit import Exhibit, Twin
+from discreet.audit.gallery.floats import FLOATS
+from discreet.audit.gallery.learning import LEARNING
+from discreet.audit.gallery.secrecy import SECRECY
+from discreet.audit.gallery.slips import SLIPS
+from discreet.audit.gallery.sparse_vectors import SPARSE_VECTORS
+
+__all__ = ["BROKEN", "Exhibit", "Twin"]
+
+BROKEN: tuple[Exhibit, ...] = (*FLOATS, *LEARNING, *CHOICES, *SPARSE_VECTORS, *SECRECY, *SLIPS)
+"""Every exhibit."""
