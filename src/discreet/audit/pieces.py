@@ -19,6 +19,7 @@ Piece: TypeAlias = npt.NDArray[Any] | list[Any]
 
 _NUMBERS = (int, float, bool, np.float64, np.int64, np.bool_)
 _AS_THEY_ARE = (str, bytes, type(None))
+_HASHED_AS_THEY_ARE = {bool, int, str, bytes, type(None)}
 
 
 def batch_piece(answers: Any, size: int) -> Piece:
@@ -70,6 +71,8 @@ def _rows(answers: list[Any]) -> Piece:
     kinds = set(map(type, chain.from_iterable(plain))) if is_even else set()
     if len(kinds) == 1 and kinds <= {int, float, bool}:
         return _numbers(plain)
+    if set(map(type, plain)) <= {tuple, list} and set(map(type, chain.from_iterable(plain))) <= _HASHED_AS_THEY_ARE:
+        return list(map(tuple, plain))
     return [canonical(answer) for answer in plain]
 
 

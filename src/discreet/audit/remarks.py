@@ -11,6 +11,7 @@ import numpy as np
 from discreet.audit.canonical import Raised, Unhashable, canonical
 from discreet.audit.chunk import Chunk
 from discreet.audit.drawing import Drawn
+from discreet.audit.pieces import as_objects
 from discreet.audit.proof import Proof
 from discreet.audit.testing import Tested
 
@@ -18,6 +19,7 @@ __all__ = ["InputGuard", "remarks", "shown"]
 
 _LONGEST = 80
 _MOST_KINDS = 6
+_START, _KINDS_AT_START = 64, 12
 
 
 class InputGuard:
@@ -86,7 +88,8 @@ def _about_kinds(found: Tested) -> Iterator[str]:
             f"It raised in {first:,} of {int(sides[0].sum()):,} calls for the first input and in {second:,} of "
             f"{int(sides[1].sum()):,} for the second ({shown(error)}); whoever asks sees that, so it is an outcome."
         )
-    kinds = list(dict.fromkeys(kind for kind, is_error in zip(outcomes.kinds, raised, strict=True) if not is_error))
+    named = ("a list" if isinstance(o, tuple) else k for o, k in zip(outcomes.listed, outcomes.kinds, strict=True))
+    kinds = list(dict.fromkeys(kind for kind, is_error in zip(named, raised, strict=True) if not is_error))
     if len(kinds) > 1:
         yield f"Answers are of several kinds: {', '.join(kinds[:_MOST_KINDS])}. The kind is part of the outcome."
     if any(isinstance(outcome, Unhashable) for outcome in outcomes.listed):
@@ -108,9 +111,7 @@ def _about_sameness(drawn: Drawn, found: Tested) -> Iterator[str]:
 
 
 def _repeats(chunks: list[Chunk]) -> bool:
-    """Whether two batches for one input agree from beginning to end."""
-    length = min((len(chunk) for chunk in chunks[1:]), default=0)
-    if length < 16:
-        return False
-    starts = [canonical(chunk.first[:64]) for chunk in chunks[1:]]
-    return len(set(map(repr, starts))) < len(starts) and len(set(map(repr, starts[0]))) > 1  # type: ignore[call-overload]
+    """Whether two batches begin with the same answers, of so many kinds that it is no accident."""
+    starts = [as_objects(chunk.first[:_START]) for chunk in chunks[1:] if len(chunk) >= _START]
+    texts = [repr(start) for start in starts if len(set(map(repr, start))) >= _KINDS_AT_START]
+    return len(set(texts)) < len(texts)

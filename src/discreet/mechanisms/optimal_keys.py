@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -53,17 +54,21 @@ class OptimalKeySelection(KeySelection):
 
     def release(self, value: Any, *, source: Source = SYSTEM) -> list[Any]:
         """The keys that are shown, in an order that depends on the keys alone."""
+        return self.releases(value, 1, source=source)[0]
+
+    def releases(self, value: Any, count: int, *, source: Source = SYSTEM) -> list[list[Any]]:
+        """``count`` independent answers, each at the full price: for audits and studies."""
         keys, counts = held_keys(value)
         stream = source.open()
-        words = stream.words(len(keys))
-        shown = np.zeros(len(keys), np.bool_)
+        words = stream.words(count * len(keys)).reshape(count, len(keys))
+        shown = np.zeros((count, len(keys)), np.bool_)
         capped = np.minimum(counts, min(self.always_from, 2**62))
         order = np.argsort(capped, kind="stable")
         for alike in np.split(order, np.flatnonzero(np.diff(capped[order])) + 1):
             if len(alike):
                 threshold = self._curve.threshold(int(capped[alike[0]]))
-                shown[alike] = falls_below(words[alike], threshold, stream)
-        return canonical(keys[index] for index in np.flatnonzero(shown).tolist())
+                shown[:, alike] = falls_below(words[:, alike].ravel(), threshold, stream).reshape(count, len(alike))
+        return [canonical(compress(keys, row)) for row in shown.tolist()]
 
     def distribution(self, value: Any) -> Distribution:
         """The exact law for one key held by so many units, or for a whole mapping of keys to counts."""

@@ -22,6 +22,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +38,7 @@ from discreet.mechanisms.measurement import Measurement
 from discreet.noise.bernoulli import Bernoulli
 from discreet.noise.choice import GumbelChoice
 from discreet.noise.law import open_probability
-from discreet.noise.source import SYSTEM, Source
+from discreet.noise.source import SYSTEM, Source, Stream
 from discreet.noise.uniform import UniformInteger
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
@@ -117,17 +118,31 @@ class Quantile(Measurement):
 
     def release(self, value: npt.ArrayLike, *, source: Source = SYSTEM) -> int | float:
         """The private quantile of these values."""
+        return self.grid.value_of(int(self._points(value, 1, source)[0]))
+
+    def releases(self, value: npt.ArrayLike, count: int, *, source: Source = SYSTEM) -> npt.NDArray[Any]:
+        """``count`` independent answers for these values, each at the full price: for audits and studies."""
+        return self.grid.values_of(self._points(value, count, source))
+
+    def _points(self, value: npt.ArrayLike, count: int, source: Source) -> Integers:
+        """``count`` private points, in steps."""
         table = self._table(value)
         # Points further off than this are so rare together that one bound for all of them will do.
         reach = math.ceil(ln_up(_RARE * self.size) / self.factor) * self._part
         strips = self._strips(table, reach)
         race, stream = self._race(strips), source.open()
-        while True:
-            strip = int(race.draw(1, stream)[0])
-            point = int(strips.starts[strip]) + int(UniformInteger(int(strips.lengths[strip])).draw(1, stream)[0])
-            excess = table.distance(point) - int(strips.distances[strip])
-            if not excess or Bernoulli.exponential(self._rate * excess).draw(1, stream)[0]:
-                return self.grid.value_of(point)
+        found = np.empty(count, np.int64)
+        open_places = np.arange(count)
+        while len(open_places):
+            drawn = race.draw(len(open_places), stream)
+            points = strips.points(drawn, stream)
+            excess = table.distances(points) - strips.distances[drawn]
+            kept = excess == 0
+            for place in np.flatnonzero(excess).tolist():
+                kept[place] = Bernoulli.exponential(self._rate * int(excess[place])).draw(1, stream)[0]
+            found[open_places[kept]] = points[kept]
+            open_places = open_places[~kept]
+        return found
 
     def distribution(self, value: npt.ArrayLike) -> FiniteLaw:
         """The exact law of the answer, for ranges of at most 4096 points."""
@@ -244,6 +259,14 @@ class _Strips:
         rest = _Strips(self.starts + halves, self.lengths - halves, self.distances)
         return _Strips(self.starts, halves, self.distances).joined(rest)
 
+    def points(self, chosen: Integers, stream: Stream) -> Integers:
+        """For each chosen strip one of its points, all equally likely."""
+        found = self.starts[chosen]
+        for strip in np.unique(chosen).tolist():
+            places = np.flatnonzero(chosen == strip)
+            found[places] += UniformInteger(int(self.lengths[strip])).draw(len(places), stream)
+        return found
+
     def _columns(self) -> tuple[Integers, Integers, Integers]:
         return self.starts, self.lengths, self.distances
 
@@ -256,10 +279,10 @@ class _Table:
     target: int
     part: int
 
-    def distance(self, point: int) -> int:
-        """How far the target lies outside the ranks of ``point``: from the values below it to those not above it."""
-        below, not_above = (int(np.searchsorted(self.values, point, side)) for side in ("left", "right"))
-        return max(self.part * below - self.target, self.target - self.part * not_above, 0)
+    def distances(self, points: Integers) -> Integers:
+        """How far the target lies outside the ranks of each point: from the values below it to those not above it."""
+        below, not_above = np.searchsorted(self.values, points, "left"), np.searchsorted(self.values, points, "right")
+        return self._distances(below, not_above)
 
     def near(self, reach: int, first: int, last: int) -> tuple[int, int]:
         """The first and the last of the points between ``first`` and ``last`` whose distance is at most ``reach``."""
