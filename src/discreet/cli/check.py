@@ -67,7 +67,7 @@ def check(
     with refusals("nothing was written"):
         from discreet.anonymize.report import table_report
         from discreet.anonymize.source import arrow_table
-        from discreet.cli.whole_files import refuse_overwriting, write_together
+        from discreet.cli.whole_files import refuse_overwriting, write_texts
 
         page = None if html is None else Path(html)
         refuse_overwriting({"--html": page}, file, force)
@@ -86,7 +86,7 @@ def check(
             file=str(original or file),
         )
         if page is not None:
-            write_together({page: lambda part: _write(part, report.to_html())})
+            write_texts({page: report.to_html()})
         if json:
             typer.echo(report.to_json())
         else:
@@ -95,7 +95,3 @@ def check(
                 whisper(f"wrote {page}")
         if not report.checked.holds:
             raise typer.Exit(DOES_NOT_HOLD)
-
-
-def _write(part: Path, text: str) -> None:
-    part.write_text(text, encoding="utf-8")

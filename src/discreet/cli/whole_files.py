@@ -5,20 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from discreet.errors import InvalidValue
 
-__all__ = ["refuse_overwriting", "write_together"]
+__all__ = ["refuse_overwriting", "write_texts", "write_together"]
 
 
-def refuse_overwriting(files: Mapping[str, Path | None], source: Path, force: bool) -> None:
-    """Refuse files that are there already, that are the source, or that share a name."""
+def refuse_overwriting(files: Mapping[str, Path | None], source: Path | None, force: bool) -> None:
+    """Refuse files that are there already, that are the source where there is one, or that share a name."""
     wanted = {name: file for name, file in files.items() if file is not None}
     seen: dict[Path, str] = {}
     for name, file in wanted.items():
         real = file.resolve()
-        if real == source.resolve():
+        if source is not None and real == source.resolve():
             raise InvalidValue("the table itself must not be overwritten", str(file), f"pass another {name}")
         if real in seen:
             raise InvalidValue("every file must have a name of its own", str(file), f"it is {seen[real]} and {name}")
@@ -36,6 +37,15 @@ def write_together(files: Mapping[Path, Callable[[Path], object]]) -> None:
             write(parts[file])
         for file, part in parts.items():
             os.replace(part, file)
+
+
+def write_texts(texts: Mapping[Path, str]) -> None:
+    """Write all texts, each to its file, or none of them."""
+    write_together({file: partial(_write_text, text) for file, text in texts.items()})
+
+
+def _write_text(text: str, part: Path) -> None:
+    part.write_text(text, encoding="utf-8")
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from discreet import __version__
 from discreet.accounting.numeric import Batch
 from discreet.catalog.catalog import Catalog
 from discreet.curator.allowance import DELTA_UNITS
@@ -23,6 +22,7 @@ from discreet.query.measure import Measured
 from discreet.query.plan import BlockPlan, Priced
 from discreet.query.question import Question
 from discreet.query.shares import amount_of, of_amount
+from discreet.version import __version__
 
 __all__ = ["batch_facts", "facts_of"]
 

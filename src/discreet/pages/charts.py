@@ -10,12 +10,13 @@ __all__ = ["columns_chart", "meter", "paired_meters"]
 _TALL = 100
 
 
-def meter(value: float, kind: str = "after") -> str:
-    """A bar for a share from 0 to 1."""
-    width = 100 * min(max(value, 0.0), 1.0)
+def meter(value: float, kind: str = "after", start: float = 0.0) -> str:
+    """A bar for a share from 0 to 1, or for a range from ``start`` to ``value``."""
+    left, right = (100 * min(max(end, 0.0), 1.0) for end in (start, value))
+    place = f' x="{left:.2f}%"' if left else ""
     return (
         '<svg class="meter" aria-hidden="true"><rect class="track" width="100%" height="100%" rx="3"/>'
-        f'<rect class="{escape(kind)}" width="{width:.2f}%" height="100%" rx="3"/></svg>'
+        f'<rect class="{escape(kind)}"{place} width="{max(right - left, 0.0):.2f}%" height="100%" rx="3"/></svg>'
     )
 
 

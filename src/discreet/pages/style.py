@@ -27,6 +27,7 @@ table{border-collapse:collapse;width:100%;font-size:.92rem;font-variant-numeric:
 th{text-align:left;color:var(--quiet);font-weight:500;padding:.25rem .7rem .25rem 0}
 td{padding:.3rem .7rem .3rem 0;border-top:1px solid var(--line);vertical-align:middle}
 td:has(svg){width:45%;min-width:5rem}td:has(svg)~td{white-space:nowrap}
+@media (max-width:40rem){td:has(svg){width:30%;min-width:3.5rem}}
 .meter{display:block;width:100%;height:10px;margin:4px 0}
 .pair .meter{height:8px;margin:3px 0}
 .track{fill:var(--track)}

@@ -1,0 +1,48 @@
+"""``discreet understand``: what an ε means for one person, in words, figures and charts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli.output import console, refusals, whisper
+
+__all__ = ["understand"]
+
+_STANDARD_OUTPUT = "-"
+
+
+def understand(
+    epsilon: Annotated[str, typer.Option("--epsilon", "-e", help="The loss of one answer, such as 1 or 0.1.")],
+    delta: Annotated[str, typer.Option("--delta", "-d", help="The probability that the promise leaves out.")] = "0",
+    group: Annotated[int, typer.Option("--group", "-g", help="How many people belong together.")] = 1,
+    prior: Annotated[str, typer.Option(help="What somebody believes about a person before the answer.")] = "0.5",
+    n: Annotated[int, typer.Option("--n", "-n", help="How many people are in the table.")] = 1000,
+    json: Annotated[str | None, typer.Option("--json", help="Write the figures as JSON; - prints them.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a page with charts that stands alone.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+) -> None:
+    """Say what an ε means for one person: what can be told, believed and lost, and how good the answers are.
+
+    Nothing is read and nothing is spent.
+
+    [dim]Example:[/]  discreet understand --epsilon 1 --group 4 --n 1000 --html epsilon.html
+    """
+    with refusals("nothing was written"):
+        from discreet.cli.whole_files import refuse_overwriting, write_texts
+        from discreet.understanding.understanding import understand as understood
+
+        figures = None if json in (None, _STANDARD_OUTPUT) else Path(str(json))
+        refuse_overwriting({"--json": figures, "--html": html}, None, force)
+        found = understood(epsilon, delta, group, prior, n)
+        views = {figures: found.to_json, html: found.to_html}
+        texts = {file: view() for file, view in views.items() if file is not None}
+        write_texts(texts)
+        if json == _STANDARD_OUTPUT:
+            typer.echo(found.to_json())
+            return
+        console.print(found)
+        for file in texts:
+            whisper(f"wrote {file}")

@@ -1,0 +1,106 @@
+"""What an ε means for one person: everything that can be computed about it, in one object with three views.
+
+>>> found = understand(1)
+>>> found.verdict.name, float(round(found.guessing.accuracy, 4))
+('moderate', 0.7311)
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from discreet.exact.rational import Number
+from discreet.pages.page import framed
+from discreet.understanding.believing import Believing
+from discreet.understanding.costs import Costs
+from discreet.understanding.data import understanding_data
+from discreet.understanding.exposure import Exposure
+from discreet.understanding.given import Given
+from discreet.understanding.groups import Group, groups
+from discreet.understanding.guessing import Guessing
+from discreet.understanding.html import understanding_html
+from discreet.understanding.insurance import Insurance
+from discreet.understanding.repeated import Repeated
+from discreet.understanding.text import plain_text, understanding_text
+from discreet.understanding.two_laws import TwoLaws
+from discreet.understanding.usefulness import Usefulness
+from discreet.understanding.verdict import Verdict, verdict
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["Understanding", "understand"]
+
+
+@dataclass(frozen=True)
+class Understanding:
+    """What a promise means. Probabilities are rationals, exact or rounded towards more danger."""
+
+    given: Given
+    """What was asked about."""
+    verdict: Verdict
+    """One word, and why."""
+    laws: TwoLaws
+    """A noisy count with and without my record."""
+    guessing: Guessing
+    """How well anybody can tell whether my record was used."""
+    believing: Believing
+    """What anybody can believe about me afterwards."""
+    insurance: Insurance
+    """What is learned about Alice with and without Alice."""
+    costs: Costs
+    """What taking part may cost."""
+    groups: tuple[Group, ...]
+    """The promise to several people together."""
+    repeated: Repeated
+    """Many answers of the same loss."""
+    usefulness: Usefulness
+    """How good the answers are."""
+    exposure: Exposure | None
+    """What δ allows; None where it is 0."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return understanding_data(self)
+
+    def to_json(self) -> str:
+        """Everything as JSON; a factor too large for a float is null."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
+
+    def to_html(self) -> str:
+        """A page with charts that needs nothing else: no network, no scripts."""
+        return understanding_html(self)
+
+    def _repr_html_(self) -> str:
+        return framed(self.to_html())
+
+    def __rich__(self) -> RenderableType:
+        return understanding_text(self)
+
+    def __str__(self) -> str:
+        return plain_text(self)
+
+
+def understand(epsilon: Number, delta: Number = 0, group: int = 1, prior: Number = 0.5, n: int = 1000) -> Understanding:
+    """What ``epsilon`` and ``delta`` mean for one person and for a ``group``, in a table of ``n`` people.
+
+    ``prior`` is what somebody thinks about a person before the answer. Nothing here reads data or costs anything.
+    """
+    given = Given.of(epsilon, delta, group, prior, n)
+    laws, guessing = TwoLaws.of(given), Guessing.of(given)
+    exposure = Exposure.of(given) if given.delta else None
+    return Understanding(
+        given=given,
+        verdict=verdict(given, guessing, laws, exposure),
+        laws=laws,
+        guessing=guessing,
+        believing=Believing.of(given),
+        insurance=Insurance.of(given),
+        costs=Costs.of(given),
+        groups=groups(given),
+        repeated=Repeated.of(given),
+        usefulness=Usefulness.of(given),
+        exposure=exposure,
+    )
