@@ -13,6 +13,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from discreet.version import __version__
+
 if TYPE_CHECKING:
     from discreet import anonymize as anonymize
     from discreet.accounting.calibration import epsilon_each as epsilon_each
@@ -71,8 +73,7 @@ if TYPE_CHECKING:
     from discreet.privacy.pair import Pair as Pair
     from discreet.privacy.sensitivity import Norm as Norm
     from discreet.privacy.sensitivity import Sensitivity as Sensitivity
-
-__version__ = "0.1.0"
+    from discreet.understanding.understanding import understand as understand
 
 _HOMES = {
     "mechanisms.laplace": "Laplace",
@@ -102,6 +103,7 @@ _HOMES = {
     "accounting.odometer": "ConcentratedOdometer PureOdometer",
     "curator.curator": "Curator",
     "curator.rehearsal": "rehearse",
+    "understanding.understanding": "understand",
     "catalog.budget": "Budget",
     "errors": "BudgetExceeded DiscreetError InvalidInput InvalidType InvalidValue NoProvedPath OutOfReach",
 }

@@ -14,6 +14,7 @@ from discreet.cli.budget import budget
 from discreet.cli.check import check
 from discreet.cli.protect import init, protect
 from discreet.cli.stories import demo, tour
+from discreet.cli.understand import understand
 
 __all__ = ["app"]
 
@@ -42,7 +43,7 @@ def root(
     """Differential privacy with exact noise and a budget that holds."""
 
 
-for command in (demo, tour, init, protect, explain, ask, budget, check, anonymize):
+for command in (demo, tour, init, protect, explain, ask, budget, check, anonymize, understand):
     app.command()(command)
 
 books = typer.Typer(help="Read and check the ledger.", no_args_is_help=True)
