@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from scipy.stats import fisher_exact
 
@@ -41,3 +43,14 @@ def test_every_reading():
     assert verdict_of(score(150, beats=True, control=100), attack, defence) is Verdict.LEAK
     assert verdict_of(score(150, beats=True), attack, defence) is Verdict.LEAK
     assert verdict_of(score(150, beats=True), attack, Promising()) is Verdict.BROKEN
+    assert verdict_of(score(118, beats=True), attack, Promising()) is Verdict.BOUNDED
+
+
+def test_claims_that_hold_of_members_alone_are_no_crowd_knowledge():
+    """On all targets the two are alike, because most of them are not claimed."""
+    claims = {"gained": 0, "lost": 0, "control": Proportion(150, 200)}
+    known = Score(Proportion(156, 200), Proportion(150, 200), Proportion(60, 60), True, **claims)
+    attack, defence = DirectQuestion(), RawStatistics()
+    assert verdict_of(replace(known, control_claims=Proportion(45, 60)), attack, defence) is Verdict.LEAK
+    assert verdict_of(replace(known, control_claims=Proportion(59, 60)), attack, defence) is Verdict.CROWD
+    assert verdict_of(replace(known, control_claims=Proportion(0, 0)), attack, defence) is Verdict.CROWD

@@ -7,9 +7,21 @@ from typing import TypeVar
 
 from discreet.attacks.attack import Attack
 from discreet.attacks.defence import Defence
+from discreet.attacks.defences.bounded_noise import BoundedNoise
 from discreet.attacks.defences.curator import CuratorDefence
+from discreet.attacks.defences.input_perturbation import InputPerturbation
+from discreet.attacks.defences.minimum_size import LargeGroups, MinimumSize
+from discreet.attacks.defences.naive_laplace import NaiveLaplace, StickyLaplace
+from discreet.attacks.defences.published_table import KAnonymousTable, LDiverseTable, NamesRemoved, TCloseTable
+from discreet.attacks.defences.query_auditing import QueryAuditing
 from discreet.attacks.defences.raw import RawStatistics
+from discreet.attacks.defences.subsampling import Subsampling
+from discreet.attacks.methods.background import BackgroundKnowledge
 from discreet.attacks.methods.direct import DirectQuestion
+from discreet.attacks.methods.homogeneity import Homogeneity
+from discreet.attacks.methods.intersection import Intersection
+from discreet.attacks.methods.linkage import Linkage
+from discreet.attacks.methods.reconstruction_attack import Reconstruction
 from discreet.errors import InvalidValue
 from discreet.exact.rational import Number
 
@@ -20,12 +32,34 @@ _Named = TypeVar("_Named", Attack, Defence)
 
 def every_attack() -> tuple[Attack, ...]:
     """All attacks, those on published tables first."""
-    return (DirectQuestion(),)
+    return (
+        Linkage(),
+        Homogeneity(),
+        BackgroundKnowledge(),
+        Intersection(),
+        DirectQuestion(),
+        Reconstruction(),
+    )
 
 
 def every_defence(epsilons: Sequence[Number]) -> tuple[Defence, ...]:
-    """All defences: answers, then published tables, then the curator at every budget."""
-    return (RawStatistics(), *(CuratorDefence(epsilon) for epsilon in epsilons))
+    """All defences: published tables, then answers, then the curator at every budget."""
+    return (
+        NamesRemoved(),
+        KAnonymousTable(),
+        LDiverseTable(),
+        TCloseTable(),
+        RawStatistics(),
+        MinimumSize(),
+        LargeGroups(),
+        QueryAuditing(),
+        Subsampling(),
+        InputPerturbation(),
+        BoundedNoise(),
+        NaiveLaplace(),
+        StickyLaplace(),
+        *(CuratorDefence(epsilon) for epsilon in epsilons),
+    )
 
 
 def chosen_attacks(wanted: Sequence[Attack | str] | None) -> tuple[Attack, ...]:

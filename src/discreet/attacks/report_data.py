@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from discreet import __version__
 from discreet.attacks.score import ALARM, Score
 from discreet.evidence.proportion import Proportion
+from discreet.version import __version__
 
 if TYPE_CHECKING:
-    from discreet.attacks.scoreboard import Cell, Scoreboard
+    from discreet.attacks.board import Cell, Scoreboard
 
 __all__ = ["report_data"]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING
 
-from discreet import __version__
 from discreet.attacks.attack import Attack
+from discreet.attacks.report_charts import charts_of
 from discreet.attacks.report_words import (
+    HARMFUL,
     MARKS,
     asked_words,
     defence_words,
@@ -21,18 +21,20 @@ from discreet.attacks.report_words import (
     source_words,
     targets_of,
 )
+from discreet.attacks.score import Score
 from discreet.attacks.verdict import Verdict
 from discreet.pages.heat import HeatCell, heat_table
 from discreet.pages.interval_bar import interval_bar
-from discreet.pages.page import footer, page, paragraph, quiet, section, table
+from discreet.pages.page import details, footer, page, paragraph, quiet, section, table
 from discreet.pages.page import headline as big
+from discreet.version import __version__
 
 if TYPE_CHECKING:
-    from discreet.attacks.scoreboard import Cell, Scoreboard
+    from discreet.attacks.board import Cell, Scoreboard
 
 __all__ = ["report_html"]
 
-_HEADER = ("", "", "right", "95 %", "outside", "ceiling", "questions", "")
+_HEADER = ("defence", "", "right", "95 %", "outside", "ceiling", "questions")
 _EXPLAINED = (
     "The bar is how often the attack is right, with its 95 % interval; the line across is guessing without the "
     "release. “Outside” is the same attack on people who are in no release, “ceiling” the most that the promise of a "
@@ -40,9 +42,9 @@ _EXPLAINED = (
 )
 
 
-def report_html(board: Scoreboard, charts: Iterable[str] = ()) -> str:
-    """The page; ``charts`` are drawings that stand below the table."""
-    drawn = "".join(charts)
+def report_html(board: Scoreboard) -> str:
+    """The page."""
+    drawn = "".join(charts_of(board))
     parts = [
         big(headline(board)),
         quiet(source_words(board)),
@@ -50,9 +52,7 @@ def report_html(board: Scoreboard, charts: Iterable[str] = ()) -> str:
         section("What came of every defence", _defences(board)),
         section("The same at scale", drawn) if drawn else "",
         *(_attack(board, attack) for attack in board.attacks),
-        footer(
-            f"Made by Discreet {__version__} with seed {board.seed}. Whoever holds the table should read this alone."
-        ),
+        footer(f"Made by Discreet {__version__} with seed {board.seed}. It is for whoever holds the table."),
     ]
     return page(f"{board.name}: attacks on every defence", parts, heading=f"Attacks on {board.name}")
 
@@ -60,8 +60,13 @@ def report_html(board: Scoreboard, charts: Iterable[str] = ()) -> str:
 def _heat(board: Scoreboard) -> str:
     cells = [[_heat_cell(board.cell(attack, defence)) for attack in board.attacks] for defence in board.defences]
     guessing = [HeatCell(None, _guessing(board, attack), "Guessing without the release.") for attack in board.attacks]
-    names = ["guessing", *(defence.name for defence in board.defences)]
+    names = ["guessing", *(_unbroken(defence.name) for defence in board.defences)]
     return heat_table(names, [attack.name for attack in board.attacks], [guessing, *cells], "right")
+
+
+def _unbroken(name: str) -> str:
+    """No line ends within an equation."""
+    return name.replace(" = ", "\u00a0=\u00a0")
 
 
 def _guessing(board: Scoreboard, attack: Attack) -> str:
@@ -81,40 +86,45 @@ def _heat_cell(cell: Cell) -> HeatCell:
 
 
 def _legend() -> str:
-    return table([], [[escape(sign), escape(words)] for sign, words in legend()])
+    return table([], [[escape(sign).replace(" ", "&nbsp;"), escape(words)] for sign, words in legend()])
 
 
 def _defences(board: Scoreboard) -> str:
-    return table(
-        ["defence", "what the owner does", "what came of it"],
-        [[escape(one.name), escape(one.says), escape(defence_words(board, one))] for one in board.defences],
-    )
+    rows = [
+        [f"{escape(_unbroken(one.name))}<br><small>{escape(one.says)}</small>", escape(defence_words(board, one))]
+        for one in board.defences
+    ]
+    return table(["defence", "what came of it"], rows)
 
 
 def _attack(board: Scoreboard, attack: Attack) -> str:
     known = f"Guessed: {attack.goal.value}, of {targets_of(board, attack):,} people."
+    cells = board.of(attack)
+    words = [[escape(_unbroken(cell.defence)), escape(_told(cell))] for cell in cells]
     return section(
         attack.name.capitalize(),
         paragraph(f"Needs: {attack.needs}"),
         paragraph(f"Claims: {attack.claims} {known}"),
-        table(_HEADER, [_row(cell) for cell in board.of(attack)]),
+        table(_HEADER, [_row(cell, cell.score, cell.verdict) for cell in cells if cell.score and cell.verdict]),
         quiet(_EXPLAINED),
+        details("In words", table([], words), shown=all(cell.score is None for cell in cells)),
     )
 
 
-def _row(cell: Cell) -> list[str]:
-    if cell.score is None or cell.verdict is None:
-        return [escape(cell.defence), "", "–", "", "", "", "", escape(cell.reason)]
-    score = cell.score
-    kind = "danger" if cell.verdict in (Verdict.LEAK, Verdict.BROKEN) else "after"
-    words = f"{reading(cell)}. {score.note}".strip()
+def _told(cell: Cell) -> str:
+    note = "" if cell.score is None else cell.score.note
+    words = reading(cell).rstrip(".")
+    return f"{words[:1].upper()}{words[1:]}. {note}".strip()
+
+
+def _row(cell: Cell, score: Score, verdict: Verdict) -> list[str]:
+    kind = "danger" if verdict in HARMFUL else "after"
     return [
-        escape(cell.defence),
+        escape(_unbroken(cell.defence)),
         interval_bar(score.right.rate, score.right.interval(), score.baseline.rate, kind),
-        f"{percent(score.right.rate)} {MARKS[cell.verdict]}".rstrip(),
+        f"{percent(score.right.rate)} {MARKS[verdict]}".rstrip(),
         interval_words(score.right),
         "" if score.control is None else percent(score.control.rate),
         "" if cell.ceiling is None else percent(cell.ceiling),
         asked_words(score),
-        escape(words),
     ]

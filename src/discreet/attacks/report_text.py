@@ -29,12 +29,18 @@ from discreet.attacks.report_words import (
 from discreet.attacks.verdict import Verdict
 
 if TYPE_CHECKING:
-    from discreet.attacks.scoreboard import Cell, Scoreboard
+    from discreet.attacks.board import Cell, Scoreboard
 
 __all__ = ["detail_text", "plain_text", "report_text"]
 
-_STYLES = {Verdict.GUESSING: "green", Verdict.CROWD: "yellow", Verdict.LEAK: "red", Verdict.BROKEN: "bold red"}
-_WIDEST_NAME = 24
+_STYLES = {
+    Verdict.GUESSING: "green",
+    Verdict.CROWD: "green",
+    Verdict.BOUNDED: "yellow",
+    Verdict.LEAK: "red",
+    Verdict.BROKEN: "bold white on red",
+}
+_WIDEST_NAME = 28
 _WIDTH = 100
 
 
@@ -145,5 +151,5 @@ def _row(cell: Cell) -> list[Text]:
         Text("" if score.control is None else percent(score.control.rate)),
         Text("" if cell.ceiling is None else percent(cell.ceiling)),
         Text(asked_words(score)),
-        Text(score.note or "", style="dim"),
+        Text(""),
     ]

@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING
 
 from discreet.anonymize.figures import counted
 from discreet.attacks.attack import Attack
+from discreet.attacks.ceiling import average_ceiling
 from discreet.attacks.defence import Defence
 from discreet.attacks.score import ALARM, Score
 from discreet.attacks.verdict import Verdict
 from discreet.evidence.proportion import Proportion
+from discreet.privacy.loss import Pure
 
 if TYPE_CHECKING:
-    from discreet.attacks.scoreboard import Cell, Scoreboard
+    from discreet.attacks.board import Cell, Scoreboard
 
 __all__ = [
+    "HARMFUL",
     "MARKS",
     "asked_words",
     "defence_words",
@@ -28,9 +31,10 @@ __all__ = [
     "targets_of",
 ]
 
-MARKS = {Verdict.GUESSING: "", Verdict.CROWD: "~", Verdict.LEAK: "✗", Verdict.BROKEN: "‼"}
+MARKS = {Verdict.GUESSING: "", Verdict.CROWD: "~", Verdict.BOUNDED: "≤", Verdict.LEAK: "✗", Verdict.BROKEN: "‼"}
 """A sign for every verdict."""
-_HARMFUL = (Verdict.LEAK, Verdict.BROKEN)
+HARMFUL = (Verdict.BOUNDED, Verdict.LEAK, Verdict.BROKEN)
+"""The verdicts that say that a person's own record was used."""
 
 
 def percent(rate: float) -> str:
@@ -57,7 +61,7 @@ def interval_words(found: Proportion) -> str:
 
 def harm(cell: Cell) -> float:
     """How much of what guessing leaves open is learned from people's own records; 0 where nothing surely is."""
-    if cell.score is None or cell.verdict not in _HARMFUL:
+    if cell.score is None or cell.verdict not in HARMFUL:
         return 0.0
     missed = 1 - cell.score.baseline.rate
     return min(max(cell.score.advantage / missed, 0.0), 1.0) if missed else 0.0
@@ -66,7 +70,7 @@ def harm(cell: Cell) -> float:
 def headline(board: Scoreboard) -> str:
     """The scoreboard in a sentence or two."""
     tried = [cell for cell in board.cells if cell.score is not None]
-    leaking = sum(cell.verdict in _HARMFUL for cell in tried)
+    leaking = sum(cell.verdict in HARMFUL for cell in tried)
     attacks = counted(len(board.attacks), "attack", "attacks")
     defences = counted(len(board.defences), "defence", "defences")
     attempts = counted(len(tried), "attempt", "attempts")
@@ -79,11 +83,21 @@ def headline(board: Scoreboard) -> str:
 def defence_words(board: Scoreboard, defence: Defence) -> str:
     """What came of one defence, in a sentence."""
     tried = [cell for attack in board.attacks if (cell := board.cell(attack, defence)).score is not None]
-    leaking = [cell for cell in tried if cell.verdict in _HARMFUL]
+    leaking = [cell for cell in tried if cell.verdict in HARMFUL]
+    bound = _bound(defence)
     if not leaking:
-        return f"none of {len(tried)} attacks did better than guessing and than on strangers"
+        return f"none of {len(tried)} attacks did better than guessing and than on strangers{bound}"
     worst = max(leaking, key=harm)
-    return f"{len(leaking)} of {len(tried)} attacks leak; the worst is {worst.attack}, {_beside(worst.score)}"
+    count = f"{len(leaking)} of {len(tried)} attacks learned from people's own records"
+    return f"{count}; the most was {worst.attack}, {_beside(worst.score)}{bound}"
+
+
+def _bound(defence: Defence) -> str:
+    """The most that a promise allows, for a bit that is as likely as not."""
+    if not isinstance(defence.promise, Pure):
+        return ""
+    most = average_ceiling(float(defence.promise.epsilon), 0.5)
+    return f"; about a fair coin nobody can be right more than {percent(most)} of the time, by proof"
 
 
 def _beside(score: Score | None) -> str:

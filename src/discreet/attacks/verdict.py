@@ -1,15 +1,17 @@
-"""How a score reads: guessing, learned from the crowd, learned from the person's own record, or a broken promise.
+"""How a score reads: guessing, learned from the crowd, learned from a person's own record, or a broken promise.
 
 An attack that beats guessing (see ``score``) may have learned what holds of everybody: smokers get ill more often, also
 those who are not in the table. So the same attack guesses people who are in no release, drawn from the same list by the
 same lot. If being in the table made no difference, which of all right guesses fall on members would be decided by that
-lot alone, and their number would be hypergeometric (Fisher's exact test). Only where it is so large that the lot gives
-it with probability 1/1000 at most is the person's own record held to have been used.
+lot alone, and their number would be hypergeometric (Fisher's exact test). The same holds of true claims among all
+claims. Only where one of the two is so large that the lot gives it with probability 1/2000 at most is the person's own
+record held to have been used.
 """
 
 from __future__ import annotations
 
 from enum import Enum
+from fractions import Fraction
 from math import comb
 
 from discreet.attacks.attack import Attack
@@ -26,8 +28,9 @@ class Verdict(Enum):
 
     GUESSING = "no better than guessing"
     CROWD = "learned from the crowd: no better than on people who are not in the table"
+    BOUNDED = "learned from the person's own record, within a bound that the defence proves"
     LEAK = "learned from the person's own record"
-    BROKEN = "more than the promise allows: the promise is broken"
+    BROKEN = "learned more than the defence promises: the promise is broken"
 
 
 def verdict_of(score: Score, attack: Attack, defence: Defence) -> Verdict:
@@ -36,12 +39,20 @@ def verdict_of(score: Score, attack: Attack, defence: Defence) -> Verdict:
         return Verdict.BROKEN
     if not score.beats:
         return Verdict.GUESSING
-    return Verdict.LEAK if score.control is None or beats_outsiders(score.right, score.control) else Verdict.CROWD
+    if score.control is not None and not _knows_members(score, score.control):
+        return Verdict.CROWD
+    return Verdict.LEAK if defence.promise is None else Verdict.BOUNDED
 
 
-def beats_outsiders(inside: Proportion, outside: Proportion) -> bool:
-    """P(at least so many of all right guesses fall on members, by lot) ≤ 1/1000, exactly."""
+def _knows_members(score: Score, control: Proportion) -> bool:
+    """Whether members are guessed better than outsiders, in all or in what is claimed of them."""
+    claimed = score.control_claims is not None and beats_outsiders(score.claims, score.control_claims, ALARM / 2)
+    return claimed or beats_outsiders(score.right, control, ALARM / 2)
+
+
+def beats_outsiders(inside: Proportion, outside: Proportion, alarm: Fraction = ALARM) -> bool:
+    """P(at least so many of all right guesses fall on members, by lot) ≤ ``alarm``, exactly."""
     people, right = inside.trials + outside.trials, inside.hits + outside.hits
     most = min(right, inside.trials)
     ways = sum(comb(inside.trials, hits) * comb(outside.trials, right - hits) for hits in range(inside.hits, most + 1))
-    return bool(ways <= ALARM * comb(people, right))
+    return bool(ways <= alarm * comb(people, right))

@@ -10,6 +10,7 @@ from discreet import __version__
 from discreet.cli import certificate, ledger, suggest
 from discreet.cli.anonymize import anonymize
 from discreet.cli.ask import ask, explain
+from discreet.cli.attack import attack
 from discreet.cli.budget import budget
 from discreet.cli.check import check
 from discreet.cli.protect import init, protect
@@ -43,7 +44,7 @@ def root(
     """Differential privacy with exact noise and a budget that holds."""
 
 
-for command in (demo, tour, init, protect, explain, ask, budget, check, anonymize, understand):
+for command in (demo, tour, init, protect, explain, ask, budget, check, anonymize, attack, understand):
     app.command()(command)
 
 books = typer.Typer(help="Read and check the ledger.", no_args_is_help=True)

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from discreet.attacks.attack import Attack
@@ -35,12 +36,14 @@ from discreet.pages.page import framed
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["EPSILONS", "Cell", "Progress", "Scoreboard", "held_against", "scoreboard"]
+__all__ = ["EPSILONS", "Cell", "Progress", "Scoreboard", "Stage", "held_against", "scoreboard"]
 
 EPSILONS: tuple[Number, ...] = ("0.1", 1, 10)
 """The budgets at which the curator is attacked."""
 Progress = Callable[[float, str], None]
 """Told the share that is done, and what is done next."""
+Stage = Callable[[Attack, People, int], Scene]
+"""Divides the people for an attack, by a seed."""
 
 
 @dataclass(frozen=True)
@@ -151,23 +154,18 @@ def held_against(
     seed: int = 0,
     progress: Progress | None = None,
     name: str = "table",
+    stage: Stage = Scene.of,
 ) -> Scoreboard:
-    """The scoreboard of these attacks and defences."""
-    cells = tuple(_cells(people, attacks, defences, seed, progress or _unheard))
+    """The scoreboard of these attacks and defences; ``stage`` says who is in the table and who is attacked."""
+    scenes = (stage(attack, people, seed) for attack in attacks)
+    cells = tuple(_cells(scenes, defences, len(attacks) * len(defences), progress or _unheard))
     return Scoreboard(name, people, tuple(attacks), tuple(defences), cells, seed)
 
 
-def _cells(
-    people: People, attacks: Sequence[Attack], defences: Sequence[Defence], seed: int, progress: Progress
-) -> Iterator[Cell]:
-    total = len(attacks) * len(defences)
-    done = 0
-    for attack in attacks:
-        scene = Scene.of(attack, people, seed)
-        for defence in defences:
-            progress(done / total, f"{attack.name} against {defence.name}")
-            yield _cell(scene, defence)
-            done += 1
+def _cells(scenes: Iterable[Scene], defences: Sequence[Defence], total: int, progress: Progress) -> Iterator[Cell]:
+    for done, (scene, defence) in enumerate(product(scenes, defences)):
+        progress(done / total, f"{scene.attack.name} against {defence.name}")
+        yield _cell(scene, defence)
     progress(1.0, "")
 
 
@@ -176,7 +174,7 @@ def _cell(scene: Scene, defence: Defence) -> Cell:
     try:
         found = scene.run(defence)
     except DiscreetError as refusal:
-        found = Inapplicable(f"{defence.name} could not be set up or attacked: {refusal}.")
+        found = Inapplicable(f"It could not be run: {refusal}.")
     took = time.perf_counter() - start
     attack = scene.attack
     if isinstance(found, Inapplicable):

@@ -1,0 +1,128 @@
+"""``discreet attack``: what outsiders learn from a table, whatever its owner does about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet.cli.output import console, refusals, say, whisper
+from discreet.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from discreet.attacks.board import Scoreboard
+
+__all__ = ["attack"]
+
+_BAD_INPUT = 2
+_STANDARD_OUTPUT = "-"
+
+
+def attack(
+    table: Annotated[Path | None, typer.Argument(help="The table: a CSV or Parquet file, one row a person.")] = None,
+    quasi: Annotated[str, typer.Option("--quasi", "-q", help="The columns that others may know, with commas.")] = "",
+    secret: Annotated[str, typer.Option("--secret", "-s", help="The column that nobody should learn.")] = "",
+    attacks: Annotated[str | None, typer.Option(help="Some attacks, with commas; parts of names are enough.")] = None,
+    defences: Annotated[str | None, typer.Option(help="Some defences, with commas; parts of names do.")] = None,
+    epsilon: Annotated[list[str] | None, typer.Option(help="A budget of the curator. Repeat it.")] = None,
+    release: Annotated[Path | None, typer.Option(help="Attack this published table, made from TABLE.")] = None,
+    demo: Annotated[bool, typer.Option("--demo", help="Attack a made-up hospital of 3,000 patients.")] = False,
+    known: Annotated[bool, typer.Option("--list", help="List the attacks and defences.")] = False,
+    detail: Annotated[bool, typer.Option("--detail", help="Print every attack by itself, too.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Where the attackers' chance comes from.")] = 0,
+    json: Annotated[str | None, typer.Option("--json", help="Write the scores as JSON; - prints them.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a page with charts that stands alone.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+) -> None:
+    """Attack a table behind every defence: linkage, differencing, averaging, reconstruction, tracing and others.
+
+    Every attack sees only what an outsider would see, and is held against guessing and against people who are not in
+    the table. The table itself is not changed and goes nowhere. Bad input has exit code 2.
+
+    [dim]Examples:[/]  discreet attack patients.csv --quasi age,zip,sex --secret disease --html attacks.html
+    discreet attack patients.csv --quasi age,zip --secret disease --release published.csv
+    discreet attack --demo --attacks reconstruction --epsilon 0.5 --epsilon 2
+    """
+    with refusals("nothing was written", _BAD_INPUT):
+        if known:
+            return _list(epsilon)
+        from discreet.cli.whole_files import refuse_overwriting, write_texts
+
+        figures = None if json in (None, _STANDARD_OUTPUT) else Path(str(json))
+        refuse_overwriting({"--json": figures, "--html": html}, table, force)
+        wanted = {"attacks": _listed(attacks), "seed": seed}
+        if release is None:
+            wanted |= {"defences": _listed(defences), **({"epsilons": epsilon} if epsilon else {})}
+        board = _board(_source(table, demo, quasi, secret), release, wanted)
+        views = {figures: board.to_json, html: board.to_html}
+        texts = {file: view() for file, view in views.items() if file is not None}
+        write_texts(texts)
+        if json == _STANDARD_OUTPUT:
+            typer.echo(board.to_json())
+            return None
+        _show(board, detail)
+        for file in texts:
+            whisper(f"wrote {file}")
+        return None
+
+
+def _listed(names: str | None) -> list[str] | None:
+    return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _source(table: Path | None, demo: bool, quasi: str, secret: str) -> dict[str, Any]:
+    """The table, what others know, the secret, and a name."""
+    from discreet.attacks.patients import QUASI, SECRET, patients
+
+    if demo:
+        if table is not None or quasi or secret:
+            raise InvalidValue("the demonstration has a table of its own", str(table), "leave out TABLE or --demo")
+        return {"table": patients(), "quasi": QUASI, "secret": SECRET, "name": "a made-up hospital"}
+    if table is None:
+        raise InvalidValue("there must be a table to attack", "<none>", "name a file, or try --demo")
+    if not _listed(quasi):
+        raise InvalidValue("others must know something of people", "<no --quasi>", "such as --quasi age,zip,sex")
+    if not secret:
+        raise InvalidValue("there must be a secret", "<no --secret>", "name the column that nobody should learn")
+    return {"table": table, "quasi": _listed(quasi), "secret": secret, "name": table.stem}
+
+
+def _board(source: dict[str, Any], release: Path | None, wanted: dict[str, Any]) -> Scoreboard:
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    from discreet.attacks.given_release import release_scoreboard
+    from discreet.attacks.board import scoreboard
+
+    parts = (BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*parts, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=1.0)
+
+        def progress(share: float, words: str) -> None:
+            bar.update(task, completed=share, description=words)
+
+        if release is None:
+            return scoreboard(**source, **wanted, progress=progress)
+        return release_scoreboard(source.pop("table"), release, **source, **wanted, progress=progress)
+
+
+def _show(board: Scoreboard, detail: bool) -> None:
+    from discreet.attacks.report_text import detail_text
+
+    console.print(board)
+    if detail:
+        console.print(detail_text(board))
+    else:
+        whisper("Every attack by itself, with intervals: --detail, or --html FILE.")
+
+
+def _list(epsilon: list[str] | None) -> None:
+    from discreet.attacks.catalogue import every_attack, every_defence
+    from discreet.attacks.board import EPSILONS
+
+    console.print("[bold]Attacks[/]")
+    for one in every_attack():
+        say(f"  {one.name}: {one.needs} {one.claims}")
+    console.print("[bold]Defences[/]")
+    for other in every_defence(epsilon or EPSILONS):
+        say(f"  {other.name}: {other.says}")
