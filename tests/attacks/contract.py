@@ -122,7 +122,7 @@ class Listening(Attack):
     heard: list[Guesses]
 
     def __post_init__(self) -> None:
-        for name in ("name", "needs", "claims", "goal", "releases", "most_targets", "most_people", "rules_out"):
+        for name in Attack.__annotations__:
             object.__setattr__(self, name, getattr(self.inner, name))
 
     def guess(self, views, known, chance) -> Guesses:

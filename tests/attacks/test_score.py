@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import comb
 
 import numpy as np
+import pytest
+from scipy.stats import binom
 
 from discreet.attacks.attack import Guesses
 from discreet.attacks.score import scored
@@ -34,12 +36,34 @@ def beats(only_attack: int, only_baseline: int) -> bool:
     return scored(Guesses(1 - truth * 0), truth, truth * 0).beats
 
 
-def test_chance_alone_beats_guessing_once_in_a_thousand_at_most():
+def test_chance_alone_beats_guessing_once_in_two_thousand_times_at_most():
     for differ in (1, 9, 10, 60, 300):
         wins = sum(comb(differ, heads) for heads in range(differ + 1) if beats(heads, differ - heads))
-        assert wins * 1000 <= 2**differ
-    assert beats(10, 0)
-    assert not beats(9, 0)
+        assert wins * 2000 <= 2**differ
+    assert beats(11, 0)
+    assert not beats(10, 0)
+
+
+@pytest.mark.parametrize("usual", [0.2, 0.5, 0.9])
+@pytest.mark.parametrize("claims", [1, 5, 40, 300])
+def test_claims_that_are_true_by_chance_alone_beat_guessing_as_rarely(usual, claims):
+    """All claims are of the most frequent secret, so that nothing is gained on the baseline."""
+
+    def is_beaten(hits: int) -> bool:
+        truth = np.array([0] * hits + [1] * (claims - hits))
+        return scored(Guesses(truth * 0), truth, truth * 0, usual).beats
+
+    enough = [hits for hits in range(claims + 1) if is_beaten(hits)]
+    assert binom.pmf(enough, claims, usual).sum() <= 1 / 2000
+    assert enough == list(range(claims + 1 - len(enough), claims + 1))
+    if enough:
+        assert binom.sf(enough[0] - 2, claims, usual) > 1 / 2000
+
+
+def test_claims_are_not_judged_where_no_share_is_given():
+    truth = np.zeros(300, np.int64)
+    assert not scored(Guesses(truth), truth, truth).beats
+    assert scored(Guesses(truth), truth, truth, 0.5).beats
 
 
 def test_many_targets_do_not_overflow():

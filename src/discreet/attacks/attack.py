@@ -87,6 +87,8 @@ class Attack(ABC):
     """How many people it attacks at most, so that it ends in seconds."""
     most_people: int | None = None
     """How many people the table may have, where the attack needs a small one."""
+    has_controls: bool = True
+    """Whether an attack on the secret itself is also tried on people who are not in the table."""
     rules_out: bool = False
     """Whether some values are known to be wrong for each target; guesses without the release know it too, then."""
 

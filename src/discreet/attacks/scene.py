@@ -59,8 +59,8 @@ class Scene:
         everybody = people.take(np.sort(chance.permutation(people.size)[:size])).renumbered()
         if attack.goal is Goal.MEMBERSHIP:
             return cls._of_members(attack, everybody, chance.permutation(size), seed)
-        is_inferring = attack.goal is Goal.VALUE
-        controls, inside = np.split(chance.permutation(size), [size // _CONTROLS if is_inferring else 0])
+        has_controls = attack.goal is Goal.VALUE and attack.has_controls
+        controls, inside = np.split(chance.permutation(size), [size // _CONTROLS if has_controls else 0])
         parts = attack.releases + 1 if attack.releases > 1 else 1  # else several releases would be one and the same
         targets, others = np.split(inside, [min(attack.most_targets, len(inside) // parts)])
         releases = [np.sort(np.concatenate([targets, part])) for part in np.array_split(others, attack.releases)]
@@ -93,12 +93,16 @@ class Scene:
         asked, refused = sum(view.asked for view in views), sum(view.refused for view in views)
         usual = self._usual(known.excluded)
         inside = len(self.targets)
-        score = self._score(guesses, usual, slice(inside), self.targets)
-        control = self._score(guesses, usual, slice(inside, None), self.controls).right
-        return replace(score, asked=asked, refused=refused, control=control if len(self.controls) else None)
+        score = replace(self._score(guesses, usual, slice(inside), self.targets), asked=asked, refused=refused)
+        if not len(self.controls):
+            return score
+        control = self._score(guesses, usual, slice(inside, None), self.controls)
+        return replace(score, control=control.right, control_claims=control.claims)
 
     def _score(self, guesses: Guesses, usual: Codes, part: slice, people: Codes) -> Score:
-        return scored(Guesses(guesses.values[part], guesses.note), self._truth(people), usual[part])
+        everybody = self._truth(np.arange(self.everybody.size))
+        share = 1.0 if self.attack.rules_out else float((everybody == usual[0]).mean())
+        return scored(Guesses(guesses.values[part], guesses.note), self._truth(people), usual[part], share)
 
     def _truth(self, people: Codes) -> Codes:
         match self.attack.goal:
