@@ -19,7 +19,7 @@ from discreet.attacks.defences.raw import ExactView, RawStatistics
 from discreet.attacks.given_release import release_scoreboard
 from discreet.attacks.methods.direct import DirectQuestion
 from discreet.attacks.methods.linkage import Linkage
-from discreet.attacks.patients import QUASI, SECRET, patients
+from discreet.attacks.hospital import QUASI, SECRET, patients
 from discreet.attacks.people import People
 from discreet.attacks.report_text import detail_text
 from discreet.attacks.verdict import Verdict

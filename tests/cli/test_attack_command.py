@@ -10,7 +10,7 @@ from pyarrow import csv
 from typer.testing import CliRunner
 
 from discreet.attacks.catalogue import every_attack, every_defence
-from discreet.attacks.patients import patients
+from discreet.attacks.hospital import patients
 from discreet.cli.main import app
 from tests.pages.parsed import assert_standalone
 
@@ -75,6 +75,17 @@ def test_a_release_is_attacked_instead(table, tmp_path):
     assert "Discreet" not in found.output
 
 
+def test_names_on_a_list_are_found_in_the_release(table, tmp_path):
+    voters = tmp_path / "voters.csv"
+    listed = patients(300).slice(0, 30)
+    csv.write_csv(listed.drop_columns(["diagnosis"]).append_column("name", [[f"P{k}" for k in range(30)]]), voters)
+    found = run(table, *WHO, "--release", table, "--attacks", "linkage", "--outside", voters, "--names", "name")
+    assert found.exit_code == 0, found.output
+    assert "of 30 people on the list" in found.output
+    assert "P0" in found.output or "P1" in found.output
+    assert "more" in found.output
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -89,6 +100,8 @@ def test_a_release_is_attacked_instead(table, tmp_path):
         (["TABLE", *WHO, *QUICK[:4], "--epsilon", "-1"], "epsilon must be positive"),
         (["TABLE", *WHO, "--release", "nowhere.csv"], "a table must be there"),
         (["TABLE", *WHO, *QUICK, "--html", "TABLE"], "must not be overwritten"),
+        (["TABLE", *WHO, "--names", "name"], "names must stand on a list"),
+        (["TABLE", *WHO, "--outside", "TABLE", "--names", "name"], "a column must be on the list"),
         (["TABLE", "--demo"], "a table of its own"),
         (["nowhere.csv", *WHO], "a table must be there"),
         (["SMALL", *WHO], "at least two people"),

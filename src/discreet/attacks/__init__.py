@@ -9,14 +9,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from discreet.attacks.board import Cell as Cell
+    from discreet.attacks.board import Scoreboard as Scoreboard
+    from discreet.attacks.board import scoreboard as scoreboard
     from discreet.attacks.candidates import Candidates as Candidates
     from discreet.attacks.candidates import intersect as intersect
+    from discreet.attacks.catalogue import every_attack as every_attack
+    from discreet.attacks.catalogue import every_defence as every_defence
     from discreet.attacks.composed import Composed as Composed
     from discreet.attacks.composed import composition as composition
+    from discreet.attacks.defences.curator import CuratorDefence as CuratorDefence
     from discreet.attacks.defences.published_table import KAnonymousTable as KAnonymousTable
     from discreet.attacks.defences.published_table import LDiverseTable as LDiverseTable
     from discreet.attacks.defences.published_table import NamesRemoved as NamesRemoved
     from discreet.attacks.defences.published_table import TCloseTable as TCloseTable
+    from discreet.attacks.given_release import release_scoreboard as release_scoreboard
+    from discreet.attacks.hospital import patients as patients
     from discreet.attacks.linking import Links as Links
     from discreet.attacks.linking import link as link
     from discreet.attacks.methods.background import BackgroundKnowledge as BackgroundKnowledge
@@ -27,14 +35,21 @@ if TYPE_CHECKING:
     from discreet.attacks.scene import Scene as Scene
     from discreet.attacks.singled_out import Uniqueness as Uniqueness
     from discreet.attacks.singled_out import uniqueness as uniqueness
+    from discreet.attacks.verdict import Verdict as Verdict
 
 _HOMES = {
+    "board": "Cell Scoreboard scoreboard",
+    "given_release": "release_scoreboard",
+    "catalogue": "every_attack every_defence",
+    "verdict": "Verdict",
+    "hospital": "patients",
     "people": "People",
     "scene": "Scene",
     "linking": "Links link",
     "singled_out": "Uniqueness uniqueness",
     "candidates": "Candidates intersect",
     "composed": "Composed composition",
+    "defences.curator": "CuratorDefence",
     "defences.published_table": "KAnonymousTable LDiverseTable NamesRemoved TCloseTable",
     "methods.linkage": "Linkage",
     "methods.homogeneity": "Homogeneity",

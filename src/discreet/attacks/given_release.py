@@ -15,12 +15,12 @@ import pyarrow as pa
 from discreet.anonymize.hierarchy import Hierarchy
 from discreet.anonymize.source import arrow_table
 from discreet.attacks.attack import Attack, Goal
+from discreet.attacks.board import Progress, Scoreboard, held_against
 from discreet.attacks.catalogue import chosen_attacks
 from discreet.attacks.defence import Defence
 from discreet.attacks.defences.published_view import PublishedView
 from discreet.attacks.people import People
 from discreet.attacks.scene import Scene
-from discreet.attacks.board import Progress, Scoreboard, held_against
 from discreet.attacks.view import View
 from discreet.errors import InvalidValue
 from discreet.noise.experiment import Chance, experiment

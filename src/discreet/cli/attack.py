@@ -12,11 +12,13 @@ from discreet.errors import InvalidValue
 
 if TYPE_CHECKING:
     from discreet.attacks.board import Scoreboard
+    from discreet.attacks.linking import Links
 
 __all__ = ["attack"]
 
 _BAD_INPUT = 2
 _STANDARD_OUTPUT = "-"
+_MOST_NAMES = 10
 
 
 def attack(
@@ -27,6 +29,8 @@ def attack(
     defences: Annotated[str | None, typer.Option(help="Some defences, with commas; parts of names do.")] = None,
     epsilon: Annotated[list[str] | None, typer.Option(help="A budget of the curator. Repeat it.")] = None,
     release: Annotated[Path | None, typer.Option(help="Attack this published table, made from TABLE.")] = None,
+    outside: Annotated[Path | None, typer.Option(help="A list of people with names, to link with the release.")] = None,
+    names: Annotated[str, typer.Option(help="The columns of the list that name people, with commas.")] = "",
     demo: Annotated[bool, typer.Option("--demo", help="Attack a made-up hospital of 3,000 patients.")] = False,
     known: Annotated[bool, typer.Option("--list", help="List the attacks and defences.")] = False,
     detail: Annotated[bool, typer.Option("--detail", help="Print every attack by itself, too.")] = False,
@@ -35,14 +39,17 @@ def attack(
     html: Annotated[Path | None, typer.Option("--html", help="Write a page with charts that stands alone.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
-    """Attack a table behind every defence: linkage, differencing, averaging, reconstruction, tracing and others.
+    """Attack a table behind every defence: linkage, differencing, averaging, reconstruction, tracing.
 
-    Every attack sees only what an outsider would see, and is held against guessing and against people who are not in
-    the table. The table itself is not changed and goes nowhere. Bad input has exit code 2.
+    Attacks see what outsiders see. Each is held against guessing without a release.
+    The table stays as and where it is. Bad input has exit code 2.
 
-    [dim]Examples:[/]  discreet attack patients.csv --quasi age,zip,sex --secret disease --html attacks.html
-    discreet attack patients.csv --quasi age,zip --secret disease --release published.csv
-    discreet attack --demo --attacks reconstruction --epsilon 0.5 --epsilon 2
+    [dim]On a table:[/]    discreet attack patients.csv --quasi age,zip,sex --secret disease --html attacks.html
+
+    [dim]On a release:[/]  discreet attack patients.csv --quasi age,zip --secret disease
+    --release published.csv --outside voters.csv --names name
+
+    [dim]To try:[/]        discreet attack --demo --attacks reconstruction --epsilon 0.5 --epsilon 2
     """
     with refusals("nothing was written", _BAD_INPUT):
         if known:
@@ -54,7 +61,9 @@ def attack(
         wanted = {"attacks": _listed(attacks), "seed": seed}
         if release is None:
             wanted |= {"defences": _listed(defences), **({"epsilons": epsilon} if epsilon else {})}
-        board = _board(_source(table, demo, quasi, secret), release, wanted)
+        source = _source(table, demo, quasi, secret)
+        links = _links(source, release, outside, _listed(names))
+        board = _board(source, release, wanted)
         views = {figures: board.to_json, html: board.to_html}
         texts = {file: view() for file, view in views.items() if file is not None}
         write_texts(texts)
@@ -62,6 +71,8 @@ def attack(
             typer.echo(board.to_json())
             return None
         _show(board, detail)
+        if links is not None:
+            _show_links(links)
         for file in texts:
             whisper(f"wrote {file}")
         return None
@@ -73,7 +84,7 @@ def _listed(names: str | None) -> list[str] | None:
 
 def _source(table: Path | None, demo: bool, quasi: str, secret: str) -> dict[str, Any]:
     """The table, what others know, the secret, and a name."""
-    from discreet.attacks.patients import QUASI, SECRET, patients
+    from discreet.attacks.hospital import QUASI, SECRET, patients
 
     if demo:
         if table is not None or quasi or secret:
@@ -91,8 +102,8 @@ def _source(table: Path | None, demo: bool, quasi: str, secret: str) -> dict[str
 def _board(source: dict[str, Any], release: Path | None, wanted: dict[str, Any]) -> Scoreboard:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-    from discreet.attacks.given_release import release_scoreboard
     from discreet.attacks.board import scoreboard
+    from discreet.attacks.given_release import release_scoreboard
 
     parts = (BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*parts, console=console, transient=True, disable=not console.is_terminal) as bar:
@@ -103,7 +114,36 @@ def _board(source: dict[str, Any], release: Path | None, wanted: dict[str, Any])
 
         if release is None:
             return scoreboard(**source, **wanted, progress=progress)
-        return release_scoreboard(source.pop("table"), release, **source, **wanted, progress=progress)
+        return release_scoreboard(release=release, **source, **wanted, progress=progress)
+
+
+def _links(source: dict[str, Any], release: Path | None, outside: Path | None, names: list[str] | None) -> Links | None:
+    """Who on a list of names is found in the release, or in the table if it were released as it is."""
+    from discreet.anonymize.source import arrow_table
+    from discreet.attacks.linking import link
+
+    if outside is None:
+        if names:
+            raise InvalidValue("names must stand on a list", names[0], "name its file with --outside")
+        return None
+    shown = arrow_table(source["table"] if release is None else release)
+    kept = [name for name in (*source["quasi"], source["secret"]) if name in shown.column_names]
+    return link(shown.select(kept), outside, on=source["quasi"], names=names or None)
+
+
+def _show_links(links: Links) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    console.print("\n[bold]Who on the list is found[/]")
+    say(str(links))
+    grid = Table(*map(escape, links.reidentified.column_names), box=None, pad_edge=False, header_style="dim")
+    for row in links.reidentified.slice(0, _MOST_NAMES).to_pylist():
+        grid.add_row(*(escape(str(value)) for value in row.values()))
+    if links.reidentified.num_rows:
+        console.print(grid)
+    if links.reidentified.num_rows > _MOST_NAMES:
+        whisper(f"and {links.reidentified.num_rows - _MOST_NAMES:,} more")
 
 
 def _show(board: Scoreboard, detail: bool) -> None:
@@ -117,8 +157,8 @@ def _show(board: Scoreboard, detail: bool) -> None:
 
 
 def _list(epsilon: list[str] | None) -> None:
-    from discreet.attacks.catalogue import every_attack, every_defence
     from discreet.attacks.board import EPSILONS
+    from discreet.attacks.catalogue import every_attack, every_defence
 
     console.print("[bold]Attacks[/]")
     for one in every_attack():
