@@ -45,9 +45,13 @@ def verdict_of(score: Score, attack: Attack, defence: Defence) -> Verdict:
 
 
 def _knows_members(score: Score, control: Proportion) -> bool:
-    """Whether members are guessed better than outsiders, in all or in what is claimed of them."""
-    claimed = score.control_claims is not None and beats_outsiders(score.claims, score.control_claims, ALARM / 2)
-    return claimed or beats_outsiders(score.right, control, ALARM / 2)
+    """Whether members are guessed better than outsiders, in all or in what is claimed of them.
+
+    Where nothing is claimed of outsiders, the claims about members are held against guesses about outsiders.
+    """
+    claims = score.control_claims
+    outside = control if claims is None or not claims.trials else claims
+    return beats_outsiders(score.right, control, ALARM / 2) or beats_outsiders(score.claims, outside, ALARM / 2)
 
 
 def beats_outsiders(inside: Proportion, outside: Proportion, alarm: Fraction = ALARM) -> bool:
