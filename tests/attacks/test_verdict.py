@@ -63,4 +63,5 @@ def test_claims_that_hold_of_members_alone_are_no_crowd_knowledge():
     attack, defence = DirectQuestion(), RawStatistics()
     assert verdict_of(replace(known, control_claims=Proportion(45, 60)), attack, defence) is Verdict.LEAK
     assert verdict_of(replace(known, control_claims=Proportion(59, 60)), attack, defence) is Verdict.CROWD
-    assert verdict_of(replace(known, control_claims=Proportion(0, 0)), attack, defence) is Verdict.CROWD
+    silent = replace(known, control_claims=Proportion(0, 0))  # all true, and nothing said of outsiders
+    assert verdict_of(silent, attack, defence) is Verdict.LEAK
