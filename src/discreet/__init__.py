@@ -18,6 +18,7 @@ from discreet.version import __version__
 if TYPE_CHECKING:
     from discreet import anonymize as anonymize
     from discreet import attacks as attacks
+    from discreet import audit as audit
     from discreet.accounting.calibration import epsilon_each as epsilon_each
     from discreet.accounting.calibration import most_releases as most_releases
     from discreet.accounting.composition import advanced as advanced
@@ -108,7 +109,8 @@ _HOMES = {
     "catalog.budget": "Budget",
     "errors": "BudgetExceeded DiscreetError InvalidInput InvalidType InvalidValue NoProvedPath OutOfReach",
 }
-_ROOMS = ("anonymize", "attacks")  # their names would crowd those of the curator: dp.anonymize.check, dp.attacks.link
+# Their names would crowd those of the curator: dp.anonymize.check, dp.attacks.link, dp.audit.audit, …
+_ROOMS = ("anonymize", "attacks", "audit")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = ["__version__", *_ROOMS, *_HOME_OF]  # noqa: PLE0604  the keys are strings

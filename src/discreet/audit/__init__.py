@@ -1,1 +1,43 @@
-"""Does the code keep its promise: exact checks where the law is known, confident lower bounds elsewhere."""
+"""Does the code keep its promise: exact checks where the law is known, confident lower bounds elsewhere.
+
+>>> from discreet.audit import audit
+>>> report = audit(lambda answer: answer, 0, 1, claim=1, draws=1000)
+>>> report.violated, round(report.observed_epsilon, 1)
+(True, 2.7)
+"""
+
+from discreet.audit.audit import FAMILIES, audit, audit_case, audit_laws
+from discreet.audit.case import Case
+from discreet.audit.exact_check import ExactCheck
+from discreet.audit.family import Family, Learning, Score
+from discreet.audit.house import house, house_case
+from discreet.audit.mechanism import Batched
+from discreet.audit.outcomes import Outcomes
+from discreet.audit.proof import Proof
+from discreet.audit.replay import replay
+from discreet.audit.report import AuditReport
+from discreet.audit.survey import Survey, survey
+from discreet.audit.verdict import Verdict
+
+# Imported here and not when first used: a function is named as its file, which would shadow it.
+__all__ = [
+    "FAMILIES",
+    "AuditReport",
+    "Batched",
+    "Case",
+    "ExactCheck",
+    "Family",
+    "Learning",
+    "Outcomes",
+    "Proof",
+    "Score",
+    "Survey",
+    "Verdict",
+    "audit",
+    "audit_case",
+    "audit_laws",
+    "house",
+    "house_case",
+    "replay",
+    "survey",
+]

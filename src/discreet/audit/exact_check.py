@@ -24,6 +24,7 @@ __all__ = ["ExactCheck", "exact_check", "pair_of"]
 _ORDERS = (Fraction(3, 2), *(Fraction(2) ** k for k in range(1, 8)))
 _ROUNDING = 1e-12
 _MOST_CORNERS = 400
+_LEAST_DELTA = 1e-30
 
 
 @dataclass(frozen=True)
@@ -101,8 +102,9 @@ def _worse_delta(pair: Pair, epsilon: Fraction) -> Ball:
 
 
 def _furthest(found: Sequence[Ball], allowed: Sequence[Fraction]) -> int:
-    gaps = [float(one) - float(limit) for one, limit in zip(found, allowed, strict=True)]
-    return gaps.index(max(gaps))
+    """Where the true δ is the largest part of what is allowed."""
+    parts = [float(one) / max(float(limit), _LEAST_DELTA) for one, limit in zip(found, allowed, strict=True)]
+    return parts.index(max(parts))
 
 
 def _is_violated(pair: Pair, claim: Claimed, epsilon: Ball, deltas: Sequence[Ball]) -> bool:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from discreet.audit.proof import Proof
 from discreet.audit.verdict import Verdict
+from discreet.privacy.loss import Pure
 
 if TYPE_CHECKING:
     from discreet.audit.report import AuditReport
 
-__all__ = ["confidence_words", "event_words", "exact_words", "headline", "number", "observed_words"]
+__all__ = ["confidence_words", "event_words", "exact_figure", "exact_words", "headline", "number", "observed_words"]
 
 
 def number(value: float) -> str:
@@ -67,6 +68,16 @@ def exact_words(report: AuditReport) -> str:
         f"{exact.outcomes:,} outcomes compared{part}: the largest loss of one is ε = {number(exact.epsilon)}; "
         f"at ε = {number(exact.claimed_epsilon)} they need δ = {number(exact.delta)}"
     )
+
+
+def exact_figure(report: AuditReport) -> str:
+    """The exact loss in the terms of the claim, for a table; nothing where the laws are not known."""
+    exact = report.exact
+    if exact is None:
+        return ""
+    if isinstance(report.claim, Pure):
+        return f"ε = {number(exact.epsilon)}"
+    return f"δ({number(exact.claimed_epsilon)}) = {number(exact.delta)}"
 
 
 def confidence_words(report: AuditReport) -> str:

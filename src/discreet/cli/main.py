@@ -11,6 +11,7 @@ from discreet.cli import certificate, ledger, suggest
 from discreet.cli.anonymize import anonymize
 from discreet.cli.ask import ask, explain
 from discreet.cli.attack import attack
+from discreet.cli.audit import audit
 from discreet.cli.budget import budget
 from discreet.cli.check import check
 from discreet.cli.protect import init, protect
@@ -44,7 +45,7 @@ def root(
     """Differential privacy with exact noise and a budget that holds."""
 
 
-for command in (demo, tour, init, protect, explain, ask, budget, check, anonymize, attack, understand):
+for command in (demo, tour, init, protect, explain, ask, budget, check, anonymize, attack, audit, understand):
     app.command()(command)
 
 books = typer.Typer(help="Read and check the ledger.", no_args_is_help=True)

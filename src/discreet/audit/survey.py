@@ -1,0 +1,87 @@
+"""Many audits in one table: claimed against observed, for the whole house or for a gallery of broken mechanisms."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from discreet.audit.audit import audit_case
+from discreet.audit.case import Case
+from discreet.audit.report import AuditReport
+from discreet.audit.survey_html import survey_html
+from discreet.audit.survey_text import plain_survey, survey_text
+from discreet.audit.verdict import Verdict
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["Line", "Survey", "survey"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One case and what its audit found."""
+
+    case: Case
+    """What was audited."""
+    report: AuditReport
+    """What was found."""
+
+    @property
+    def is_as_expected(self) -> bool:
+        """Whether a broken mechanism was found out, or a sound one was let pass."""
+        if self.case.keeps_its_claim:
+            return self.report.verdict in (Verdict.CONSISTENT, Verdict.TOO_FEW)
+        return self.report.violated
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Audits side by side."""
+
+    title: str
+    """What was surveyed."""
+    lines: tuple[Line, ...]
+    """One audit each, in the order of the cases."""
+
+    @property
+    def is_as_expected(self) -> bool:
+        """Whether every audit ended as it should."""
+        return all(line.is_as_expected for line in self.lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The survey as plain data."""
+        lines = [
+            {"about": line.case.about, "as_expected": line.is_as_expected, **line.report.to_dict()}
+            for line in self.lines
+        ]
+        return {"title": self.title, "as_expected": self.is_as_expected, "audits": lines}
+
+    def to_json(self) -> str:
+        """The survey as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
+
+    def to_html(self) -> str:
+        """The survey as one page without scripts or network."""
+        return survey_html(self)
+
+    def __str__(self) -> str:
+        return plain_survey(self)
+
+    def __rich__(self) -> RenderableType:
+        return survey_text(self)
+
+
+def survey(
+    cases: Iterable[Case], title: str = "Audits", *, told: Callable[[str, int, int], None] | None = None, **options: Any
+) -> Survey:
+    """Audit every case; ``told`` hears the name of each, how many are done and how many there are."""
+    listed = list(cases)
+    lines = []
+    for done, case in enumerate(listed):
+        if told is not None:
+            told(case.name, done, len(listed))
+        lines.append(Line(case, audit_case(case, **options)))
+    return Survey(title, tuple(lines))

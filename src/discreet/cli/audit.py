@@ -1,0 +1,178 @@
+"""``discreet audit``: does a mechanism keep its promise?"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from discreet.cli.output import console, refusals, whisper
+from discreet.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from discreet.audit.case import Case
+    from discreet.audit.report import AuditReport
+    from discreet.audit.survey import Survey
+
+__all__ = ["audit"]
+
+_VIOLATION, _BAD_INPUT = 1, 2
+_STANDARD_OUTPUT = "-"
+_HOUSE_DRAWS = 200_000
+_DELTA = "0.001"
+
+
+def audit(
+    what: Annotated[
+        str | None,
+        typer.Argument(help="module:function, file.py:function, a mechanism of ours, or gallery; all of ours without."),
+    ] = None,
+    epsilon: Annotated[str | None, typer.Option(help="The ε that is claimed.")] = None,
+    delta: Annotated[str | None, typer.Option(help="The δ that is claimed.")] = None,
+    first: Annotated[str | None, typer.Option(help="One input, as Python writes it: 0, [1, 2], 'yes'.")] = None,
+    second: Annotated[str | None, typer.Option(help="Its neighbour.")] = None,
+    batched: Annotated[bool, typer.Option("--batched", help="The function takes (value, size).")] = False,
+    draws: Annotated[int | None, typer.Option(help="How many answers to draw, for both inputs together.")] = None,
+    false_alarm: Annotated[float, typer.Option(help="How often a sound mechanism may be found guilty.")] = 1e-6,
+    seconds: Annotated[float | None, typer.Option(help="The most time for drawing, for each mechanism.")] = 120.0,
+    json: Annotated[str | None, typer.Option("--json", help="Write the report as JSON; - prints it.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a page with plots that stands alone.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+) -> None:
+    """Audit a mechanism: claimed against observed, exact where its law is known, and from draws.
+
+    Without WHAT every mechanism of ours is audited; gallery shows that broken ones are found out. Exit code 1 says that
+    a claim is broken, 2 that the input is bad. A file or module that is named is run.
+
+    [dim]Examples:[/]  discreet audit
+    discreet audit laplace --epsilon 0.5 --html laplace.html
+    discreet audit mine.py:noisy_count --epsilon 1 --first 100 --second 101
+    """
+    with refusals("nothing was written", _BAD_INPUT):
+        from discreet.cli.whole_files import refuse_overwriting, write_texts
+
+        figures = None if json in (None, _STANDARD_OUTPUT) else Path(str(json))
+        refuse_overwriting({"--json": figures, "--html": html}, None, force)
+        options = {"false_alarm": false_alarm, "seconds": seconds, **({} if draws is None else {"draws": draws})}
+        is_quiet = json == _STANDARD_OUTPUT
+        if what is None or what == "gallery":
+            report: AuditReport | Survey = _surveyed(what, epsilon, delta, options, is_quiet)
+        else:
+            report = _audited(_case(what, epsilon, delta, batched), first, second, options, is_quiet)
+        views = {figures: report.to_json, html: report.to_html}
+        texts = {file: view() for file, view in views.items() if file is not None}
+        write_texts(texts)
+        if is_quiet:
+            typer.echo(report.to_json())
+        else:
+            console.print(report)
+            for file in texts:
+                whisper(f"wrote {file}")
+        if not _is_fine(report):
+            raise typer.Exit(_VIOLATION)
+
+
+def _is_fine(report: AuditReport | Survey) -> bool:
+    from discreet.audit.report import AuditReport
+    from discreet.audit.verdict import Verdict
+
+    if isinstance(report, AuditReport):
+        return report.verdict not in (Verdict.VIOLATION, Verdict.UNSTEADY)
+    return report.is_as_expected
+
+
+def _surveyed(
+    what: str | None, epsilon: str | None, delta: str | None, options: dict[str, Any], is_quiet: bool
+) -> Survey:
+    from discreet.audit.gallery import BROKEN
+    from discreet.audit.house import house
+    from discreet.audit.survey import survey
+
+    with _told(is_quiet) as told:
+        if what == "gallery":
+            return survey([exhibit.case for exhibit in BROKEN], "Broken mechanisms", told=told, **options)
+        cases = house(epsilon or 1, delta or _DELTA)
+        return survey(cases, "Every mechanism of the house", told=told, **{"draws": _HOUSE_DRAWS, **options})
+
+
+def _audited(case: Case, first: str | None, second: str | None, options: dict[str, Any], is_quiet: bool) -> AuditReport:
+    from discreet.audit.audit import audit as run
+
+    inputs = [own if typed is None else _value(typed) for typed, own in ((first, case.first), (second, case.second))]
+    if any(value is _MISSING for value in inputs):
+        raise InvalidValue("an audit needs two neighbouring inputs", "<none>", "pass --first and --second")
+    outcomes = case.outcomes if first is None and second is None else None
+    with _progress(is_quiet) as progress:
+        return run(case.mechanism, *inputs, case.claim, name=case.name, outcomes=outcomes, progress=progress, **options)
+
+
+_MISSING = object()
+
+
+def _case(what: str, epsilon: str | None, delta: str | None, batched: bool) -> Case:
+    from discreet.audit.case import Case
+    from discreet.audit.gallery import BROKEN
+    from discreet.audit.house import NAMES, house_case
+    from discreet.audit.mechanism import Batched
+    from discreet.audit.naming import load
+    from discreet.mechanisms.measurement import Measurement
+
+    if what in NAMES:
+        return house_case(what, epsilon or 1, delta or _DELTA)
+    for exhibit in BROKEN:
+        if exhibit.name == what:
+            return exhibit.case
+    found = load(what)
+    if isinstance(found, Case):
+        return found
+    own = found.loss if isinstance(found, Measurement) else None
+    return Case(what, Batched(found) if batched else found, _MISSING, _MISSING, _claim(epsilon, delta, own))
+
+
+def _claim(epsilon: str | None, delta: str | None, own: Any) -> Any:
+    from discreet.privacy.loss import Approximate, Pure
+
+    if epsilon is None and own is not None:
+        return own
+    if epsilon is None:
+        raise InvalidValue(
+            "a function's claim must be said", "<none>", "pass --epsilon, and --delta where there is one"
+        )
+    return Pure(epsilon) if delta is None else Approximate(epsilon, delta)
+
+
+def _value(typed: str) -> Any:
+    try:
+        return ast.literal_eval(typed)
+    except (ValueError, SyntaxError):
+        return typed  # a text without quotes
+
+
+@contextmanager
+def _progress(is_quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar that counts draws, on a terminal."""
+    if is_quiet or not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+
+    with Progress("drawing", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), transient=True) as bar:
+        task = bar.add_task("drawing")
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
+def _told(is_quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+    """A bar that counts mechanisms, on a terminal."""
+    if is_quiet or not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), transient=True) as bar:
+        task = bar.add_task("auditing")
+        yield lambda name, done, total: bar.update(task, description=name, completed=done, total=total)
