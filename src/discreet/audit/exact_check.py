@@ -40,7 +40,7 @@ class ExactCheck:
     claimed_epsilon: float
     """The ε at which δ was compared."""
     delta: float
-    """The least δ at that ε, in the worse direction, over the listed outcomes."""
+    """The least δ at that ε, in the worse direction, over the listed outcomes; 0 where it may be 0."""
     violated: bool
     """Whether the claim is false, for certain."""
     corners: tuple[tuple[float, float], ...]
@@ -90,7 +90,7 @@ def _checked(pair: Pair, count: int, claim: Claimed) -> ExactCheck:
         float(pair.unlisted),
         float(epsilon),
         float(claim.terms[place][0]),
-        float(deltas[place]),
+        float(deltas[place]) if bool(deltas[place] > 0) else 0.0,
         _is_violated(pair, claim, epsilon, deltas),
         _thinned(pair.trade_off()),
     )

@@ -107,7 +107,8 @@ def _audited(case: Case, first: str | None, second: str | None, options: dict[st
         raise InvalidValue("an audit needs two neighbouring inputs", "<none>", "pass --first and --second")
     outcomes = case.outcomes if first is None and second is None else None
     with _progress(is_quiet) as progress:
-        return run(case.mechanism, *inputs, case.claim, name=case.name, outcomes=outcomes, progress=progress, **options)
+        settings = {"name": case.name, "outcomes": outcomes, "progress": progress, **options}
+        return run(case.mechanism, inputs[0], inputs[1], case.claim, **settings)
 
 
 _MISSING = object()
