@@ -12,6 +12,7 @@ from discreet.audit.exact_check import ExactCheck
 from discreet.audit.family import Family, Learning, Score
 from discreet.audit.house import house, house_case
 from discreet.audit.mechanism import Batched
+from discreet.audit.one_run import OneRunReport, one_run
 from discreet.audit.outcomes import Outcomes
 from discreet.audit.proof import Proof
 from discreet.audit.replay import replay
@@ -28,6 +29,7 @@ __all__ = [
     "ExactCheck",
     "Family",
     "Learning",
+    "OneRunReport",
     "Outcomes",
     "Proof",
     "Score",
@@ -38,6 +40,7 @@ __all__ = [
     "audit_laws",
     "house",
     "house_case",
+    "one_run",
     "replay",
     "survey",
 ]

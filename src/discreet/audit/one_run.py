@@ -1,0 +1,192 @@
+"""An audit with one run: many canaries, a coin for each, and guesses from one output who was in the data.
+
+Where a mechanism is too slow to run a million times, one run with many canaries takes the place of many runs with one
+(Steinke, Nasr, Jagielski 2023). Each canary is a made-up record that is put into the data or left out by a fair coin;
+a score of the output says which ones look present, and the most extreme scores are taken as guesses.
+
+Promise. If the mechanism keeps its claim for one canary more or less, the verdict is "violation" with probability at
+most ``false_alarm``. Proof: ``one_run.md``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.audit.canonical import Raised
+from discreet.audit.claimed import Claimed, claimed
+from discreet.audit.guessing_bound import delta_of, least_epsilon, p_value
+from discreet.audit.verdict import Verdict
+from discreet.errors import DiscreetError, InvalidType, InvalidValue
+from discreet.exact.rational import Number, integer
+from discreet.noise.source import SYSTEM, Source
+from discreet.privacy.loss import Loss
+
+__all__ = ["Guesses", "OneRunReport", "one_run"]
+
+_FEWEST = 8
+_PARTS = (1, 2, 4, 8, 16)
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """So many guesses, and how many of them were right."""
+
+    made: int
+    """How many coins were guessed: those with the most extreme scores, half of them high and half low."""
+    right: int
+    """How many guesses were right."""
+    p_value: float
+    """If the claim is true, so many are right with at most this probability."""
+    epsilon: float
+    """The ε that these guesses prove to be lost, at the δ of the report."""
+
+
+@dataclass(frozen=True)
+class OneRunReport:
+    """What one run shows."""
+
+    claim: Loss
+    """What the mechanism says it costs."""
+    verdict: Verdict
+    """The conclusion."""
+    canaries: int
+    """How many coins were thrown."""
+    delta: float
+    """The δ at which an ε is proved."""
+    guesses: tuple[Guesses, ...]
+    """Each number of guesses that was fixed in advance."""
+    false_alarm: float
+    """How often a mechanism that keeps its claim may be found guilty, for all numbers of guesses together."""
+
+    @property
+    def best(self) -> Guesses:
+        """The number of guesses that proves most."""
+        return max(self.guesses, key=lambda one: (one.epsilon, -one.p_value))
+
+    @property
+    def epsilon(self) -> float:
+        """The ε that the run proves to be lost."""
+        return self.best.epsilon
+
+    @property
+    def violated(self) -> bool:
+        """Whether the claim was found to be false."""
+        return self.verdict is Verdict.VIOLATION
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "claim": repr(self.claim),
+            "verdict": str(self.verdict),
+            "canaries": self.canaries,
+            "delta": self.delta,
+            "false_alarm": self.false_alarm,
+            "epsilon": self.epsilon,
+            "guesses": [vars(one) for one in self.guesses],
+        }
+
+    def to_json(self) -> str:
+        """The report as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
+
+    def __str__(self) -> str:
+        best = self.best
+        at = f" at δ = {self.delta:.4g}" if self.delta else ""
+        return (
+            f"{self.verdict}: claimed {self.claim!r}, observed ε ≥ {self.epsilon:.4g}{at}. Of {self.canaries:,} coins "
+            f"{best.made:,} were guessed and {best.right:,} guesses were right; with the claim so many are right with "
+            f"probability {best.p_value:.3g} at most."
+        )
+
+
+def one_run(
+    mechanism: Callable[[list[Any]], Any],
+    canaries: Sequence[Any],
+    score: Callable[[Any, Any], float],
+    claim: Loss | Number,
+    *,
+    guesses: int | Sequence[int] | None = None,
+    false_alarm: float = 1e-6,
+    source: Source = SYSTEM,
+) -> OneRunReport:
+    """Run ``mechanism`` once on those canaries whose coin says so, guess the coins from its output, and judge.
+
+    ``mechanism`` takes the list of canaries that are in, and adds the rest of the data itself. ``score(output,
+    canary)`` is high where the canary seems to be in; it must see nothing else that depends on the coins.
+    ``guesses`` is how many coins to guess, or several numbers to try, for which the confidence is corrected.
+    """
+    promised = claimed(claim)
+    listed = list(canaries)
+    if len(listed) < _FEWEST:
+        raise InvalidValue(f"there must be at least {_FEWEST} canaries", len(listed), "hundreds are usual")
+    if not 0 < false_alarm < 1:
+        raise InvalidValue("false_alarm must lie strictly between 0 and 1", false_alarm, "1e-6 is usual")
+    numbers = _numbers(guesses, len(listed))
+    is_in = (source.open().words(len(listed)) >> np.uint64(63)).astype(np.bool_)
+    output = _output(mechanism, [canary for canary, chosen in zip(listed, is_in.tolist(), strict=True) if chosen])
+    scores = np.asarray([_score(score, output, canary) for canary in listed])
+    alpha = false_alarm / len(numbers)
+    found = tuple(_judged(made, scores, is_in, promised, alpha) for made in numbers)
+    return OneRunReport(
+        promised.loss,
+        _verdict(found, numbers, promised, alpha, len(listed)),
+        len(listed),
+        delta_of(promised),
+        found,
+        false_alarm,
+    )
+
+
+def _numbers(guesses: int | Sequence[int] | None, canaries: int) -> list[int]:
+    """Fixed before anything is drawn: all coins, half of them, a quarter and so on, unless the caller says."""
+    if guesses is None:
+        return sorted({max(canaries // part, 2) for part in _PARTS}, reverse=True)
+    wanted = [guesses] if isinstance(guesses, int) else list(guesses)
+    if not wanted:
+        raise InvalidValue("some number of guesses must be tried", "<none>")
+    return [integer(number, "guesses", least=1, most=canaries) for number in wanted]
+
+
+def _output(mechanism: Callable[[list[Any]], Any], included: list[Any]) -> Any:
+    try:
+        return mechanism(included)
+    except DiscreetError:
+        raise
+    except Exception as error:
+        raise InvalidValue("the mechanism must answer", f"<{Raised.of(error)!r}>") from None
+
+
+def _score(score: Callable[[Any, Any], float], output: Any, canary: Any) -> float:
+    try:
+        return float(score(output, canary))
+    except (TypeError, ValueError):
+        raise InvalidType(
+            "a score must be a number", "<another thing>", "high where the canary seems to be in"
+        ) from None
+
+
+def _judged(
+    made: int, scores: npt.NDArray[np.float64], is_in: npt.NDArray[np.bool_], claim: Claimed, alpha: float
+) -> Guesses:
+    middle = float(np.nanmedian(scores)) if not np.isnan(scores).all() else 0.0
+    order = np.argsort(np.where(np.isnan(scores), middle, scores), kind="stable")
+    out, into = order[: made // 2], order[len(order) - (made - made // 2) :]
+    right = int((~is_in[out]).sum() + is_in[into].sum())
+    count = len(scores)
+    return Guesses(
+        made, right, p_value(count, made, right, claim), least_epsilon(count, made, right, delta_of(claim), alpha)
+    )
+
+
+def _verdict(found: Sequence[Guesses], numbers: Sequence[int], claim: Claimed, alpha: float, coins: int) -> Verdict:
+    if any(one.p_value <= alpha for one in found):
+        return Verdict.VIOLATION
+    if min(p_value(coins, number, number, claim) for number in numbers) > alpha:
+        return Verdict.TOO_FEW
+    return Verdict.CONSISTENT
