@@ -22,6 +22,7 @@ from discreet.attacks.methods.homogeneity import Homogeneity
 from discreet.attacks.methods.intersection import Intersection
 from discreet.attacks.methods.linkage import Linkage
 from discreet.attacks.methods.reconstruction_attack import Reconstruction
+from discreet.attacks.methods.tabulations_attack import TwoWayTables
 from discreet.errors import InvalidValue
 from discreet.exact.rational import Number
 
@@ -39,6 +40,7 @@ def every_attack() -> tuple[Attack, ...]:
         Intersection(),
         DirectQuestion(),
         Reconstruction(),
+        TwoWayTables(),
     )
 
 
