@@ -27,10 +27,37 @@ if TYPE_CHECKING:
     from discreet.attacks.hospital import patients as patients
     from discreet.attacks.linking import Links as Links
     from discreet.attacks.linking import link as link
+    from discreet.attacks.methods.all_subsets import all_subset_sums as all_subset_sums
+    from discreet.attacks.methods.all_subsets import consistent_people as consistent_people
     from discreet.attacks.methods.background import BackgroundKnowledge as BackgroundKnowledge
+    from discreet.attacks.methods.hadamard import rebuilt_from_signed_sums as rebuilt_from_signed_sums
+    from discreet.attacks.methods.hadamard import signed_sums as signed_sums
     from discreet.attacks.methods.homogeneity import Homogeneity as Homogeneity
     from discreet.attacks.methods.intersection import Intersection as Intersection
+    from discreet.attacks.methods.least_squares import expected_accuracy as expected_accuracy
     from discreet.attacks.methods.linkage import Linkage as Linkage
+    from discreet.attacks.methods.reconstruction import Rebuilt as Rebuilt
+    from discreet.attacks.methods.reconstruction import reconstruct as reconstruct
+    from discreet.attacks.methods.reconstruction_attack import Reconstruction as Reconstruction
+    from discreet.attacks.methods.reconstruction_curve import PhasePoint as PhasePoint
+    from discreet.attacks.methods.reconstruction_curve import phase_change as phase_change
+    from discreet.attacks.methods.reconstruction_curve import phase_chart as phase_chart
+    from discreet.attacks.methods.subset_queries import SubsetQueries as SubsetQueries
+    from discreet.attacks.methods.subset_queries import random_subsets as random_subsets
+    from discreet.attacks.methods.tabulations import Block as Block
+    from discreet.attacks.methods.tabulations import Tabulated as Tabulated
+    from discreet.attacks.methods.tabulations import reconstruct_block as reconstruct_block
+    from discreet.attacks.methods.tabulations_attack import TwoWayTables as TwoWayTables
+    from discreet.attacks.methods.tracing import trace as trace
+    from discreet.attacks.methods.tracing_attack import Tracing as Tracing
+    from discreet.attacks.methods.tracing_power import TracingPoint as TracingPoint
+    from discreet.attacks.methods.tracing_power import above_threshold as above_threshold
+    from discreet.attacks.methods.tracing_power import area_under_curve as area_under_curve
+    from discreet.attacks.methods.tracing_power import expected_area as expected_area
+    from discreet.attacks.methods.tracing_power import expected_power as expected_power
+    from discreet.attacks.methods.tracing_power import separation as separation
+    from discreet.attacks.methods.tracing_power import tracing_chart as tracing_chart
+    from discreet.attacks.methods.tracing_power import tracing_curve as tracing_curve
     from discreet.attacks.people import People as People
     from discreet.attacks.scene import Scene as Scene
     from discreet.attacks.singled_out import Uniqueness as Uniqueness
@@ -55,6 +82,19 @@ _HOMES = {
     "methods.homogeneity": "Homogeneity",
     "methods.background": "BackgroundKnowledge",
     "methods.intersection": "Intersection",
+    "methods.reconstruction": "Rebuilt reconstruct",
+    "methods.reconstruction_attack": "Reconstruction",
+    "methods.reconstruction_curve": "PhasePoint phase_change phase_chart",
+    "methods.subset_queries": "SubsetQueries random_subsets",
+    "methods.all_subsets": "all_subset_sums consistent_people",
+    "methods.hadamard": "rebuilt_from_signed_sums signed_sums",
+    "methods.least_squares": "expected_accuracy",
+    "methods.tabulations": "Block Tabulated reconstruct_block",
+    "methods.tabulations_attack": "TwoWayTables",
+    "methods.tracing": "trace",
+    "methods.tracing_attack": "Tracing",
+    "methods.tracing_power": "TracingPoint above_threshold area_under_curve expected_area "
+    "expected_power separation tracing_chart tracing_curve",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
