@@ -181,6 +181,17 @@ def test_published_classes_and_unions_are_found_by_hand_too():
     assert published(histograms, fits).sizes[published(histograms, fits).class_of].tolist() == fits.times.tolist()
 
 
+def test_people_are_compared_with_classes_some_at_a_time(monkeypatch):
+    people = crowd(150)
+    roles = an.Roles.of(people.table.column_names, quasi=people.quasi, sensitive="illness")
+    release = an.mondrian(people.table, roles, [an.KAnonymity(4)], relaxed=True).table
+    whole = fitting(release, people.table, list(people.quasi))
+    monkeypatch.setattr("discreet.attacks.fitting._MOST_COMPARED", 17)
+    parts = fitting(release, people.table, list(people.quasi))
+    np.testing.assert_array_equal(whole.person, parts.person)
+    np.testing.assert_array_equal(whole.group, parts.group)
+
+
 def _covers(cell, value) -> bool:
     if cell in ("*", str(value)):
         return True

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 
 from discreet.attacks.attack import Attack, Goal, Guesses
 from discreet.attacks.defences.raw import RawStatistics
 from discreet.attacks.methods.direct import DirectQuestion
+from discreet.attacks.parts import Value
+from discreet.attacks.people import People
+from discreet.attacks.question import Question
 from discreet.attacks.scene import Inapplicable, Scene
 from tests.attacks.crowd import crowd
 
@@ -110,3 +114,31 @@ def test_every_defence_meets_the_same_knowledge():
     before = attack.known.excluded
     scene.run(Drawing())
     np.testing.assert_array_equal(before, attack.known.excluded)
+
+
+def test_one_of_two_values_is_never_ruled_out_for_that_would_tell_the_other():
+    for values in (2, 3, 4):
+        people = People.of(pa.table({"age": range(60), "ill": list("abcd"[:values]) * (60 // values)}), ["age"], "ill")
+        attack = Recording(rules_out=True)
+        Scene.of(attack, people).run(RawStatistics())
+        assert set(attack.known.excluded.sum(axis=1).tolist()) == {values - 2}
+
+
+def test_knowing_what_was_ruled_out_is_no_attack():
+    """Claims of the likelier of two values are true far more often than the most frequent secret occurs."""
+
+    class Reasoning(Recording):
+        def guess(self, views, known, chance):
+            (times,) = views[0].counts([Question(by=(Value(known.secret, known.values),))])
+            return Guesses(np.where(known.excluded, -1, times).argmax(axis=1))
+
+    score = Scene.of(Reasoning(rules_out=True, most_targets=1000), crowd(2000)).run(RawStatistics())
+    assert score.claims.lower(1e-6) > 0.4
+    assert not score.beats
+
+
+def test_releases_differ_however_many_people_are_attacked():
+    scene = Scene.of(Recording(releases=2, most_targets=1000), crowd())
+    first, second = (set(rows.tolist()) for rows in scene.releases)
+    assert first & second == set(scene.targets.tolist())
+    assert len(first - second) == len(second - first) > len(scene.targets) // 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import compute
 
 from discreet.attacks.attack import Knowledge
 from discreet.attacks.composed import composition
@@ -115,6 +116,18 @@ def test_linkage_does_not_claim_where_somebody_else_on_the_list_could_be_the_row
     assert found.tolist() == [-1] * 7 + [BLOCK.secret.values.index("none")]
 
 
+@pytest.mark.parametrize("defence", [NamesRemoved(), RawStatistics()], ids=lambda one: one.name)
+def test_linkage_claims_nothing_about_somebody_who_is_not_in_the_table(defence):
+    view = defence.defend(BLOCK.take(np.arange(7)), BLOCK, experiment(0))
+    assert Linkage().guess([view], knowledge(BLOCK, [7]), experiment(0)).values.tolist() == [-1]
+
+
+@pytest.mark.parametrize("attack", [Homogeneity(), BackgroundKnowledge(), Intersection(1)], ids=lambda one: one.name)
+def test_nothing_is_claimed_about_somebody_whom_no_class_fits(attack):
+    view = NamesRemoved().defend(BLOCK.take(np.arange(7)), BLOCK, experiment(0))
+    assert attack.guess([view], knowledge(BLOCK, [7]), experiment(0)).values.tolist() == [-1]
+
+
 def test_linkage_asks_one_question_a_target_where_the_whole_answer_would_be_too_large():
     wide = crowd(300)
     zips = Coded(np.arange(300), tuple(f"{place:05}" for place in range(300)))
@@ -173,6 +186,7 @@ def test_a_release_without_the_target_changes_nothing():
     told, silent = np.array([[3.0, 1]]), np.array([[np.nan, np.nan]])
     np.testing.assert_array_equal(combined([told, silent]), combined([told]))
     assert likeliest(combined([silent, silent])).tolist() == [-1]
+    assert likeliest(combined([np.zeros((1, 2))])).tolist() == [-1]
 
 
 def test_every_further_table_pins_more_people():
@@ -192,6 +206,19 @@ def test_the_first_table_pins_those_in_homogeneous_classes():
     (one,) = composition(people, KAnonymousTable(2), releases=1)
     assert one.pinned.hits > 0
     assert one.candidates > 1
+
+
+def test_whoever_is_pinned_to_the_secret_of_somebody_else_does_not_count():
+    class HalfOfIt(NamesRemoved):
+        """Publishes one of every two rows that look alike."""
+
+        def release(self, people):
+            return people.table.filter(compute.equal(people.table["ill"], "a"))
+
+    people = People.of(pa.table({"age": list(range(60)) * 2, "ill": ["a"] * 60 + ["b"] * 60}), ["age"], "ill")
+    (one,) = composition(people, HalfOfIt(), releases=1)
+    assert one.candidates <= 1
+    assert 0 < one.pinned.hits < 40 * one.candidates
 
 
 def test_everybody_is_pinned_by_tables_with_names_removed_where_everybody_is_unique():

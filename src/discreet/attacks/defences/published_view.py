@@ -58,8 +58,7 @@ def published(histograms: Codes, fits: Fits) -> Published:
     Who finds two classes that fit knows that the person is in one of them, and so among the rows of both.
     """
     class_of = np.full(fits.people, -1)
-    one = fits.times[fits.person] == 1
-    class_of[fits.person[one]] = fits.group[one]
+    class_of[fits.person] = fits.group  # for those whom several fit, the union takes its place
     unions: dict[bytes, int] = {}
     added: list[Codes] = []
     for person in np.flatnonzero(fits.times > 1):
