@@ -9,6 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from discreet.attacks.answered import Disclosure as Disclosure
+    from discreet.attacks.answered import differences as differences
     from discreet.attacks.board import Cell as Cell
     from discreet.attacks.board import Scoreboard as Scoreboard
     from discreet.attacks.board import scoreboard as scoreboard
@@ -18,18 +20,31 @@ if TYPE_CHECKING:
     from discreet.attacks.catalogue import every_defence as every_defence
     from discreet.attacks.composed import Composed as Composed
     from discreet.attacks.composed import composition as composition
+    from discreet.attacks.defences.bounded_noise import BoundedNoise as BoundedNoise
     from discreet.attacks.defences.curator import CuratorDefence as CuratorDefence
+    from discreet.attacks.defences.input_perturbation import InputPerturbation as InputPerturbation
+    from discreet.attacks.defences.minimum_size import LargeGroups as LargeGroups
+    from discreet.attacks.defences.minimum_size import MinimumSize as MinimumSize
+    from discreet.attacks.defences.naive_laplace import NaiveLaplace as NaiveLaplace
+    from discreet.attacks.defences.naive_laplace import StickyLaplace as StickyLaplace
     from discreet.attacks.defences.published_table import KAnonymousTable as KAnonymousTable
     from discreet.attacks.defences.published_table import LDiverseTable as LDiverseTable
     from discreet.attacks.defences.published_table import NamesRemoved as NamesRemoved
     from discreet.attacks.defences.published_table import TCloseTable as TCloseTable
+    from discreet.attacks.defences.query_auditing import QueryAuditing as QueryAuditing
+    from discreet.attacks.defences.raw import RawStatistics as RawStatistics
+    from discreet.attacks.defences.subsampling import Subsampling as Subsampling
     from discreet.attacks.given_release import release_scoreboard as release_scoreboard
+    from discreet.attacks.greatest_values import maxima as maxima
     from discreet.attacks.hospital import patients as patients
     from discreet.attacks.linking import Links as Links
     from discreet.attacks.linking import link as link
     from discreet.attacks.methods.all_subsets import all_subset_sums as all_subset_sums
     from discreet.attacks.methods.all_subsets import consistent_people as consistent_people
+    from discreet.attacks.methods.averaging import Averaging as Averaging
     from discreet.attacks.methods.background import BackgroundKnowledge as BackgroundKnowledge
+    from discreet.attacks.methods.differencing import Differencing as Differencing
+    from discreet.attacks.methods.direct import DirectQuestion as DirectQuestion
     from discreet.attacks.methods.hadamard import rebuilt_from_signed_sums as rebuilt_from_signed_sums
     from discreet.attacks.methods.hadamard import signed_sums as signed_sums
     from discreet.attacks.methods.homogeneity import Homogeneity as Homogeneity
@@ -42,6 +57,7 @@ if TYPE_CHECKING:
     from discreet.attacks.methods.reconstruction_curve import PhasePoint as PhasePoint
     from discreet.attacks.methods.reconstruction_curve import phase_change as phase_change
     from discreet.attacks.methods.reconstruction_curve import phase_chart as phase_chart
+    from discreet.attacks.methods.refusals import Refusals as Refusals
     from discreet.attacks.methods.subset_queries import SubsetQueries as SubsetQueries
     from discreet.attacks.methods.subset_queries import random_subsets as random_subsets
     from discreet.attacks.methods.tabulations import Block as Block
@@ -59,6 +75,9 @@ if TYPE_CHECKING:
     from discreet.attacks.methods.tracing_power import tracing_chart as tracing_chart
     from discreet.attacks.methods.tracing_power import tracing_curve as tracing_curve
     from discreet.attacks.people import People as People
+    from discreet.attacks.repeated_noise import Centre as Centre
+    from discreet.attacks.repeated_noise import chance_of_truth as chance_of_truth
+    from discreet.attacks.repeated_noise import repetitions_needed as repetitions_needed
     from discreet.attacks.scene import Scene as Scene
     from discreet.attacks.singled_out import Uniqueness as Uniqueness
     from discreet.attacks.singled_out import uniqueness as uniqueness
@@ -95,6 +114,20 @@ _HOMES = {
     "methods.tracing_attack": "Tracing",
     "methods.tracing_power": "TracingPoint above_threshold area_under_curve expected_area "
     "expected_power separation tracing_chart tracing_curve",
+    "answered": "Disclosure differences",
+    "greatest_values": "maxima",
+    "repeated_noise": "Centre chance_of_truth repetitions_needed",
+    "defences.raw": "RawStatistics",
+    "defences.minimum_size": "LargeGroups MinimumSize",
+    "defences.query_auditing": "QueryAuditing",
+    "defences.subsampling": "Subsampling",
+    "defences.input_perturbation": "InputPerturbation",
+    "defences.bounded_noise": "BoundedNoise",
+    "defences.naive_laplace": "NaiveLaplace StickyLaplace",
+    "methods.direct": "DirectQuestion",
+    "methods.differencing": "Differencing",
+    "methods.refusals": "Refusals",
+    "methods.averaging": "Averaging",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -16,12 +16,15 @@ from discreet.attacks.defences.published_table import KAnonymousTable, LDiverseT
 from discreet.attacks.defences.query_auditing import QueryAuditing
 from discreet.attacks.defences.raw import RawStatistics
 from discreet.attacks.defences.subsampling import Subsampling
+from discreet.attacks.methods.averaging import Averaging
 from discreet.attacks.methods.background import BackgroundKnowledge
+from discreet.attacks.methods.differencing import Differencing
 from discreet.attacks.methods.direct import DirectQuestion
 from discreet.attacks.methods.homogeneity import Homogeneity
 from discreet.attacks.methods.intersection import Intersection
 from discreet.attacks.methods.linkage import Linkage
 from discreet.attacks.methods.reconstruction_attack import Reconstruction
+from discreet.attacks.methods.refusals import Refusals
 from discreet.attacks.methods.tabulations_attack import TwoWayTables
 from discreet.errors import InvalidValue
 from discreet.exact.rational import Number
@@ -39,6 +42,10 @@ def every_attack() -> tuple[Attack, ...]:
         BackgroundKnowledge(),
         Intersection(),
         DirectQuestion(),
+        Differencing(),
+        Refusals(),
+        Averaging(),
+        Averaging(is_reworded=True),
         Reconstruction(),
         TwoWayTables(),
     )
@@ -55,6 +62,7 @@ def every_defence(epsilons: Sequence[Number]) -> tuple[Defence, ...]:
         MinimumSize(),
         LargeGroups(),
         QueryAuditing(),
+        QueryAuditing(is_simulatable=True),
         Subsampling(),
         InputPerturbation(),
         BoundedNoise(),

@@ -40,7 +40,7 @@ class StickyLaplace(NaiveLaplace):
     def __init__(self, epsilon: Number = 0.5) -> None:
         """Name the ε of one answer; the scale of its noise is 1/ε."""
         super().__init__(epsilon)
-        self.name = f"sticky Laplace noise, ε = {1 / self.scale:g} each"
+        self.name = f"sticky Laplace, ε = {1 / self.scale:g} each"
         self.says = f"Laplace noise of scale {self.scale:g}; the same text gets the same answer, without a budget."
 
     def defend(self, people: People, everybody: People, chance: Chance) -> View:
