@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -80,14 +81,14 @@ def policy(neighbours: Neighbours = Neighbours.ADD_REMOVE_ONE, budget: Budget | 
 @pytest.mark.parametrize("neighbours", Neighbours)
 @pytest.mark.parametrize("budget", [Budget(5), Budget(5, "1e-6", "5e-7")], ids=["pure", "concentrated"])
 def test_the_door_as_it_is_tells_no_neighbours_apart(neighbours: Neighbours, budget: Budget) -> None:
-    report = replay(ROWS, policy(neighbours, budget), QUESTIONS, epsilon="0.5", neighbours=3)
+    report = replay(ROWS, policy(neighbours, budget), QUESTIONS, epsilon="0.5", neighbours=2)
     assert report.is_sound, str(report)
-    assert len(report.neighbours) == 3
+    assert len(report.neighbours) == 2
     assert not report.skipped
     for line in report.lines:
         if line.claimed:
             assert line.observed is not None
-            assert 0 < line.observed <= line.claimed * (1 + 1e-6)
+            assert 0 <= line.observed <= line.claimed * (1 + 1e-6)
     lines = dict(zip(QUESTIONS[1:], report.lines[1:], strict=True))
     assert lines[REFUSED_ALWAYS].refusal is not None
     assert lines["SELECT COUNT(*) FROM visits"].claimed == 0  # asked before
@@ -102,10 +103,14 @@ def test_one_person_who_counts_in_full_costs_exactly_what_was_charged() -> None:
 def test_a_report_is_words_and_data() -> None:
     report = replay(ROWS, policy(), [QUESTIONS[0], REFUSED_ALWAYS], epsilon="0.5", neighbours=2)
     assert "nothing but noise tells them apart" in str(report)
-    assert "ε 0.5 claimed, 0.499987 observed  SELECT COUNT(*)" in str(report)  # weights are rounded down
-    data = json.loads(json.dumps(report.to_dict()))
+    assert re.search(r"ε 0\.5 +ε 0\.499987 +SELECT COUNT", str(report))  # weights are rounded down
+    assert "refused" in str(report)
+    data = json.loads(report.to_json())
     assert data["sound"] is True
     assert [line["claimed"] for line in data["questions"]] == [0.5, None]
+    page = report.to_html()
+    assert "<code>SELECT * FROM visits</code>" in page
+    assert "<script" not in page
 
 
 def test_rows_that_are_people_need_no_unit() -> None:
@@ -113,6 +118,13 @@ def test_rows_that_are_people_need_no_unit() -> None:
     report = replay(ROWS, table, QUESTIONS[:3], epsilon=1, neighbours=4)
     assert report.is_sound, str(report)
     assert report.lines[0].observed == 1
+
+
+def test_rows_without_a_name_are_people_of_their_own() -> None:
+    names = pa.array([None if k % 9 == 0 else k for k in ROWS["person"].to_pylist()], pa.int64())
+    report = replay(ROWS.set_column(0, "person", names), policy(), QUESTIONS[:1], epsilon=1, neighbours=4)
+    assert report.is_sound, str(report)
+    assert "a person whose person is missing removed" in report.neighbours
 
 
 def test_several_tables_are_replayed_with_neighbours_of_ones_own() -> None:
@@ -235,11 +247,13 @@ def less_noise_than_planned(patch: Patch) -> None:
     patch.setattr(replay_session, "measure", quieter)
 
 
-def small_counts_without_noise(patch: Patch) -> None:
+def rounded_after_the_noise(patch: Patch) -> None:
     stored = curator_module.stored
 
     def rounded(found: list[Measured]) -> bytes:
-        return stored([replace(one, sums=[[each // 2 * 2 for each in part] for part in one.sums]) for one in found])
+        return stored(
+            [replace(one, sums=[[each // 10**4 * 10**4 for each in part] for part in one.sums]) for one in found]
+        )
 
     patch.setattr(curator_module, "stored", rounded)
 
@@ -247,35 +261,49 @@ def small_counts_without_noise(patch: Patch) -> None:
 TOO_FAR = "one person moves what noise hides by more than was declared"
 
 
+BY_WARD = "SELECT ward, COUNT(*) FROM visits GROUP BY ward"
+BY_NOTE = "SELECT note, COUNT(*) FROM visits GROUP BY note"
+
+
 @pytest.mark.parametrize(
-    ("bug", "question", "words"),
+    ("bug", "question", "words", "neighbours"),
     [
-        (forgotten_weights, QUESTIONS[0], TOO_FAR),
-        (missing_clamps, QUESTIONS[1], TOO_FAR),
-        (replacing_counted_as_removing, "SELECT ward, COUNT(*) FROM visits GROUP BY ward", TOO_FAR),
-        (choices_too_sharp, "SELECT MEDIAN(age) FROM visits", TOO_FAR),
-        (people_in_every_group_they_hold, "SELECT note, COUNT(*) FROM visits GROUP BY note", TOO_FAR),
-        (small_tables_refused, QUESTIONS[0], "what is refused depends on the rows"),
-        (small_tables_refused, QUESTIONS[0], "rows are read when only a price is asked for"),
-        (a_price_by_the_number_of_people, QUESTIONS[0], "the price depends on the rows"),
-        (a_price_by_the_number_of_people, QUESTIONS[0], "what the ledger holds depends on the rows"),
-        (statements_by_the_number_of_people, QUESTIONS[0], "the statements that are run depend on the rows"),
-        (a_cast_that_fails_on_one_row, "SELECT SUM(cost) FROM visits", "what is refused depends on the rows"),
-        (a_run_that_always_fails, "SELECT SUM(cost) FROM visits", "a run over the rows failed, and others might not"),
-        (noise_by_the_data, QUESTIONS[0], "the law of the noise depends on the rows"),
-        (less_noise_than_planned, QUESTIONS[0], "one person costs more than was charged"),
-        (small_counts_without_noise, QUESTIONS[0], "something is released that is not the exact value plus noise"),
+        (forgotten_weights, QUESTIONS[0], {TOO_FAR}, 1),
+        (missing_clamps, QUESTIONS[1], {TOO_FAR}, 1),
+        (replacing_counted_as_removing, BY_WARD, {TOO_FAR}, 1),
+        (choices_too_sharp, "SELECT MEDIAN(age) FROM visits", {TOO_FAR}, 2),
+        (people_in_every_group_they_hold, BY_NOTE, {TOO_FAR}, 5),
+        (
+            small_tables_refused,
+            QUESTIONS[0],
+            {"what is refused depends on the rows", "rows are read when only a price is asked for"},
+            2,
+        ),
+        (
+            a_price_by_the_number_of_people,
+            QUESTIONS[0],
+            {"the price depends on the rows", "what the ledger holds depends on the rows"},
+            1,
+        ),
+        (statements_by_the_number_of_people, QUESTIONS[0], {"the statements that are run depend on the rows"}, 1),
+        (a_cast_that_fails_on_one_row, "SELECT SUM(cost) FROM visits", {"what is refused depends on the rows"}, 1),
+        (a_run_that_always_fails, QUESTIONS[0], {"a run over the rows failed, and others might not"}, 1),
+        (noise_by_the_data, QUESTIONS[0], {"the law of the noise depends on the rows"}, 1),
+        (less_noise_than_planned, QUESTIONS[0], {"one person costs more than was charged"}, 1),
+        (rounded_after_the_noise, QUESTIONS[0], {"something is released that is not the exact value plus noise"}, 1),
     ],
 )
-def test_a_planted_bug_is_found(monkeypatch: Patch, bug: Callable[[Patch], None], question: str, words: str) -> None:
+def test_a_planted_bug_is_found(
+    monkeypatch: Patch, bug: Callable[[Patch], None], question: str, words: set[str], neighbours: int
+) -> None:
     replaced = bug is replacing_counted_as_removing
-    keys = bug is people_in_every_group_they_hold  # the fifth neighbour holds many
-    budget = Budget(100, "1e-6", "5e-7") if keys else Budget(100)
+    budget = Budget(100, "1e-6", "5e-7") if question == BY_NOTE else Budget(100)
     table = policy(Neighbours.REPLACE_ONE if replaced else Neighbours.ADD_REMOVE_ONE, budget)
     bug(monkeypatch)
-    report = replay(ROWS, table, [question], epsilon="0.5", neighbours=5 if keys else 2)
+    report = replay(ROWS, table, [question], epsilon="0.5", neighbours=neighbours)
     assert not report.is_sound
-    assert words in {finding.words for finding in report.findings}, str(report)
+    assert words <= {finding.words for finding in report.findings}, str(report)
+    assert all(one in " ".join(str(report).split()) for one in words)
 
 
 def test_neighbours_that_the_policy_forbids_are_left_out_with_the_reason() -> None:

@@ -17,15 +17,18 @@ these neighbours and these questions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.audit.replay_comparison import compared, observed_loss
+from discreet.audit.replay_html import replay_html
 from discreet.audit.replay_neighbours import neighbours_of, rows_of
 from discreet.audit.replay_session import Session, World, recorded
+from discreet.audit.replay_text import plain_replay, replay_text
 from discreet.catalog.policy_file import read as read_policy
 from discreet.catalog.table import Table
 from discreet.errors import DiscreetError, InvalidValue
@@ -33,6 +36,9 @@ from discreet.exact.rational import Number, integer, positive
 from discreet.noise.experiment import experiment
 from discreet.privacy.loss import Pure
 from discreet.query.shares import amount_of
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 __all__ = ["ReplayFinding", "ReplayLine", "ReplayReport", "replay", "replay_worlds"]
 
@@ -110,22 +116,29 @@ class ReplayReport:
             "skipped": list(self.skipped),
         }
 
-    def __str__(self) -> str:
+    def to_json(self) -> str:
+        """All of it as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
+
+    def to_html(self) -> str:
+        """All of it as one page without scripts or network."""
+        return replay_html(self)
+
+    @property
+    def headline(self) -> str:
+        """The report in a sentence."""
         asked = "1 question" if len(self.lines) == 1 else f"{len(self.lines)} questions"
-        title = f"{asked} to {self.table} and to {len(self.neighbours)} neighbours of it ({self.relation})"
-        lines = [_line_text(line) for line in self.lines]
-        verdict = "nothing but noise tells them apart" if self.is_sound else f"{len(self.findings)} findings:"
-        return "\n".join([title, *lines, verdict, *(f"- {finding}" for finding in self.findings)])
+        tried = "1 neighbour" if len(self.neighbours) == 1 else f"{len(self.neighbours)} neighbours"
+        where = f"{asked} to {self.table} and to {tried} of it ({self.relation})"
+        if self.is_sound:
+            return f"{where}: nothing but noise tells them apart."
+        return f"{where}: {len(self.findings)} {'finding' if len(self.findings) == 1 else 'findings'}."
 
+    def __rich__(self) -> RenderableType:
+        return replay_text(self)
 
-def _line_text(line: ReplayLine) -> str:
-    if line.refusal is not None:
-        return f"  refused    {line.question}: {line.refusal}"
-    if line.claimed is None:
-        return f"  public     {line.question}"
-    if not line.claimed:
-        return f"  free: asked before  {line.question}"
-    return f"  {line.unit} {line.claimed:.6g} claimed, {line.observed:.6g} observed  {line.question}"
+    def __str__(self) -> str:
+        return plain_replay(self)
 
 
 def replay(
@@ -136,11 +149,13 @@ def replay(
     epsilon: Number = 1,
     neighbours: int | None = None,
     seed: int = 0,
+    told: Callable[[str, int, int], None] | None = None,
 ) -> ReplayReport:
     """Ask ``questions`` about a table and about neighbours of it, and find whatever tells them apart.
 
     Everything happens in temporary folders, with the budget of the policy; a curator that answers people is not
-    touched. ``neighbours`` is how many to try, telling ones first; ``seed`` chooses the others.
+    touched. ``neighbours`` is how many to try, telling ones first; ``seed`` chooses the others. ``told`` hears what is
+    tried, how many are done and how many there are.
     """
     stated = policy if isinstance(policy, Table) else read_policy(policy)
     if not questions or isinstance(questions, str):
@@ -152,11 +167,16 @@ def replay(
     rows = rows_of(table, stated)
     others = neighbours_of(rows, stated, most, experiment(seed))
     worlds = [(other.words, [(other.rows, stated)]) for other in others]
-    return replay_worlds([(rows, stated)], worlds, questions, epsilon=epsilon)
+    return replay_worlds([(rows, stated)], worlds, questions, epsilon=epsilon, told=told)
 
 
 def replay_worlds(
-    world: World, others: Sequence[tuple[str, World]], questions: Sequence[str], *, epsilon: Number = 1
+    world: World,
+    others: Sequence[tuple[str, World]],
+    questions: Sequence[str],
+    *,
+    epsilon: Number = 1,
+    told: Callable[[str, int, int], None] | None = None,
 ) -> ReplayReport:
     """The same for several tables at once, and neighbours that the caller made, each with words about it."""
     with TemporaryDirectory(prefix="discreet-replay-") as folder:
@@ -164,6 +184,8 @@ def replay_worlds(
         sessions: dict[str, Session] = {}
         skipped = []
         for place, (words, other) in enumerate(others):
+            if told is not None:
+                told(words, place, len(others))
             try:
                 sessions[_unlike(words, sessions)] = recorded(Path(folder) / str(place), other, questions, epsilon)
             except DiscreetError as refused:

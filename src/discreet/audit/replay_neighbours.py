@@ -30,7 +30,7 @@ from discreet.privacy.neighbours import Neighbours
 __all__ = ["Neighbour", "neighbours_of", "rows_of"]
 
 Codes = npt.NDArray[np.int64]
-"""Per row, the number of its person; -1 for rows of nobody."""
+"""Per row, the number of its person; below 0 for rows without a name, each of which is a person of its own."""
 
 _EXTRA_ROWS = 3
 """By how many times an added person has more rows than count."""
@@ -114,8 +114,9 @@ def neighbours_of(rows: pa.Table, policy: Table, most: int, chance: Chance) -> l
 def _people(rows: pa.Table, policy: Table) -> Codes:
     if policy.unit is None:
         return np.arange(rows.num_rows)
-    encoded = rows[policy.unit].combine_chunks().dictionary_encode()
-    return np.asarray(encoded.indices.fill_null(-1), np.int64)
+    encoded = pa.chunked_array(rows[policy.unit]).combine_chunks().dictionary_encode()
+    indices = np.asarray(encoded.indices.fill_null(-1), np.int64)
+    return np.where(indices < 0, -1 - np.arange(len(indices)), indices)
 
 
 def _added_or_removed(rows: pa.Table, policy: Table, people: Codes, chance: Chance) -> Iterator[Neighbour]:
@@ -136,7 +137,8 @@ def _strangers(rows: pa.Table, policy: Table) -> Iterator[Neighbour]:
 
 def _replaced(rows: pa.Table, policy: Table, people: Codes, chance: Chance) -> Iterator[Neighbour]:
     kinds = list(_STRANGERS.items())
-    for place, (words, person) in enumerate(_telling_people(rows, policy, people, chance)):
+    named = [found for found in _telling_people(rows, policy, people, chance) if found[1] >= 0]
+    for place, (words, person) in enumerate(named):
         kind, values = kinds[place % len(kinds)]
         name = None if policy.unit is None else rows[policy.unit][int(np.argmax(people == person))]
         others = rows.filter(pa.array(people != person))
@@ -146,7 +148,7 @@ def _replaced(rows: pa.Table, policy: Table, people: Codes, chance: Chance) -> I
 
 def _telling_people(rows: pa.Table, policy: Table, people: Codes, chance: Chance) -> Iterator[tuple[str, int]]:
     """People by what makes them telling, each once."""
-    seen = {-1}
+    seen = set[int]()
     for words, person in _candidates(rows, policy, people):
         if person not in seen:
             seen.add(person)
@@ -157,18 +159,17 @@ def _telling_people(rows: pa.Table, policy: Table, people: Codes, chance: Chance
 
 
 def _candidates(rows: pa.Table, policy: Table, people: Codes) -> Iterator[tuple[str, int]]:
-    known = people[people >= 0]
-    if not len(known):
+    if not len(people):
         return
-    if policy.unit is not None:
-        yield "the person with the most rows", int(np.argmax(np.bincount(known)))
+    if policy.unit is not None and (people >= 0).any():
+        yield "the person with the most rows", int(np.argmax(np.bincount(people[people >= 0])))
     for column in policy.columns:
         if column.type.is_ordered and column.name != policy.unit:
             values = rows[column.name]
             for word, order in (("greatest", "descending"), ("least", "ascending")):
                 first = pc.sort_indices(values, sort_keys=[("", order)])[0].as_py()
                 yield f"the person with the {word} {column.name}", int(people[first])
-        missing = np.flatnonzero(np.asarray(rows[column.name].is_null()) & (people >= 0))
+        missing = np.flatnonzero(np.asarray(rows[column.name].is_null()))
         if len(missing):
             yield f"a person whose {column.name} is missing", int(people[missing[0]])
 

@@ -15,6 +15,7 @@ from discreet.cli.audit import audit
 from discreet.cli.budget import budget
 from discreet.cli.check import check
 from discreet.cli.protect import init, protect
+from discreet.cli.replay import replay
 from discreet.cli.stories import demo, tour
 from discreet.cli.understand import understand
 
@@ -45,7 +46,7 @@ def root(
     """Differential privacy with exact noise and a budget that holds."""
 
 
-for command in (demo, tour, init, protect, explain, ask, budget, check, anonymize, attack, audit, understand):
+for command in (demo, tour, init, protect, explain, ask, budget, check, anonymize, attack, audit, replay, understand):
     app.command()(command)
 
 books = typer.Typer(help="Read and check the ledger.", no_args_is_help=True)

@@ -1,0 +1,83 @@
+"""``discreet replay``: does the door tell anything about one person that noise does not hide?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli.output import console, refusals, whisper
+from discreet.errors import InvalidValue
+
+__all__ = ["replay"]
+
+_VIOLATION, _BAD_INPUT = 1, 2
+_STANDARD_OUTPUT = "-"
+
+
+def replay(
+    file: Annotated[Path, typer.Argument(help="CSV or Parquet: a file, a folder or a pattern; or a DuckDB file.")],
+    policy: Annotated[Path, typer.Argument(help="The policy file.")],
+    sql: Annotated[list[str] | None, typer.Option("--sql", help="A question; may be given several times.")] = None,
+    questions: Annotated[Path | None, typer.Option(help="A file of questions, each ended by a semicolon.")] = None,
+    epsilon: Annotated[str, typer.Option(help="The price of each question.")] = "0.1",
+    neighbours: Annotated[int | None, typer.Option(help="How many neighbouring tables to try; 8 by default.")] = None,
+    table: Annotated[str | None, typer.Option(help="Which table of a DuckDB file to read.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="What separates the fields of a CSV file.")] = None,
+    json: Annotated[str | None, typer.Option("--json", help="Write the report as JSON; - prints it.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a page that stands alone.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+) -> None:
+    """Ask the same questions about a table and about neighbours of it, and find all that tells them apart.
+
+    For the owner: it reads the file itself, in temporary folders, and charges nobody. What it prints about what is
+    wrong can hold what rows hold. Exit code 1 says that something is wrong, 2 that the input is bad.
+
+    [dim]Example:[/]  discreet replay visits.csv visits.yaml --sql "SELECT ward, COUNT(*) FROM visits GROUP BY ward"
+    """
+    with refusals("nothing was written", _BAD_INPUT):
+        from discreet.audit.replay import replay as run
+        from discreet.cli.taking_in import source_of
+        from discreet.cli.whole_files import refuse_overwriting, write_texts
+
+        is_quiet = json == _STANDARD_OUTPUT
+        figures = None if json is None or is_quiet else Path(json)
+        refuse_overwriting({"--json": figures, "--html": html}, None, force)
+        source, asked = source_of(file, table, delimiter), _asked(sql, questions)
+        with _told(is_quiet) as told:
+            report = run(source, policy, asked, epsilon=epsilon, neighbours=neighbours, told=told)
+        views = {figures: report.to_json, html: report.to_html}
+        texts = {path: view() for path, view in views.items() if path is not None}
+        write_texts(texts)
+        if is_quiet:
+            typer.echo(report.to_json())
+        else:
+            console.print(report)
+            for path in texts:
+                whisper(f"wrote {path}")
+        if not report.is_sound:
+            raise typer.Exit(_VIOLATION)
+
+
+def _asked(sql: list[str] | None, questions: Path | None) -> list[str]:
+    listed = [] if questions is None else questions.read_text(encoding="utf-8").split(";")
+    found = [*(sql or []), *(text.strip() for text in listed if text.strip())]
+    if not found:
+        raise InvalidValue("a replay needs a question", "<none>", "pass --sql or --questions")
+    return found
+
+
+@contextmanager
+def _told(is_quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+    """A bar that counts neighbours, on a terminal."""
+    if is_quiet or not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), transient=True) as bar:
+        task = bar.add_task("replaying")
+        yield lambda words, done, total: bar.update(task, description=words, completed=done, total=total)
