@@ -8,7 +8,7 @@ import pytest
 from pyarrow import compute
 
 from discreet.attacks.attack import Knowledge
-from discreet.attacks.composed import composition
+from discreet.attacks.composed import composition, composition_chart
 from discreet.attacks.defences.published_table import KAnonymousTable, LDiverseTable, NamesRemoved, TCloseTable
 from discreet.attacks.defences.raw import RawStatistics
 from discreet.attacks.methods.background import BackgroundKnowledge
@@ -201,6 +201,14 @@ def test_every_further_table_pins_more_people():
     assert found[0].pinned.trials == 300
 
 
+def test_the_curves_of_several_defences_are_drawn_with_their_bounds():
+    people = crowd(300)
+    drawn = composition_chart({f"k = {k}": composition(people, KAnonymousTable(k), releases=3) for k in (2, 5)})
+    assert "k = 2" in drawn
+    assert "k = 5" in drawn
+    assert drawn.count("<polyline") + drawn.count("<path") >= 2
+
+
 def test_the_first_table_pins_those_in_homogeneous_classes():
     people = crowd(900, seed=2)
     (one,) = composition(people, KAnonymousTable(2), releases=1)
@@ -253,6 +261,8 @@ def test_coarse_columns_are_as_many_as_leave_people_among_five():
         (lambda: Intersection(True), InvalidType, "whole number"),
         (lambda: composition(crowd(), RawStatistics()), InvalidValue, "must publish a table"),
         (lambda: composition(crowd(), NamesRemoved(), releases=0), InvalidValue, "at least 1"),
+        (lambda: composition(BLOCK.take(np.arange(2)), NamesRemoved()), InvalidValue, "at least 3 people"),
+        (lambda: composition_chart({}), InvalidValue, "at least one curve"),
     ],
 )
 def test_what_has_no_meaning_is_refused(make, error, said):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from discreet.attacks.catalogue import every_defence as every_defence
     from discreet.attacks.composed import Composed as Composed
     from discreet.attacks.composed import composition as composition
+    from discreet.attacks.composed import composition_chart as composition_chart
     from discreet.attacks.defences.bounded_noise import BoundedNoise as BoundedNoise
     from discreet.attacks.defences.curator import CuratorDefence as CuratorDefence
     from discreet.attacks.defences.input_perturbation import InputPerturbation as InputPerturbation
@@ -94,7 +95,7 @@ _HOMES = {
     "linking": "Links link",
     "singled_out": "Uniqueness uniqueness",
     "candidates": "Candidates intersect",
-    "composed": "Composed composition",
+    "composed": "Composed composition composition_chart",
     "defences.curator": "CuratorDefence",
     "defences.published_table": "KAnonymousTable LDiverseTable NamesRemoved TCloseTable",
     "methods.linkage": "Linkage",

@@ -5,7 +5,7 @@ Every table holds the same targets among other people, and each is safe by its o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +18,9 @@ from discreet.attacks.view import Counts
 from discreet.errors import InvalidValue
 from discreet.evidence.proportion import Proportion
 from discreet.noise.experiment import Chance, experiment
+from discreet.pages.line_chart import Series, line_chart
 
-__all__ = ["Composed", "composition"]
+__all__ = ["Composed", "composition", "composition_chart"]
 
 _TARGETS = 3  # one in so many people is in every table
 _MOST_TARGETS = 5000
@@ -46,6 +47,8 @@ def composition(people: People, defence: Defence, releases: int = 10, seed: int 
     """
     if releases < 1:
         raise InvalidValue("the number of releases must be at least 1", releases)
+    if people.size < _TARGETS:
+        raise InvalidValue(f"there must be at least {_TARGETS} people", people.size)
     chance = experiment(seed)
     everybody = people.renumbered()
     targets, others = np.split(chance.permutation(people.size), [min(people.size // _TARGETS, _MOST_TARGETS)])
@@ -58,6 +61,28 @@ def composition(people: People, defence: Defence, releases: int = 10, seed: int 
         if len(seen) == releases:
             break
     return found
+
+
+def composition_chart(curves: Mapping[str, Sequence[Composed]]) -> str:
+    """The share of people pinned down against the number of tables, one line for every defence by name."""
+    if not curves:
+        raise InvalidValue("there must be at least one curve", 0)
+    lines = [
+        Series(
+            name,
+            [(float(one.releases), one.pinned.rate) for one in found],
+            band=[one.pinned.interval() for one in found],
+            marks=True,
+        )
+        for name, found in curves.items()
+    ]
+    return line_chart(
+        lines,
+        title="People for whom one secret alone is in all tables",
+        x_label="published tables that hold them",
+        y_label="people pinned down",
+        y_holds=(0.0,),
+    )
 
 
 def _tables(everybody: People, defence: Defence, targets: Codes, others: Codes, chance: Chance) -> Iterator[Counts]:
