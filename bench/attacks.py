@@ -23,21 +23,19 @@ from discreet.attacks import (
     Tabulated,
     all_subset_sums,
     consistent_people,
+    curves_page,
     expected_accuracy,
     expected_area,
     phase_change,
-    phase_chart,
     random_subsets,
     rebuilt_from_signed_sums,
     reconstruct,
     reconstruct_block,
     signed_sums,
-    tracing_chart,
     tracing_curve,
 )
 from discreet.attacks.methods.hadamard import expected_accuracy_of_signed_sums
 from discreet.noise.experiment import Chance, experiment
-from discreet.pages.page import page, paragraph, section
 
 Row = tuple[str, str, str, str]
 """What was done, what was reached, what the closed form says, and the time."""
@@ -207,25 +205,6 @@ SECTIONS: dict[str, Callable[[], list[Row]]] = {
 }
 
 
-def curves() -> str:
-    """The page with both charts."""
-    return page(
-        "Reconstruction and tracing",
-        [
-            section(
-                "Reconstruction",
-                paragraph("Eight questions for each person, answered with noise; least squares. Bands hold at 95 %."),
-                phase_chart({people: phase_change(people) for people in (100, 300, 1000)}),
-            ),
-            section(
-                "Tracing",
-                paragraph("Published means of many attributes of few people. Bands hold at 95 %."),
-                tracing_chart({n: tracing_curve(n, [n // 10, n // 3, n, 3 * n, 10 * n, 30 * n]) for n in (100, 300)}),
-            ),
-        ],
-    )
-
-
 def share(right: np.ndarray) -> str:
     return percent(float(np.mean(right)))
 
@@ -246,7 +225,7 @@ def main() -> None:
             table.add_row(*row)
     console.print(table)
     if len(sys.argv) > 1:
-        Path(sys.argv[1]).write_text(curves())
+        Path(sys.argv[1]).write_text(curves_page())
         console.print(f"curves: {sys.argv[1]}")
 
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from discreet.attacks.methods.all_subsets import consistent_people as consistent_people
     from discreet.attacks.methods.averaging import Averaging as Averaging
     from discreet.attacks.methods.background import BackgroundKnowledge as BackgroundKnowledge
+    from discreet.attacks.methods.curves import curves_page as curves_page
     from discreet.attacks.methods.differencing import Differencing as Differencing
     from discreet.attacks.methods.direct import DirectQuestion as DirectQuestion
     from discreet.attacks.methods.hadamard import rebuilt_from_signed_sums as rebuilt_from_signed_sums
@@ -104,6 +105,7 @@ _HOMES = {
     "methods.intersection": "Intersection",
     "methods.reconstruction": "Rebuilt reconstruct",
     "methods.reconstruction_attack": "Reconstruction",
+    "methods.curves": "curves_page",
     "methods.reconstruction_curve": "PhasePoint phase_change phase_chart",
     "methods.subset_queries": "SubsetQueries random_subsets",
     "methods.all_subsets": "all_subset_sums consistent_people",

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.attacks.methods.least_squares import NormalEquations, expected_accuracy
-from discreet.attacks.methods.subset_queries import Floats, random_subsets
-from discreet.attacks.people import Codes
+from discreet.attacks.methods.subset_queries import random_subsets
 from discreet.errors import InvalidValue
 from discreet.evidence.proportion import Proportion
 from discreet.noise.experiment import Chance, experiment
@@ -41,19 +40,27 @@ def phase_change(
     people: int = 1000,
     noises: Sequence[float] = (0.05, 0.1, 0.15, 0.25, 0.35, 0.5, 0.7, 1.0, 1.5, 2.0, 4.0, 8.0),
     questions_per_person: int = 8,
+    *,
+    repeats: int = 1,
     seed: int = 0,
 ) -> tuple[PhasePoint, ...]:
-    """Rebuild random bits by least squares at every amount of noise, given as parts of √n."""
+    """Rebuild random bits by least squares at every amount of noise, given as parts of √n; repeats are added up."""
     if not 2 <= people <= _MOST_PEOPLE:
         raise InvalidValue(f"people must be from 2 to {_MOST_PEOPLE}", people)
     if questions_per_person < 2:
         raise InvalidValue("there must be at least two questions for each person", questions_per_person)
-    chance = experiment(seed)
-    queries = random_subsets(questions_per_person * people, people, chance)
-    equations = NormalEquations(queries)
-    bits = chance.integers(0, 2, people)
-    exact = queries.times(bits.astype(np.float64))
-    return tuple(_point(equations, bits, exact + _noise(chance, exact, noise, people), noise) for noise in noises)
+    if repeats < 1:
+        raise InvalidValue("repeats must be at least 1", repeats)
+    if not all(math.isfinite(noise) and noise >= 0 for noise in noises):
+        raise InvalidValue("noises must be numbers that are not negative", list(noises))
+    questions, chance = questions_per_person * people, experiment(seed)
+    hits = np.sum([_hits(people, questions, noises, chance) for _ in range(repeats)], axis=0)
+    return tuple(
+        PhasePoint(
+            noise, Proportion(int(right), repeats * people), expected_accuracy(people, questions, noise * people**0.5)
+        )
+        for noise, right in zip(noises, hits, strict=True)
+    )
 
 
 def phase_chart(curves: Mapping[int, Sequence[PhasePoint]]) -> str:
@@ -83,13 +90,11 @@ def phase_chart(curves: Mapping[int, Sequence[PhasePoint]]) -> str:
     )
 
 
-def _noise(chance: Chance, exact: Floats, noise: float, people: int) -> Floats:
-    if not (math.isfinite(noise) and noise >= 0):
-        raise InvalidValue("noise must be a number that is not negative", noise)
-    return chance.normal(0, noise * math.sqrt(people), len(exact))
-
-
-def _point(equations: NormalEquations, bits: Codes, answers: Floats, noise: float) -> PhasePoint:
-    people, questions = equations.queries.people, equations.queries.questions
-    right = int(((equations.solve(answers) > 0.5) == bits).sum())
-    return PhasePoint(noise, Proportion(right, people), expected_accuracy(people, questions, noise * math.sqrt(people)))
+def _hits(people: int, questions: int, noises: Sequence[float], chance: Chance) -> list[int]:
+    """For every amount of noise how many bits are right, all from the same people and subsets."""
+    queries = random_subsets(questions, people, chance)
+    equations = NormalEquations(queries)
+    bits = chance.integers(0, 2, people)
+    exact = queries.times(bits.astype(np.float64))
+    noisy = (exact + chance.normal(0, noise * math.sqrt(people), questions) for noise in noises)
+    return [int(((equations.solve(answers) > 0.5) == bits).sum()) for answers in noisy]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -98,11 +98,19 @@ def tracing_curve(
     *,
     method: TracingMethod = "inner product",
     noise: float = 0.0,
+    repeats: int = 1,
     seed: int = 0,
 ) -> tuple[TracingPoint, ...]:
-    """Trace members, beside as many others, at every number of attributes; the threshold comes from 2,000 controls."""
+    """Trace members, beside as many others, at every number of attributes; the threshold comes from 2,000 controls.
+
+    Repeats, each with people of its own, are added up.
+    """
+    if repeats < 1:
+        raise InvalidValue("repeats must be at least 1", repeats)
     chance = experiment(seed)
-    return tuple(_point(people, count, method, noise, chance) for count in attributes)
+    return tuple(
+        _together([_point(people, count, method, noise, chance) for _ in range(repeats)]) for count in attributes
+    )
 
 
 def tracing_chart(curves: Mapping[int, Sequence[TracingPoint]]) -> str:
@@ -145,6 +153,19 @@ def _point(people: int, attributes: int, method: TracingMethod, noise: float, ch
     scores = [trace(means, shares, group, method) for group in (members, others, controls)]
     inside, outside = (above_threshold(found, scores[2]) for found in scores[:2])
     return TracingPoint(attributes, people, inside, outside, area_under_curve(scores[0], scores[1]), expected)
+
+
+def _together(points: Sequence[TracingPoint]) -> TracingPoint:
+    return replace(
+        points[0],
+        power=_sum([point.power for point in points]),
+        accused=_sum([point.accused for point in points]),
+        area=float(np.mean([point.area for point in points])),
+    )
+
+
+def _sum(parts: Sequence[Proportion]) -> Proportion:
+    return Proportion(sum(part.hits for part in parts), sum(part.trials for part in parts))
 
 
 def _scores(values: npt.ArrayLike) -> Floats:
