@@ -25,6 +25,7 @@ ROOMS = {
     "engines": "Where rows stay.",
     "anonymize": "Publishing tables: check, enforce, measure, report. None of it is differential privacy.",
     "anonymize.models": "The models of anonymity.",
+    "local": "Privacy before collection: randomizers, estimators, surveys.",
     "catalog": "What is public about the tables.",
     "mechanisms": "The mechanisms, each with its proof sheet beside the code in `src/discreet/mechanisms`.",
     "privacy": "Losses, sensitivities, and what they mean.",
