@@ -16,4 +16,4 @@ def test_the_page_has_both_charts(monkeypatch):
     drawn = curves_page(repeats=1)
     assert drawn.count("<figure") == 2
     assert "1,000 people" in drawn
-    assert "means of 100 people" in drawn
+    assert "means of 150 people" in drawn

@@ -24,9 +24,9 @@ def curves_page(repeats: int = 5, seed: int = 0) -> str:
     phases = {people: phase_change(people, repeats=repeats, seed=seed) for people in (100, 300, 1000)}
     traces = {
         people: tracing_curve(
-            people, [people * part // 10 for part in (1, 3, 10, 30, 100, 300)], repeats=repeats, seed=seed
+            people, [people * part // 10 for part in (3, 10, 30, 100, 300)], repeats=repeats, seed=seed
         )
-        for people in (30, 100)
+        for people in (50, 150)
     }
     return page(
         "Reconstruction and tracing",
