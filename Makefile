@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
 
-.PHONY: demo test lint soak bench bench-error bench-large docs clean help
+.PHONY: demo test lint soak bench bench-error bench-large lab docs clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -44,6 +44,9 @@ bench-error: $(READY)  ## how far off the answers are, beside the peers' (a quar
 
 bench-large: $(READY)  ## time and memory of 100 million rows
 	$(BIN)/python -m bench large
+
+lab: $(READY)  ## every attack against every defence, on two tables: writes docs/explanation/scoreboard.md (minutes)
+	$(BIN)/python -m tools.lab_page
 
 docs: $(READY)  ## write docs/reference from the code
 	$(BIN)/python -m tools.reference

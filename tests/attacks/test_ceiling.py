@@ -46,7 +46,8 @@ def score(hits: int, baseline: int = 100, control: int | None = None) -> Score:
 def test_every_goal_has_its_ceiling():
     assert ceiling_of(score(120, 130), Goal.BIT, Pure(1)) == pytest.approx(math.e / (1 + math.e))
     assert ceiling_of(score(120, 130), Goal.MEMBERSHIP, Pure("0.1")) == pytest.approx(0.65)
-    assert ceiling_of(score(120, control=80), Goal.VALUE, Pure("0.1")) == pytest.approx(0.4 * math.exp(0.1))
+    outside = Proportion(80, 200).interval()[1]
+    assert ceiling_of(score(120, control=80), Goal.VALUE, Pure("0.1")) == pytest.approx(outside * math.exp(0.1))
     assert ceiling_of(score(120), Goal.VALUE, Pure(1)) is None
     assert ceiling_of(score(120), Goal.BIT, None) is None
     assert ceiling_of(score(120), Goal.BIT, Approximate(1, "1e-6")) is None

@@ -26,6 +26,7 @@ from discreet.attacks.methods.linkage import Linkage
 from discreet.attacks.methods.reconstruction_attack import Reconstruction
 from discreet.attacks.methods.refusals import Refusals
 from discreet.attacks.methods.tabulations_attack import TwoWayTables
+from discreet.attacks.methods.tracing_attack import Tracing
 from discreet.errors import InvalidValue
 from discreet.exact.rational import Number
 
@@ -48,6 +49,7 @@ def every_attack() -> tuple[Attack, ...]:
         Averaging(is_reworded=True),
         Reconstruction(),
         TwoWayTables(),
+        Tracing(),
     )
 
 

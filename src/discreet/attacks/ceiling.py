@@ -38,6 +38,7 @@ from discreet.privacy.loss import Loss, Pure
 __all__ = ["average_ceiling", "ceiling_beside", "ceiling_of", "exceeds", "surest"]
 
 _FALSE_ALARM = 1e-6
+_DOUBT = 0.025
 
 
 def average_ceiling(epsilon: float, prior: float) -> float:
@@ -57,13 +58,16 @@ def ceiling_beside(epsilon: float, outside: float) -> float:
 
 
 def ceiling_of(score: Score, goal: Goal, promise: Loss | None, releases: int = 1) -> float | None:
-    """The ceiling beside a score, where it rests on releases that each promise so much; None where nothing follows."""
+    """The ceiling beside a score, where it rests on releases that each promise so much; None where nothing follows.
+
+    How often outsiders are guessed right is known from a sample, so the upper end of its 95 % interval is taken.
+    """
     if not isinstance(promise, Pure) or not score.right.trials:
         return None
     epsilon = float(promise.epsilon) * releases
     if goal is not Goal.VALUE:
         return average_ceiling(epsilon, score.baseline.rate)
-    return None if score.control is None else ceiling_beside(epsilon, score.control.rate)
+    return None if score.control is None else ceiling_beside(epsilon, score.control.upper(_DOUBT))
 
 
 def exceeds(score: Score, goal: Goal, promise: Loss | None, releases: int = 1) -> bool:

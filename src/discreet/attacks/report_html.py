@@ -11,6 +11,7 @@ from discreet.attacks.report_words import (
     HARMFUL,
     MARKS,
     asked_words,
+    claims_words,
     defence_words,
     harm,
     headline,
@@ -34,11 +35,11 @@ if TYPE_CHECKING:
 
 __all__ = ["report_html"]
 
-_HEADER = ("defence", "", "right", "95 %", "outside", "ceiling", "questions")
+_HEADER = ("defence", "", "right", "95 %", "claims", "outside", "ceiling", "questions")
 _EXPLAINED = (
     "The bar is how often the attack is right, with its 95 % interval; the line across is guessing without the "
-    "release. “Outside” is the same attack on people who are in no release, “ceiling” the most that the promise of a "
-    "defence allows."
+    "release. “Claims” are the true ones of those that the attack made; of other people it guessed. “Outside” is the "
+    "same attack on people who are in no release, “ceiling” the most that the promise of a defence allows."
 )
 
 
@@ -124,6 +125,7 @@ def _row(cell: Cell, score: Score, verdict: Verdict) -> list[str]:
         interval_bar(score.right.rate, score.right.interval(), score.baseline.rate, kind),
         f"{percent(score.right.rate)} {MARKS[verdict]}".rstrip(),
         interval_words(score.right),
+        claims_words(score),
         "" if score.control is None else percent(score.control.rate),
         "" if cell.ceiling is None else percent(cell.ceiling),
         asked_words(score),

@@ -17,12 +17,12 @@ from discreet.attacks.attack import Attack
 from discreet.attacks.report_words import (
     MARKS,
     asked_words,
+    claims_words,
     defence_words,
     headline,
     interval_words,
     legend,
     percent,
-    reading,
     source_words,
     targets_of,
 )
@@ -132,24 +132,28 @@ def _title(words: str) -> RenderableType:
 
 def _attack(board: Scoreboard, attack: Attack) -> list[RenderableType]:
     about = f"Guessed: {attack.goal.value}, of {targets_of(board, attack):,} people."
-    grid = Grid("", "right", "95 %", "outside", "ceiling", "asked", "", box=None, pad_edge=False, header_style="dim")
+    grid = Grid(
+        "", "right", "95 %", "claims", "outside", "ceiling", "asked", box=None, pad_edge=False, header_style="dim"
+    )
     for cell in board.of(attack):
         grid.add_row(*_row(cell))
     words = [f"Needs: {attack.needs}", f"Claims: {attack.claims}", about]
-    return [_title(attack.name), *(Text(one) for one in words), grid]
+    reasons = {cell.reason: cell.defence for cell in board.of(attack) if cell.reason}
+    left_out = [Text(f"{defence}: {reason}", style="dim") for reason, defence in reasons.items()]
+    return [_title(attack.name), *(Text(one) for one in words), grid, *left_out]
 
 
 def _row(cell: Cell) -> list[Text]:
     name = Text(cell.defence)
     if cell.score is None or cell.verdict is None:
-        return [name, Text("–", style="dim"), *(Text("") for _ in range(4)), Text(reading(cell), style="dim")]
+        return [name, Text("–", style="dim")]
     score, style = cell.score, _STYLES[cell.verdict]
     return [
         name,
         Text(f"{percent(score.right.rate)} {MARKS[cell.verdict]}".rstrip(), style=style),
         Text(interval_words(score.right)),
+        Text(claims_words(score)),
         Text("" if score.control is None else percent(score.control.rate)),
         Text("" if cell.ceiling is None else percent(cell.ceiling)),
         Text(asked_words(score)),
-        Text(""),
     ]

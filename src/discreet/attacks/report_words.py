@@ -20,6 +20,7 @@ __all__ = [
     "HARMFUL",
     "MARKS",
     "asked_words",
+    "claims_words",
     "defence_words",
     "harm",
     "headline",
@@ -97,7 +98,7 @@ def _bound(defence: Defence) -> str:
     if not isinstance(defence.promise, Pure):
         return ""
     most = average_ceiling(float(defence.promise.epsilon), 0.5)
-    return f"; about a fair coin nobody can be right more than {percent(most)} of the time, by proof"
+    return f"; by proof, nobody can tell a fair coin more often than {100 * most:.5g} % of the time"
 
 
 def _beside(score: Score | None) -> str:
@@ -109,6 +110,11 @@ def _beside(score: Score | None) -> str:
 def reading(cell: Cell) -> str:
     """The verdict of a cell, or why there is none."""
     return cell.reason if cell.verdict is None else cell.verdict.value
+
+
+def claims_words(score: Score) -> str:
+    """How many claims the attack made, and how many of them are true."""
+    return f"{score.claims.hits:,} of {score.claims.trials:,}" if score.claims.trials else "none"
 
 
 def asked_words(score: Score) -> str:
@@ -126,6 +132,7 @@ def legend() -> list[tuple[str, str]]:
         ("62 %", "guesses that are right, where the attack is no better than guessing without the release."),
         *shown,
         ("–", "the attack has nothing to work on."),
+        ("", "A sign beside a share no better than guessing: the attack is sure of a few, and right about them."),
         ("", f"Mere luck earns a sign in one of {one_in:,} cells."),
     ]
 
