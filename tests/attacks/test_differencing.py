@@ -9,6 +9,7 @@ import pytest
 from scipy.special import gammaincc
 from scipy.stats import binom
 
+from discreet.attacks.defence import Defence
 from discreet.attacks.defences.curator import CuratorDefence
 from discreet.attacks.defences.input_perturbation import InputPerturbation
 from discreet.attacks.defences.minimum_size import LargeGroups, MinimumSize
@@ -18,7 +19,7 @@ from discreet.attacks.defences.raw import RawStatistics
 from discreet.attacks.defences.subsampling import Subsampling
 from discreet.attacks.methods.differencing import Differencing, _unravelled
 from discreet.attacks.scene import Scene
-from tests.attacks.contract import AttackContract
+from tests.attacks.contract import AnsweringView, AttackContract
 from tests.attacks.crowd import crowd
 
 
@@ -77,12 +78,30 @@ def test_fresh_noise_is_beaten_as_often_as_the_closed_form_says():
 
 
 def test_a_curator_tells_nothing_worth_guessing():
-    """At ε = 1 for all, no test of yes against no that errs alike on both is right with a probability above e/(1 + e),
-    and every target has answers of its own. False alarms: 1e-6, by the binomial law."""
+    """A claim rests on two of 160 answers, which have 1/80 of ε = 1 together. No test of yes against no that errs alike
+    on both is right with a probability above e^(1/80)/(1 + e^(1/80)), and every target has answers of its own. False
+    alarms: 1e-6, by the binomial law."""
     score = Scene.of(Differencing(), crowd()).run(CuratorDefence(1))
-    assert not score.beats
-    assert score.claims.hits <= binom.isf(1e-6, 80, np.e / (1 + np.e))
+    bound = 1 / (1 + np.exp(-1 / 80))
+    assert score.claims.hits <= binom.isf(1e-6, score.claims.trials, bound)
     assert (score.asked, score.refused) == (160, 0)
+
+
+def test_every_question_has_words_of_its_own_so_that_sticky_noise_is_not_shared_by_all_targets():
+    asked = []
+
+    class Recording(Defence):
+        name, says = "recording", "Everything is zero."
+
+        def defend(self, people, everybody, chance):
+            def counts(questions):
+                asked.extend(question.sql("people") for question in questions)
+                return [np.zeros(question.cells) for question in questions]
+
+            return AnsweringView(people.size, counts, lambda groups: np.zeros(len(groups)))
+
+    Scene.of(Differencing(), crowd()).run(Recording())
+    assert len(asked) == len(set(asked)) == 160
 
 
 @pytest.mark.parametrize("length", range(1, 7))

@@ -110,8 +110,7 @@ def maxima(
 
 def _refusable(audited: Maxima, members: Codes, scale: Sequence[float]) -> list[float]:
     """The answers that the auditor would refuse."""
-    heard = [(value, audited.with_answer(members, value)) for value in scale]
-    return [value for value, after in heard if after.is_possible and after.certain().any()]
+    return [value for value in scale if audited.with_answer(members, value).certain().any()]
 
 
 def _left(story: Maxima, scale: Sequence[float]) -> npt.NDArray[np.bool_]:
