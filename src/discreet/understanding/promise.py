@@ -19,6 +19,7 @@ __all__ = ["about_believing", "about_costs", "about_delta", "about_guessing", "a
 
 _ROWS = 9
 _LIKELY = 0.1
+_SMALL = Fraction(1, 1000)
 
 
 def about_two_laws(found: Understanding) -> Chapter:
@@ -156,4 +157,4 @@ def about_delta(found: Understanding, exposure: Exposure) -> Chapter:
 
 def _small(chance: Fraction) -> str:
     """A probability that may be too small for a percentage, rounded up."""
-    return "1" if chance >= 1 else shown(chance, 2)
+    return share(chance, up=True) if chance >= _SMALL else shown(chance, 2)

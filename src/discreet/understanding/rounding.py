@@ -52,7 +52,7 @@ def number(value: float) -> str:
     """
     if abs(value) >= _PLAIN_BELOW:
         return f"{value:.3g}"
-    return f"{value:,.0f}" if abs(value) >= _WHOLE_FROM else f"{value:.3g}"
+    return f"{value:,.0f}" if round(abs(value)) >= _WHOLE_FROM else f"{value:.3g}"
 
 
 def float_up(value: Fraction) -> float | None:
