@@ -7,6 +7,8 @@ exhibit's proof lies at least six of its own standard deviations above the claim
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -62,6 +64,12 @@ def test_every_exhibit_has_its_label() -> None:
         assert exhibit.source
         assert not exhibit.case.keeps_its_claim
         assert exhibit.honest is None or exhibit.honest.words
+
+
+def test_the_page_about_the_gallery_lists_every_exhibit() -> None:
+    page = (Path(__file__).parents[2] / "docs/explanation/what-the-auditor-catches.md").read_text(encoding="utf-8")
+    table, _, _ = page.partition("<!-- the table ends here -->")
+    assert re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE) == [exhibit.name for exhibit in BROKEN]
 
 
 def test_the_textbook_noise_has_its_law() -> None:

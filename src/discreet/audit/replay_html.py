@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from discreet.audit.replay_text import line_cells
-from discreet.pages.page import footer, headline, mark, page, paragraph, section, table, warning
+from discreet.pages.page import footer, headline, mark, page, paragraph, quiet, section, table, warning
 
 if TYPE_CHECKING:
     from discreet.audit.replay import ReplayLine, ReplayReport
@@ -24,7 +24,7 @@ def replay_html(report: ReplayReport) -> str:
     parts = [
         headline(report.headline) if report.is_sound else warning(report.headline),
         paragraph(_HOW),
-        section("Claimed against observed", table(["claimed", "observed", "question", ""], map(_cells, report.lines))),
+        section("Claimed against observed", table(["claimed", "observed", "question"], map(_cells, report.lines))),
     ]
     if report.findings:
         rows = [[*map(escape, (one.words, one.question, one.neighbour, one.detail))] for one in report.findings]
@@ -36,5 +36,5 @@ def replay_html(report: ReplayReport) -> str:
 
 
 def _cells(line: ReplayLine) -> list[str]:
-    claimed, observed, about = map(escape, line_cells(line))
-    return [claimed, observed, f"<code>{escape(line.question)}</code>", about]
+    claimed, observed, about = line_cells(line)
+    return [escape(claimed), escape(observed), f"<code>{escape(line.question)}</code>{quiet(about) if about else ''}"]

@@ -43,7 +43,7 @@ def line_cells(line: ReplayLine) -> tuple[str, str, str]:
     if not line.claimed:
         return "free", "", "asked before"
     worst = f"most for {line.neighbour}" if line.neighbour else ""
-    return f"{line.unit} {line.claimed:.6g}", f"{line.unit} {line.observed:.6g}", worst
+    return f"{line.unit} {line.claimed:.4g}", f"{line.unit} {line.observed:.4g}", worst
 
 
 def plain_replay(report: ReplayReport) -> str:

@@ -28,13 +28,13 @@ def numpy_laplace(value: float, size: int, chance: Chance) -> Any:
 
 
 def inverse_laplace(value: float, size: int, chance: Chance) -> Any:
-    """The rule of diffprivlib up to version 0.2: invert the distribution function at a uniform float."""
+    """The rule of early versions of diffprivlib: invert the distribution function at a uniform float."""
     uniform = chance.random(size) - 0.5
     return value - np.sign(uniform) * np.log(1 - 2 * np.abs(uniform))
 
 
 def four_uniforms(value: float, size: int, chance: Chance) -> Any:
-    """The rule of diffprivlib since version 0.4: four uniform floats, which were to hide the pattern."""
+    """The rule of later versions of diffprivlib: four uniform floats, which were to hide the pattern."""
     a, b, c, d = chance.random((4, size))
     return value - (np.log(1 - a) * np.cos(np.pi * b) + np.log(1 - c) * np.cos(np.pi * d))
 
@@ -57,7 +57,7 @@ FLOATS = (
         0.0,
         1.0,
         Pure(1),
-        "diffprivlib up to 0.2, mechanisms/laplace.py; its issue 19",
+        "early diffprivlib, mechanisms/laplace.py; its issue 19",
         _HONEST,
     ),
     Exhibit(
@@ -67,7 +67,7 @@ FLOATS = (
         0.0,
         1.0,
         Pure(1),
-        "diffprivlib since 0.4, mechanisms/laplace.py; its issue 94; Haney et al., arXiv 2207.13793",
+        "later diffprivlib, after arXiv 2107.10138; its issue 94; Haney et al., arXiv 2207.13793",
         _HONEST,
     ),
 )

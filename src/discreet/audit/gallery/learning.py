@@ -76,7 +76,7 @@ LEARNING = (
         ((0.0, 1.0),),
         ((_NORM, 1.0),),
         Pure(1),
-        "diffprivlib, mechanisms/vector.py with data_norm > 1; found by arXiv 2602.17454; proof in its issue 10",
+        "diffprivlib, LogisticRegression with data_norm > 1: mechanisms/vector.py, argued for in its issue 10",
         Twin(naive(_HONEST.answers), Pure(1), "the curvature is q²/4, as the proof has it"),
     ),
 )

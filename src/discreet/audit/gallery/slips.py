@@ -22,7 +22,7 @@ __all__ = ["SLIPS"]
 
 _COUNT = Twin(Laplace(1), Pure(1), "discrete Laplace noise of scale 1/ε")
 _OWN = "planted in the tests of this project"
-_CLASSES = "arXiv 2602.17454, a class of violations"
+_CLASSES = "a class of violations in arXiv 2602.17454"
 
 
 # Noise of the wrong size or shape.
@@ -209,7 +209,7 @@ SLIPS = (
         0,
         1,
         Pure(1),
-        _CLASSES,
+        "a common slip",
         Twin(Gaussian(rho="1/2"), Gaussian(rho="1/2").loss, "the same noise, and ρ is claimed"),
     ),
     Exhibit(
