@@ -142,7 +142,9 @@ def _text(output: Any) -> str:
 
 
 def key_of(outcome: Hashable) -> Hashable:
-    """What an outcome is counted under: 1, 1.0 and True are equal in Python and can be told apart."""
+    """What an outcome is counted under: 1, 1.0 and True, or 0.0 and -0.0, are equal in Python and can be told apart."""
     if isinstance(outcome, tuple):
         return (tuple, *map(key_of, outcome))
+    if outcome == 0 and isinstance(outcome, float):
+        return (float, str(outcome))
     return (type(outcome), outcome)

@@ -39,17 +39,19 @@ class Roles:
         """Shuffle the pattern once."""
         self._pattern = chance.permutation(np.arange(_PATTERN) % 4)
 
-    def of(self, count: int) -> npt.NDArray[np.int64]:
-        """The role of each of ``count`` draws: 0 teaches, 1 chooses, 2 and 3 prove."""
-        return np.resize(self._pattern, count)
+    def of(self, count: int, before: int = 0) -> npt.NDArray[np.int64]:
+        """The role of each of ``count`` draws after so many ``before``: 0 teaches, 1 chooses, 2 and 3 prove."""
+        return np.resize(np.roll(self._pattern, -before), count)
 
     def split(self, pieces: Iterable[Piece]) -> tuple[list[Piece], list[Piece], list[Piece]]:
         """The parts of these pieces that teach, that choose and that prove."""
         teaching: list[Piece] = []
         choosing: list[Piece] = []
         proving: list[Piece] = []
+        before = 0
         for one in pieces:
-            role = self.of(len(one))
+            role = self.of(len(one), before)
+            before += len(one)
             for part, chosen in ((teaching, role == 0), (choosing, role == 1), (proving, role >= 2)):
                 part.append(one[chosen] if isinstance(one, np.ndarray) else list(compress(one, chosen.tolist())))
         return teaching, choosing, proving

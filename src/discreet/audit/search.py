@@ -41,15 +41,35 @@ class Choosing:
 
 def telling_events(family: Family, learning: Learning, choosing: Choosing) -> list[Event]:
     """The best event of the family for either input; none where it has no scores."""
-    best: dict[bool, tuple[float, Event]] = {}
+    best: dict[bool, _Candidate] = {}
     for score in family.scores(learning):
-        for worth, event in _candidates(family.name, score, choosing):
-            if event.favours_second not in best or worth > best[event.favours_second][0]:
-                best[event.favours_second] = (worth, event)
-    return [event for _, event in best.values()]
+        for candidate in _candidates(score, choosing):
+            side = candidate.favours_second
+            if side not in best or candidate.worth > best[side].worth:
+                best[side] = candidate
+    return [candidate.event(family.name) for candidate in best.values()]
 
 
-def _candidates(family: str, score: Score, choosing: Choosing) -> Iterator[tuple[float, Event]]:
+@dataclass(frozen=True)
+class _Candidate:
+    """The scores that are at least, or at most, a threshold."""
+
+    worth: float
+    """How far it lies above the claim, if the rest of the draws are like these."""
+    score: Score
+    threshold: float
+    is_upper: bool
+    favours_second: bool
+
+    def event(self, family: str) -> Event:
+        values = self.score.values
+        holds = values >= self.threshold if self.is_upper else values <= self.threshold
+        words = f"{self.score.words} {'≥' if self.is_upper else '≤'} {self.threshold:.6g}"
+        phrase = self.score.phrase
+        return Event(family, words if phrase is None else phrase(holds), holds, self.favours_second)
+
+
+def _candidates(score: Score, choosing: Choosing) -> Iterator[_Candidate]:
     """The best upper and lower set of one score, for either input."""
     cuts = _cuts(score.values, choosing)
     if cuts is None:
@@ -59,14 +79,7 @@ def _candidates(family: str, score: Score, choosing: Choosing) -> Iterator[tuple
         for favours_second in (True, False):
             worth = _worth(first, second, choosing, favours_second)
             place = int(np.argmax(worth))
-            event = _event(family, score, float(cuts.thresholds[place]), is_upper, favours_second)
-            yield float(worth[place]), event
-
-
-def _event(family: str, score: Score, threshold: float, is_upper: bool, favours_second: bool) -> Event:
-    holds = score.values >= threshold if is_upper else score.values <= threshold
-    words = f"{score.words} {'≥' if is_upper else '≤'} {threshold:.6g}"
-    return Event(family, words if score.phrase is None else score.phrase(holds), holds, favours_second)
+            yield _Candidate(float(worth[place]), score, float(cuts.thresholds[place]), is_upper, favours_second)
 
 
 @dataclass(frozen=True)

@@ -86,12 +86,20 @@ def _of_scalars(arrays: list[Array]) -> Tally:
         low, high = _ends(arrays)
         if high - low < _MOST_CELLS:
             return _of_small_integers(arrays, low, high)
-    pairs = [np.unique(array, return_counts=True) for array in arrays]
+    pairs = [np.unique(_bits(array), return_counts=True) for array in arrays]
     listed = np.unique(np.concatenate([values for values, _ in pairs]))
     counts = np.zeros((len(arrays), len(listed)), np.int64)
     for row, (values, times) in enumerate(pairs):
         counts[row, np.searchsorted(listed, values)] = times
-    return Tally(Outcomes(listed), counts)
+    return Tally(Outcomes(listed.view(arrays[0].dtype)), counts)
+
+
+def _bits(array: Array) -> Array:
+    """Floats by their bits, which tell 0.0 from -0.0; all kinds of NaN as one."""
+    if array.dtype.kind != "f":
+        return array
+    missing = np.isnan(array)
+    return (np.where(missing, np.nan, array) if missing.any() else np.ascontiguousarray(array)).view(np.int64)
 
 
 def _of_small_integers(arrays: list[Array], low: int, high: int) -> Tally:
@@ -109,7 +117,7 @@ def _ends(arrays: list[Array]) -> tuple[int, int]:
 def _of_rows(arrays: list[Array]) -> Tally:
     """Rows, each coded as one integer where that is possible; else every row counts as an outcome of its own."""
     together = np.concatenate(arrays)
-    columns = [np.unique(together[:, k], return_inverse=True) for k in range(together.shape[1])]
+    columns = [np.unique(_bits(together[:, k]), return_inverse=True) for k in range(together.shape[1])]
     if float(np.prod([len(values) for values, _ in columns], dtype=np.float64)) >= _MOST_CODES:
         return _all_different(arrays, together)
     codes = np.zeros(len(together), np.int64)

@@ -11,7 +11,7 @@ from discreet.audit.family import Floats, Learning, Score
 
 __all__ = ["Thresholds", "coordinate_words"]
 
-_MOST_SIGNED = 4
+_MOST_SIGNED = 3
 _MOST_PAIRS = 8
 
 
