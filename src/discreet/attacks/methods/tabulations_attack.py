@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.attacks.attack import Attack, Guesses, Knowledge
+from discreet.attacks.methods.cross_tables import crossed
 from discreet.attacks.methods.integer_program import IntegerProgram
 from discreet.attacks.parts import Value
 from discreet.attacks.people import Codes
@@ -41,8 +41,7 @@ class TwoWayTables(Attack):
         """Find the people who fit all tables best, and claim their secrets."""
         combined = _Combined.of(known)
         quasi = [Value(name, coded.values) for name, coded in known.quasi.items()]
-        secret = Value(known.secret, known.values)
-        pairs = [*combinations(quasi, 2), *((one, secret) for one in quasi)]
+        pairs = crossed([*quasi, Value(known.secret, known.values)], 2)
         answers = views[0].counts([Question(by=pair) for pair in pairs])
         if all(np.isnan(answer).all() for answer in answers):
             return Guesses(np.full(len(known.targets), -1), "No table was answered.")
@@ -74,7 +73,7 @@ class _Combined:
         columns = {name: rows[:, place] for place, name in enumerate(known.quasi)}
         return cls(columns, people, of_person.reshape(-1), known.secret, len(known.values))
 
-    def fitted(self, pairs: Sequence[tuple[Value, Value]], answers: Sequence[Counts]) -> npt.NDArray[np.float64]:
+    def fitted(self, pairs: Sequence[tuple[Value, ...]], answers: Sequence[Counts]) -> npt.NDArray[np.float64]:
         """For every combination how many people in the table have each secret."""
         program = IntegerProgram()
         held = program.variables(len(self.people) * self.secrets, math.inf, whole=False)
@@ -86,7 +85,7 @@ class _Combined:
         found = program.least_cost(_MOST_SECONDS)
         return np.zeros(held.shape) if found is None else found[held]
 
-    def _demand(self, program: IntegerProgram, held: Codes, pair: tuple[Value, Value], answer: Counts) -> None:
+    def _demand(self, program: IntegerProgram, held: Codes, pair: tuple[Value, ...], answer: Counts) -> None:
         """Every cell of a table has the people that it counts, but for an error that is paid for."""
         cells = self._cells(pair)
         order = np.argsort(cells, axis=None, kind="stable")
@@ -98,7 +97,7 @@ class _Combined:
                 factors = [*np.ones(len(places)), -1.0, 1.0]
                 program.between(count, count, [*held.reshape(-1)[places], over, under], factors)
 
-    def _cells(self, pair: tuple[Value, Value]) -> Codes:
+    def _cells(self, pair: tuple[Value, ...]) -> Codes:
         """For every combination and secret the cell of the table that counts it."""
         first, second = (self._codes(part) for part in pair)
         cells = first * pair[1].size + second

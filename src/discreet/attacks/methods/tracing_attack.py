@@ -10,12 +10,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 
 import numpy as np
 
 from discreet.attacks.attack import Attack, Goal, Guesses, Knowledge
 from discreet.attacks.methods.count_likelihood import log_odds_of_member
+from discreet.attacks.methods.cross_tables import crossed
 from discreet.attacks.methods.subset_queries import Floats
 from discreet.attacks.parts import Value
 from discreet.attacks.people import Codes, People
@@ -46,7 +46,7 @@ class Tracing(Attack):
         if targets is None or strangers is None or strangers.size < _LEAST_STRANGERS:
             return _nothing(known, "There are no strangers to compare with.")
         columns = [Value(name, coded.values) for name, coded in targets.columns.items()]
-        questions = [Question(by=parts) for count in (1, 2) for parts in combinations(columns, count)]
+        questions = [Question(by=parts) for count in (1, 2) for parts in crossed(columns, count)]
         answers = views[0].counts(questions)
         if all(np.isnan(answer).all() for answer in answers):
             return _nothing(known, "No table was answered.")
