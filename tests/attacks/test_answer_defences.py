@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy.stats import binom
 
@@ -13,8 +14,14 @@ from discreet.attacks.defences.naive_laplace import NaiveLaplace, StickyLaplace
 from discreet.attacks.defences.query_auditing import QueryAuditing
 from discreet.attacks.defences.raw import RawStatistics
 from discreet.attacks.defences.subsampling import Subsampling
+from discreet.attacks.methods.averaging import Averaging
+from discreet.attacks.methods.differencing import Differencing
+from discreet.attacks.methods.direct import DirectQuestion
+from discreet.attacks.methods.refusals import Refusals
 from discreet.attacks.parts import AnyOf, Is, Listed, Person, Value
+from discreet.attacks.people import People
 from discreet.attacks.question import Question
+from discreet.attacks.scene import Scene
 from discreet.errors import InvalidInput
 from discreet.noise.experiment import experiment
 from tests.attacks.contract import with_secrets_of
@@ -63,6 +70,14 @@ class TestEvery:
 
     def test_the_same_seed_gives_the_same_answers(self, defence):
         np.testing.assert_array_equal(asked(defence, AGES, seed=3), asked(defence, AGES, seed=3))
+
+    @pytest.mark.parametrize("size", [2, 3, 7])
+    def test_it_stands_a_tiny_table(self, defence, size):
+        table = pa.table({"age": range(size), "ill": ["yes", "no"] * (size // 2) + ["no"] * (size % 2)})
+        people = People.of(table, ["age"], "ill")
+        for attack in (DirectQuestion(), Differencing(), Refusals(), Averaging(times=3)):
+            score = Scene.of(attack, people).run(defence)
+            assert score.right.trials == min(size, attack.most_targets)
 
 
 def test_names_are_different():

@@ -71,7 +71,7 @@ def test_a_history_that_is_too_long_is_refused_but_what_follows_from_it_is_not()
     assert allowed[0]
     assert not allowed[-1]
     assert auditor.rows.size <= 40
-    assert auditor.allows(questions[0])
+    assert all(auditor.allows(question) for question, is_told in zip(questions, allowed, strict=True) if is_told)
 
 
 def every_table(people: int, values: range) -> np.ndarray:

@@ -49,13 +49,15 @@ class CountAuditor:
     """How many coefficients the equations may have before everything new is refused."""
     kind_of: Codes = field(init=False)
     """For every person the number of those who were treated alike."""
+    first: Codes = field(init=False)
+    """For every kind one person of it."""
     rows: Codes = field(init=False)
     """What was told, in reduced row echelon form: equations down, kinds of people and secrets across."""
     pivots: Codes = field(init=False)
     """For every equation the column of its pivot."""
 
     def __post_init__(self) -> None:
-        self.kind_of = np.zeros(self.people, np.int64)
+        self.kind_of, self.first = np.zeros(self.people, np.int64), np.zeros(1, np.int64)
         self.rows = np.zeros((0, self.secrets - 1), np.int64)
         self.pivots = np.zeros(0, np.int64)
 
@@ -65,20 +67,29 @@ class CountAuditor:
         ``counted`` says whether each person would be counted with each secret: people down, secrets across.
         """
         weights = counted[:, 1:].astype(np.int64) - counted[:, :1]
-        if not weights.any():
-            return True  # it depends on nobody's secret
+        if self._follows(weights):
+            return True
+        if self._is_too_long(len(self.first)):
+            return False
         kind_of, first = _kinds(self.kind_of, weights)
-        if (len(self.rows) + 1) * len(first) * (self.secrets - 1) > self.most_entries:
+        if self._is_too_long(len(first)):
             return False
         rows, pivots = self._spread(self.kind_of[first])
-        new = _reduced(weights[first].ravel() % _PRIME, rows, pivots)
-        if not new.any():
-            return True  # it follows from what was told
-        rows, pivots = _joined(rows, pivots, new)
+        rows, pivots = _joined(rows, pivots, _reduced(weights[first].ravel() % _PRIME, rows, pivots))
         if self._discloses(rows, pivots, np.bincount(kind_of)):
             return False
-        self.kind_of, self.rows, self.pivots = kind_of, rows, pivots
+        self.kind_of, self.first, self.rows, self.pivots = kind_of, first, rows, pivots
         return True
+
+    def _follows(self, weights: Codes) -> bool:
+        """Whether it is a combination of what was told, or of nothing; so it treats people alike as before."""
+        of_kinds = weights[self.first]
+        if not np.array_equal(of_kinds[self.kind_of], weights):
+            return False
+        return not _reduced(of_kinds.ravel() % _PRIME, self.rows, self.pivots).any()
+
+    def _is_too_long(self, kinds: int) -> bool:
+        return (len(self.rows) + 1) * kinds * (self.secrets - 1) > self.most_entries
 
     def _spread(self, kinds: Codes) -> tuple[Codes, Codes]:
         """The rows and their pivots over finer kinds of people, which were these; the first that was one has its pivot.
@@ -106,7 +117,7 @@ class CountAuditor:
 def _kinds(kind_of: Codes, weights: Codes) -> tuple[Codes, Codes]:
     """Finer kinds, which also treat alike what the weights do; and for each the first person of it."""
     first = np.zeros(0, np.int64)
-    for column in weights.T:
+    for column in weights.T[weights.any(axis=0)]:
         _, first, kind_of = np.unique(kind_of * 3 + column + 1, return_index=True, return_inverse=True)
     return kind_of, first
 

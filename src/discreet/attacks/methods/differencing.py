@@ -48,7 +48,8 @@ class Differencing(Attack):
         still = np.flatnonzero(np.isnan(lead))
         lead[still] = _chained(view, known.bit, targets[still])
         values = np.where(np.isnan(lead) | (lead == 0), -1, lead > 0).astype(np.int64)
-        return Guesses(values, _note(len(targets), len(refused), len(still)), np.nan_to_num(lead))
+        note = _note(len(targets), len(refused), len(still), int((values < 0).sum()))
+        return Guesses(values, note, np.nan_to_num(lead))
 
 
 def _with_and_without(view: View, bit: Part, targets: Codes, groups: Sequence[tuple[tuple[Part, int], ...]]) -> Counts:
@@ -85,9 +86,12 @@ def _unravelled(sums: Counts) -> Counts:
     return fitting[0] if len(fitting) == 1 else np.empty(0)
 
 
-def _note(targets: int, refused: int, still: int) -> str:
+def _note(targets: int, refused: int, still: int, silent: int) -> str:
+    """By which way most was learned, where it was not the first."""
     if not refused:
         return ""
+    if silent == targets:
+        return "Everybody but one, half of all people without one, pairs: all was refused, or told nothing."
     if still < refused:
         return "Half of the people with and without the target, because everybody but one was refused."
     return "Pairs of targets that overlap, because a target alone was always refused."

@@ -61,6 +61,7 @@ def _disclosed(whole: Counts, without: Counts, values: int) -> Codes:
 
 def _note(answers: Counts) -> str:
     refused = int(np.isnan(answers).sum())
-    if refused == answers.size:
-        return "Everything was refused, which tells nothing."
-    return f"{refused} refusals told as much as answers." if refused else ""
+    if not refused:
+        return ""
+    is_silent = refused == answers.size
+    return "Everything was refused, which tells nothing." if is_silent else f"Refusals that told something: {refused}."
