@@ -19,6 +19,9 @@ from discreet.attacks.board import Progress, Scoreboard, held_against
 from discreet.attacks.catalogue import chosen_attacks
 from discreet.attacks.defence import Defence
 from discreet.attacks.defences.published_view import PublishedView
+from discreet.attacks.methods.background import BackgroundKnowledge
+from discreet.attacks.methods.homogeneity import Homogeneity
+from discreet.attacks.methods.linkage import Linkage
 from discreet.attacks.people import People
 from discreet.attacks.scene import Scene
 from discreet.attacks.view import View
@@ -31,7 +34,7 @@ __all__ = ["GivenRelease", "release_scoreboard"]
 class GivenRelease(Defence):
     """A table that was published, or is about to be."""
 
-    says = "A table is published as it is in the file."
+    says = "A table is published as it is in the file; what it tells of the crowd counts as well."
 
     def __init__(
         self, release: Any, people: People, name: str = "release", hierarchies: Mapping[str, Hierarchy] | None = None
@@ -58,14 +61,20 @@ def release_scoreboard(
     progress: Progress | None = None,
     name: str = "table",
 ) -> Scoreboard:
-    """Attack one release of ``table``: every attack on a secret that needs no more than one release."""
+    """Attack one release of ``table``: by linkage, homogeneity and background knowledge, or by other ``attacks``."""
     people = People.of(table, quasi, secret)
     defence = GivenRelease(release, people, hierarchies=hierarchies)
-    fitting = [one for one in chosen_attacks(attacks) if one.goal is Goal.VALUE and one.releases == 1]
-    if not fitting:
+    usual = (Linkage(), Homogeneity(), BackgroundKnowledge())
+    wanted = usual if attacks is None else [one for one in chosen_attacks(attacks) if _fits(one, people.size)]
+    if not wanted:
         rule = "a release can be attacked where one table tells a secret"
-        raise InvalidValue(rule, list(attacks or ()), "linkage, homogeneity or background knowledge")
-    return held_against(people, fitting, [defence], seed=seed, progress=progress, name=name, stage=_everybody)
+        raise InvalidValue(rule, list(attacks or ()), f"one of {', '.join(one.name for one in usual)}")
+    return held_against(people, wanted, [defence], seed=seed, progress=progress, name=name, stage=_everybody)
+
+
+def _fits(attack: Attack, size: int) -> bool:
+    """Whether it needs one release alone, and can take all of these people."""
+    return attack.goal is Goal.VALUE and attack.releases == 1 and (attack.most_people or size) >= size
 
 
 def _everybody(attack: Attack, people: People, seed: int) -> Scene:

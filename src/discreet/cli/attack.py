@@ -71,6 +71,8 @@ def attack(
             typer.echo(board.to_json())
             return None
         _show(board, detail)
+        if release is not None:
+            whisper("Nobody is known to be outside this release, so what it tells of the crowd counts as well.")
         if links is not None:
             _show_links(links)
         for file in texts:
