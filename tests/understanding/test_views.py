@@ -356,5 +356,11 @@ def test_the_page_has_five_charts_that_are_told_to_everybody(found: Understandin
         assert len(picture.findall("path")) > 5
 
 
+def test_bars_without_me_are_drawn_quieter() -> None:
+    page = ParsedPage(dp.understand(1).to_html())
+    kinds = [attributes.get("class") for attributes in page.having("rect")]
+    assert kinds.count("before") == len(cells(dp.understand(1), "laws"))
+
+
 def test_a_notebook_shows_the_page_in_a_frame(found: Understanding) -> None:
     assert ParsedPage(found._repr_html_()).having("iframe")[0]["srcdoc"] == found.to_html()

@@ -16,6 +16,8 @@ class Bar:
     """Where the bar ends, from 0 to 1."""
     start: float | Fraction = 0
     """Where it starts."""
+    is_comparison: bool = False
+    """Whether it is what another bar is compared with; a page draws it quieter."""
 
 
 Cell = str | Bar

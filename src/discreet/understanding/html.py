@@ -47,4 +47,6 @@ def _row(row: tuple[Cell, ...]) -> list[str]:
 
 
 def _cell(cell: Cell) -> str:
-    return escape(cell) if isinstance(cell, str) else meter(float(cell.until), "after", float(cell.start))
+    if isinstance(cell, str):
+        return escape(cell)
+    return meter(float(cell.until), "before" if cell.is_comparison else "after", float(cell.start))

@@ -32,7 +32,7 @@ def about_two_laws(found: Understanding) -> Chapter:
         (
             f"{answer:,}",
             _chance(without_me),
-            Bar(without_me / highest),
+            Bar(without_me / highest, is_comparison=True),
             _chance(with_me),
             Bar(with_me / highest),
             f"{'÷' if answer <= count else '×'} {factor}",
