@@ -5,16 +5,13 @@ has the neighbouring crowd: one person fewer, or one person's rows replaced. One
 group gets noise of its own, so what is answered about one ward has the same law as if that ward alone had changed: a
 question grouped by ward draws thousands of times from the law on a table and from the law on its neighbour.
 
-What is proved. An event is chosen on half of the answers, and its probabilities p and q in the two worlds are bounded
-on the other half, each by Clopper and Pearson at confidence 1 - FALSE_ALARM / 2. If the answers are (ε, δ)-private then
+What is proved. `discreet.audit` chooses events on half of the answers and bounds their probabilities p and q in the two
+worlds on the other half, all bounds together at confidence 1 - FALSE_ALARM. If the answers are (ε, δ)-private then
 p ≤ e^ε q + δ, so that ε ≥ ln((p - δ) / q). A sound curator is found guilty at most once in a million audits.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -22,12 +19,16 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from scipy import stats
 
 from discreet import Budget, Curator
+from discreet.audit.audit import FAMILIES
+from discreet.audit.chunk import Roles
+from discreet.audit.claimed import Claimed
+from discreet.audit.testing import tested
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Table
-from discreet.privacy.loss import Pure, ZeroConcentrated
+from discreet.noise.experiment import experiment
+from discreet.privacy.loss import Approximate, Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["FALSE_ALARM", "Finding", "Trial", "audit", "certified_epsilon"]
@@ -36,11 +37,9 @@ FALSE_ALARM = 1e-6
 WARDS = 10_000
 LEAST, GREATEST = 0, 100
 _MISSING = -1e12
-_THRESHOLDS = 400
 _PEOPLE = 100
 
 Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 Visit = tuple[int, int]
 """The number of a person within the ward, and an age."""
 
@@ -103,67 +102,10 @@ def audit(folder: Path, trial: Trial, asks: int) -> Finding:
 
 
 def certified_epsilon(crowd: Floats, neighbour: Floats, delta: float = 0.0) -> float:
-    """The least ε at which these answers of two worlds are plausible; one answer per row, in the order they came."""
-    learning = [side[::2] for side in (crowd, neighbour)]
-    testing = [side[1::2] for side in (crowd, neighbour)]
-    event, is_swapped = _telling_event(learning, delta)
-    p, q = (np.array([np.sum(event.occurs(side))]) for side in testing)
-    sizes = len(testing[0]), len(testing[1])
-    proved = _proved(q, sizes[1], p, sizes[0], delta) if is_swapped else _proved(p, sizes[0], q, sizes[1], delta)
-    return max(float(proved[0]), 0.0)
-
-
-@dataclass(frozen=True)
-class _Event:
-    """A score of an answer is at least a threshold."""
-
-    score: Callable[[Floats], Floats]
-    threshold: float
-
-    def occurs(self, answers: Floats) -> npt.NDArray[np.bool_]:
-        return self.score(answers) >= self.threshold
-
-
-def _telling_event(sides: list[Floats], delta: float) -> tuple[_Event, bool]:
-    """The event that proves most about these answers, and whether it speaks for the neighbour."""
-    best, found = -math.inf, (_Event(lambda answers: answers[:, 0], 0.0), False)
-    for score in _scores(np.concatenate(sides)):
-        p, q = (score(side) for side in sides)
-        for is_swapped, (one, other) in enumerate(((p, q), (q, p))):
-            proved, threshold = _best_threshold(one, other, delta)
-            if proved > best:
-                best, found = proved, (_Event(score, threshold), bool(is_swapped))
-    return found
-
-
-def _scores(answers: Floats) -> Iterator[Callable[[Floats], Floats]]:
-    """Numbers whose high values may speak for a world: columns, their signed sums, and the corners that they form."""
-    width = answers.shape[1]
-    middle = np.median(answers, axis=0)
-    spread = np.maximum(np.mean(np.abs(answers - middle), axis=0), 1e-9)
-    for signs in (np.array(signs) for signs in itertools.product((0.0, 1.0, -1.0), repeat=width) if any(signs)):
-        yield lambda rows, signs=signs: rows @ signs
-        used = signs != 0
-        if used.sum() > 1:
-            yield lambda rows, signs=signs, used=used: np.min(((rows - middle) / spread * signs)[:, used], axis=1)
-
-
-def _best_threshold(p: Floats, q: Floats, delta: float) -> tuple[float, float]:
-    pooled = np.concatenate([p, q])
-    thresholds = np.unique(np.quantile(pooled, np.linspace(0, 1, _THRESHOLDS), method="nearest"))
-    p_hits, q_hits = (len(side) - np.searchsorted(np.sort(side), thresholds) for side in (p, q))
-    proved = _proved(p_hits, len(p), q_hits, len(q), delta)
-    place = int(np.argmax(proved))
-    return float(proved[place]), float(thresholds[place])
-
-
-def _proved(p_hits: Counts, p_all: int, q_hits: Counts, q_all: int, delta: float) -> Floats:
-    """ln((p - δ) / q) with p at its lower and q at its upper end."""
-    low = np.where(p_hits == 0, 0.0, stats.beta.ppf(FALSE_ALARM / 2, np.maximum(p_hits, 1), p_all - p_hits + 1))
-    high = stats.beta.ppf(1 - FALSE_ALARM / 2, q_hits + 1, np.maximum(q_all - q_hits, 1))
-    high = np.where(q_hits == q_all, 1.0, high)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.maximum(low - delta, 0.0)) - np.log(high))
+    """The ε that these answers of two worlds prove to be lost; one answer per row, in the order they came."""
+    claim = Claimed(Approximate(0, delta))
+    found = tested([crowd], [neighbour], Roles(experiment(0)), claim, FALSE_ALARM, FAMILIES)
+    return max((proof.epsilon for proof in found.proofs), default=0.0)
 
 
 # The two worlds.
