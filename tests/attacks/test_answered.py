@@ -33,13 +33,21 @@ def test_the_blood_sugar_of_bob():
     assert str(found) == "Bob: 5·q1 − 4·q2 = 5.9"
 
 
-def test_the_noise_of_the_texts_does_not_hide_bob_from_an_estimate():
-    """Noise between −2 and 2 on each of the nine numbers: each average has a standard deviation of 2/√3/√size."""
+def test_the_noise_of_the_texts_leaves_an_estimate_of_bob():
+    """Noise between −2 and 2 on each number has variance 4/3, so the averages of five and of four have 4/15 and 1/3."""
     groups = [set(SUGAR), set(SUGAR) - {"Bob"}]
-    (found,) = differences(groups, [5.23, 5.46], averages=True, noise_sd=1)
+    spread = np.sqrt([4 / 15, 1 / 3])
+    (found,) = differences(groups, [5.23, 5.46], averages=True, noise_sd=spread)
     assert found.value == pytest.approx(4.31)
-    assert found.error == pytest.approx(np.sqrt(5**2 + 4**2))
-    assert str(found) == "Bob: 5·q1 − 4·q2 = 4.31 ± 6.4"
+    assert found.error == pytest.approx(np.sqrt(5**2 * 4 / 15 + 4**2 / 3)) == pytest.approx(np.sqrt(12))
+    assert str(found) == "Bob: 5·q1 − 4·q2 = 4.31 ± 3.46"
+
+
+def test_answers_with_less_noise_weigh_more():
+    """Two answers about one person, of variances 1 and 4: the best weights are 4/5 and 1/5, and the variance is 4/5."""
+    (found,) = differences([{"X"}, {"X"}], [1, 2], noise_sd=[1, 2])
+    assert found.value == pytest.approx(1.2)
+    assert found.error == pytest.approx(np.sqrt(0.8))
 
 
 def test_a_general_tracker_pads_a_small_group_with_a_large_one_and_its_rest():
@@ -143,6 +151,7 @@ def test_the_same_with_laplace_noise(scale):
         ([{1}], [None], {}, "must be a number"),
         ([{1}], [1, 2], {}, "every one of the 1 questions needs an answer, got 2"),
         ([{1}], [1], {"noise_sd": -1}, "noise_sd must be positive"),
+        ([{1}] * 3, [1] * 3, {"noise_sd": [1, 2]}, "one for each of the 3 questions, got 2"),
         (np.ones((301, 301)), [1] * 301, {}, "300 questions or 300 people at most"),
     ],
 )

@@ -31,6 +31,7 @@ from discreet.exact.rational import Number, positive, rational
 __all__ = ["Disclosure", "differences"]
 
 Weights = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 _MOST = 300
 _ESTIMABLE = 1e-9  # how far from 1 the projection of a unit vector may be by rounding; exact decisions use rationals
 
@@ -61,15 +62,16 @@ def differences(
     answers: Sequence[Number],
     *,
     averages: bool = False,
-    noise_sd: Number = 0,
+    noise_sd: Number | Sequence[Number] = 0,
     people: Sequence[Hashable] | None = None,
 ) -> tuple[Disclosure, ...]:
     """Everybody whose value the answers disclose.
 
     ``queries`` are groups of people, or a matrix of 0 and 1 with a row for each question and a column for each person;
     ``answers`` are sums over the groups (a count is a sum of 0 and 1), or averages. Without noise, answers are taken
-    for exact, and floats for the decimals that they print as. With noise of standard deviation ``noise_sd``, values are
-    estimated by least squares, of all unbiased combinations the one with the least error.
+    for exact, and floats for the decimals that they print as. With noise of standard deviation ``noise_sd``, one for
+    all answers or one for each, values are estimated by least squares: of all unbiased combinations the one with the
+    least error.
     """
     names, weights = _weights(queries, people)
     sizes = [int(size) for size in weights.sum(axis=1)]
@@ -77,8 +79,8 @@ def differences(
         raise InvalidValue("an average needs a group with somebody in it", f"<question {sizes.index(0) + 1}: nobody>")
     scale = sizes if averages else [1] * len(sizes)
     sums = [_answer(answer) * size for answer, size in zip(_paired(answers, sizes), scale, strict=True)]
-    found = _estimated(weights, sums, scale, float(positive(noise_sd, "noise_sd"))) if noise_sd else None
-    found = _exact(weights, sums) if found is None else found
+    spread = _spread(noise_sd, scale)
+    found = _exact(weights, sums) if spread is None else _estimated(weights, sums, spread)
     return tuple(
         Disclosure(names[person], value, tuple((query, scale[query] * factor) for query, factor in how), error)
         for person, value, how, error in found
@@ -169,9 +171,19 @@ def _pivots(weights: Weights) -> list[int]:
     return [next(column for column in columns if reduced[place, column] != 0) for place in range(rank)]
 
 
-def _estimated(weights: Weights, sums: Sequence[Fraction], scale: Sequence[int], noise_sd: float) -> list[_Found]:
-    """Weighted least squares: the noise of a sum is that of the answer times the scale."""
-    spread = noise_sd * np.array(scale, np.float64)
+def _spread(noise_sd: Number | Sequence[Number], scale: Sequence[int]) -> Floats | None:
+    """The standard deviation of every sum: that of the answer times the scale. None for exact answers."""
+    given = np.array(noise_sd, np.object_)
+    if given.ndim == 0 and given == 0:
+        return None
+    each = np.atleast_1d(given).tolist()
+    if len(each) not in (1, len(scale)):
+        raise InvalidValue(f"noise_sd must be one number, or one for each of the {len(scale)} questions", len(each))
+    return np.array([float(positive(sd, "noise_sd")) for sd in each]) * scale
+
+
+def _estimated(weights: Weights, sums: Sequence[Fraction], spread: Floats) -> list[_Found]:
+    """Least squares, each equation divided by its standard deviation."""
     whitened = weights / spread[:, None]
     inverse = np.linalg.pinv(whitened, rcond=1e-12)
     estimable = np.flatnonzero(np.abs((inverse * whitened.T).sum(axis=1) - 1) < _ESTIMABLE)
@@ -181,7 +193,7 @@ def _estimated(weights: Weights, sums: Sequence[Fraction], scale: Sequence[int],
     return [(int(p), float(values[p]), _large(factors[p]), float(errors[p])) for p in estimable]
 
 
-def _large(factors: npt.NDArray[np.float64]) -> list[tuple[int, float]]:
+def _large(factors: Floats) -> list[tuple[int, float]]:
     """Without what is zero but for rounding."""
     kept = np.flatnonzero(np.abs(factors) > _ESTIMABLE * np.abs(factors).max())
     return [(int(query), float(factors[query])) for query in kept]
