@@ -61,13 +61,13 @@ class _Race(Law):
 
     def draw(self, count: int, stream: Stream) -> Integers:
         """``count`` winners of independent races."""
-        return self.podiums(count, 1, stream)[:, 0]
+        return self.podium(1, stream) if count == 1 else self.podiums(count, 1, stream)[:, 0]
 
     def podiums(self, count: int, places: int, stream: Stream) -> Integers:
         """The first ``places`` candidates of ``count`` independent races, one race per row, best first."""
         size = len(self.scores)
         together = max(CHUNK // size, 1)
-        if count == 1 or together == 1:
+        if together == 1:
             races = [self.podium(places, stream) for _ in range(count)]
             return np.asarray(races, dtype=np.int64).reshape(count, places)
         blocks = [self._block(min(together, count - start), places, stream) for start in range(0, count, together)]
