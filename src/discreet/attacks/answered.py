@@ -20,12 +20,13 @@ import math
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from flint import fmpq, fmpq_mat, fmpz_mat
 
-from discreet.errors import InvalidValue
+from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.rational import Number, positive, rational
 
 __all__ = ["Disclosure", "differences"]
@@ -199,13 +200,15 @@ def _large(factors: Floats) -> list[tuple[int, float]]:
     return [(int(query), float(factors[query])) for query in kept]
 
 
-def _weights(queries: object, people: Sequence[Hashable] | None) -> tuple[list[Hashable], Weights]:
-    groups = list(queries)  # type: ignore[call-overload]  # a sequence or an array
-    if not groups:
+def _weights(
+    queries: Sequence[Collection[Hashable]] | npt.ArrayLike, people: Sequence[Hashable] | None
+) -> tuple[list[Hashable], Weights]:
+    if not isinstance(queries, (Sequence, np.ndarray)) or isinstance(queries, str):
+        raise InvalidType("questions are given as a list or as a matrix", queries)
+    if not len(queries):
         return list(people or ()), np.zeros((0, len(people or ())), np.int64)
-    if isinstance(groups[0], (set, frozenset)):
-        return _from_sets([frozenset(group) for group in groups], people)
-    return _from_rows(groups, people)
+    groups = [frozenset(query) for query in queries if isinstance(query, (set, frozenset))]
+    return _from_sets(groups, people) if len(groups) == len(queries) else _from_rows(list(queries), people)
 
 
 def _from_sets(groups: list[frozenset[Hashable]], people: Sequence[Hashable] | None) -> tuple[list[Hashable], Weights]:
@@ -217,16 +220,17 @@ def _from_sets(groups: list[frozenset[Hashable]], people: Sequence[Hashable] | N
     return names, np.array([[person in group for person in names] for group in groups], np.int64)
 
 
-def _from_rows(rows: list[Sequence[int]], people: Sequence[Hashable] | None) -> tuple[list[Hashable], Weights]:
-    width = len(rows[0]) if people is None else len(people)
-    for place, row in enumerate(rows):
+def _from_rows(rows: list[Any], people: Sequence[Hashable] | None) -> tuple[list[Hashable], Weights]:
+    places = [np.array(row, np.object_) for row in rows]
+    if not all(row.ndim == 1 and np.isin(row, (0, 1)).all() for row in places):
+        rule = "a question is a set of people, or a row with 1 for those in the group and 0 for others"
+        raise InvalidValue(rule, "<something else>", "write {'Ann', 'Ben'}, or [1, 1, 0]")
+    width = len(places[0]) if people is None else len(people)
+    for place, row in enumerate(places):
         if len(row) != width:
             rule = f"every question must say of the same {width} people who is in it"
             raise InvalidValue(rule, f"<question {place + 1}: {len(row)}>")
-    weights = np.array(rows, np.float64)
-    if not np.isin(weights, (0, 1)).all():
-        raise InvalidValue("a question is written with 1 for people in the group and 0 for others", "<something else>")
-    return list(range(width)) if people is None else list(people), weights.astype(np.int64)
+    return list(range(width)) if people is None else list(people), np.array(places).astype(np.int64)
 
 
 def _paired(answers: Sequence[Number], sizes: Sequence[int]) -> Sequence[Number]:
