@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 from typing import Any
 
@@ -125,6 +126,16 @@ def test_rows_without_a_name_are_people_of_their_own() -> None:
     report = replay(ROWS.set_column(0, "person", names), policy(), QUESTIONS[:1], epsilon=1, neighbours=4)
     assert report.is_sound, str(report)
     assert "a person whose person is missing removed" in report.neighbours
+
+
+def test_people_may_be_named_by_anything_and_values_may_be_promised() -> None:
+    days = pa.array([date(2020, 1, 1 + k) for k in ROWS["person"].to_pylist()])
+    columns = (Column("person", ColumnType.DATE), COLUMNS[1], replace(COLUMNS[3], nullable=False))
+    rows = ROWS.set_column(0, "person", days).set_column(3, "cost", pa.array([5.0] * ROWS.num_rows))
+    report = replay(rows, replace(policy(), columns=columns), ["SELECT SUM(cost) FROM visits"], neighbours=5)
+    assert report.is_sound, str(report)
+    assert not report.skipped
+    assert len(report.neighbours) == 5
 
 
 def test_several_tables_are_replayed_with_neighbours_of_ones_own() -> None:

@@ -7,6 +7,7 @@ The words about a neighbour name no person.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -137,10 +138,10 @@ def _strangers(rows: pa.Table, policy: Table) -> Iterator[Neighbour]:
 
 def _replaced(rows: pa.Table, policy: Table, people: Codes, chance: Chance) -> Iterator[Neighbour]:
     kinds = list(_STRANGERS.items())
-    named = [found for found in _telling_people(rows, policy, people, chance) if found[1] >= 0]
+    named = (found for found in _telling_people(rows, policy, people, chance) if found[1] >= 0)
     for place, (words, person) in enumerate(named):
         kind, values = kinds[place % len(kinds)]
-        name = None if policy.unit is None else rows[policy.unit][int(np.argmax(people == person))]
+        name = pa.scalar(None) if policy.unit is None else rows[policy.unit][int(np.argmax(people == person))]
         others = rows.filter(pa.array(people != person))
         made = _stranger(rows, policy, values, name)
         yield Neighbour(f"{words} replaced by one {kind}", pa.concat_tables([others, made]))
@@ -179,7 +180,7 @@ def _candidates(rows: pa.Table, policy: Table, people: Codes) -> Iterator[tuple[
 
 def _stranger(rows: pa.Table, policy: Table, values: Values, name: pa.Scalar) -> pa.Table:
     """The rows of one person with these values, under this name; more of them than count."""
-    count = 1 if policy.unit is None else min(policy.rows_per_unit * _EXTRA_ROWS + 1, _MOST_ADDED)
+    count = min(policy.rows_per_unit * _EXTRA_ROWS + 1, _MOST_ADDED) if name.is_valid else 1
     columns = [
         pa.array([name.as_py()] * count, rows.schema.field(column.name).type)
         if column.name == policy.unit
@@ -195,16 +196,21 @@ def _cells(column: Column, values: tuple[Any, ...], count: int) -> list[Any]:
     if column.keys is not None:
         found = (column.keys[-1], column.keys[0], *(value for value in values if value is None))
     if not column.nullable:
-        found = tuple(value for value in found if value is not None)
+        found = tuple(value for value in found if not _is_missing(value))
     if column.constant_per_unit:
         found = found[:1]
     return [found[k % len(found)] for k in range(count)]
 
 
+def _is_missing(value: Any) -> bool:
+    """Whether the door reads this as missing: of real numbers, all that are not finite."""
+    return value is None or (isinstance(value, float) and not math.isfinite(value))
+
+
 def _unknown_name(rows: pa.Table, policy: Table) -> pa.Scalar:
-    """A name that nobody has."""
+    """A name that nobody has; a missing one, which is a person of its own, where it is not clear how to make it."""
     if policy.unit is None:
-        return None
+        return pa.scalar(None)
     column = rows[policy.unit]
     if pa.types.is_integer(column.type):
         greatest = pc.max(column).as_py()
@@ -212,7 +218,7 @@ def _unknown_name(rows: pa.Table, policy: Table) -> pa.Scalar:
     if pa.types.is_string(column.type):
         taken = set(column.to_pylist())
         return pa.scalar(next(name for name in map("stranger {}".format, range(len(taken) + 1)) if name not in taken))
-    raise InvalidValue("a person is added where people are named by integers or text", str(column.type))
+    return pa.scalar(None, column.type)
 
 
 def _gap(column: pa.ChunkedArray) -> int:
