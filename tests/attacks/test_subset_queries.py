@@ -14,7 +14,8 @@ from discreet.noise.experiment import experiment
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.coo_matrix])
 def test_products_in_blocks_are_the_products(kind, monkeypatch):
-    monkeypatch.setattr(subset_queries, "_BLOCK", 7)
+    monkeypatch.setattr(subset_queries, "_FEW_ROWS", 7)
+    monkeypatch.setattr(subset_queries, "_MANY_ROWS", 9)
     chance = experiment(1)
     matrix = chance.integers(0, 2, (40, 9))
     queries = SubsetQueries(kind(matrix))

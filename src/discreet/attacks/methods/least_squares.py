@@ -75,7 +75,7 @@ def least_squares(queries: SubsetQueries, answers: Floats) -> Floats:
         rmatvec=lambda rows: queries.transposed_times(np.ravel(rows)),
         dtype=np.float64,
     )
-    return np.asarray(lsmr(operator, answers, atol=1e-8, btol=1e-8)[0])
+    return np.asarray(lsmr(operator, answers, atol=1e-6, btol=1e-6)[0])
 
 
 def boxed_least_squares(queries: SubsetQueries, answers: Floats) -> Floats:
