@@ -72,7 +72,7 @@ def differences(
     ``answers`` are sums over the groups (a count is a sum of 0 and 1), or averages. Without noise, answers are taken
     for exact, and floats for the decimals that they print as. With noise of standard deviation ``noise_sd``, one for
     all answers or one for each, values are estimated by least squares: of all unbiased combinations the one with the
-    least error.
+    least error. Rounding is noise: answers rounded to tenths have a standard deviation of 0.1/√12.
     """
     names, weights = _weights(queries, people)
     sizes = [int(size) for size in weights.sum(axis=1)]
