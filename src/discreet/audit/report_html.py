@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from discreet.audit.report_words import confidence_words, event_words, exact_words, headline, number, observed_words
 from discreet.audit.verdict import Verdict
 from discreet.pages.line_chart import Series, line_chart
-from discreet.pages.page import figures, footer, mark, page, paragraph, quiet, section, table, warning
+from discreet.pages.page import footer, mark, page, paragraph, quiet, section, table, warning
 from discreet.pages.page import headline as page_headline
 from discreet.privacy.error_region import ErrorRegion
 
@@ -51,7 +51,7 @@ def _facts(report: AuditReport) -> str:
 
 
 def _charts(report: AuditReport) -> str:
-    return section("Pictures", figures([*([_laws(report)] if report.seen else []), _trade_off(report)]))
+    return section("Pictures", *([_laws(report)] if report.seen else []), _trade_off(report))
 
 
 def _laws(report: AuditReport) -> str:
@@ -83,7 +83,7 @@ def _are_numbers(report: AuditReport) -> bool:
 
 def _trade_off(report: AuditReport) -> str:
     region = ErrorRegion(report.claim)
-    across = [Fraction(k, _STEPS) for k in range(_STEPS + 1)]
+    across = sorted({*(Fraction(k, _STEPS) for k in range(_STEPS + 1)), region.least_error_sum() / 2})
     allowed = [(float(x), float(region.least_false_negative(x))) for x in across]
     series = [Series("the claim allows no test below", allowed)]
     if report.exact is not None:

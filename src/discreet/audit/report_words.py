@@ -7,12 +7,22 @@ from typing import TYPE_CHECKING
 
 from discreet.audit.proof import Proof
 from discreet.audit.verdict import Verdict
-from discreet.privacy.loss import Pure
+from discreet.privacy.loss import Approximate, Loss, Pure
 
 if TYPE_CHECKING:
     from discreet.audit.report import AuditReport
 
-__all__ = ["confidence_words", "event_words", "exact_figure", "exact_words", "headline", "number", "observed_words"]
+__all__ = [
+    "claim_figure",
+    "confidence_words",
+    "event_words",
+    "exact_figure",
+    "exact_words",
+    "headline",
+    "number",
+    "observed_figure",
+    "observed_words",
+]
 
 
 def number(value: float) -> str:
@@ -46,6 +56,20 @@ def observed_words(proof: Proof) -> str:
     """What one event proves."""
     at = f" at δ = {number(proof.delta)}" if proof.delta else ""
     return f"ε ≥ {number(proof.epsilon)}{at}"
+
+
+def observed_figure(report: AuditReport) -> str:
+    """The same for a table that says the δ of the claim already."""
+    proof = report.best
+    if proof is None:
+        return ""
+    return f"ε ≥ {number(proof.epsilon)}" if isinstance(report.claim, Approximate) else observed_words(proof)
+
+
+def claim_figure(loss: Loss) -> str:
+    """A loss for a table."""
+    inside = repr(loss).partition("(")[2].rstrip(")")
+    return inside.replace("=", " = ")
 
 
 def event_words(proof: Proof) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from discreet.audit.report_words import event_words, exact_figure, observed_words
+from discreet.audit.report_words import claim_figure, event_words, exact_figure, observed_figure
 from discreet.audit.survey_text import survey_words
 from discreet.pages.page import footer, headline, mark, page, section, table, warning
 
@@ -34,9 +34,9 @@ def _cells(line: Line) -> list[str]:
     best = report.best
     return [
         escape(line.case.name),
-        escape(repr(report.claim)),
+        escape(claim_figure(report.claim)),
         escape(exact_figure(report)),
-        "" if best is None else escape(observed_words(best)),
+        escape(observed_figure(report)),
         mark(line.is_as_expected, str(report.verdict), str(report.verdict)),
         "" if best is None else escape(event_words(best)),
     ]

@@ -12,7 +12,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from discreet.audit.report_text import COLOURS
-from discreet.audit.report_words import exact_figure, observed_words
+from discreet.audit.report_words import claim_figure, exact_figure, observed_figure
 
 if TYPE_CHECKING:
     from discreet.audit.survey import Line, Survey
@@ -58,7 +58,7 @@ def _kept(lines: list[Line]) -> int:
 
 def _cells(line: Line) -> list[str]:
     report = line.report
-    best = "" if report.best is None else observed_words(report.best)
     mark = "" if line.is_as_expected else "  [bold red]not as it should be[/]"
     verdict = f"[{COLOURS[report.verdict]}]{report.verdict}[/]{mark}"
-    return [escape(line.case.name), escape(repr(report.claim)), exact_figure(report), best, verdict]
+    figures = claim_figure(report.claim), exact_figure(report), observed_figure(report)
+    return [escape(line.case.name), *map(escape, figures), verdict]
