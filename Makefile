@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
 
-.PHONY: demo test lint soak bench bench-error bench-large lab docs clean help
+.PHONY: demo test lint soak bench bench-error bench-large bench-attacks lab docs clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -41,6 +41,9 @@ bench: $(READY)  ## measure, and measure the peers in the same run; DATA=folder 
 
 bench-error: $(READY)  ## how far off the answers are, beside the peers' (a quarter of an hour)
 	$(BIN)/python -m bench error
+
+bench-attacks: $(READY)  ## what reconstruction and tracing reach beside closed forms; PAGE=file draws the curves
+	$(BIN)/python -m bench.attacks $(if $(PAGE),"$(PAGE)")
 
 bench-large: $(READY)  ## time and memory of 100 million rows
 	$(BIN)/python -m bench large

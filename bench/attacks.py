@@ -1,6 +1,6 @@
-"""What the attacks of the lab reach, beside the closed forms: ``python -m bench.attacks [page.html]``.
+"""What reconstruction and tracing reach, beside the closed forms: ``make bench-attacks [PAGE=page.html]``.
 
-Two minutes on one core. Accuracies are of one run with a fixed seed; times are wall-clock and CPU seconds. With a file
+A minute on two cores. Accuracies are of one run with a fixed seed; times are wall-clock and CPU seconds. With a file
 name, the two curves are drawn on a page.
 """
 

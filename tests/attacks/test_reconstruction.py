@@ -113,7 +113,7 @@ class TestUnderABudget:
     PEOPLE, QUESTIONS = 400, 3200
 
     def test_a_total_epsilon_of_one_leaves_a_coin(self):
-        """False alarms: right at a rate of 0.502, 400 bits stray by 0.13, 5.1 deviations, at a rate below 4e-7."""
+        """False alarms: right at a rate of 0.501, 400 bits stray by 0.13, 5.1 deviations, at a rate below 4e-7."""
         bits, queries, answers, _ = asked(self.PEOPLE, self.QUESTIONS)
         each = dp.Laplace(epsilon=f"1/{self.QUESTIONS}")
         found = reconstruct(queries, each.release(answers.astype(np.int64)), "least squares")
