@@ -66,16 +66,24 @@ def _board(table: pa.Table, quasi: Iterable[str], secret: str, name: str) -> Sco
     return scoreboard(table, quasi=list(quasi), secret=secret, seed=SEED, name=name, progress=progress)
 
 
-def page(boards: Iterable[Scoreboard], about: str) -> str:
+def page(boards: list[Scoreboard], about: str) -> str:
     """The whole page."""
-    parts = [HEAD, *_legend(), *(part for board in boards for part in _section(board)), PROMISE, *_lists(), about, ""]
+    parts = [
+        HEAD,
+        *_legend(boards),
+        *(part for board in boards for part in _section(board)),
+        PROMISE,
+        *_lists(),
+        about,
+        "",
+    ]
     return "\n".join(parts)
 
 
-def _legend() -> Iterator[str]:
-    yield from (f"- {sign}: {words}" for sign, words in legend() if sign)
+def _legend(boards: list[Scoreboard]) -> Iterator[str]:
+    yield from (f"- {sign}: {words}" for sign, words in legend(*boards) if sign)
     yield ""
-    yield from (words for sign, words in legend() if not sign)
+    yield from (words for sign, words in legend(*boards) if not sign)
     yield ""
 
 

@@ -49,7 +49,7 @@ def report_html(board: Scoreboard) -> str:
     parts = [
         big(headline(board)),
         quiet(source_words(board)),
-        section("Every attack against every defence", _heat(board), _legend()),
+        section("Every attack against every defence", _heat(board), _legend(board)),
         section("What came of every defence", _defences(board)),
         section("The same at scale", drawn) if drawn else "",
         *(_attack(board, attack) for attack in board.attacks),
@@ -66,8 +66,8 @@ def _heat(board: Scoreboard) -> str:
 
 
 def _unbroken(name: str) -> str:
-    """No line ends within an equation."""
-    return name.replace(" = ", "\u00a0=\u00a0")
+    """No line ends within an equation or at a hyphen."""
+    return name.replace(" = ", "\u00a0=\u00a0").replace("-", "\u2011")
 
 
 def _guessing(board: Scoreboard, attack: Attack) -> str:
@@ -86,8 +86,8 @@ def _heat_cell(cell: Cell) -> HeatCell:
     return HeatCell(harm(cell), f"{percent(score.right.rate)} {MARKS[cell.verdict]}".rstrip(), tip)
 
 
-def _legend() -> str:
-    return table([], [[escape(sign).replace(" ", "&nbsp;"), escape(words)] for sign, words in legend()])
+def _legend(board: Scoreboard) -> str:
+    return table([], [[escape(sign).replace(" ", "&nbsp;"), escape(words)] for sign, words in legend(board)])
 
 
 def _defences(board: Scoreboard) -> str:

@@ -47,7 +47,7 @@ _WIDTH = 100
 def report_text(board: Scoreboard) -> RenderableType:
     """The scoreboard, what its signs mean, and what came of every defence."""
     signs = Grid(box=None, pad_edge=False, show_header=False)
-    for sign, words in legend():
+    for sign, words in legend(board):
         signs.add_row(sign, Text(words, style="dim"))
     return Group(Text(headline(board)), Text(source_words(board), style="dim"), _Board(board), signs, *_defences(board))
 

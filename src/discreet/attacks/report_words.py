@@ -36,6 +36,7 @@ MARKS = {Verdict.GUESSING: "", Verdict.CROWD: "~", Verdict.BOUNDED: "≤", Verdi
 """A sign for every verdict."""
 HARMFUL = (Verdict.BOUNDED, Verdict.LEAK, Verdict.BROKEN)
 """The verdicts that say that a person's own record was used."""
+_SLIGHT = 0.03
 
 
 def percent(rate: float) -> str:
@@ -124,17 +125,21 @@ def asked_words(score: Score) -> str:
     return f"{score.asked:,}" + (f", {score.refused:,} refused" if score.refused else "")
 
 
-def legend() -> list[tuple[str, str]]:
-    """What every sign means."""
-    shown = [(mark, f"{verdict.value}.") for verdict, mark in MARKS.items() if mark]
-    one_in = ALARM.denominator
-    return [
-        ("62 %", "guesses that are right, where the attack is no better than guessing without the release."),
-        *shown,
-        ("–", "the attack has nothing to work on."),
-        ("", "A sign beside a share no better than guessing: the attack is sure of a few, and right about them."),
-        ("", f"Mere luck earns a sign in one of {one_in:,} cells."),
-    ]
+def legend(*boards: Scoreboard) -> list[tuple[str, str]]:
+    """What every sign on these scoreboards means."""
+    cells = [cell for board in boards for cell in board.cells]
+    seen = {cell.verdict for cell in cells}
+    signs = [(mark, f"{verdict.value}.") for verdict, mark in MARKS.items() if mark and verdict in seen]
+    nothing = [("–", "the attack has nothing to work on, or could not be run.")] if None in seen else []
+    few = "A sign beside a share no better than guessing: the attack is sure of a few, and right about them."
+    sure = [("", few)] if any(_is_sure_of_few(cell) for cell in cells) else []
+    luck = [("", f"Mere luck earns a sign in one of {ALARM.denominator:,} cells.")]
+    plain = [("62 %", "guesses that are right, and no sign: no better than guessing without the release.")]
+    return [*plain, *signs, *nothing, *sure, *luck]
+
+
+def _is_sure_of_few(cell: Cell) -> bool:
+    return cell.verdict in HARMFUL and cell.score is not None and harm(cell) < _SLIGHT
 
 
 def source_words(board: Scoreboard) -> str:

@@ -55,7 +55,7 @@ list-style:none;margin:.3rem 0;padding:0}
 .s5{stroke:var(--line5);fill:var(--line5);stroke-dasharray:4 2 1 2}
 .mark{stroke-dasharray:none}
 .heat td,.heat thead th{text-align:center;padding:.3rem .5rem;border:1px solid var(--line)}
-.heat tbody th{min-width:6.5rem;border-bottom:1px solid var(--line)}
+.heat tbody th{min-width:6.5rem;border-bottom:1px solid var(--line);position:sticky;left:0;background:var(--paper)}
 .heat td{width:auto;min-width:4.2rem;white-space:nowrap;background:rgb(var(--hot) / var(--heat,0))}
 .heat td .meter{height:4px;margin:2px 0 0}
 .heat td.unknown{color:var(--quiet)}
