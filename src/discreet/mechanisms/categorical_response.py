@@ -30,7 +30,7 @@ from discreet.mechanisms.distribution import Distribution, FiniteLaw, ProductLaw
 from discreet.mechanisms.honesty import Honesty
 from discreet.mechanisms.measurement import Measurement
 from discreet.noise.law import open_probability
-from discreet.noise.source import SYSTEM, Source
+from discreet.noise.source import SYSTEM, Source, Stream
 from discreet.noise.uniform import UniformInteger
 from discreet.privacy.loss import Pure
 from discreet.privacy.loss_distribution import LossDistribution
@@ -72,12 +72,15 @@ class CategoricalResponse(Measurement):
     def release(self, value: Any, *, source: Source = SYSTEM) -> Any:
         """A reported category for one true category; for a list or an array of them, as many reports."""
         truths = self._positions(value)
-        stream = source.open()
+        return self._named(self.respond(truths, source.open()), value)
+
+    def respond(self, truths: Integers, stream: Stream) -> Integers:
+        """Reported positions for true positions among the categories, each from 0 to k - 1."""
         lies = self.honesty.lies(truths.size, stream)
         # The other answer is drawn for everybody, so that the time tells nothing about who lied.
         others = UniformInteger(len(self.categories) - 1).draw(truths.size, stream)
         others += others >= truths
-        return self._named(np.where(lies, others, truths), value)
+        return np.where(lies, others, truths)
 
     def releases(self, value: Any, count: int, *, source: Source = SYSTEM) -> Any:
         """``count`` independent reports for one true category, each at the full price: for audits and studies."""

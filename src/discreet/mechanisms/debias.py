@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from scipy.special import ndtri
 from scipy.stats import binom
 
 from discreet.errors import InvalidValue
@@ -65,8 +66,9 @@ class Debias:
     def interval(self, reported: int, n: int, confidence: Fraction) -> tuple[int, int]:
         """How many of these ``n`` have the property: all numbers that a two-sided exact test does not reject."""
         failure = float(1 - confidence) / 2 * (1 - _FLOAT_SLACK)
-        low = _first(lambda k: self._tail(reported, n, k) > failure, n)
-        high = n - _first(lambda k: self._head(reported, n, n - k) > failure, n)
+        middle, reach = self.estimate(reported, n), -float(ndtri(failure)) * self.deviation(n, 0.5)
+        low = _first(lambda k: self._tail(reported, n, k) > failure, n, middle - reach)
+        high = n - _first(lambda k: self._head(reported, n, n - k) > failure, n, n - middle - reach)
         return min(low, high), max(low, high)
 
     def _tail(self, reported: int, n: int, holders: int) -> float:
@@ -92,9 +94,16 @@ def hoeffding_size(error: Fraction, confidence: Fraction, gap: Fraction) -> int:
     return math.ceil(ln_up(2 / (1 - confidence)) / (2 * error**2 * gap**2))
 
 
-def _first(holds: Callable[[int], bool], most: int) -> int:
-    """The least k in 0..most where a condition that turns true once turns true; ``most`` where it never does."""
+def _first(holds: Callable[[int], bool], most: int, near: float) -> int:
+    """The least k in 0..most where a condition that turns true once turns true; ``most`` where it never does.
+
+    The search starts ``near`` and widens, because every look costs a sum; where it starts changes nothing else.
+    """
     low, high = 0, most
+    probe, step = max(min(math.floor(near), most - 1), 0), max(math.isqrt(most) // 32, 1)
+    while low <= probe < high:
+        low, high, probe = (low, probe, probe - step) if holds(probe) else (probe + 1, high, probe + step)
+        step *= 2
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle + 1, high)
@@ -102,8 +111,8 @@ def _first(holds: Callable[[int], bool], most: int) -> int:
 
 
 def _sum_reaches(target: int, first: tuple[int, float], second: tuple[int, float]) -> float:
-    """P(A + B ≥ target) for independent binomial variables A and B."""
-    n, p = first
+    """P(A + B ≥ target) for independent binomial variables A and B; the sum runs over the narrower one."""
+    (n, p), second = sorted((first, second), key=lambda one: one[0] * one[1] * (1 - one[1]))
     reach = math.ceil(_REACH * math.sqrt(n * p * (1 - p))) + 12 * _REACH
     centre = round(n * p)
     values = np.arange(max(centre - reach, 0), min(centre + reach, n) + 1)

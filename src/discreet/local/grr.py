@@ -1,0 +1,84 @@
+"""Generalised randomized response: the report is the answer itself, or another one.
+
+Promise. A report is the true category with probability e^ε/(e^ε + k - 1) and one given other category with probability
+1/(e^ε + k - 1): pure ε for every ε > 0 and every list of k ≥ 2 categories. The law, its proof and its sampling are
+those of `CategoricalResponse`; here it has terms and reports. Best where k < 3e^ε + 2.
+
+>>> party = GeneralizedResponse(1, ["red", "green", "blue"])
+>>> party.loss, party.terms.bytes_each
+(Pure(ε=1), 1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+
+import numpy as np
+
+from discreet.exact.ball import Ball
+from discreet.exact.grid import Integers
+from discreet.exact.rational import Number
+from discreet.local.frequency import FrequencyOracle
+from discreet.local.layout import Field, smallest_unsigned
+from discreet.local.terms import Terms
+from discreet.local.upload import Columns
+from discreet.mechanisms.categorical_response import CategoricalResponse
+from discreet.mechanisms.distribution import FiniteLaw
+from discreet.noise.source import Stream
+
+__all__ = ["GeneralizedResponse"]
+
+
+class GeneralizedResponse(FrequencyOracle):
+    """The position of one category, the true one or another."""
+
+    kind = "grr"
+
+    def __init__(self, epsilon: Number, categories: Iterable[Hashable]) -> None:
+        """Choose the price of a report and name the categories."""
+        super().__init__(epsilon, categories)
+        self.response = CategoricalResponse(self.epsilon, self.categories.names)
+
+    @classmethod
+    def truth(cls, p: Number, categories: Iterable[Hashable]) -> GeneralizedResponse:
+        """Truth with the rational probability ``p``, strictly between 1/k and 1; costs ln(p (k-1)/(1-p))."""
+        response = CategoricalResponse.truth(p, categories)
+        found = cls(response.loss.epsilon, categories)
+        found.response = response
+        return found
+
+    @classmethod
+    def _from_terms(cls, terms: Terms) -> GeneralizedResponse:
+        given = dict(terms.parameters)
+        names: Iterable[Hashable] = terms.domain  # type: ignore[assignment]  # a tuple: the caller checked
+        return cls.truth(given["truth"], names) if "truth" in given else cls(terms.epsilon, names)
+
+    @property
+    def _layout(self) -> tuple[Field, ...]:
+        return (Field("position", smallest_unsigned(len(self.categories))),)
+
+    @property
+    def _parameters(self) -> dict[str, str | int]:
+        truth = self.response.honesty.truth
+        return {} if truth is None else {"truth": str(truth)}
+
+    def rates(self) -> tuple[Ball, Ball, Ball]:
+        """e^ε/(e^ε + k - 1), 1/(e^ε + k - 1) and their difference."""
+        return self.response.honesty.rates()
+
+    def _draw(self, codes: Integers, stream: Stream) -> Columns:
+        field = self._layout[0]
+        return {field.name: self.response.respond(codes, stream).astype(field.dtype)}
+
+    def law(self, value: Hashable) -> FiniteLaw:
+        """Each position with its probability."""
+        names = self.categories.names
+        law = self.response.distribution(names[self._code(value)])
+        return FiniteLaw(tuple(range(len(names))), tuple(map(law.mass, names)))
+
+    def supports(self, columns: Columns) -> Integers:
+        """How many reports name each category."""
+        return np.bincount(columns["position"], minlength=len(self.categories))
+
+    def _are_possible(self, columns: Columns) -> bool:
+        return int(columns["position"].max(initial=0)) < len(self.categories)
