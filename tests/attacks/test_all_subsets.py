@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.attacks.methods.all_subsets import MOST_PEOPLE, all_subset_sums, consistent_people
@@ -28,6 +28,7 @@ def test_noise_of_n_over_401_hides_nobody(people):
     np.testing.assert_array_equal(consistent_people(answers, bound), bits)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 10), st.floats(0, 3), st.integers(0, 10**6))
 def test_the_found_people_fit_every_answer_and_are_within_four_times_the_bound(people, bound, seed):
     chance = experiment(seed)
@@ -35,7 +36,7 @@ def test_the_found_people_fit_every_answer_and_are_within_four_times_the_bound(p
     answers = all_subset_sums(bits) + chance.uniform(-bound, bound, 2**people)
     found = consistent_people(answers, bound)
     assert np.abs(all_subset_sums(found) - answers).max() <= bound + 1e-8
-    assert (found != bits).sum() <= 4 * bound
+    assert (found != bits).sum() <= 4 * (bound + 1e-8)
 
 
 def test_the_theorem_is_tight():
@@ -48,6 +49,7 @@ def test_the_theorem_is_tight():
         consistent_people(answers, 0.4)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 5), st.floats(0, 1.2), st.integers(0, 10**6))
 def test_the_search_finds_somebody_exactly_where_trying_everybody_does(people, bound, seed):
     answers = experiment(seed).integers(0, 2, 2**people) * experiment(seed + 1).uniform(0, people, 2**people)
