@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.attacks.defence import Defence
+from discreet.attacks.defences.curator import CuratorDefence
 from discreet.attacks.defences.raw import ExactView, RawStatistics
 from discreet.attacks.methods.reconstruction_attack import Reconstruction
 from discreet.attacks.people import People
@@ -73,3 +74,10 @@ def test_half_of_the_answers_is_enough_and_a_few_are_used_as_far_as_they_go():
 def test_noise_that_covers_everything_leaves_guessing():
     """False alarms: 1e-7, by `assert_tells_nothing`."""
     assert_tells_nothing(Scene.of(Reconstruction(), crowd()).run(Noisy(1e4)))
+
+
+def test_a_curator_whose_budget_hides_nothing_answers_about_the_same_halves():
+    """The halves are arithmetic in SQL here and in NumPy there. Noise of a thousandth never moves a count."""
+    score = Scene.of(Reconstruction(), crowd(10)).run(CuratorDefence(100_000))
+    assert score.right.rate == 1
+    assert score.asked == 40

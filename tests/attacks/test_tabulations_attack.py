@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from discreet.attacks.defences.curator import CuratorDefence
 from discreet.attacks.defences.raw import RawStatistics
 from discreet.attacks.methods.tabulations_attack import TwoWayTables
 from discreet.attacks.scene import Scene
@@ -29,3 +30,10 @@ def test_exact_tables_of_two_columns_show_nearly_everybody():
 def test_noise_that_covers_the_cells_leaves_guessing():
     """False alarms: 1e-7, by `assert_tells_nothing`; with noise of 1,000 on counts below 100 nothing is told."""
     assert_tells_nothing(Scene.of(TwoWayTables(), crowd()).run(Noisy(1e3)))
+
+
+def test_a_curator_whose_budget_hides_nothing_shows_the_same_people_and_a_small_one_shows_nobody():
+    """False alarms: 1e-7 for the small budget, by `assert_tells_nothing`; noise of a thousandth never moves a count."""
+    scene = Scene.of(TwoWayTables(), crowd(2000))
+    assert scene.run(CuratorDefence(100_000)).right.rate > 0.8
+    assert_tells_nothing(scene.run(CuratorDefence("1/1000")))

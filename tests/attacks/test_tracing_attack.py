@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.attacks.attack import Guesses
+from discreet.attacks.defences.curator import CuratorDefence
 from discreet.attacks.defences.raw import RawStatistics
 from discreet.attacks.methods.count_likelihood import log_odds_of_member
 from discreet.attacks.methods.tracing_attack import Tracing
@@ -70,3 +71,10 @@ def test_an_empty_cell_rules_a_person_out_and_noise_takes_the_certainty_away():
     assert sure == -20
     assert -2 < unsure < 0
     assert blind == pytest.approx(0, abs=0.01)
+
+
+def test_a_curator_whose_budget_hides_nothing_shows_who_is_there_and_a_small_one_does_not():
+    """False alarms: 1e-7 for the small budget, by `assert_tells_nothing`; noise of a thousandth never moves a count."""
+    scene = Scene.of(Tracing(), crowd(2000))
+    assert scene.run(CuratorDefence(100_000)).right.rate > 0.9
+    assert_tells_nothing(scene.run(CuratorDefence("1/1000")))
