@@ -33,6 +33,8 @@ from discreet.query import statement as statement_module
 from discreet.query.measure import Measured, Run
 from discreet.query.onlooker import Onlooker
 from discreet.query.plan import BlockPlan
+from tests.audit.replayed_fixtures import QUESTIONS as FIXTURES
+from tests.audit.replayed_fixtures import replayed
 
 Patch = pytest.MonkeyPatch
 
@@ -94,6 +96,22 @@ def test_the_door_as_it_is_tells_no_neighbours_apart(neighbours: Neighbours, bud
     assert lines[REFUSED_ALWAYS].refusal is not None
     assert lines["SELECT COUNT(*) FROM visits"].claimed == 0  # asked before
     assert lines["SELECT 1 AS one"].claimed is None
+
+
+@pytest.mark.parametrize("relation", Neighbours)
+def test_the_questions_of_the_projects_own_fixtures_tell_nothing(relation: Neighbours) -> None:
+    """Some of them; all are replayed in ``make soak``."""
+    questions = FIXTURES[relation]
+    report = replayed(relation, questions[:: max(len(questions) // 12, 1)])
+    assert report.is_sound, str(report)
+    assert any(line.observed for line in report.lines)
+
+
+def test_a_neighbour_of_another_relation_is_found_out() -> None:
+    """Under add-remove-one a replaced person is two steps away, and costs up to twice the price."""
+    people = [("someone replaced", [(ROWS.set_column(1, "ward", pa.array(["c"] * ROWS.num_rows)), policy())])]
+    report = replay_worlds([(ROWS, policy())], people, [BY_WARD], epsilon="0.5")
+    assert {finding.words for finding in report.findings} >= {TOO_FAR, "one person costs more than was charged"}
 
 
 def test_one_person_who_counts_in_full_costs_exactly_what_was_charged() -> None:

@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from discreet.privacy.neighbours import Neighbours
+from tests.audit.replayed_fixtures import QUESTIONS, replayed
 from tests.curator.auditing import audit
 from tests.curator.trials import TRIALS
 from tests.soak.double_spend import spend_together
@@ -38,6 +40,14 @@ def audited(name: str, folder: Path, tick: Callable[[], None]) -> str:
     return f"proved ε ≥ {found.certified:.3f}, charged {found.charged:.3f}, {found.answers:,} answers"
 
 
+def replayed_all(relation: Neighbours, folder: Path, tick: Callable[[], None]) -> str:
+    """Every question of the fixtures, to a table and a neighbour of it."""
+    report = replayed(relation, QUESTIONS[relation])
+    tick()
+    assert report.is_sound, str(report)
+    return report.headline
+
+
 CHECKS: list[tuple[str, int, Check]] = [
     (
         f"10,000 requests from {PROCESSES} processes, budget for 100",
@@ -47,6 +57,7 @@ CHECKS: list[tuple[str, int, Check]] = [
     ("kill -9 at random while charging", 80, lambda folder, tick: kill_askers(folder, 80, tick)),
     ("kill -9 while asking: 48 at steps, 12 at random", 60, lambda folder, tick: kill_curators(folder, 48, 12, tick)),
     ("kill -9 while taking in: 40 at steps, 20 at random", 60, lambda folder, tick: kill_ingests(folder, 40, 20, tick)),
+    *((f"replay: {relation}", 1, partial(replayed_all, relation)) for relation in Neighbours),
     *((f"audit: {name}", 1, partial(audited, name)) for name in TRIALS),
 ]
 

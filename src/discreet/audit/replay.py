@@ -87,9 +87,9 @@ class ReplayReport:
     """Claimed against observed for every question, and whatever tells neighbours apart."""
 
     table: str
-    """Whose neighbours were tried."""
+    """The protected tables whose neighbours were tried."""
     relation: str
-    """What neighbours are."""
+    """What neighbours of them are."""
     neighbours: tuple[str, ...]
     """How each differed."""
     lines: tuple[ReplayLine, ...]
@@ -196,8 +196,10 @@ def replay_worlds(
         for found in compared(base, session)
     ]
     lines = tuple(_line(base, sessions, place) for place in range(len(questions)))
-    policy = world[-1][1]
-    return ReplayReport(policy.name, str(policy.neighbours), tuple(sessions), lines, tuple(findings), tuple(skipped))
+    protected = [policy for _, policy in world if not policy.public]
+    names = ", ".join(policy.name for policy in protected)
+    relations = " or ".join(sorted({str(policy.neighbours) for policy in protected}))
+    return ReplayReport(names, relations, tuple(sessions), lines, tuple(findings), tuple(skipped))
 
 
 def _unlike(words: str, taken: dict[str, Session]) -> str:
