@@ -15,7 +15,7 @@ from discreet.attacks.methods import linear_program
 from discreet.attacks.methods.least_squares import NormalEquations, expected_accuracy, shrunken_least_squares
 from discreet.attacks.methods.reconstruction import reconstruct
 from discreet.attacks.methods.subset_queries import SubsetQueries, random_subsets
-from discreet.errors import InvalidValue, OutOfReach
+from discreet.errors import InvalidType, InvalidValue, OutOfReach
 from discreet.noise.experiment import experiment
 
 METHODS = ["least squares", "box", "linear program", "greatest error", "within bound"]
@@ -168,6 +168,12 @@ class TestShrunken:
 def test_bad_input_is_refused_in_a_sentence(queries, answers, options, said):
     with pytest.raises(InvalidValue, match=said):
         reconstruct(queries, answers, **options)
+
+
+@pytest.mark.parametrize("answers", [["a", "b", "c"], [[1], [1, 2], [3]], [None, {}, 1]])
+def test_answers_that_are_no_numbers_are_refused(answers):
+    with pytest.raises(InvalidType, match="answers must be numbers"):
+        reconstruct(np.eye(3), answers)
 
 
 def test_a_bound_of_zero_is_a_bound():

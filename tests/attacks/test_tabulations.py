@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from discreet.attacks.methods import integer_program, tabulations
 from discreet.attacks.methods.integer_program import IntegerProgram
 from discreet.attacks.methods.tabulations import Block, Tabulated, reconstruct_block
-from discreet.errors import InvalidValue, OutOfReach
+from discreet.errors import InvalidInput, InvalidValue, OutOfReach
 
 CENSUS = {"age": range(116), "sex": "FM", "race": "BW", "married": "SM"}
 PUBLISHED = [
@@ -130,7 +130,6 @@ def test_counts_alone_need_nothing_measured():
         ([Tabulated({}, 2)], {"age": range(1000), "id": range(1000)}, "age", "got 1000000; group values together"),
         ([Tabulated({}, 2, median=1.3)], SMALL, "age", "no people have all of them"),
         ([Tabulated({}, 3, median=1.5)], SMALL, "age", "no people have all of them"),
-        ([Tabulated({}, 2, mean=float("nan"))], SMALL, "age", "mean must be"),
     ],
 )
 def test_bad_statistics_are_refused_in_a_sentence(statistics, domain, measured, said):
@@ -139,11 +138,29 @@ def test_bad_statistics_are_refused_in_a_sentence(statistics, domain, measured, 
 
 
 @pytest.mark.parametrize(
-    "options", [{"count": -1}, {"most": -1}, {"mean": 3}, {"median": 3}, {"mean": 3, "count": 0}, {"decimals": -1}]
+    ("options", "said"),
+    [
+        ({"count": -1}, "count must be"),
+        ({"count": 2.5}, "count must be an integer"),
+        ({"most": -1}, "most must be"),
+        ({"decimals": -1}, "decimals must be"),
+        ({"mean": 3}, "come with the number of its people"),
+        ({"median": 3}, "come with the number of its people"),
+        ({"mean": 3, "count": 0}, "come with the number of its people"),
+        ({"mean": float("nan"), "count": 2}, "mean must be"),
+        ({"median": [3], "count": 2}, "median must be"),
+    ],
 )
-def test_a_statistic_that_cannot_be_is_refused(options):
-    with pytest.raises(InvalidValue):
+def test_a_statistic_that_cannot_be_is_refused(options, said):
+    with pytest.raises(InvalidInput, match=said):
         Tabulated({}, **options)
+
+
+def test_certain_records_come_in_the_order_of_the_domain():
+    block = reconstruct_block(
+        [Tabulated({}, 2), Tabulated({"age": 8}, 1), Tabulated({"age": 84}, 1)], {"age": range(99)}
+    )
+    assert block.certain == ((8,), (84,))
 
 
 def test_most_must_be_at_least_one():

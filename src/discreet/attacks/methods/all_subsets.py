@@ -18,7 +18,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from discreet.attacks.methods.subset_queries import Floats
+from discreet.attacks.methods.floats import Floats, finite_floats, floats
 from discreet.errors import InvalidValue
 
 __all__ = ["MOST_PEOPLE", "all_subset_sums", "consistent_people"]
@@ -31,14 +31,14 @@ _ROUNDING = 1e-9
 def all_subset_sums(people: npt.ArrayLike) -> Floats:
     """The exact answer for every subset: subset S has the number Σ 2^i over its people i."""
     sums = np.zeros(1)
-    for person in _counted(np.asarray(people, np.float64)):
+    for person in _counted(floats(people, "people")):
         sums = np.concatenate([sums, sums + person])
     return sums
 
 
 def consistent_people(answers: npt.ArrayLike, bound: float) -> npt.NDArray[np.bool_]:
     """Bits that fit the answers about all subsets, each within ``bound``; the search is complete."""
-    given = np.asarray(answers, np.float64)
+    given = finite_floats(answers, "answers")
     people = _people_of(given)
     if not (np.isfinite(bound) and bound >= 0):
         raise InvalidValue("bound must be a number that is not negative", bound)
@@ -67,8 +67,6 @@ def _people_of(given: Floats) -> int:
     if given.ndim != 1 or given.size < 2 or given.size & (given.size - 1):
         rule = "answers must be given for every subset, 2^n of them for n people"
         raise InvalidValue(rule, f"<shape {given.shape}>")
-    if not np.isfinite(given).all():
-        raise InvalidValue("answers must be finite numbers", "<NaN or infinity>")
     return len(_counted(np.zeros(given.size.bit_length() - 1)))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import logsumexp
 from scipy.stats import poisson
 
-from discreet.attacks.methods.subset_queries import Floats
+from discreet.attacks.methods.floats import Floats
 
 __all__ = ["log_odds_of_member"]
 

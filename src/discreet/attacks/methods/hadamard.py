@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from discreet.attacks.methods.subset_queries import Floats
+from discreet.attacks.methods.floats import Floats, finite_floats, floats
 from discreet.errors import InvalidValue
 
 __all__ = ["expected_accuracy_of_signed_sums", "rebuilt_from_signed_sums", "signed_sums"]
@@ -31,7 +31,7 @@ __all__ = ["expected_accuracy_of_signed_sums", "rebuilt_from_signed_sums", "sign
 
 def signed_sums(values: npt.ArrayLike) -> Floats:
     """The exact answer to every question: H times the values, in n log n steps."""
-    sums = np.array(values, np.float64)
+    sums = floats(values, "values").copy()
     if sums.ndim != 1 or sums.size == 0 or sums.size & (sums.size - 1):
         raise InvalidValue("the number of people must be a power of two", f"<shape {sums.shape}>", "fill up with zeros")
     width = 1
@@ -44,9 +44,7 @@ def signed_sums(values: npt.ArrayLike) -> Floats:
 
 def rebuilt_from_signed_sums(answers: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     """Every person, from exact or noisy answers to all questions."""
-    given = np.asarray(answers, np.float64)
-    if not np.isfinite(given).all():
-        raise InvalidValue("answers must be finite numbers", "<NaN or infinity>")
+    given = finite_floats(answers, "answers")
     return np.asarray(signed_sums(given) / given.size > 0.5)
 
 

@@ -16,7 +16,8 @@ from scipy.optimize import fmin_l_bfgs_b
 from scipy.sparse.linalg import LinearOperator, lsmr
 from scipy.special import ndtr
 
-from discreet.attacks.methods.subset_queries import Floats, SubsetQueries
+from discreet.attacks.methods.floats import Floats
+from discreet.attacks.methods.subset_queries import SubsetQueries
 from discreet.errors import InvalidValue
 
 __all__ = [

@@ -12,7 +12,8 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from discreet.attacks.methods.subset_queries import Floats, SubsetQueries
+from discreet.attacks.methods.floats import Floats
+from discreet.attacks.methods.subset_queries import SubsetQueries
 from discreet.errors import InvalidValue, OutOfReach
 
 __all__ = ["least_greatest_error", "least_total_error", "within_bound"]

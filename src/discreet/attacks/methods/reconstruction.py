@@ -19,9 +19,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from discreet.attacks.methods.floats import Floats, finite_floats
 from discreet.attacks.methods.least_squares import boxed_least_squares, least_squares
 from discreet.attacks.methods.linear_program import least_greatest_error, least_total_error, within_bound
-from discreet.attacks.methods.subset_queries import Floats, SubsetQueries
+from discreet.attacks.methods.subset_queries import SubsetQueries
 from discreet.errors import InvalidValue
 
 __all__ = ["Method", "Rebuilt", "reconstruct"]
@@ -76,12 +77,9 @@ def _fitted(asked: SubsetQueries, given: Floats, method: str, bound: float | Non
 
 
 def _checked_answers(asked: SubsetQueries, answers: npt.ArrayLike) -> Floats:
-    given = np.asarray(answers, np.float64)
+    given = finite_floats(answers, "answers", "leave out the queries that were refused")
     if given.shape != (asked.questions,):
         raise InvalidValue(f"answers must be one for each of the {asked.questions} queries", f"<shape {given.shape}>")
-    if not np.isfinite(given).all():
-        remedy = "leave out the queries that were refused"
-        raise InvalidValue("answers must be finite numbers", "<NaN or infinity>", remedy)
     if asked.questions < asked.people:
         rule = f"queries must be at least as many as the {asked.people} people"
         raise InvalidValue(rule, asked.questions, "with fewer, many tables fit equally well")

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from discreet.attacks.attack import Attack, Goal, Guesses, Knowledge
+from discreet.attacks.methods.floats import Floats
 from discreet.attacks.methods.least_squares import shrunken_least_squares
-from discreet.attacks.methods.subset_queries import Floats, SubsetQueries
+from discreet.attacks.methods.subset_queries import SubsetQueries
 from discreet.attacks.parts import AnyOf, Side
 from discreet.attacks.people import Codes
 from discreet.attacks.question import Question

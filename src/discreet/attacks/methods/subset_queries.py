@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from discreet.attacks.methods.floats import Floats
 from discreet.errors import InvalidValue
 from discreet.noise.experiment import Chance
 
-__all__ = ["Floats", "SubsetQueries", "random_subsets"]
+__all__ = ["SubsetQueries", "random_subsets"]
 
-Floats = npt.NDArray[np.float64]
 _FEW_ROWS = 512  # a block of floats that stays in the cache
 _MANY_ROWS = 4096  # counts up to 2^24 are exact in single precision
 

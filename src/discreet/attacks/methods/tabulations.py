@@ -51,7 +51,7 @@ class Block:
     def certain(self) -> tuple[Record, ...]:
         """The records that are in all blocks that were found; a fact about the people where the search is complete."""
         common = reduce(and_, (Counter(records) for records in self.solutions))
-        return tuple(sorted(common.elements(), key=repr))
+        return tuple(common.elements())
 
     def __str__(self) -> str:
         if self.is_unique:

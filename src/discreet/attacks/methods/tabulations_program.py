@@ -18,7 +18,7 @@ import numpy.typing as npt
 from discreet.attacks.methods.integer_program import IntegerProgram
 from discreet.attacks.people import Codes
 from discreet.errors import InvalidValue, OutOfReach
-from discreet.exact.rational import Number, rational
+from discreet.exact.rational import Number, integer, rational
 
 __all__ = ["BlockProgram", "Tabulated"]
 
@@ -43,9 +43,12 @@ class Tabulated:
     """To how many decimals the mean was rounded."""
 
     def __post_init__(self) -> None:
-        for name, value in (("count", self.count), ("most", self.most), ("decimals", self.decimals)):
-            if value is not None and value < 0:
-                raise InvalidValue(f"{name} must not be negative", value)
+        for name, whole in (("count", self.count), ("most", self.most), ("decimals", self.decimals)):
+            if whole is not None:
+                integer(whole, name, least=0)
+        for name, number in (("median", self.median), ("mean", self.mean)):
+            if number is not None:
+                rational(number, name)
         if self._is_measured and not self.count:
             rule = "a median or a mean must come with the number of its people, at least one"
             raise InvalidValue(rule, self.count, "give count= as well")

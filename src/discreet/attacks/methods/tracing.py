@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from discreet.attacks.methods.subset_queries import Floats
+from discreet.attacks.methods.floats import Floats, finite_floats, floats
 from discreet.errors import InvalidValue
 
 __all__ = ["TracingMethod", "trace"]
@@ -58,13 +58,11 @@ def trace(
 
 
 def _checked(means: npt.ArrayLike, reference: npt.ArrayLike, profiles: npt.ArrayLike) -> tuple[Floats, Floats, Floats]:
-    q, p = np.asarray(means, np.float64), np.asarray(reference, np.float64)
-    y = np.asarray(profiles, np.float64)
+    q = finite_floats(means, "means", "leave out what was refused")
+    p, y = floats(reference, "shares of the reference"), floats(profiles, "profiles")
     if q.ndim != 1 or q.shape != p.shape or y.ndim != 2 or y.shape[1] != q.size or not q.size:
         rule = "means and reference must have a number for each attribute, and profiles a row for each person"
         raise InvalidValue(rule, f"<shapes {q.shape}, {p.shape}, {y.shape}>")
-    if not np.isfinite(q).all():
-        raise InvalidValue("means must be finite numbers", "<NaN or infinity>", "leave out what was refused")
     if not ((p > 0) & (p < 1)).all():
         remedy = "leave out attributes that nobody or everybody has"
         raise InvalidValue("shares of the reference must lie strictly between 0 and 1", "<others>", remedy)

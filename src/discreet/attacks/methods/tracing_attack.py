@@ -16,7 +16,7 @@ import numpy as np
 from discreet.attacks.attack import Attack, Goal, Guesses, Knowledge
 from discreet.attacks.methods.count_likelihood import log_odds_of_member
 from discreet.attacks.methods.cross_tables import crossed
-from discreet.attacks.methods.subset_queries import Floats
+from discreet.attacks.methods.floats import Floats
 from discreet.attacks.parts import Value
 from discreet.attacks.people import Codes, People
 from discreet.attacks.question import Question

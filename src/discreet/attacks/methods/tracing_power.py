@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 
-from discreet.attacks.methods.subset_queries import Floats
+from discreet.attacks.methods.floats import Floats, floats
 from discreet.attacks.methods.tracing import TracingMethod, trace
 from discreet.errors import InvalidValue
 from discreet.evidence.proportion import Proportion
@@ -169,7 +169,7 @@ def _sum(parts: Sequence[Proportion]) -> Proportion:
 
 
 def _scores(values: npt.ArrayLike) -> Floats:
-    found = np.asarray(values, np.float64)
+    found = floats(values, "scores")
     if found.ndim != 1 or not found.size or np.isnan(found).any():
         raise InvalidValue("scores must be a list of numbers, at least one", f"<shape {found.shape}>")
     return found
