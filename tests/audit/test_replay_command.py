@@ -43,6 +43,15 @@ def test_an_owner_replays_questions_and_keeps_the_report(files: tuple[str, str],
     assert QUESTION in page.read_text(encoding="utf-8")
 
 
+def test_answers_are_audited_from_draws_as_well(files: tuple[str, str]) -> None:
+    """False alarm: 1e-6."""
+    options = ["--sql", "SELECT COUNT(*) FROM visits", "--neighbours", "1", "--draws", "200", "--json", "-"]
+    found = CliRunner().invoke(app, ["replay", *files, *options])
+    assert found.exit_code == 0, found.output
+    (audit,) = json.loads(found.output)["audits"]
+    assert audit["draws"] == 200
+
+
 def test_a_violation_leaves_with_one(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure_module, "sums_of", lambda plan: ("SELECT error('a row')", []))
     found = CliRunner().invoke(app, ["replay", *files, "--sql", QUESTION, "--neighbours", "1", "--json", "-"])

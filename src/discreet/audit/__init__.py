@@ -8,6 +8,7 @@
 
 from discreet.audit.audit import FAMILIES, audit, audit_case, audit_laws
 from discreet.audit.case import Case
+from discreet.audit.door import door
 from discreet.audit.exact_check import ExactCheck
 from discreet.audit.family import Family, Learning, Score
 from discreet.audit.gallery import BROKEN, Exhibit
@@ -47,6 +48,7 @@ __all__ = [
     "audit",
     "audit_case",
     "audit_laws",
+    "door",
     "house",
     "house_case",
     "lattice",

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from discreet.cli.output import console, refusals, whisper
 from discreet.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from discreet.audit.replay import ReplayReport
+    from discreet.audit.report import AuditReport
 
 __all__ = ["replay"]
 
@@ -25,6 +29,7 @@ def replay(
     questions: Annotated[Path | None, typer.Option(help="A file of questions, each ended by a semicolon.")] = None,
     epsilon: Annotated[str, typer.Option(help="The price of each question.")] = "0.1",
     neighbours: Annotated[int | None, typer.Option(help="How many neighbouring tables to try; 8 by default.")] = None,
+    draws: Annotated[int | None, typer.Option(help="Also audit every answer, from so many draws.")] = None,
     table: Annotated[str | None, typer.Option(help="Which table of a DuckDB file to read.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="What separates the fields of a CSV file.")] = None,
     json: Annotated[str | None, typer.Option("--json", help="Write the report as JSON; - prints it.")] = None,
@@ -49,17 +54,32 @@ def replay(
         source, asked = source_of(file, table, delimiter), _asked(sql, questions)
         with _told(is_quiet) as told:
             report = run(source, policy, asked, epsilon=epsilon, neighbours=neighbours, told=told)
-        views = {figures: report.to_json, html: report.to_html}
+        audits = [] if draws is None else _audits(source, policy, report, epsilon, draws)
+        views = {figures: lambda: _json(report, audits), html: report.to_html}
         texts = {path: view() for path, view in views.items() if path is not None}
         write_texts(texts)
         if is_quiet:
-            typer.echo(report.to_json())
+            typer.echo(_json(report, audits))
         else:
-            console.print(report)
+            console.print(report, *audits, sep="\n")
             for path in texts:
                 whisper(f"wrote {path}")
-        if not report.is_sound:
+        if not report.is_sound or any(found.violated for found in audits):
             raise typer.Exit(_VIOLATION)
+
+
+def _audits(source: Any, policy: Path, report: ReplayReport, epsilon: str, draws: int) -> list[AuditReport]:
+    """Each answered question from draws, on the neighbour that it moves most."""
+    from discreet.audit.door import door
+
+    answered = [line.question for line in report.lines if line.claimed]
+    return [door(source, policy, sql, epsilon=epsilon, draws=draws) for sql in dict.fromkeys(answered)]
+
+
+def _json(report: ReplayReport, audits: list[AuditReport]) -> str:
+    from json import dumps
+
+    return dumps(report.to_dict() | {"audits": [found.to_dict() for found in audits]}, ensure_ascii=False, indent=2)
 
 
 def _asked(sql: list[str] | None, questions: Path | None) -> list[str]:
