@@ -53,5 +53,5 @@ class Roles:
             role = self.of(len(one), before)
             before += len(one)
             for part, chosen in ((teaching, role == 0), (choosing, role == 1), (proving, role >= 2)):
-                part.append(one[chosen] if isinstance(one, np.ndarray) else list(compress(one, chosen.tolist())))
+                part.append(list(compress(one, chosen.tolist())) if isinstance(one, list) else one[chosen])
         return teaching, choosing, proving

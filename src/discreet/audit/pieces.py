@@ -11,11 +11,12 @@ import numpy.typing as npt
 
 from discreet.audit.canonical import canonical
 from discreet.errors import InvalidType, InvalidValue
+from discreet.mechanisms.many import Many
 
 __all__ = ["Piece", "as_objects", "batch_piece", "joined", "piece"]
 
-Piece: TypeAlias = npt.NDArray[Any] | list[Any]
-"""One answer per entry, or per row of an array of two dimensions."""
+Piece: TypeAlias = npt.NDArray[Any] | list[Any] | Many
+"""One answer per entry, or per row of an array of two dimensions; `Many` where few outcomes are different."""
 
 _NUMBERS = (int, float, bool, np.float64, np.int64, np.bool_)
 _AS_THEY_ARE = (str, bytes, type(None))
@@ -24,6 +25,8 @@ _HASHED_AS_THEY_ARE = {bool, int, str, bytes, type(None)}
 
 def batch_piece(answers: Any, size: int) -> Piece:
     """What a batched function returned, checked: as many answers as it was asked for."""
+    if isinstance(answers, Many) and len(answers) == size:
+        return _many(answers)
     if isinstance(answers, (str, bytes)) or not hasattr(answers, "__len__") or not hasattr(answers, "__getitem__"):
         rule = "a batched function must return a sequence of answers"
         raise InvalidType(rule, f"<a {type(answers).__name__}>", "without Batched, it is called once for each answer")
@@ -32,6 +35,14 @@ def batch_piece(answers: Any, size: int) -> Piece:
     if isinstance(answers, np.ndarray) and answers.ndim <= 2 and answers.dtype.kind in "biuf":
         return _plain(answers)
     return piece(answers.tolist() if isinstance(answers, np.ndarray) else list(answers))
+
+
+def _many(answers: Many) -> Piece:
+    """Numbers as an array; other answers as canonical outcomes."""
+    different = piece(list(answers.different))
+    if isinstance(different, np.ndarray) and different.ndim == 1:
+        return np.asarray(different[answers.places])
+    return Many(as_objects(different), answers.places)
 
 
 def piece(answers: list[Any]) -> Piece:
@@ -77,14 +88,18 @@ def _rows(answers: list[Any]) -> Piece:
 
 
 def joined(pieces: Sequence[Piece]) -> list[Piece]:
-    """The same pieces in one form: all arrays of one kind and width, or all lists."""
+    """The same pieces in one form: all arrays of one kind and width, all of few outcomes, or all lists."""
     arrays = [one for one in pieces if isinstance(one, np.ndarray)]
     forms = {(one.dtype.kind, one.shape[1:]) for one in arrays if len(one)}
     if len(arrays) == len(pieces) and len(forms) == 1:
         return [one for one in arrays if len(one)]
+    if all(isinstance(one, Many) for one in pieces):
+        return [one for one in pieces if len(one)]
     return [as_objects(one) for one in pieces if len(one)]
 
 
 def as_objects(one: Piece) -> list[Any]:
     """A piece as a list of canonical outcomes."""
-    return [canonical(answer) for answer in one.tolist()] if isinstance(one, np.ndarray) else one
+    if isinstance(one, np.ndarray):
+        return [canonical(answer) for answer in one.tolist()]
+    return list(one) if isinstance(one, Many) else one

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from discreet.audit.canonical import key_of
 from discreet.audit.outcomes import Outcomes
 from discreet.audit.pieces import Piece, as_objects, joined
+from discreet.mechanisms.many import Many, coded_rows
 
 __all__ = ["Tally", "tally"]
 
@@ -40,16 +41,18 @@ def tally(groups: Sequence[Sequence[Piece]]) -> Tally:
     flat = [one for group in groups for one in group]
     if not any(map(len, flat)):
         return Tally(Outcomes([]), np.zeros((len(groups), 0), np.int64))
-    if isinstance(joined(flat)[0], list):
-        return _of_objects([[x for one in group for x in as_objects(one)] for group in groups])
+    form = joined(flat)[0]
+    if isinstance(form, Many):
+        return _of_counted([_counted_places(group) for group in groups])
+    if isinstance(form, list):
+        return _of_counted([_counted([x for one in group for x in as_objects(one)]) for group in groups])
     ends = np.cumsum([0, *sizes])
-    empty = joined(flat)[0][:0]
+    empty = form[:0]
     arrays = [np.concatenate([empty, *(one for one in flat[start:stop] if len(one))]) for start, stop in pairwise(ends)]
     return _of_rows(arrays) if arrays[0].ndim > 1 else _of_scalars(arrays)
 
 
-def _of_objects(groups: list[list[Any]]) -> Tally:
-    counters = [_counted(group) for group in groups]
+def _of_counted(counters: list[dict[Any, tuple[Any, int]]]) -> Tally:
     places: dict[Any, int] = {}
     listed: list[Any] = []
     for counter in counters:
@@ -57,11 +60,24 @@ def _of_objects(groups: list[list[Any]]) -> Tally:
             if key not in places:
                 places[key] = len(listed)
                 listed.append(outcome)
-    counts = np.zeros((len(groups), len(listed)), np.int64)
+    counts = np.zeros((len(counters), len(listed)), np.int64)
     for row, counter in enumerate(counters):
         for key, (_, count) in counter.items():
             counts[row, places[key]] = count
     return Tally(Outcomes(listed), counts)
+
+
+def _counted_places(group: Sequence[Piece]) -> dict[Any, tuple[Any, int]]:
+    """Outcomes and counts by key, of pieces in which few are different."""
+    found: dict[Any, tuple[Any, int]] = {}
+    for one in group:
+        if isinstance(one, Many):
+            times = np.bincount(one.places, minlength=len(one.different))
+            for place in np.flatnonzero(times).tolist():
+                outcome = one.different[place]
+                key = key_of(outcome)
+                found[key] = (outcome, int(times[place]) + (found[key][1] if key in found else 0))
+    return found
 
 
 def _counted(group: list[Any]) -> dict[Any, tuple[Any, int]]:
@@ -117,6 +133,11 @@ def _ends(arrays: list[Array]) -> tuple[int, int]:
 def _of_rows(arrays: list[Array]) -> Tally:
     """Rows, each coded as one integer where that is possible; else every row counts as an outcome of its own."""
     together = np.concatenate(arrays)
+    ends = np.cumsum([0, *map(len, arrays)])
+    if together.dtype.kind in "bi":
+        different, places = coded_rows(together.astype(np.int64))
+        counts = np.stack([np.bincount(places[start:stop], minlength=len(different)) for start, stop in pairwise(ends)])
+        return Tally(Outcomes(different.astype(together.dtype)), counts)
     columns = [np.unique(_bits(together[:, k]), return_inverse=True) for k in range(together.shape[1])]
     if float(np.prod([len(values) for values, _ in columns], dtype=np.float64)) >= _MOST_CODES:
         return _all_different(arrays, together)
@@ -124,7 +145,6 @@ def _of_rows(arrays: list[Array]) -> Tally:
     for values, inverse in columns:
         codes = codes * len(values) + inverse
     first = np.unique(codes, return_index=True)[1]
-    ends = np.cumsum([0, *map(len, arrays)])
     coded = _of_scalars([codes[start:stop] for start, stop in pairwise(ends)])
     return Tally(Outcomes(together[first]), coded.counts)
 

@@ -28,6 +28,7 @@ from discreet.mechanisms.candidates import named_once
 from discreet.mechanisms.debias import MOST_REPORTS, Debias
 from discreet.mechanisms.distribution import Distribution, FiniteLaw, ProductLaw
 from discreet.mechanisms.honesty import Honesty
+from discreet.mechanisms.many import Many
 from discreet.mechanisms.measurement import Measurement
 from discreet.noise.law import open_probability
 from discreet.noise.source import SYSTEM, Source, Stream
@@ -82,11 +83,13 @@ class CategoricalResponse(Measurement):
         others += others >= truths
         return np.where(lies, others, truths)
 
-    def releases(self, value: Any, count: int, *, source: Source = SYSTEM) -> Any:
-        """``count`` independent reports for one true category, each at the full price: for audits and studies."""
-        if _is_many(value):
-            return super().releases(value, count, source=source)
-        return self.release([value] * count, source=source)
+    def releases(self, value: Any, count: int, *, source: Source = SYSTEM) -> Many:
+        """``count`` independent releases, each at the full price: for audits and studies."""
+        truths = self._positions(value)
+        reports = self.respond(np.tile(truths, count), source.open())
+        if not _is_many(value):
+            return Many(self.categories, reports)
+        return Many.of_rows(reports.reshape(count, len(truths)), lambda row: [self.categories[k] for k in row])
 
     def distribution(self, value: Any) -> Distribution:
         """The exact law of the report or, for several answers, of the reports side by side."""

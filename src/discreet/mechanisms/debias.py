@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import ndtri
-from scipy.stats import binom
 
 from discreet.errors import InvalidValue
 from discreet.evidence.proportion import Proportion
@@ -31,7 +31,7 @@ __all__ = ["MOST_REPORTS", "Debias", "hoeffding_size"]
 MOST_REPORTS = 2**62
 """No survey is larger, and a float holds the error of one that is as large."""
 
-_FLOAT_SLACK = 1e-9  # relative; the binomial tails below are good to about 1e-12
+_FLOAT_SLACK = 1e-9  # relative; the binomial tails below are good to about 1e-11
 _REACH = 12  # deviations of a binomial variable beyond which less than 1e-30 is left
 
 
@@ -66,7 +66,8 @@ class Debias:
     def interval(self, reported: int, n: int, confidence: Fraction) -> tuple[int, int]:
         """How many of these ``n`` have the property: all numbers that a two-sided exact test does not reject."""
         failure = float(1 - confidence) / 2 * (1 - _FLOAT_SLACK)
-        middle, reach = self.estimate(reported, n), -float(ndtri(failure)) * self.deviation(n, 0.5)
+        middle = self.estimate(reported, n)
+        reach = -float(ndtri(failure)) * self.deviation(n, min(max(middle / n, 0.0), 1.0))
         low = _first(lambda k: self._tail(reported, n, k) > failure, n, middle - reach)
         high = n - _first(lambda k: self._head(reported, n, n - k) > failure, n, n - middle - reach)
         return min(low, high), max(low, high)
@@ -100,7 +101,7 @@ def _first(holds: Callable[[int], bool], most: int, near: float) -> int:
     The search starts ``near`` and widens, because every look costs a sum; where it starts changes nothing else.
     """
     low, high = 0, most
-    probe, step = max(min(math.floor(near), most - 1), 0), max(math.isqrt(most) // 32, 1)
+    probe, step = max(min(math.floor(near), most - 1), 0), 1
     while low <= probe < high:
         low, high, probe = (low, probe, probe - step) if holds(probe) else (probe + 1, high, probe + step)
         step *= 2
@@ -111,9 +112,25 @@ def _first(holds: Callable[[int], bool], most: int, near: float) -> int:
 
 
 def _sum_reaches(target: int, first: tuple[int, float], second: tuple[int, float]) -> float:
-    """P(A + B ≥ target) for independent binomial variables A and B; the sum runs over the narrower one."""
-    (n, p), second = sorted((first, second), key=lambda one: one[0] * one[1] * (1 - one[1]))
+    """P(A + B ≥ target) for independent binomial variables A and B."""
+    (start, weights), (low, others) = _probabilities(*first), _probabilities(*second)
+    tails = np.append(np.cumsum(others[::-1])[::-1], 0.0)  # P(B ≥ low), P(B ≥ low + 1), …, 0
+    wanted = target - np.arange(start, start + len(weights)) - low
+    return float(np.sum(weights * tails[np.clip(wanted, 0, len(others))]))
+
+
+def _probabilities(n: int, p: float) -> tuple[int, npt.NDArray[np.float64]]:
+    """The least k of a window that holds all of Bin(n, p) but 1e-30, and the probabilities from there on.
+
+    From the likeliest k outwards each is its neighbour times a ratio, so an error of 2^-53 is made once per step.
+    """
+    centre = min(math.floor((n + 1) * p), n)
+    if not 0 < p < 1:
+        return centre, np.ones(1)
     reach = math.ceil(_REACH * math.sqrt(n * p * (1 - p))) + 12 * _REACH
-    centre = round(n * p)
-    values = np.arange(max(centre - reach, 0), min(centre + reach, n) + 1)
-    return float(np.sum(binom.pmf(values, n, p) * binom.sf(target - 1 - values, *second)))
+    up, down = np.arange(centre, min(centre + reach, n)), np.arange(centre, max(centre - reach, 0), -1)
+    odds = p / (1 - p)
+    rising = np.cumprod((n - up) / (up + 1) * odds)
+    falling = np.cumprod(down / (n - down + 1) / odds)
+    weights = np.concatenate([falling[::-1], [1.0], rising])
+    return centre - len(falling), weights / weights.sum()

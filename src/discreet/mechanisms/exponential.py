@@ -17,7 +17,6 @@ Greek     2.895e-07
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -25,7 +24,8 @@ from discreet.errors import InvalidValue
 from discreet.exact.ball import BITS, ln_up, working_precision
 from discreet.exact.rational import Number, integer
 from discreet.mechanisms.distribution import FiniteLaw
-from discreet.mechanisms.selection import ScoresByName, Selection, named
+from discreet.mechanisms.many import Many
+from discreet.mechanisms.selection import ScoresByName, Selection
 from discreet.noise.choice import GumbelChoice
 from discreet.noise.law import open_probability
 from discreet.noise.source import SYSTEM, Source
@@ -41,10 +41,10 @@ class Exponential(Selection):
         """The candidate that was chosen for these scores."""
         return self.releases(value, 1, source=source)[0]
 
-    def releases(self, value: ScoresByName, count: int, *, source: Source = SYSTEM) -> Sequence[Any]:
+    def releases(self, value: ScoresByName, count: int, *, source: Source = SYSTEM) -> Many:
         """``count`` independent choices for these scores, each at the full price: for audits and studies."""
         names, scores = self._named(value)
-        return named(names, GumbelChoice(scores, self.factor).sample(count, source))
+        return Many(names, GumbelChoice(scores, self.factor).sample(count, source))
 
     def distribution(self, value: ScoresByName) -> FiniteLaw:
         """The exact law of the choice for these scores."""

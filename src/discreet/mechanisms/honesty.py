@@ -10,15 +10,14 @@ Pure(ε=1.0987)
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidValue
-from discreet.exact.ball import BITS, Ball, ball, current_precision, floor_of, ln_up, round_up, working_precision
+from discreet.exact.ball import BITS, Ball, ball, current_precision, ln_up, round_up, working_precision
 from discreet.exact.rational import Number, integer, positive, rational
-from discreet.noise.bernoulli import threshold_of
+from discreet.noise.bernoulli import threshold_of, threshold_of_odds
 from discreet.noise.lazy import ThresholdAt, falls_below
 from discreet.noise.source import Stream
 from discreet.privacy.loss import Pure
@@ -34,7 +33,7 @@ class Honesty:
         self.answers = integer(answers, "answers", least=2, most=2**62)
         self.epsilon = epsilon
         self.truth = truth
-        self._lie = _priced_lie(epsilon, answers) if epsilon is not None else threshold_of(1 - (truth or Fraction(0)))
+        self.lie = _lie(epsilon, truth, Fraction(answers - 1))
 
     @classmethod
     def priced(cls, epsilon: Number, answers: int = 2) -> Honesty:
@@ -70,17 +69,9 @@ class Honesty:
 
     def lies(self, count: int, stream: Stream) -> npt.NDArray[np.bool_]:
         """For each of ``count`` respondents, whether to give another answer than the truth."""
-        return falls_below(stream.words(count), self._lie, stream)
+        return falls_below(stream.words(count), self.lie, stream)
 
 
-def _priced_lie(epsilon: Fraction, answers: int) -> ThresholdAt:
-    """floor(2^bits (k-1)/(e^ε + k-1)); never whole, because e^ε is transcendental for a rational ε ≠ 0."""
-    others = answers - 1
-
-    @cache
-    def at(bits: int) -> tuple[int, bool]:
-        if epsilon >= bits + answers.bit_length():  # (k-1) e^-ε < 2^-bits
-            return 0, False
-        return floor_of(lambda: others * Ball(2) ** bits / (ball(epsilon).exp() + others), bits + 64), False
-
-    return at
+def _lie(epsilon: Fraction | None, truth: Fraction | None, others: Fraction) -> ThresholdAt:
+    """(k-1)/(e^ε + k-1), or one less the truth."""
+    return threshold_of(1 - (truth or Fraction(0))) if epsilon is None else threshold_of_odds(epsilon, others)

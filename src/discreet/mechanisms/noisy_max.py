@@ -25,7 +25,8 @@ from discreet.exact.ball import BITS, Ball, ball, working_precision
 from discreet.exact.grid import Integers
 from discreet.exact.rational import Number
 from discreet.mechanisms.distribution import FiniteLaw
-from discreet.mechanisms.selection import ScoresByName, Selection, named
+from discreet.mechanisms.many import Many
+from discreet.mechanisms.selection import ScoresByName, Selection
 from discreet.mechanisms.turning_point import turning_point
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.law import is_at_least, open_probability
@@ -64,11 +65,11 @@ class NoisyMax(Selection):
         """The candidate whose noisy score is largest."""
         return self.releases(value, 1, source=source)[0]
 
-    def releases(self, value: ScoresByName, count: int, *, source: Source = SYSTEM) -> Sequence[Any]:
+    def releases(self, value: ScoresByName, count: int, *, source: Source = SYSTEM) -> Many:
         """``count`` independent choices for these scores, each at the full price: for audits and studies."""
         names, scores = self._whole(value)
         noise = self._law.draw(count * len(scores), source.open()).reshape(count, len(scores))
-        return named(names, np.argmax(scores + noise, axis=1))
+        return Many(names, np.argmax(scores + noise, axis=1))
 
     def distribution(self, value: ScoresByName) -> FiniteLaw:
         """The exact law of the choice, summed over the winner's noisy score; what is cut off is inside the balls."""

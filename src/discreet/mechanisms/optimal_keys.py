@@ -26,6 +26,7 @@ from discreet.exact.rational import Number
 from discreet.mechanisms.candidates import canonical
 from discreet.mechanisms.distribution import Distribution, FiniteLaw
 from discreet.mechanisms.key_selection import KeySelection, SurvivorsLaw, held_keys
+from discreet.mechanisms.many import Many
 from discreet.noise.bernoulli import threshold_of
 from discreet.noise.lazy import ThresholdAt, falls_below
 from discreet.noise.source import SYSTEM, Source
@@ -54,9 +55,10 @@ class OptimalKeySelection(KeySelection):
 
     def release(self, value: Any, *, source: Source = SYSTEM) -> list[Any]:
         """The keys that are shown, in an order that depends on the keys alone."""
-        return self.releases(value, 1, source=source)[0]
+        found: list[Any] = self.releases(value, 1, source=source)[0]
+        return found
 
-    def releases(self, value: Any, count: int, *, source: Source = SYSTEM) -> list[list[Any]]:
+    def releases(self, value: Any, count: int, *, source: Source = SYSTEM) -> Many:
         """``count`` independent answers, each at the full price: for audits and studies."""
         keys, counts = held_keys(value)
         stream = source.open()
@@ -68,7 +70,7 @@ class OptimalKeySelection(KeySelection):
             if len(alike):
                 threshold = self._curve.threshold(int(capped[alike[0]]))
                 shown[:, alike] = falls_below(words[:, alike].ravel(), threshold, stream).reshape(count, len(alike))
-        return [canonical(compress(keys, row)) for row in shown.tolist()]
+        return Many.of_rows(shown.astype(np.int64), lambda row: canonical(compress(keys, row)))
 
     def distribution(self, value: Any) -> Distribution:
         """The exact law for one key held by so many units, or for a whole mapping of keys to counts."""

@@ -17,13 +17,13 @@ purple  0.005295
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from discreet.exact.ball import BITS, working_precision
 from discreet.exact.rational import Number
 from discreet.mechanisms.distribution import FiniteLaw
-from discreet.mechanisms.selection import ScoresByName, Selection, named
+from discreet.mechanisms.many import Many
+from discreet.mechanisms.selection import ScoresByName, Selection
 from discreet.noise.choice import ExponentialChoice
 from discreet.noise.law import open_probability
 from discreet.noise.source import SYSTEM, Source
@@ -40,10 +40,10 @@ class PermuteAndFlip(Selection):
         """The candidate that was chosen for these scores."""
         return self.releases(value, 1, source=source)[0]
 
-    def releases(self, value: ScoresByName, count: int, *, source: Source = SYSTEM) -> Sequence[Any]:
+    def releases(self, value: ScoresByName, count: int, *, source: Source = SYSTEM) -> Many:
         """``count`` independent choices for these scores, each at the full price: for audits and studies."""
         names, scores = self._named(value)
-        return named(names, ExponentialChoice(scores, self.factor).sample(count, source))
+        return Many(names, ExponentialChoice(scores, self.factor).sample(count, source))
 
     def distribution(self, value: ScoresByName) -> FiniteLaw:
         """The exact law of the choice for these scores, in time quadratic in the number of candidates."""

@@ -13,7 +13,6 @@ from typing import Any
 
 from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.ball import BITS, Ball, working_precision
-from discreet.exact.grid import Integers
 from discreet.exact.rational import Number, integer, positive
 from discreet.mechanisms.candidates import canonical, named_once
 from discreet.mechanisms.distribution import FiniteLaw
@@ -25,15 +24,10 @@ from discreet.privacy.loss import Pure
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.sensitivity import Sensitivity
 
-__all__ = ["ScoresByName", "Selection", "named"]
+__all__ = ["ScoresByName", "Selection"]
 
 ScoresByName = ScoreLike | Mapping[Any, Number]
 """One score per candidate, in the order of the candidates or by name."""
-
-
-def named(names: Sequence[Hashable], places: Integers) -> Sequence[Any]:
-    """The candidates at these places."""
-    return [names[place] for place in places.tolist()]
 
 
 class Selection(Measurement):

@@ -30,6 +30,7 @@ from discreet.exact.ball import BITS, Ball, working_precision
 from discreet.exact.grid import LARGEST_STEPS, Grid, Integers
 from discreet.exact.rational import Number, integer, positive
 from discreet.mechanisms.distribution import FiniteLaw
+from discreet.mechanisms.many import Many
 from discreet.mechanisms.measurement import Measurement
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.law import open_probability
@@ -98,17 +99,20 @@ class AboveThreshold(Measurement):
 
     def release(self, value: npt.ArrayLike, *, source: Source = SYSTEM) -> list[bool]:
         """Whether each answer is above the threshold, up to and including the last positive that is allowed."""
-        return self.releases(value, 1, source=source)[0]
+        replies: list[bool] = self.releases(value, 1, source=source)[0]
+        return replies
 
-    def releases(self, value: npt.ArrayLike, count: int, *, source: Source = SYSTEM) -> list[list[bool]]:
+    def releases(self, value: npt.ArrayLike, count: int, *, source: Source = SYSTEM) -> Many:
         """The replies of ``count`` independent runs, each at the full price: for audits and studies."""
         answers = _whole_answers(value)
         stream = source.open()
         levels = self.threshold + self._threshold_law.draw(count, stream)
         noise = self._answer_law.draw(count * len(answers), stream).reshape(count, len(answers))
         above = answers + noise >= levels[:, None]
-        lengths = np.minimum((np.cumsum(above, axis=1) < self.cutoff).sum(axis=1) + 1, len(answers))
-        return [replies[:length] for replies, length in zip(above.tolist(), lengths.tolist(), strict=True)]
+        # After the last positive that is allowed nothing is said: -1.
+        is_over = np.cumsum(above, axis=1) - above >= self.cutoff
+        said = np.where(is_over, -1, above).astype(np.int64)
+        return Many.of_rows(said, lambda row: [reply == 1 for reply in row if reply >= 0])
 
     def distribution(self, value: npt.ArrayLike) -> FiniteLaw:
         """The exact law of the replies, for short lists, summed over the noise on the threshold.

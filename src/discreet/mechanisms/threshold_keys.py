@@ -18,12 +18,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from discreet.exact.ball import Ball, sqrt_up
 from discreet.exact.rational import Number
 from discreet.mechanisms.candidates import canonical
 from discreet.mechanisms.distribution import Distribution
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.key_selection import KeySelection, SurvivorsLaw, held_keys
+from discreet.mechanisms.many import Many
 from discreet.mechanisms.turning_point import turning_point
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.law import SymmetricLaw, is_at_least, open_probability
@@ -67,13 +70,15 @@ class _NoisyThreshold(KeySelection):
 
     def release(self, value: Any, *, source: Source = SYSTEM) -> dict[Any, int]:
         """The keys that pass, each with its noisy count, in an order that depends on the keys alone."""
-        return self.releases(value, 1, source=source)[0]
+        shown: dict[Any, int] = self.releases(value, 1, source=source)[0]
+        return shown
 
-    def releases(self, value: Any, count: int, *, source: Source = SYSTEM) -> list[dict[Any, int]]:
+    def releases(self, value: Any, count: int, *, source: Source = SYSTEM) -> Many:
         """``count`` independent answers, each at the full price: for audits and studies."""
         keys, counts = held_keys(value)
         noise = self.law.draw(count * len(keys), source.open()).reshape(count, len(keys))
-        return [self._passing(keys, noisy) for noisy in (counts + noise).tolist()]
+        passing = np.maximum(counts + noise, self.threshold - 1)
+        return Many.of_rows(passing, lambda row: self._passing(keys, row))
 
     def _passing(self, keys: list[Hashable], noisy: list[int]) -> dict[Any, int]:
         found = {key: count for key, count in zip(keys, noisy, strict=True) if count >= self.threshold}

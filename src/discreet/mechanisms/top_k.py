@@ -27,6 +27,7 @@ from discreet.exact.ball import BITS, Ball, ball, working_precision
 from discreet.exact.rational import Number, integer
 from discreet.mechanisms.distribution import FiniteLaw
 from discreet.mechanisms.exponential import worst_shortfall
+from discreet.mechanisms.many import Many
 from discreet.mechanisms.selection import ScoresByName, Selection
 from discreet.noise.choice import GumbelChoice
 from discreet.noise.law import open_probability
@@ -61,14 +62,15 @@ class TopK(Selection):
 
     def release(self, value: ScoresByName, *, source: Source = SYSTEM) -> tuple[Any, ...]:
         """The winners, best first."""
-        return self.releases(value, 1, source=source)[0]
+        winners: tuple[Any, ...] = self.releases(value, 1, source=source)[0]
+        return winners
 
-    def releases(self, value: ScoresByName, count: int, *, source: Source = SYSTEM) -> list[tuple[Any, ...]]:
+    def releases(self, value: ScoresByName, count: int, *, source: Source = SYSTEM) -> Many:
         """``count`` independent lists of winners, each at the full price: for audits and studies."""
         names, scores = self._named(value)
         self._check_enough(len(names))
         races = GumbelChoice(scores, self.factor).podiums(count, self.picks, source.open())
-        return [tuple(names[k] for k in race) for race in races.tolist()]
+        return Many.of_rows(races, lambda race: tuple(names[k] for k in race))
 
     def distribution(self, value: ScoresByName) -> FiniteLaw:
         """The exact law of the ordered winners (Plackett and Luce), for short lists."""

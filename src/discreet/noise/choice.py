@@ -78,14 +78,7 @@ class _Race(Law):
         size = len(self.scores)
         words = stream.words(races * size).reshape(races, size)
         low, high = self._bounds(slice(0, size), words)
-        order = np.argsort(-low, axis=1, kind="stable")
-        found = order[:, :places].astype(np.int64)
-        # A place is decided where its lower end lies above the upper ends of all that come after it.
-        ends = np.take_along_axis(high, order, axis=1)
-        rest = np.maximum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
-        starts = np.take_along_axis(low, order, axis=1)
-        decided = min(places, size - 1)
-        is_open = (starts[:, :decided] <= rest[:, 1 : decided + 1]).any(axis=1)
+        found, is_open = _winners(low, high) if places == 1 else _podiums(low, high, places)
         for race in np.flatnonzero(is_open).tolist():
             field = _Field(places)
             field.enter(0, words[race], low[race], high[race])
@@ -258,6 +251,27 @@ class ExponentialChoice(_Race):
         inside = (k >= 0) & (k < len(self.scores))
         shares = np.asarray([float(m) for m in self._masses])
         return np.where(inside, shares[np.where(inside, k, 0)], 0.0)
+
+
+def _winners(low: Floats, high: Floats) -> tuple[Integers, npt.NDArray[np.bool_]]:
+    """The first place of each row of bounds, and whether the bounds leave it open."""
+    winner = np.argmax(low, axis=1)
+    rows = np.arange(len(low))
+    rivals = high.copy()
+    rivals[rows, winner] = -np.inf
+    return winner[:, None].astype(np.int64), low[rows, winner] <= rivals.max(axis=1)
+
+
+def _podiums(low: Floats, high: Floats, places: int) -> tuple[Integers, npt.NDArray[np.bool_]]:
+    """The first places of each row of bounds, and whether the bounds leave one of them open."""
+    order = np.argsort(-low, axis=1, kind="stable")
+    # A place is decided where its lower end lies above the upper ends of all that come after it.
+    ends = np.take_along_axis(high, order, axis=1)
+    rest = np.maximum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+    starts = np.take_along_axis(low, order, axis=1)
+    decided = min(places, low.shape[1] - 1)
+    is_open = (starts[:, :decided] <= rest[:, 1 : decided + 1]).any(axis=1)
+    return order[:, :places].astype(np.int64), np.asarray(is_open)
 
 
 class _Field:
