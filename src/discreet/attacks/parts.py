@@ -24,6 +24,10 @@ class Part(ABC):
     def codes(self, people: People) -> Codes:
         """For every person the number of the cell."""
 
+    def depends_on(self, column: str) -> bool:
+        """Whether people who differ in this column may be in different cells for it."""
+        return False
+
     @abstractmethod
     def sql(self) -> str:
         """An expression that differs from cell to cell."""
@@ -66,6 +70,10 @@ class Value(Part):
         """For every person the number of the cell."""
         return people.columns[self.column].codes
 
+    def depends_on(self, column: str) -> bool:
+        """Its own column."""
+        return column == self.column
+
     def sql(self) -> str:
         """As an expression."""
         return _name(self.column)
@@ -95,6 +103,10 @@ class AnyOf(_YesOrNo):
     def codes(self, people: People) -> Codes:
         """For every person the number of the cell."""
         return np.asarray(np.isin(people.columns[self.column].codes, self.chosen), np.int64)
+
+    def depends_on(self, column: str) -> bool:
+        """Its own column."""
+        return column == self.column
 
     def sql(self) -> str:
         """As an expression."""

@@ -95,6 +95,12 @@ class People:
         same = Coded(np.full(self.size, secret), self.secret.values)
         return replace(self, columns={**self.columns, self.secret_name: same})
 
+    def one_for_each_secret(self) -> People:
+        """Made-up people, one with each secret, of whom nothing else is known; without a table."""
+        secrets = np.arange(len(self.secret.values))
+        columns = {self.secret_name: Coded(secrets, self.secret.values)}
+        return replace(self, table=self.table.slice(0, 0), columns=columns, numbers=secrets)
+
     def renumbered(self) -> People:
         """The same people, numbered from 0."""
         return replace(self, numbers=np.arange(self.size))

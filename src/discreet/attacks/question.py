@@ -58,14 +58,22 @@ class Question:
         cell = self.codes(people)
         return np.bincount(cell[cell >= 0], minlength=self.cells)
 
-    def supposed(self, people: People) -> Codes:
-        """The cell in which each person would be with each secret, -1 for none: people down, secrets across."""
-        secrets = range(len(people.secret.values))
-        return np.stack([self.codes(people.supposing(secret)) for secret in secrets], axis=1)
+    def supposed(self, people: People) -> tuple[Codes, Codes]:
+        """The cell in which each person would be with each kind of secret, -1 for none, and the kind of every secret.
+
+        Secrets that no part tells apart are of one kind. People down, kinds across.
+        """
+        kind_of = np.zeros(len(people.secret.values), np.int64)
+        example = np.zeros(1, np.int64)
+        for part in (*self.by, *(part for part, _ in self.where)):
+            if part.depends_on(people.secret_name):
+                told_apart = kind_of * part.size + part.codes(people.one_for_each_secret())
+                _, example, kind_of = np.unique(told_apart, return_index=True, return_inverse=True)
+        return np.stack([self.codes(people.supposing(int(secret))) for secret in example], axis=1), kind_of
 
     def concerned(self, people: People) -> Codes:
         """For every cell how many people it is about: those who would be in it with one secret or another."""
-        cells = np.sort(self.supposed(people), axis=1)
+        cells = np.sort(self.supposed(people)[0], axis=1)
         is_new = np.diff(cells, axis=1, prepend=-1) != 0  # a person counts once for each cell, and never for -1
         return np.bincount(cells[is_new], minlength=self.cells)
 

@@ -19,7 +19,7 @@ coNP (Kleinberg, Papadimitriou and Raghavan 2000). And the work grows with the s
 limit after which everything new is refused.
 
 The arithmetic is modulo the prime 2^31 − 1. It says the same as the rationals unless the prime divides a minor of the
-rows by accident. People who were treated alike by everything that was told share one unknown for each secret.
+rows by accident. People who were treated alike by everything that was told share their unknowns, and so do secrets.
 """
 
 from __future__ import annotations
@@ -50,68 +50,92 @@ class CountAuditor:
     kind_of: Codes = field(init=False)
     """For every person the number of those who were treated alike."""
     first: Codes = field(init=False)
-    """For every kind one person of it."""
+    """For every kind of people one of it."""
+    class_of: Codes = field(init=False)
+    """For every secret the number of those that were treated alike; the first secret's is 0."""
     rows: Codes = field(init=False)
-    """What was told, in reduced row echelon form: equations down, kinds of people and secrets across."""
+    """What was told, in reduced row echelon form: equations down, kinds of people and classes of secrets across."""
     pivots: Codes = field(init=False)
     """For every equation the column of its pivot."""
 
     def __post_init__(self) -> None:
         self.kind_of, self.first = np.zeros(self.people, np.int64), np.zeros(1, np.int64)
-        self.rows = np.zeros((0, self.secrets - 1), np.int64)
-        self.pivots = np.zeros(0, np.int64)
+        self.class_of = np.zeros(self.secrets, np.int64)
+        self.rows, self.pivots = np.zeros((0, 0), np.int64), np.zeros(0, np.int64)
 
-    def allows(self, counted: npt.NDArray[np.bool_]) -> bool:
+    def allows(self, counted: npt.NDArray[np.bool_], group_of: Codes) -> bool:
         """Whether a count may be told; if so, it is remembered.
 
-        ``counted`` says whether each person would be counted with each secret: people down, secrets across.
+        ``counted`` says whether each person would be counted with each group of secrets, people down and groups across;
+        ``group_of`` says the group of every secret.
         """
-        weights = counted[:, 1:].astype(np.int64) - counted[:, :1]
+        class_of, example = _classes(self.class_of, _alike(counted)[group_of])
+        by_class = counted[:, group_of[example]].astype(np.int64)
+        weights = by_class[:, 1:] - by_class[:, :1]
         if self._follows(weights):
             return True
-        if self._is_too_long(len(self.first)):
+        if self._is_too_long(len(self.first), len(example)):
             return False
         kind_of, first = _kinds(self.kind_of, weights)
-        if self._is_too_long(len(first)):
+        if self._is_too_long(len(first), len(example)):
             return False
-        rows, pivots = self._spread(self.kind_of[first])
+        rows, pivots = self._spread(self.kind_of[first], self.class_of[example])
         rows, pivots = _joined(rows, pivots, _reduced(weights[first].ravel() % _PRIME, rows, pivots))
-        if self._discloses(rows, pivots, np.bincount(kind_of)):
+        if _discloses(rows, pivots, np.bincount(kind_of)):
             return False
-        self.kind_of, self.first, self.rows, self.pivots = kind_of, first, rows, pivots
+        self.kind_of, self.first, self.class_of, self.rows, self.pivots = kind_of, first, class_of, rows, pivots
         return True
 
     def _follows(self, weights: Codes) -> bool:
-        """Whether it is a combination of what was told, or of nothing; so it treats people alike as before."""
+        """Whether it is a combination of what was told, or of nothing; so it tells nobody apart who was not before."""
         of_kinds = weights[self.first]
-        if not np.array_equal(of_kinds[self.kind_of], weights):
+        if of_kinds.size != self.rows.shape[1] or not np.array_equal(of_kinds[self.kind_of], weights):
             return False
         return not _reduced(of_kinds.ravel() % _PRIME, self.rows, self.pivots).any()
 
-    def _is_too_long(self, kinds: int) -> bool:
-        return (len(self.rows) + 1) * kinds * (self.secrets - 1) > self.most_entries
+    def _is_too_long(self, kinds: int, classes: int) -> bool:
+        return (len(self.rows) + 1) * kinds * (classes - 1) > self.most_entries
 
-    def _spread(self, kinds: Codes) -> tuple[Codes, Codes]:
-        """The rows and their pivots over finer kinds of people, which were these; the first that was one has its pivot.
+    def _spread(self, kinds: Codes, classes: Codes) -> tuple[Codes, Codes]:
+        """The rows and their pivots over finer kinds and classes, which were these.
 
-        It is a reduced row echelon form again: where there was a pivot, only its row is not zero, as before.
+        It is a reduced row echelon form again: the first column that was a pivot's is the pivot's, and there only its
+        row is not zero, as before. What was of the class of the first secret has no weight.
         """
-        width = self.secrets - 1
-        columns = (kinds[:, None] * width + np.arange(width)).ravel()
-        _, first = np.unique(kinds, return_index=True)
-        return self.rows[:, columns], first[self.pivots // width] * width + self.pivots % width
+        before = int(self.class_of.max())
+        old = kinds[:, None] * before + classes[1:] - 1
+        is_weighted = np.broadcast_to(classes[1:] > 0, old.shape).ravel()
+        rows = np.zeros((len(self.rows), old.size), np.int64)
+        rows[:, is_weighted] = self.rows[:, old.ravel()[is_weighted]]
+        place = np.full(self.rows.shape[1], old.size)
+        np.minimum.at(place, old.ravel()[is_weighted], np.flatnonzero(is_weighted))
+        return rows, place[self.pivots]
 
-    def _discloses(self, rows: Codes, pivots: Codes, sizes: Codes) -> bool:
-        """Whether a combination of rows is about one person. People who are treated alike protect each other."""
-        width = self.secrets - 1
-        owner = pivots // width
-        is_own = np.arange(rows.shape[1]) // width == owner[:, None]
-        outside = np.where(is_own, 0, rows)
-        is_alone = sizes[owner] == 1
-        if (is_alone & ~outside.any(axis=1)).any():
-            return True
-        several = np.flatnonzero(np.bincount(owner[is_alone], minlength=len(sizes)) > 1)
-        return any(_are_dependent(outside[owner == kind]) for kind in several)
+
+def _discloses(rows: Codes, pivots: Codes, sizes: Codes) -> bool:
+    """Whether a combination of rows is about one person. People who are treated alike protect each other."""
+    owner_of = np.arange(rows.shape[1]) // (rows.shape[1] // len(sizes))
+    owner = owner_of[pivots]
+    outside = np.where(owner_of == owner[:, None], 0, rows)
+    is_alone = sizes[owner] == 1
+    if (is_alone & ~outside.any(axis=1)).any():
+        return True
+    several = np.flatnonzero(np.bincount(owner[is_alone], minlength=len(sizes)) > 1)
+    return any(_are_dependent(outside[owner == kind]) for kind in several)
+
+
+def _alike(counted: npt.NDArray[np.bool_]) -> Codes:
+    """For every column a number, the same for equal ones."""
+    numbers: dict[bytes, int] = {}
+    return np.array([numbers.setdefault(column.tobytes(), len(numbers)) for column in np.packbits(counted, axis=0).T])
+
+
+def _classes(class_of: Codes, pattern_of: Codes) -> tuple[Codes, Codes]:
+    """Finer classes, which also keep apart what has other patterns, and for each a secret; the first one's stays 0."""
+    patterns = int(pattern_of.max()) + 1
+    from_first = (pattern_of - pattern_of[0]) % patterns
+    _, example, finer = np.unique(class_of * patterns + from_first, return_index=True, return_inverse=True)
+    return finer, example
 
 
 def _kinds(kind_of: Codes, weights: Codes) -> tuple[Codes, Codes]:

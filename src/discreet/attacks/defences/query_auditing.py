@@ -49,11 +49,11 @@ class AuditedView(ExactView):
         return [self._count(question) for question in questions]
 
     def _count(self, question: Question) -> Counts:
-        supposed = question.supposed(self.people)
+        supposed, kind_of = question.supposed(self.people)
         unsure = _unsure(supposed, question.cells)
         allowed = unsure == 0
         for cell in np.flatnonzero(unsure > 1):
-            allowed[cell] = self.count_auditor.allows(supposed == cell)
+            allowed[cell] = self.count_auditor.allows(supposed == cell, kind_of)
         return np.where(allowed, question.counts(self.people), np.nan)
 
     def _one_greatest(self, group: Part) -> float:
