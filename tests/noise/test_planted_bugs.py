@@ -187,7 +187,7 @@ def test_the_edge_of_a_coin_catches_ignored_bits(monkeypatch: pytest.MonkeyPatch
     edge, coin = 2**64 // 3, Bernoulli("1/3")
     scripts = [[edge, 0], [edge, 2**64 - 1]]
     assert [coin.sample(1, ScriptedSource(script)).tolist() for script in scripts] == [[1], [0]]
-    monkeypatch.setattr(lazy, "_settle", lambda uniform, threshold: False)
+    monkeypatch.setattr(lazy, "settle", lambda uniform, threshold: False)
     assert [coin.sample(1, ScriptedSource(script)).tolist() for script in scripts] != [[1], [0]]
 
 

@@ -44,15 +44,15 @@ class FrequencyOracle(Randomizer[Estimates]):
     def from_terms(cls, terms: Terms) -> FrequencyOracle:
         """The randomizer that has these terms."""
         if isinstance(terms.domain, tuple):
-            found = cls._from_terms(terms)
+            found = cls._from_terms(terms, terms.domain)
             terms.check_same(found.terms)
             return found
         raise InvalidType(f"{cls.kind} needs categories", "<bounds of a number>")
 
     @classmethod
-    def _from_terms(cls, terms: Terms) -> FrequencyOracle:
+    def _from_terms(cls, terms: Terms, categories: Iterable[Hashable]) -> FrequencyOracle:
         """The randomizer, before it is compared with the terms."""
-        return cls(terms.epsilon, terms.domain)  # type: ignore[arg-type]  # checked by the caller
+        return cls(terms.epsilon, categories)
 
     @cached_property
     def terms(self) -> Terms:

@@ -48,10 +48,9 @@ class GeneralizedResponse(FrequencyOracle):
         return found
 
     @classmethod
-    def _from_terms(cls, terms: Terms) -> GeneralizedResponse:
+    def _from_terms(cls, terms: Terms, categories: Iterable[Hashable]) -> GeneralizedResponse:
         given = dict(terms.parameters)
-        names: Iterable[Hashable] = terms.domain  # type: ignore[assignment]  # a tuple: the caller checked
-        return cls.truth(given["truth"], names) if "truth" in given else cls(terms.epsilon, names)
+        return cls.truth(given["truth"], categories) if "truth" in given else cls(terms.epsilon, categories)
 
     @property
     def _layout(self) -> tuple[Field, ...]:

@@ -22,7 +22,7 @@ from discreet.noise.law import Floats, Law, Whole, whole_numbers
 from discreet.noise.lazy import ThresholdAt, falls_below
 from discreet.noise.source import Stream
 
-__all__ = ["Bernoulli", "threshold_of", "threshold_of_exponential"]
+__all__ = ["Bernoulli", "threshold_of", "threshold_of_exponential", "threshold_of_odds"]
 
 
 class Bernoulli(Law):
@@ -121,5 +121,17 @@ def threshold_of_exponential(x: Fraction) -> ThresholdAt:
         if x >= bits:
             return 0, False
         return floor_of(lambda: (-ball(x)).exp() * Ball(2) ** bits, bits + 64), False
+
+    return at
+
+
+def threshold_of_odds(x: Fraction, odds: Fraction) -> ThresholdAt:
+    """floor(2^bits · r/(e^x + r)) for rationals x, r > 0. Never whole: e^x is transcendental for a rational x ≠ 0."""
+
+    @cache
+    def at(bits: int) -> tuple[int, bool]:
+        if x >= bits + math.ceil(odds).bit_length():  # r e^-x < 2^-bits
+            return 0, False
+        return floor_of(lambda: ball(odds) * Ball(2) ** bits / (ball(x).exp() + ball(odds)), bits + 64), False
 
     return at

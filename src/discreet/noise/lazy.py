@@ -14,7 +14,7 @@ import numpy as np
 from discreet.exact.ball import Ball, working_precision
 from discreet.noise.source import Stream, Words
 
-__all__ = ["LazyUniform", "ThresholdAt", "falls_below"]
+__all__ = ["LazyUniform", "ThresholdAt", "falls_below", "settle"]
 
 ThresholdAt = Callable[[int], tuple[int, bool]]
 """For a probability p: bits ↦ (floor(p · 2^bits), whether that product is a whole number)."""
@@ -70,11 +70,12 @@ def falls_below(words: Words, threshold: ThresholdAt, stream: Stream) -> np.ndar
     below = words < np.uint64(edge)
     if not whole:
         for index in np.flatnonzero(words == np.uint64(edge)):
-            below[index] = _settle(LazyUniform(edge, 64, stream), threshold)
+            below[index] = settle(LazyUniform(edge, 64, stream), threshold)
     return below
 
 
-def _settle(uniform: LazyUniform, threshold: ThresholdAt) -> bool:
+def settle(uniform: LazyUniform, threshold: ThresholdAt) -> bool:
+    """Whether a lazy uniform that agrees with p as far as it was read is below p."""
     while True:
         uniform.read_more()
         edge, whole = threshold(uniform.bits)

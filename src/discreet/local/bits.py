@@ -1,0 +1,43 @@
+"""Rows of bits, eight to a byte: bit v of a row is bit v mod 8 of its byte v // 8, counted from the least.
+
+>>> rows = packed_bits(np.array([[1, 0, 0, 0, 0, 0, 0, 0, 1], [1, 1, 0, 0, 0, 0, 0, 0, 0]], np.bool_))
+>>> rows.tolist(), bit_counts(rows, 9).tolist()
+([[1, 1], [3, 0]], [2, 1, 0, 0, 0, 0, 0, 0, 1])
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.exact.grid import Integers
+
+__all__ = ["PackedBits", "bit_counts", "has_clear_ends", "packed_bits", "width_of"]
+
+PackedBits = npt.NDArray[np.uint8]
+
+_BITS_OF_BYTE = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(np.int64)
+
+
+def width_of(bits: int) -> int:
+    """Bytes of a row."""
+    return -(-bits // 8)
+
+
+def packed_bits(rows: npt.NDArray[np.bool_]) -> PackedBits:
+    """Each row of truth values as bytes; what is left of the last byte is 0."""
+    return np.packbits(rows, axis=1, bitorder="little")
+
+
+def bit_counts(rows: PackedBits, bits: int) -> Integers:
+    """How many rows have each bit set, from a histogram of each byte."""
+    columns = rows if rows.ndim == 2 else rows[:, None]
+    counts = [np.bincount(column, minlength=256) @ _BITS_OF_BYTE for column in columns.T]
+    return np.concatenate(counts)[:bits]
+
+
+def has_clear_ends(rows: PackedBits, bits: int) -> bool:
+    """Whether no bit is set beyond the ``bits`` first ones."""
+    last = rows if rows.ndim == 1 else rows[:, -1]
+    used = bits - 8 * (width_of(bits) - 1)
+    return int(last.max(initial=0)) < 1 << used

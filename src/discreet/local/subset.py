@@ -1,0 +1,132 @@
+"""Subset selection: the report is a random set of ω categories, which holds the answer more often than not.
+
+Promise. A set that holds the true category has probability e^ε/Z and every other set of ω categories 1/Z: pure ε for
+every ε > 0 and every list of k ≥ 2 categories. With ω = k/(e^ε+1), rounded and at least 1, its variance is at most that
+of any other oracle here, up to rounding; at ω = 1 it is generalised randomized response. Proof sheet: ``subset.md``.
+
+>>> SubsetSelection(1, range(100)).chosen
+27
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Hashable, Iterable
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from discreet.errors import InvalidValue
+from discreet.exact.ball import Ball, ball, floor_of
+from discreet.exact.grid import Integers
+from discreet.exact.rational import Number, integer
+from discreet.local.bits import PackedBits, bit_counts, has_clear_ends, packed_bits, width_of
+from discreet.local.frequency import FrequencyOracle
+from discreet.local.layout import Field
+from discreet.local.terms import Terms
+from discreet.local.upload import Columns
+from discreet.mechanisms.distribution import FiniteLaw
+from discreet.noise.bernoulli import threshold_of_odds
+from discreet.noise.bytewise import coins
+from discreet.noise.source import Stream
+from discreet.noise.uniform import UniformInteger
+
+__all__ = ["SubsetSelection"]
+
+_TOGETHER = 1 << 20  # entries of the table of people and categories at a time
+_MOST_LISTED = 2**17
+
+
+class SubsetSelection(FrequencyOracle):
+    """A bit for each category, ω of them 1."""
+
+    kind = "subset"
+
+    def __init__(self, epsilon: Number, categories: Iterable[Hashable], *, chosen: int | None = None) -> None:
+        """Choose the price and name the categories; ``chosen`` is ω, the best one unless it is given."""
+        super().__init__(epsilon, categories)
+        best = self._best_size() if chosen is None else chosen
+        self.chosen = integer(best, "chosen", least=1, most=len(self.categories) - 1)
+        odds = Fraction(len(self.categories) - self.chosen, self.chosen)
+        self._left_out = threshold_of_odds(self.epsilon, odds)
+
+    def _best_size(self) -> int:
+        k = len(self.categories)
+        if self.epsilon > k.bit_length():  # k/(e^ε+1) < 1
+            return 1
+        return max(floor_of(lambda: k / (ball(self.epsilon).exp() + 1) + ball(Fraction(1, 2))), 1)
+
+    @classmethod
+    def _from_terms(cls, terms: Terms, categories: Iterable[Hashable]) -> SubsetSelection:
+        return cls(terms.epsilon, categories, chosen=integer(terms.parameter("chosen"), "chosen"))
+
+    @property
+    def _layout(self) -> tuple[Field, ...]:
+        return (Field("bits", "u1", width_of(len(self.categories))),)
+
+    @property
+    def _parameters(self) -> dict[str, str | int]:
+        return {"chosen": self.chosen}
+
+    def rates(self) -> tuple[Ball, Ball, Ball]:
+        """P = ωe^ε/(ωe^ε+k-ω), q = (ω-p)/(k-1), and ω(k-ω)(e^ε-1)/((k-1)(ωe^ε+k-ω))."""
+        k, chosen = len(self.categories), self.chosen
+        shrunk = (-ball(self.epsilon)).exp()
+        total = chosen + (k - chosen) * shrunk
+        p = chosen / total
+        q = chosen * (chosen - 1 + (k - chosen) * shrunk) / ((k - 1) * total)
+        return p, q, -chosen * (k - chosen) * (-ball(self.epsilon)).expm1() / ((k - 1) * total)
+
+    def _draw(self, codes: Integers, stream: Stream) -> Columns:
+        together = max(_TOGETHER // len(self.categories), 1)
+        parts = [self._sets(codes[start : start + together], stream) for start in range(0, len(codes), together)]
+        width = width_of(len(self.categories))
+        rows = np.concatenate(parts) if parts else np.empty((0, width), np.uint8)
+        return {"bits": rows if width > 1 else rows[:, 0]}
+
+    def _sets(self, codes: Integers, stream: Stream) -> PackedBits:
+        """Floyd's selection from the k-1 others, after the true category has changed places with the first."""
+        count, k = len(codes), len(self.categories)
+        people = np.arange(count)
+        rows = np.zeros((count, k), np.bool_)
+        out = coins(count, self._left_out, stream)
+        rows[:, 0] = ~out
+        entries, others = rows.reshape(-1), people * k + 1
+        # Who leaves the true category out needs one more of the others: the first step is theirs alone.
+        first = k - 1 - self.chosen
+        entries[others + UniformInteger(first + 1).draw(count, stream)] = out
+        for last in range(first + 1, k - 1):
+            found = others + UniformInteger(last + 1).draw(count, stream)
+            entries[np.where(entries[found], others + last, found)] = True
+        rows[people, 0], rows[people, codes] = rows[people, codes], rows[people, 0]
+        return packed_bits(rows)
+
+    def law(self, value: Hashable) -> FiniteLaw:
+        """Every set with its probability, for few categories."""
+        k, code = len(self.categories), self._code(value)
+        if math.comb(k, self.chosen) > _MOST_LISTED:
+            raise InvalidValue(f"the law is listed for at most {_MOST_LISTED} sets", math.comb(k, self.chosen))
+        sets = list(itertools.combinations(range(k), self.chosen))
+        shrunk = (-ball(self.epsilon)).exp()
+        total = math.comb(k - 1, self.chosen - 1) + math.comb(k - 1, self.chosen) * shrunk
+        masses = tuple((Ball(1) if code in one else shrunk) / total for one in sets)
+        return FiniteLaw(tuple(map(self._outcome, sets)), masses)
+
+    def _outcome(self, members: tuple[int, ...]) -> Hashable:
+        number, width = sum(1 << k for k in members), width_of(len(self.categories))
+        return number if width == 1 else number.to_bytes(width, "little")
+
+    def supports(self, columns: Columns) -> Integers:
+        """How many sets hold each category."""
+        return bit_counts(columns["bits"], len(self.categories))
+
+    def _are_possible(self, columns: Columns) -> bool:
+        bits = columns["bits"].reshape(-1, self._width)
+        sizes = np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
+        return has_clear_ends(bits, len(self.categories)) and bool((sizes == self.chosen).all())
+
+    @cached_property
+    def _width(self) -> int:
+        return width_of(len(self.categories))
