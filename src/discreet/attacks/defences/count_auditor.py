@@ -1,6 +1,6 @@
 """Who decides whether a count may be told, by what was told before: linear algebra over everybody's secret.
 
-The unknowns are x(i, s), 1 where person i has secret s and 0 elsewhere, for all secrets but the first, whose x is one
+The unknowns are x(i, s), 1 where person i has secret s and 0 elsewhere, for all secrets but one, whose x is one
 minus the others. A count is a known number plus a sum of unknowns with weights 1, 0 or −1. The counts that were told
 are a system of equations; what it determines, over the rationals, are the combinations of its rows. So a count is
 refused where with it some combination has weights on one person only.
@@ -52,7 +52,7 @@ class CountAuditor:
     first: Codes = field(init=False)
     """For every kind of people one of it."""
     class_of: Codes = field(init=False)
-    """For every secret the number of those that were treated alike; the first secret's is 0."""
+    """For every secret the number of those that were treated alike; 0 are those whose x is one minus the others."""
     rows: Codes = field(init=False)
     """What was told, in reduced row echelon form: equations down, kinds of people and classes of secrets across."""
     pivots: Codes = field(init=False)
@@ -100,7 +100,7 @@ class CountAuditor:
         """The rows and their pivots over finer kinds and classes, which were these.
 
         It is a reduced row echelon form again: the first column that was a pivot's is the pivot's, and there only its
-        row is not zero, as before. What was of the class of the first secret has no weight.
+        row is not zero, as before. What was of class 0 has no weight.
         """
         before = int(self.class_of.max())
         old = kinds[:, None] * before + classes[1:] - 1
@@ -131,10 +131,9 @@ def _alike(counted: npt.NDArray[np.bool_]) -> Codes:
 
 
 def _classes(class_of: Codes, pattern_of: Codes) -> tuple[Codes, Codes]:
-    """Finer classes, which also keep apart what has other patterns, and for each a secret; the first one's stays 0."""
-    patterns = int(pattern_of.max()) + 1
-    from_first = (pattern_of - pattern_of[0]) % patterns
-    _, example, finer = np.unique(class_of * patterns + from_first, return_index=True, return_inverse=True)
+    """Finer classes, which also keep other patterns apart, and for each a secret; 0 is a part of what 0 was."""
+    told_apart = class_of * (int(pattern_of.max()) + 1) + pattern_of
+    _, example, finer = np.unique(told_apart, return_index=True, return_inverse=True)
     return finer, example
 
 
