@@ -287,6 +287,11 @@ def test_rows_of_an_array_are_counted_as_a_whole():
     rows = np.array([[0, 1], [1, 0], [0, 1]])
     found = tally([[rows], [rows[:1]]])
     assert {found.outcomes[k]: found.counts[:, k].tolist() for k in range(2)} == {(0, 1): [2, 1], (1, 0): [1, 0]}
+    for spread in (3, 10**6, 2**40):
+        whole = CHANCE.integers(-spread, spread, (500, 3)) * CHANCE.integers(0, 2, (500, 3))
+        found = tally([[whole[:300], whole[300:]]])
+        seen = {found.outcomes[k]: int(n) for k, n in enumerate(found.counts[0])}
+        assert seen == Counter(map(tuple, whole.tolist()))
     reals = CHANCE.random((1000, 8))
     assert tally([[reals], [reals[:5]]]).counts.sum(axis=1).tolist() == [1000, 5]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from discreet.audit.canonical import key_of
 from discreet.audit.outcomes import Outcomes
 from discreet.audit.pieces import Piece, as_objects, joined
-from discreet.mechanisms.many import Many, coded_rows
+from discreet.mechanisms.many import Many
 
 __all__ = ["Tally", "tally"]
 
@@ -120,7 +121,8 @@ def _bits(array: Array) -> Array:
 
 def _of_small_integers(arrays: list[Array], low: int, high: int) -> Tally:
     width = high - low + 1
-    counts = np.stack([np.bincount(array.astype(np.int64) - low, minlength=width) for array in arrays])
+    shifted = (array.astype(np.int64, copy=False) - low if low else array for array in arrays)
+    counts = np.stack([np.bincount(array, minlength=width) for array in shifted])
     seen = np.flatnonzero(counts.any(axis=0))
     return Tally(Outcomes((seen + low).astype(arrays[0].dtype)), counts[:, seen])
 
@@ -132,12 +134,11 @@ def _ends(arrays: list[Array]) -> tuple[int, int]:
 
 def _of_rows(arrays: list[Array]) -> Tally:
     """Rows, each coded as one integer where that is possible; else every row counts as an outcome of its own."""
+    near = _of_near_rows(arrays) if arrays[0].dtype.kind == "i" else None
+    if near is not None:
+        return near
     together = np.concatenate(arrays)
     ends = np.cumsum([0, *map(len, arrays)])
-    if together.dtype.kind in "bi":
-        different, places = coded_rows(together.astype(np.int64))
-        counts = np.stack([np.bincount(places[start:stop], minlength=len(different)) for start, stop in pairwise(ends)])
-        return Tally(Outcomes(different.astype(together.dtype)), counts)
     columns = [np.unique(_bits(together[:, k]), return_inverse=True) for k in range(together.shape[1])]
     if float(np.prod([len(values) for values, _ in columns], dtype=np.float64)) >= _MOST_CODES:
         return _all_different(arrays, together)
@@ -147,6 +148,29 @@ def _of_rows(arrays: list[Array]) -> Tally:
     first = np.unique(codes, return_index=True)[1]
     coded = _of_scalars([codes[start:stop] for start, stop in pairwise(ends)])
     return Tally(Outcomes(together[first]), coded.counts)
+
+
+def _of_near_rows(arrays: list[Array]) -> Tally | None:
+    """Rows of integers that lie close together, counted without a sort; None where they lie too far apart."""
+    drawn = [array for array in arrays if array.size]
+    low = np.min([array.min(axis=0) for array in drawn], axis=0)
+    high = np.max([array.max(axis=0) for array in drawn], axis=0)
+    spans = [int(most) - int(least) + 1 for most, least in zip(high, low, strict=True)]
+    total = math.prod(spans)
+    if total > _MOST_CELLS:
+        return None
+    coded = _of_small_integers([_codes(array, low, spans) for array in arrays], 0, total - 1)
+    rows = np.stack(np.unravel_index(np.asarray(coded.outcomes.listed), spans), axis=1) + low
+    return Tally(Outcomes(rows), coded.counts)
+
+
+def _codes(rows: Array, low: Array, spans: list[int]) -> Counts:
+    found = np.zeros(len(rows), np.int64)
+    for column, span in enumerate(spans):
+        found *= span
+        found += rows[:, column]
+        found -= low[column]
+    return found
 
 
 def _all_different(arrays: list[Array], together: Array) -> Tally:
