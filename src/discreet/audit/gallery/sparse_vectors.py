@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from discreet.audit.gallery.exhibit import Exhibit, Twin, naive
 from discreet.audit.gallery.textbook_noise import whole_laplace
+from discreet.audit.mechanism import Batched
 from discreet.mechanisms.sparse_vector import AboveThreshold
 from discreet.noise.experiment import Chance
 from discreet.privacy.loss import Pure
@@ -93,7 +94,7 @@ SPARSE_VECTORS = (
         (1,) * 4 + (-1,) * 4,
         Pure(1),
         f"{_VLDB} 4: Lee and Clifton, KDD 2014",
-        Twin(AboveThreshold(1, threshold=0, cutoff=4), Pure(1), _HONEST, draws=10_000),
+        Twin(Batched(AboveThreshold(1, threshold=0, cutoff=4).releases), Pure(1), _HONEST, draws=10_000),
         draws=400_000,
     ),
     Exhibit(
@@ -114,7 +115,7 @@ SPARSE_VECTORS = (
         (1,) * 4 + (-1,) * 4,
         Pure(1),
         f"{_VLDB} 6: Chen, Xiao, Zhang and Xu, 2015",
-        Twin(AboveThreshold(1, threshold=0, cutoff=4), Pure(1), _HONEST, draws=10_000),
+        Twin(Batched(AboveThreshold(1, threshold=0, cutoff=4).releases), Pure(1), _HONEST, draws=10_000),
         draws=400_000,
     ),
 )
