@@ -17,9 +17,9 @@ from discreet.attacks.catalogue import chosen_attacks, chosen_defences, every_at
 from discreet.attacks.defences.curator import CuratorDefence
 from discreet.attacks.defences.raw import ExactView, RawStatistics
 from discreet.attacks.given_release import release_scoreboard
+from discreet.attacks.hospital import QUASI, SECRET, patients
 from discreet.attacks.methods.direct import DirectQuestion
 from discreet.attacks.methods.linkage import Linkage
-from discreet.attacks.hospital import QUASI, SECRET, patients
 from discreet.attacks.people import People
 from discreet.attacks.report_text import detail_text
 from discreet.attacks.verdict import Verdict
@@ -186,6 +186,31 @@ def test_progress_is_told_and_ends():
         progress=lambda share, words: heard.append(share),
     )  # fmt: skip
     assert heard == [0.0, 1.0]
+
+
+def test_two_people_are_too_few_for_attacks_that_need_others():
+    board = scoreboard(
+        pa.table({"a": [1, 2], "s": ["x", "y"]}),
+        quasi=["a"],
+        secret="s",
+        attacks=["intersection", "tracing", "linkage"],
+        defences=["names", "5-anonymity"],
+    )
+    assert board.cells[0].reason == "There are too few people to attack."
+    assert all("\n" not in cell.reason for cell in board.cells)
+    assert_standalone(board.to_html())
+
+
+@pytest.mark.parametrize("name", ["person", "_hidden"])
+def test_a_column_that_the_curator_cannot_take_costs_its_cells_alone(name):
+    table = pa.table({name: [1, 2, 3] * 10, "s": ["x", "y"] * 15})
+    board = scoreboard(
+        table, quasi=[name], secret="s", attacks=["direct"], defences=["exact", "discreet"], epsilons=[1]
+    )
+    exact, private = board.cells
+    assert exact.score is not None
+    assert private.reason.startswith("It could not be run: ")
+    assert "\n" not in private.reason
 
 
 @pytest.mark.parametrize(

@@ -174,7 +174,7 @@ def _cell(scene: Scene, defence: Defence) -> Cell:
     try:
         found = scene.run(defence)
     except DiscreetError as refusal:
-        found = Inapplicable(f"It could not be run: {refusal}.")
+        found = Inapplicable(f"It could not be run: {' '.join(str(refusal).split())}.")
     took = time.perf_counter() - start
     attack = scene.attack
     if isinstance(found, Inapplicable):

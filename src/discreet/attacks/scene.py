@@ -75,6 +75,8 @@ class Scene:
 
     def run(self, defence: Defence) -> Score | Inapplicable:
         """The attack against one defence."""
+        if not len(self.targets):
+            return Inapplicable("There are too few people to attack.")
         chance = experiment(self.seed + 1)
         with ExitStack() as opened:
             views = [opened.enter_context(closing(self._view(defence, rows, chance))) for rows in self.releases]
