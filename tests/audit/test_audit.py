@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import itertools
 import json
 import math
+import sys
 import time
 from collections import Counter
 from functools import lru_cache
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -163,6 +167,49 @@ def test_lists_of_different_lengths_and_unhashable_answers_are_compared():
     assert any("compared by their text" in note for note in report.notes)
     assert audit(lambda value: [0] * int(CHANCE.integers(1, 3 + 2 * value)), 0, 1, 1, draws=DRAWS).violated
     assert audit(lambda value: {"n": {value}}, 0, 1, 1, draws=DRAWS).violated
+
+
+class Evil:
+    __hash__ = None
+
+    def __eq__(self, other):
+        raise RuntimeError
+
+    def __repr__(self):
+        raise RuntimeError
+
+
+STRANGE = {
+    "infinities": lambda value: math.inf if value else -math.inf,
+    "an infinity in a list": lambda value: (math.inf, 1.0) if CHANCE.random() < 0.5 else (value, 2.0),
+    "more digits than Python spells": lambda value: 10**5000 + value,
+    "the smallest float": lambda value: 5e-324 * value,
+    "the sign of zero": lambda value: -0.0 if value else 0.0,
+    "complex numbers": lambda value: complex(value, 1),
+    "a date": lambda value: datetime.date(2020, 1, 1 + value),
+    "a decimal": decimal.Decimal,
+    "a square": lambda value: np.full((2, 2), value),
+    "a frame": lambda value: pa.table({"a": [value]}),
+    "an exit": sys.exit,
+    "a small float": np.float32,
+}
+"""Answers that give their input away, in unusual ways."""
+
+
+@pytest.mark.parametrize("mechanism", STRANGE.values(), ids=STRANGE)
+def test_strange_answers_are_compared_and_shown(mechanism):
+    report = audit(lambda value: mechanism(value) if CHANCE.random() < 0.9 else None, 0, 1, 1, draws=4000)
+    assert report.violated
+    assert all((str(report), report.to_json(), report.to_html()))
+
+
+@pytest.mark.parametrize(
+    "answer", [None, (), [], object(), Evil(), math.nan, "", np.zeros(0)], ids=lambda one: type(one).__name__
+)
+def test_strange_answers_that_say_nothing_are_no_violation(answer):
+    report = audit(lambda value: answer, 0, 1, 0, draws=1000)
+    assert not report.violated
+    assert all((str(report), report.to_json(), report.to_html()))
 
 
 def test_answers_that_never_change_are_noted():

@@ -28,9 +28,10 @@ from discreet.audit.likelihood import LikelihoodRatio
 from discreet.audit.low_bits import LowBits
 from discreet.audit.mechanism import Batched, Mechanism, checked_mechanism, mechanism_name
 from discreet.audit.proof import Proof
-from discreet.audit.remarks import InputGuard, remarks, shown
+from discreet.audit.remarks import InputGuard, remarks
 from discreet.audit.report import AuditReport
 from discreet.audit.seen import seen_laws
+from discreet.audit.shown import shown
 from discreet.audit.testing import Tested, tested
 from discreet.audit.thresholds import Thresholds
 from discreet.audit.time_limit import Deadline

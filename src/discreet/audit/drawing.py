@@ -27,6 +27,7 @@ Progress = Callable[[int, int], None]
 """Told how many draws are done, of how many."""
 
 _PILOT = 16
+_ENOUGH = 500
 _CHUNKS = 32
 _LONGEST_CHUNK = 0.5
 _MOST_AT_ONCE = 2**20
@@ -64,12 +65,15 @@ def draw(
         with deadline.interrupting():
             for size in _sizes(pairs, deadline):
                 found.chunks.append(chunk(mechanism, inputs, size, chance))
-                _refuse_what_only_raises(found)
+                if found.pairs - size < _ENOUGH <= found.pairs:
+                    _refuse_what_only_raises(found)
                 if progress is not None:
                     progress(2 * found.pairs, 2 * pairs)
     except TimeUp:
         pass
     found.stopped = found.pairs < pairs
+    if found.pairs < _ENOUGH:
+        _refuse_what_only_raises(found)
     if not found.pairs:
         rule = "the mechanism must answer in time"
         raise InvalidValue(
@@ -101,7 +105,7 @@ def _function_chunk(function: Any, inputs: tuple[Any, Any], size: int, chance: n
 def _answer(function: Callable[[Any], Any], value: Any) -> Any:
     try:
         return function(value)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return Raised.of(error)
 
 
@@ -124,9 +128,9 @@ def _measurement_chunk(measurement: Any, inputs: tuple[Any, Any], size: int, cha
 
 
 def _refuse_what_only_raises(found: Drawn) -> None:
-    if len(found.chunks) > 1:
-        return
-    pieces = (found.chunks[0].first, found.chunks[0].second)
-    if all(isinstance(one, Raised) for side in pieces for one in side):
-        rule = "the mechanism must answer, and every call raised"
-        raise InvalidValue(rule, f"<{pieces[0][0]!r}>", "try one call by hand")
+    """One exception whatever the input is a mistake of the caller; several are outcomes."""
+    sides = (side for chunk in found.chunks for side in (chunk.first, chunk.second))
+    # Exceptions make lists, so an array or a list of few outcomes has an answer in it.
+    answers = {answer if isinstance(side, list) else None for side in sides for answer in side[:_ENOUGH]}
+    if len(answers) == 1 and isinstance(only := answers.pop(), Raised):
+        raise InvalidValue("the mechanism must answer, and every call raised", f"<{only!r}>", "try one call by hand")

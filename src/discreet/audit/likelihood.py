@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.audit.family import Counts, Floats, Learning, Score
+from discreet.audit.shown import shown
 from discreet.audit.thresholds import coordinate_words
 
 __all__ = ["LikelihoodRatio", "grouped_score", "log_ratio", "quantile_groups"]
@@ -20,6 +21,7 @@ _BINS = 64
 _COARSE = 12
 _MOST_COORDINATES = 8
 _SHOWN = 4
+_LONGEST = 60
 Groups = npt.NDArray[np.int64]
 
 
@@ -90,8 +92,8 @@ def _kinds(learning: Learning) -> Iterator[Score]:
 def _listing(outcomes: Sequence[Any]) -> Callable[[npt.NDArray[np.bool_]], str]:
     def phrase(holds: npt.NDArray[np.bool_]) -> str:
         chosen = np.flatnonzero(holds)
-        shown = [_shown(outcomes[k]) for k in chosen[:_SHOWN].tolist() if k < len(outcomes)]
-        return "the answer is " + _listed(shown, len(chosen))
+        told = [shown(outcomes[k], _LONGEST) for k in chosen[:_SHOWN].tolist() if k < len(outcomes)]
+        return "the answer is " + _listed(told, len(chosen))
 
     return phrase
 
@@ -108,11 +110,6 @@ def _group_listing(
     return phrase
 
 
-def _listed(shown: list[str], count: int) -> str:
-    more = count - len(shown)
-    return (", ".join(shown) or "none") + (f" or one of {more:,} more" if more else "")
-
-
-def _shown(outcome: Any) -> str:
-    text = f"{outcome:.6g}" if isinstance(outcome, float) else repr(outcome)
-    return text if len(text) <= 60 else text[:59] + "…"
+def _listed(told: list[str], count: int) -> str:
+    more = count - len(told)
+    return (", ".join(told) or "none") + (f" or one of {more:,} more" if more else "")

@@ -78,8 +78,10 @@ class Outcomes:
 
 
 def _coordinates(outcome: Any) -> list[float]:
-    parts = outcome if isinstance(outcome, tuple) else (outcome,)
-    return [_number(part) for part in parts]
+    """The numbers of an outcome from left to right, those inside of lists included."""
+    if isinstance(outcome, tuple):
+        return [number for part in outcome for number in _coordinates(part)]
+    return [_number(outcome)]
 
 
 def _number(part: Any) -> float:
@@ -88,4 +90,4 @@ def _number(part: Any) -> float:
     try:
         return float(part)
     except OverflowError:
-        return math.copysign(math.inf, part)
+        return math.inf if part > 0 else -math.inf

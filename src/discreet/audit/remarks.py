@@ -13,11 +13,11 @@ from discreet.audit.chunk import Chunk
 from discreet.audit.drawing import Drawn
 from discreet.audit.pieces import as_objects
 from discreet.audit.proof import Proof
+from discreet.audit.shown import shown
 from discreet.audit.testing import Tested
 
-__all__ = ["InputGuard", "remarks", "shown"]
+__all__ = ["InputGuard", "remarks"]
 
-_LONGEST = 80
 _MOST_KINDS = 6
 _START, _KINDS_AT_START = 64, 12
 
@@ -41,15 +41,6 @@ def _copied(value: Any) -> Any:
         return canonical(copy.deepcopy(value))
     except Exception:  # what cannot be copied is not watched
         return None
-
-
-def shown(value: Any) -> str:
-    """A value as text of bounded length."""
-    try:
-        text = " ".join(repr(value).split())
-    except Exception:  # a value may fail in any way
-        text = f"<a {type(value).__name__} without text>"
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def remarks(drawn: Drawn, found: Tested, changed: Proof | None, guard: InputGuard) -> Iterator[str]:

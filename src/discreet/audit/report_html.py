@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["report_html"]
 
 _STEPS = 60
+_LEAST_SPAN = 1e-280
 
 
 def report_html(report: AuditReport) -> str:
@@ -75,10 +76,13 @@ def _places(report: AuditReport) -> list[float]:
 
 
 def _are_numbers(report: AuditReport) -> bool:
+    """Whether outcomes are numbers that an axis can hold."""
     try:
-        return all(abs(float(one.outcome)) < 1e300 for one in report.seen)
+        found = [float(one.outcome) for one in report.seen]
     except ValueError:
         return False
+    span = max(found) - min(found)
+    return span == 0 or (span > _LEAST_SPAN and max(map(abs, found)) < 1 / _LEAST_SPAN)
 
 
 def _trade_off(report: AuditReport) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.audit.family import Counts, Floats
-from discreet.audit.remarks import shown
 from discreet.audit.report import Seen
+from discreet.audit.shown import shown
 from discreet.audit.tally import Tally
 
 __all__ = ["seen_laws"]
