@@ -90,6 +90,18 @@ def test_exact_laws_tell_a_true_claim_from_one_that_is_a_little_too_low(mechanis
     assert broken.verdict is Verdict.VIOLATION
 
 
+def test_exact_laws_are_compared_in_both_directions():
+    first, second = {"a": "1/2", "b": "1/2"}, {"a": "9/10", "b": "1/10"}
+    there, back = (audit_laws(*laws, Approximate(1, "0.2")).exact for laws in ((first, second), (second, first)))
+    assert there.epsilon == back.epsilon == pytest.approx(math.log(5))
+    assert there.delta == back.delta == pytest.approx(0.5 - math.e / 10)
+    assert there.violated
+    assert back.violated
+    assert all(audit_laws(*laws, "1.6").exact.violated for laws in ((first, second), (second, first)))
+    rare = {"a": "1/1000", "b": "999/1000"}, {"a": "1/10000", "b": "9999/10000"}
+    assert all(audit_laws(*laws, Renyi({40: "1.9"})).exact.violated for laws in (rare, rare[::-1]))
+
+
 def test_laws_that_are_written_down_need_no_draws():
     report = audit_laws({"yes": "3/4", "no": "1/4"}, {"yes": "1/4", "no": "3/4"}, Pure("1.0987"))
     assert report.verdict is Verdict.CONSISTENT

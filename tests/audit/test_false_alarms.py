@@ -19,6 +19,7 @@ from discreet.audit.family import Learning
 from discreet.audit.outcomes import Outcomes
 from discreet.audit.proof import prove
 from discreet.audit.search import Choosing, telling_events
+from discreet.audit.testing import tested
 from discreet.exact.ball import ln_up
 from discreet.noise.experiment import experiment
 from discreet.privacy.loss import Approximate, Loss, Pure
@@ -78,6 +79,20 @@ def test_the_sum_sees_alarms_and_would_see_bounds_that_are_too_bold():
     rates, claim = CASES["equal laws"]
     assert 1e-4 < chance_of_an_alarm(rates, claim, 0.3, 4 * len(FAMILIES)) < 0.3
     assert chance_of_an_alarm(rates, claim, 0.3, 1) > 0.1
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_an_audit_shares_its_rate_of_false_alarms_among_all_bounds(count):
+    """Two events per family, two bounds per event."""
+    chance = experiment(0)
+    sides = [[chance.integers(0, 9, 1000)] for _ in range(2)]
+    found = tested(*sides, Roles(chance), Claimed(Pure(1)), 0.05, FAMILIES[:count])
+    assert found.alpha == pytest.approx(0.05 / (4 * count))
+    assert len(found.proofs) <= 2 * count
+    for proof in found.proofs:
+        likely, rare = (proof.second, proof.first) if proof.event.favours_second else (proof.first, proof.second)
+        assert proof.least == pytest.approx(likely.lower(found.alpha), rel=1e-8)
+        assert proof.most == pytest.approx(rare.upper(found.alpha), rel=1e-8)
 
 
 def blind_audit(seed: int) -> Verdict:

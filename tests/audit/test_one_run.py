@@ -136,6 +136,12 @@ def test_noisy_sums_are_audited_by_the_inner_product():
     assert one_run(signed_sums(200), list(signs), score, Approximate(1, "1e-9"), guesses=[64, 32]).violated
 
 
+def test_several_numbers_of_guesses_share_the_rate_of_false_alarms():
+    report = one_run(histogram(2), range(CANARIES), cell, 2, guesses=[2000, 1000], false_alarm=0.01)
+    for one in report.guesses:
+        assert one.epsilon == least_epsilon(CANARIES, one.made, one.right, 0.0, 0.005)
+
+
 def test_few_canaries_say_so():
     report = one_run(lambda included: included, range(10), lambda output, canary: canary in output, Pure(3))
     assert report.verdict is Verdict.TOO_FEW

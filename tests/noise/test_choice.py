@@ -165,18 +165,20 @@ def test_refuses_copies_that_are_no_integers():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_races_side_by_side_that_floats_cannot_decide_are_settled_one_by_one(kind):
+@pytest.mark.parametrize("places", [1, 2, 3])
+def test_races_side_by_side_that_floats_cannot_decide_are_settled_one_by_one(kind, places: int):
     """The first race is a tie in its first words, the second is not: the next words belong to the first alone."""
     tie, apart = [2**63] * 3, [2**60, 2**63, 2**62]
-    alone = kind([0, 0, 0], 1).podium(3, ScriptedSource([*tie, 70, 50, 60])).tolist()
-    decided = kind([0, 0, 0], 1).podium(3, ScriptedSource(apart)).tolist()
-    found = kind([0, 0, 0], 1).podiums(2, 3, ScriptedSource([*tie, *apart, 70, 50, 60]))
+    alone = kind([0, 0, 0], 1).podium(places, ScriptedSource([*tie, 70, 50, 60])).tolist()
+    decided = kind([0, 0, 0], 1).podium(places, ScriptedSource(apart)).tolist()
+    found = kind([0, 0, 0], 1).podiums(2, places, ScriptedSource([*tie, *apart, 70, 50, 60]))
     assert found.tolist() == [alone, decided]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_races_side_by_side_are_settled_on_integers_alone_as_well(kind, force_balls: Callable[[], None]):
+@pytest.mark.parametrize("places", [1, 2, 3])
+def test_races_side_by_side_are_settled_on_integers_alone_as_well(kind, places: int, force_balls: Callable[[], None]):
     words = [2**60, 2**63, 2**62, 2**63, 2**61, 2**60]
-    by_floats = kind([0, 1, 2], 1).podiums(2, 2, ScriptedSource(words)).tolist()
+    by_floats = kind([0, 1, 2], 1).podiums(2, places, ScriptedSource(words)).tolist()
     force_balls()
-    assert kind([0, 1, 2], 1).podiums(2, 2, ScriptedSource(words)).tolist() == by_floats
+    assert kind([0, 1, 2], 1).podiums(2, places, ScriptedSource(words)).tolist() == by_floats
