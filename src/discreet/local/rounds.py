@@ -1,0 +1,158 @@
+"""Who reported how often and what it cost her: a cap on the loss of every person over many rounds.
+
+Reports of one person add up: their total loss is at most the sum of their prices, whatever the questions were and
+however later questions depended on earlier reports. So a server that asks often keeps a `Rounds` and asks nobody past
+the cap. Prices are public, so who was asked how often may be written down; what was answered is never here.
+
+>>> rounds = Rounds(cap=2)
+>>> rounds.charge(["ann", "bob"], Pure(1)); rounds.charge(["ann"], Pure("1/2"))
+>>> rounds["ann"]
+Spent(reports=2, total=Pure(ε=1.5))
+>>> rounds.affording(["ann", "bob", "eve"], Pure(1))
+['bob', 'eve']
+>>> rounds.charge(["bob", "ann"], Pure(1))
+Traceback (most recent call last):
+    ...
+discreet.errors.BudgetExceeded: the price must fit what each has left, got Pure(ε=1); 1 of 2 cannot; nothing was charged
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from threading import Lock
+from typing import Any
+
+from discreet.errors import BudgetExceeded, InvalidType, InvalidValue, NoProvedPath
+from discreet.exact.rational import Number, integer, positive, rational
+from discreet.privacy.loss import Loss, Pure
+
+__all__ = ["Rounds", "Spent"]
+
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What one person has reported so far."""
+
+    reports: int
+    """How many reports."""
+    total: Pure
+    """What they cost together."""
+
+
+class Rounds:
+    """The reports of every person, and a cap that none of them passes, also when several threads charge at once."""
+
+    def __init__(self, cap: Number | Pure) -> None:
+        """``cap`` is the largest total loss of one person."""
+        self.cap = cap if isinstance(cap, Pure) else Pure(positive(cap, "cap"))
+        self._spent: dict[str, tuple[int, Fraction]] = {}
+        self._settled: dict[str, set[str]] = {}
+        self._lock = Lock()
+
+    def __getitem__(self, person: str) -> Spent:
+        """What a person has reported; nothing, if she is not known."""
+        count, total = self._spent.get(person, (0, Fraction(0)))
+        return Spent(count, Pure(total))
+
+    def __len__(self) -> int:
+        return len(self._spent)
+
+    def __iter__(self) -> Iterator[str]:
+        """Everybody who reported."""
+        return iter(list(self._spent))
+
+    def left(self, person: str) -> Pure:
+        """What a person may still spend."""
+        return Pure(self.cap.epsilon - self[person].total.epsilon)
+
+    @property
+    def worst(self) -> Pure:
+        """The largest total of anybody."""
+        return Pure(max((total for _, total in self._spent.values()), default=Fraction(0)))
+
+    def affording(self, people: Iterable[str], price: Loss, *, memory: str | None = None) -> list[str]:
+        """Those of ``people`` who may still be asked at this price, in their order."""
+        cost = _pure(price)
+        return [person for person in _checked(people) if self._fits(person, cost, memory)]
+
+    def charge(self, people: Iterable[str], price: Loss, *, memory: str | None = None) -> None:
+        """Record one report of each of ``people`` at ``price``, or refuse and record nothing.
+
+        Reports about one memory of permanent randomized response cost its total once: with ``memory`` a name, whoever
+        was charged under this name before reports again for nothing.
+        """
+        cost, listed = _pure(price), _checked(people)
+        with self._lock:
+            short = sum(not self._fits(person, cost, memory) for person in listed)
+            if short:
+                said = f"{short} of {len(listed)} cannot; nothing was charged"
+                raise BudgetExceeded("the price must fit what each has left", price, said)
+            settled = self._settled.setdefault(memory, set()) if memory is not None else set()
+            sums: dict[Fraction, Fraction] = {}  # few totals are different, and adding fractions is slow
+            for person in listed:
+                count, total = self._spent.get(person, (0, Fraction(0)))
+                if person not in settled:
+                    total = sums[total] if total in sums else sums.setdefault(total, total + cost)
+                self._spent[person] = (count + 1, total)
+            settled.update(listed)
+
+    def _fits(self, person: str, cost: Fraction, memory: str | None) -> bool:
+        if memory is not None and person in self._settled.get(memory, ()):
+            return True
+        return self._spent.get(person, (0, Fraction(0)))[1] + cost <= self.cap.epsilon
+
+    # Between two rounds.
+
+    def to_json(self) -> str:
+        """Everything here, to be kept until the next round."""
+        found = {
+            "version": _VERSION,
+            "cap": str(self.cap.epsilon),
+            "people": {person: [count, str(total)] for person, (count, total) in self._spent.items()},
+            "memories": {name: sorted(people) for name, people in self._settled.items()},
+        }
+        return json.dumps(found, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Rounds:
+        """What `to_json` wrote; anything else is refused."""
+        try:
+            return cls._from(json.loads(text))
+        except (ValueError, KeyError, TypeError, AttributeError):  # none of them says more than this
+            raise InvalidValue("rounds must be what to_json wrote", "<another text>") from None
+
+    @classmethod
+    def _from(cls, found: Any) -> Rounds:
+        if found["version"] != _VERSION:
+            raise InvalidValue("another version", found["version"])
+        rounds = cls(rational(found["cap"], "cap"))
+        for person, (count, total) in found["people"].items():
+            spent = Pure(rational(total, "total"))
+            rounds._spent[person] = (integer(count, "reports", least=1), spent.epsilon)
+        rounds._settled = {name: set(_checked(people)) for name, people in found["memories"].items()}
+        return rounds
+
+
+def _pure(price: Loss) -> Fraction:
+    if isinstance(price, Pure):
+        return price.epsilon
+    if isinstance(price, Loss):
+        raise NoProvedPath("the price of a report is pure", repr(price), "randomizer.loss is")
+    raise InvalidType("the price must be a privacy loss", price, "randomizer.loss, for example")
+
+
+def _checked(people: Iterable[str]) -> list[str]:
+    if isinstance(people, str) or not isinstance(people, Iterable):
+        raise InvalidType("people must be a list of names or tokens", "<another thing>")
+    listed = list(people)
+    if not all(isinstance(person, str) for person in listed):
+        raise InvalidType("each person must be a text", "<another thing>", "a name, a number or a token as a text")
+    if len(set(listed)) < len(listed):
+        rule, remedy = "each person must be there once in a round", "a second report of the same round is a replay"
+        raise InvalidValue(rule, "<somebody twice>", remedy)
+    return listed
