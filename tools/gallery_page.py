@@ -71,7 +71,7 @@ def _lattices() -> str:
     for exhibit in BROKEN:
         if exhibit.name in FLOATS:
             found = lattice(exhibit.mechanism, exhibit.first, exhibit.second, exhibit.claim)
-            grids = f"{number(found.first_grid)} and {number(found.second_grid)}"
+            grids = f"{number(found.first_grid or 0)} and {number(found.second_grid or 0)}"
             rows.append(f"| `{exhibit.name}` | {found.told:.1%} | {found.mistaken:.2%} | {grids} |")
     return "\n".join(rows)
 

@@ -107,6 +107,14 @@ def test_a_report_is_data_for_json() -> None:
     assert data["audit"]["verdict"] == "consistent"
 
 
+def test_zeros_lie_on_any_grid() -> None:
+    report = lattice(Batched(lambda value, size: np.zeros(size)), 0, 1, 1, draws=1000)
+    assert report.first_grid is report.second_grid is None
+    assert "grids: any for the first input" in str(report)
+    told = lattice(Batched(lambda value, size: np.full(size, value / 3)), 0, 1, 1, draws=20_000)
+    assert (told.depends, told.first_grid, told.example) == (True, None, 1 / 3)
+
+
 def test_answers_without_numbers_have_no_lattice() -> None:
     with pytest.raises(DiscreetError, match="question about numbers"):
         lattice(Batched(lambda value, size: ["yes"] * size), 0, 1, 1, draws=1000)

@@ -117,9 +117,9 @@ class LatticeReport:
 
     depends: bool
     """Whether they do: by more than the claim allows, some are seen for one input and hardly ever for the other."""
-    first_grid: float
-    """The largest power of two of which all answers for the first input were multiples, in a sample."""
-    second_grid: float
+    first_grid: float | None
+    """The largest power of two of which all answers for the first input were multiples, in a sample; None for zeros."""
+    second_grid: float | None
     """The same for the second input."""
     example: float | None
     """An answer for one input that is no multiple of the other's grid; None where there is none."""
@@ -131,7 +131,8 @@ class LatticeReport:
     """The audit behind it."""
 
     def __str__(self) -> str:
-        grids = f"grids: {number(self.first_grid)} for the first input, {number(self.second_grid)} for the second"
+        first, second = ("any" if grid is None else number(grid) for grid in (self.first_grid, self.second_grid))
+        grids = f"grids: {first} for the first input, {second} for the second"
         if not self.depends:
             return f"No lattice tells the two inputs apart, in {self.audit.draws:,} draws; {grids}."
         like = "" if self.example is None else f" An answer like {self.example!r} was seen for one input alone."
@@ -152,13 +153,16 @@ def lattice(
     *,
     draws: int = 100_000,
     false_alarm: float = 1e-6,
+    seconds: float | None = None,
     seed: int = 0,
 ) -> LatticeReport:
-    """Whether the set of numbers that can come out tells two inputs apart by more than the claim allows."""
-    found = audit(
-        mechanism, first, second, claim, draws=draws, false_alarm=false_alarm, seed=seed, families=(Lattice(),)
-    )
-    samples = _samples(checked_mechanism(mechanism), (first, second), seed)
+    """Whether the set of numbers that can come out tells two inputs apart by more than the claim allows.
+
+    ``seconds`` limits the time for drawing.
+    """
+    limits: dict[str, Any] = {"draws": draws, "false_alarm": false_alarm, "seconds": seconds, "seed": seed}
+    found = audit(mechanism, first, second, claim, families=(Lattice(),), **limits)
+    samples = _samples(checked_mechanism(mechanism), (first, second), seed, min(draws, _SAMPLE))
     grids = [_grid(sample) for sample in samples]
     proof = next((one for one in found.proofs if one.refutes and one.most < _HARDLY_EVER), None)
     return LatticeReport(
@@ -172,8 +176,8 @@ def lattice(
     )
 
 
-def _samples(mechanism: Mechanism, inputs: tuple[Any, Any], seed: int) -> list[Floats]:
-    drawn = draw(mechanism, inputs, _SAMPLE, experiment(seed), Deadline(None))
+def _samples(mechanism: Mechanism, inputs: tuple[Any, Any], seed: int, size: int) -> list[Floats]:
+    drawn = draw(mechanism, inputs, size, experiment(seed), Deadline(None))
     sides = [chunk.first for chunk in drawn.chunks], [chunk.second for chunk in drawn.chunks]
     found = []
     for side in sides:
@@ -185,13 +189,14 @@ def _samples(mechanism: Mechanism, inputs: tuple[Any, Any], seed: int) -> list[F
     return found
 
 
-def _grid(values: Floats) -> float:
-    return float(2.0 ** lowest_bit(values).min()) if len(values) else float("nan")
+def _grid(values: Floats) -> float | None:
+    told = values[values != 0]
+    return float(2.0 ** lowest_bit(told).min()) if len(told) else None
 
 
-def _example(samples: list[Floats], grids: list[float]) -> float | None:
+def _example(samples: list[Floats], grids: list[float | None]) -> float | None:
     for here, grid in ((samples[0], grids[1]), (samples[1], grids[0])):
-        finer = here[lowest_bit(here) < np.log2(grid)] if len(here) and grid > 0 else here[:0]
+        finer = here[lowest_bit(here) < np.log2(grid)] if grid is not None else here[here != 0]
         if len(finer):
             return float(finer[0])
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -39,6 +40,9 @@ def audit(
     draws: Annotated[int | None, typer.Option(help="How many answers to draw, for both inputs together.")] = None,
     false_alarm: Annotated[float, typer.Option(help="How often a sound mechanism may be found guilty.")] = 1e-6,
     seconds: Annotated[float | None, typer.Option(help="The most time for drawing, for each mechanism.")] = 120.0,
+    side_channels: Annotated[
+        bool, typer.Option("--side-channels", help="Also ask whether last bits or the time tell the inputs apart.")
+    ] = False,
     json: Annotated[str | None, typer.Option("--json", help="Write the report as JSON; - prints it.")] = None,
     html: Annotated[Path | None, typer.Option("--html", help="Write a page with plots that stands alone.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
@@ -59,10 +63,14 @@ def audit(
         refuse_overwriting({"--json": figures, "--html": html}, None, force)
         options = {"false_alarm": false_alarm, "seconds": seconds, **({} if draws is None else {"draws": draws})}
         is_quiet = json == _STANDARD_OUTPUT
+        if side_channels and what in (None, "gallery"):
+            raise InvalidValue("side channels are asked about one mechanism", what or "<all of ours>", "name it")
         if what is None or what == "gallery":
             report: AuditReport | Survey = _surveyed(what, epsilon, delta, options, is_quiet)
+            leaks = False
         else:
-            report = _audited(_case(what, epsilon, delta, batched), first, second, options, is_quiet)
+            case = _with_inputs(_case(what, epsilon, delta, batched), first, second)
+            report, leaks = _audited(case, side_channels, options, is_quiet)
         views = {figures: report.to_json, html: report.to_html}
         texts = {file: view() for file, view in views.items() if file is not None}
         write_texts(texts)
@@ -72,7 +80,7 @@ def audit(
             console.print(report)
             for file in texts:
                 whisper(f"wrote {file}")
-        if not _is_fine(report):
+        if leaks or not _is_fine(report):
             raise typer.Exit(_VIOLATION)
 
 
@@ -99,16 +107,23 @@ def _surveyed(
         return survey(cases, "Every mechanism of the house", told=told, **{"draws": _HOUSE_DRAWS, **options})
 
 
-def _audited(case: Case, first: str | None, second: str | None, options: dict[str, Any], is_quiet: bool) -> AuditReport:
-    from discreet.audit.audit import audit as run
-
+def _with_inputs(case: Case, first: str | None, second: str | None) -> Case:
     inputs = [own if typed is None else _value(typed) for typed, own in ((first, case.first), (second, case.second))]
     if any(value is _MISSING for value in inputs):
         raise InvalidValue("an audit needs two neighbouring inputs", "<none>", "pass --first and --second")
     outcomes = case.outcomes if first is None and second is None else None
+    return replace(case, first=inputs[0], second=inputs[1], outcomes=outcomes)
+
+
+def _audited(case: Case, sides: bool, options: dict[str, Any], is_quiet: bool) -> tuple[AuditReport, bool]:
+    """The report, with what side channels say among its notes, and whether one of them leaks."""
+    from discreet.audit.audit import audit_case
+    from discreet.cli.side_channels import are_quiet, side_channels
+
     with _progress(is_quiet) as progress:
-        settings = {"name": case.name, "outcomes": outcomes, "progress": progress, **options}
-        return run(case.mechanism, inputs[0], inputs[1], case.claim, **settings)
+        report = audit_case(case, progress=progress, **options)
+    found = side_channels(case, options.get("draws", case.draws), options["seconds"]) if sides else []
+    return replace(report, notes=(*report.notes, *map(str, found))), not are_quiet(found)
 
 
 _MISSING = object()
