@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from discreet import __version__
-from discreet.cli import certificate, ledger, suggest
+from discreet.cli import certificate, ledger, suggest, survey
 from discreet.cli.anonymize import anonymize
 from discreet.cli.ask import ask, explain
 from discreet.cli.attack import attack
@@ -65,3 +65,10 @@ advice.command("bounds")(suggest.bounds)
 advice.command("rows")(suggest.rows)
 advice.command("touched")(suggest.touched)
 app.add_typer(advice, name="suggest")
+
+asking = typer.Typer(help="Surveys whose answers are made noisy before they are sent.", no_args_is_help=True)
+asking.command("new")(survey.new)
+asking.command("invite")(survey.invite)
+asking.command("serve")(survey.serve)
+asking.command("results")(survey.results)
+app.add_typer(asking, name="survey")

@@ -1,0 +1,163 @@
+"""``discreet survey``: ask people who need not trust you."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from discreet.cli.output import console, refusals, say, whisper
+from discreet.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from discreet.survey.survey import Survey
+
+__all__ = ["invite", "new", "results", "serve"]
+
+_MOST_INVITATIONS = 1_000_000
+_ADDRESS = "http://127.0.0.1:8000"
+_LINKS = "invitations.csv"
+
+Folder = Annotated[Path, typer.Argument(help="The folder of the survey.")]
+Address = Annotated[str, typer.Option(help="Where people will reach the server; links begin with it.")]
+
+
+def new(
+    questions: Annotated[
+        Path, typer.Argument(help="The questions in YAML; an example is written where there is none.")
+    ],
+    folder: Annotated[Path | None, typer.Argument(help="The folder to make; by default the file's name.")] = None,
+    invitations: Annotated[
+        int, typer.Option(min=1, max=_MOST_INVITATIONS, help="How many people to invite.", show_default=True)
+    ] = 100,
+    address: Address = _ADDRESS,
+    check: Annotated[bool, typer.Option("--check", help="Check the questions, and make nothing.")] = False,
+) -> None:
+    """Write an example of a questions file, or make the survey that a questions file describes.
+
+    Invitations go to a CSV file, one link for each person; the store keeps hashes of them alone.
+
+    [dim]Example:[/]  discreet survey new questions.yaml --invitations 200
+    """
+    with refusals("nothing was made"):
+        from discreet.survey.questions_file import EXAMPLE, read_file
+        from discreet.survey.store import Store
+        from discreet.survey.tokens import fresh_token
+
+        if not questions.exists() and not check:
+            questions.write_text(EXAMPLE, encoding="utf-8")
+            say(f"Wrote an example to {questions}. Edit it, then run this again.")
+            return
+        survey = read_file(questions)
+        _tell(survey)
+        if check:
+            return
+        place = folder or questions.with_suffix("")
+        owner, tokens = fresh_token(), [fresh_token() for _ in range(invitations)]
+        Store.refuse_existing(place)
+        place.mkdir(parents=True, exist_ok=True)
+        _write_links(place / _LINKS, address, tokens)  # first, because an invitation without its link is lost
+        Store.create(place, survey, owner, tokens).close()
+        say(f"\nMade {place} with {invitations:,} invitations: {place / _LINKS}")
+        say(f"Results, for you alone and shown once: {address.rstrip('/')}/results#{owner}")
+        whisper(f"next: discreet survey serve {place}")
+
+
+def invite(
+    folder: Folder,
+    links: Annotated[Path, typer.Argument(help="The CSV file to write the new links to.")],
+    count: Annotated[int, typer.Option(min=1, max=_MOST_INVITATIONS, help="How many more people to invite.")] = 100,
+    address: Address = _ADDRESS,
+) -> None:
+    """Invite more people to a survey.
+
+    [dim]Example:[/]  discreet survey invite questions more.csv --count 50
+    """
+    with refusals("nobody was invited"):
+        from discreet.survey.store import Store
+        from discreet.survey.tokens import fresh_token
+
+        store = Store(folder)
+        tokens = [fresh_token() for _ in range(count)]
+        _write_links(links, address, tokens)  # first, because an invitation without its link is lost
+        store.invite(tokens)
+        say(f"{count:,} more invitations: {links}")
+
+
+def serve(
+    folder: Folder,
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen at; 0 takes a free one.")] = 8000,
+) -> None:
+    """Serve the page on which people answer. Only noisy reports arrive, and addresses are not logged.
+
+    [dim]Example:[/]  discreet survey serve questions --port 8000
+    """
+    with refusals("the survey is as it was; serve it again at any time"):
+        _require_extra()
+        from discreet.survey.server import serve as run
+        from discreet.survey.store import Store
+
+        store = Store(folder)
+
+        def ready(address: str) -> None:
+            say(f"serving {store.survey.title!r} at {address}")
+            if host not in ("127.0.0.1", "::1", "localhost"):
+                whisper("people must reach it by https: put a proxy that encrypts in front, and let it log nothing")
+
+        run(store, host, port, ready)
+        store.close()
+
+
+def results(
+    folder: Folder,
+    confidence: Annotated[str, typer.Option(help="How sure the intervals shall be.")] = "0.95",
+    together: Annotated[bool, typer.Option("--together", help="Let all intervals hold at once.")] = False,
+    within: Annotated[
+        str, typer.Option(help="The wanted error: of a share, or of a mean as a share of its range.")
+    ] = "0.05",
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+) -> None:
+    """Estimate what everybody answered, with intervals, and say how many more answers a wanted error needs.
+
+    [dim]Example:[/]  discreet survey results questions --together --within 0.02
+    """
+    with refusals():
+        from json import dumps
+
+        from discreet.survey.results import Wish, results_of
+        from discreet.survey.results_text import renderable
+        from discreet.survey.store import Store
+
+        wish = Wish.of(confidence, together=together, within=within)
+        found = results_of(Store(folder), wish)
+        if json:
+            typer.echo(dumps(found.to_dict(), indent=2, ensure_ascii=False))
+            return
+        console.print(renderable(found))
+
+
+def _tell(survey: Survey) -> None:
+    say(f"{survey.title}: {len(survey.questions)} questions, ε = {float(survey.epsilon):.4g} for everybody who answers")
+    for question in survey.questions:
+        loss = float(question.randomizer.loss.epsilon)
+        say(f"  {question.name}: {question.type}, ε = {loss:.4g} by {question.randomizer.kind}")
+
+
+def _write_links(file: Path, address: str, tokens: Sequence[str]) -> None:
+    """A line for each link, readable by the owner alone; the token comes after #, which browsers never send."""
+    if file.exists():
+        raise InvalidValue("nothing is overwritten", str(file), "name another file")
+    descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as links:
+        links.writelines(["link\n", *(f"{address.rstrip('/')}/#{token}\n" for token in tokens)])
+
+
+def _require_extra() -> None:
+    from discreet.curator.extra import extra
+
+    for module in ("fastapi", "uvicorn"):
+        extra(module, "survey")

@@ -1,0 +1,146 @@
+"""The web application of a survey: a page to answer on, a place for reports, and a page of results for the owner."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from pathlib import Path
+
+from fastapi import FastAPI, HTTPException, Request, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException as AnyHTTPException
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp
+
+from discreet.errors import DiscreetError, InvalidInput
+from discreet.pages.style import STYLE
+from discreet.survey.headers import SecurityHeaders
+from discreet.survey.problem import problem
+from discreet.survey.reading import body_within
+from discreet.survey.records import Records
+from discreet.survey.results import Wish, results_of
+from discreet.survey.results_html import html_part
+from discreet.survey.store import Outcome, Store
+from discreet.survey.submission import Submission
+from discreet.survey.survey import Survey
+
+__all__ = ["application"]
+
+_PAGE = Path(__file__).with_name("page")
+_PAGES = {"/": "answer.html", "/results": "results.html"}
+_KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+_ROOM = 16_384
+"""Bytes of a submission beside its reports."""
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def application(store: Store) -> ASGIApp:
+    """The application that serves the survey in ``store``."""
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    files = {f"/{file.name}": file.name for file in _PAGE.iterdir() if file.suffix in (".js", ".css")}
+    for path, name in (_PAGES | files).items():
+        app.get(path)(_file(name))
+    app.get("/survey.json")(_definition(store.survey))
+    app.get("/favicon.ico")(_no_picture)
+    app.post("/reports")(_reports(store))
+    app.get("/figures")(_figures(store))
+    app.add_exception_handler(AnyHTTPException, _refused)
+    app.add_exception_handler(DiscreetError, _refused_by_us)
+    app.add_exception_handler(ClientDisconnect, _cut_off)
+    app.add_exception_handler(Exception, _failed)
+    return SecurityHeaders(app)
+
+
+# What everybody may read ------------------------------------------------------------------------------------------
+
+
+def _file(name: str) -> Handler:
+    kind, content = _KINDS[Path(name).suffix], (_PAGE / name).read_text(encoding="utf-8")
+    if kind == "text/css":
+        content = STYLE + content
+
+    async def answer(_: Request) -> Response:
+        return Response(content, media_type=kind)
+
+    return answer
+
+
+def _definition(survey: Survey) -> Handler:
+    head, tail = survey.to_json()[:-1], f',"fingerprint":"{survey.fingerprint}","epsilon":{float(survey.epsilon)}}}'
+
+    async def answer(_: Request) -> Response:
+        return Response(head + tail, media_type="application/json")
+
+    return answer
+
+
+async def _no_picture(_: Request) -> Response:
+    return Response(status_code=HTTPStatus.NO_CONTENT)
+
+
+# What comes from those who were invited ----------------------------------------------------------------------------
+
+
+def _reports(store: Store) -> Handler:
+    records = Records(store.survey)
+    most = _ROOM + 4 * records.size
+
+    async def answer(request: Request) -> Response:
+        if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+            raise HTTPException(415, "a submission must be application/json")
+        found = Submission.read(await body_within(request, most), records)
+        return _told(await run_in_threadpool(store.take, found.invitation, found.record))
+
+    return answer
+
+
+def _told(outcome: Outcome) -> Response:
+    if outcome is Outcome.UNINVITED:
+        return problem(HTTPStatus.FORBIDDEN, "There is no such invitation; use the whole link that you were given.")
+    if outcome is Outcome.ANOTHER:
+        words = "This invitation was used before, with other reports. They stay, and nothing was added."
+        return problem(HTTPStatus.CONFLICT, words)
+    status = HTTPStatus.CREATED if outcome is Outcome.STORED else HTTPStatus.OK
+    return Response(f'{{"outcome":"{outcome.value}"}}', status, media_type="application/json")
+
+
+# What the owner may read ------------------------------------------------------------------------------------------
+
+
+def _figures(store: Store) -> Handler:
+    async def answer(request: Request) -> Response:
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not store.is_owner(token.strip()):
+            words = "Results are for the holder of the owner's link."
+            return problem(HTTPStatus.UNAUTHORIZED, words, {"WWW-Authenticate": "Bearer"})
+        asked = request.query_params
+        together = asked.get("together", "no") == "yes"
+        wish = Wish.of(asked.get("confidence", "0.95"), together=together, within=asked.get("within", "0.05"))
+        return Response(html_part(await run_in_threadpool(results_of, store, wish)), media_type="text/html")
+
+    return answer
+
+
+# What went wrong --------------------------------------------------------------------------------------------------
+
+
+async def _refused(_: Request, fault: Exception) -> Response:
+    status = fault.status_code if isinstance(fault, AnyHTTPException) else 400
+    headers = dict(fault.headers or {}) if isinstance(fault, AnyHTTPException) else {}
+    detail = str(fault.detail) if isinstance(fault, HTTPException) else HTTPStatus(status).description
+    return problem(HTTPStatus(status), detail, headers)
+
+
+async def _refused_by_us(_: Request, fault: Exception) -> Response:
+    if isinstance(fault, InvalidInput):
+        return problem(HTTPStatus.UNPROCESSABLE_ENTITY, str(fault))
+    return problem(HTTPStatus.SERVICE_UNAVAILABLE, "The survey cannot be stored at the moment; try again later.")
+
+
+async def _cut_off(_: Request, __: Exception) -> Response:
+    return problem(HTTPStatus.BAD_REQUEST, "The request was cut off; nothing was stored.")
+
+
+async def _failed(_: Request, __: Exception) -> Response:
+    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "The server failed; what was stored before is as it was.")

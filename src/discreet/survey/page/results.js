@@ -1,0 +1,31 @@
+// The owner's live view. The token is in the fragment of the address, which browsers never send; it goes into a header.
+const token = location.hash.slice(1);
+const find = id => document.getElementById(id);
+const wish = find("wish");
+let turn = 0;
+
+async function look() {
+  const mine = ++turn;
+  const asked = new URLSearchParams(new FormData(wish));
+  try {
+    const reply = await fetch(`/figures?${asked}`, {headers: {Authorization: `Bearer ${token}`}});
+    const text = await reply.text();
+    if (mine !== turn) return;
+    if (!reply.ok) return say(JSON.parse(text).detail);
+    find("figures").innerHTML = text;  // written by the server, which escapes every word
+    say(`Looked at ${new Date().toLocaleTimeString()}; looking again every five seconds.`);
+  } catch {
+    say("The server does not answer; trying again.");
+  }
+}
+
+function say(words) { find("notice").textContent = words; }
+
+fetch("/survey.json").then(reply => reply.json()).then(survey => {
+  find("title").textContent = survey.title;
+  document.title = `Results: ${survey.title}`;
+});
+wish.addEventListener("input", look);
+wish.addEventListener("submit", event => { event.preventDefault(); look(); });
+setInterval(() => { if (!document.hidden) look(); }, 5000);
+look();

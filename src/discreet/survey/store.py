@@ -1,0 +1,178 @@
+"""The store of a survey: reports, one for each invitation, and nothing else about anybody.
+
+A report is durable before the browser hears that it arrived. The same report again changes nothing, another one under
+the same invitation is refused, and triggers refuse to change or delete what is there. Times, addresses and the order of
+arrival are not kept: reports lie in the order of the hashes of their invitations.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from threading import Lock
+
+import apsw
+
+from discreet.errors import InvalidValue, StoreError
+from discreet.survey.survey import Survey
+from discreet.survey.tokens import hash_of, is_token
+
+__all__ = ["Outcome", "Store"]
+
+_VERSION = 1
+_PATIENCE = 60_000  # milliseconds
+_SCHEMA = """
+CREATE TABLE survey (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    text TEXT NOT NULL,
+    owner BLOB NOT NULL CHECK (length(owner) = 32)
+) STRICT;
+CREATE TABLE invitation (
+    hash BLOB PRIMARY KEY CHECK (length(hash) = 32)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE answer (
+    invitation BLOB PRIMARY KEY REFERENCES invitation (hash),
+    record BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER surveys_stay BEFORE UPDATE ON survey BEGIN SELECT RAISE(ABORT, 'a survey is never changed'); END;
+CREATE TRIGGER answers_stay BEFORE UPDATE ON answer BEGIN SELECT RAISE(ABORT, 'answers are never changed'); END;
+CREATE TRIGGER answers_remain BEFORE DELETE ON answer BEGIN SELECT RAISE(ABORT, 'answers are never deleted'); END;
+"""
+
+
+class Outcome(Enum):
+    """What became of a report."""
+
+    STORED = "stored"
+    """It is in the store now."""
+    KNOWN = "known"
+    """The same one was there already."""
+    ANOTHER = "another"
+    """Another one came by this invitation, and stays."""
+    UNINVITED = "uninvited"
+    """There is no such invitation."""
+
+
+class Store:
+    """The file ``survey.db`` in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the store in ``folder``; `Store.create` starts one."""
+        path = folder / "survey.db"
+        if not path.exists():
+            remedy = "name the folder that discreet survey new made"
+            raise InvalidValue("there must be a survey in the folder", str(folder), remedy)
+        self._lock = Lock()  # one transaction at a time on one connection, whatever the threads do
+        with _explained():
+            self._database = _connected(path)
+            version = self._database.pragma("user_version")
+            if version != _VERSION:
+                raise StoreError(f"the store must be of version {_VERSION}", version, "use the release that made it")
+            text, self._owner = next(self._database.execute("SELECT text, owner FROM survey"))
+        self.survey = Survey.from_json(text)
+
+    @classmethod
+    def create(cls, folder: Path, survey: Survey, owner: str, invitations: Iterable[str] = ()) -> Store:
+        """Start the store of a survey; a folder that has one is refused, and it is there as a whole or not at all."""
+        cls.refuse_existing(folder)
+        path, draft = folder / "survey.db", folder / ".survey.db.new"
+        draft.unlink(missing_ok=True)
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        with _explained():
+            database = apsw.Connection(str(draft), flags=apsw.SQLITE_OPEN_READWRITE)
+            with database:
+                database.execute(_SCHEMA)
+                database.execute(f"PRAGMA user_version = {_VERSION}")
+                database.execute("INSERT INTO survey VALUES (1, ?, ?)", (survey.to_json(), hash_of(owner)))
+                database.executemany("INSERT INTO invitation VALUES (?)", ((hash_of(one),) for one in invitations))
+            database.close()
+        draft.rename(path)
+        return cls(folder)
+
+    @staticmethod
+    def refuse_existing(folder: Path) -> None:
+        """Refuse a folder that has a survey already."""
+        if (folder / "survey.db").exists():
+            raise InvalidValue("the folder must not hold a survey yet", str(folder), "name another folder")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._database.close()
+
+    def invite(self, tokens: Iterable[str]) -> None:
+        """Let whoever holds one of these tokens answer once."""
+        with self._writing():
+            self._database.executemany("INSERT INTO invitation VALUES (?)", ((hash_of(one),) for one in tokens))
+
+    def is_owner(self, token: object) -> bool:
+        """Whether this is the owner's token."""
+        return is_token(token) and hmac.compare_digest(hash_of(str(token)), self._owner)
+
+    def take(self, token: str, record: bytes) -> Outcome:
+        """Store the record that came by an invitation, durably, once."""
+        key = hash_of(token)
+        with self._writing():
+            if not self._value("SELECT 1 FROM invitation WHERE hash = ?", key):
+                return Outcome.UNINVITED
+            known = self._value("SELECT record FROM answer WHERE invitation = ?", key)
+            if known is not None:
+                return Outcome.KNOWN if known == record else Outcome.ANOTHER
+            self._database.execute("INSERT INTO answer VALUES (?, ?)", (key, record))
+        return Outcome.STORED
+
+    def invited(self) -> int:
+        """How many invitations there are."""
+        return self._count("SELECT count(*) FROM invitation")
+
+    def answered(self) -> int:
+        """How many of them were used."""
+        return self._count("SELECT count(*) FROM answer")
+
+    def records(self) -> bytes:
+        """All records, one after the other."""
+        with self._lock, _explained():
+            return b"".join(record for (record,) in self._database.execute("SELECT record FROM answer"))
+
+    def _count(self, statement: str) -> int:
+        with self._lock, _explained():
+            return int(str(self._value(statement)))
+
+    def _value(self, statement: str, *values: bytes) -> object:
+        row = next(self._database.execute(statement, values), None)
+        return None if row is None else row[0]
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """A transaction that is on the disk when the block ends, or leaves nothing behind."""
+        with self._lock, _explained():
+            self._database.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._database.execute("ROLLBACK")
+                raise
+            self._database.execute("COMMIT")
+
+
+def _connected(path: Path) -> apsw.Connection:
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_timeout(_PATIENCE)
+    for name, value in {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "trusted_schema": 0}.items():
+        connection.pragma(name, value)
+        if connection.pragma(name) != value:
+            raise StoreError(f"the store needs {name} = {value}", connection.pragma(name))
+    return connection
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Faults of SQLite in words for whoever keeps the disk."""
+    try:
+        yield
+    except apsw.Error as fault:
+        rule, remedy = "the store of the survey must be readable and writable", "look at the disk; nothing was lost"
+        raise StoreError(rule, f"<{type(fault).__name__}>", remedy) from None
