@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from scipy.stats import binom
 from discreet.errors import InvalidInput, InvalidValue
 from discreet.exact.ball import Ball, ball, lower, working_precision
 from discreet.local.grr import GeneralizedResponse
-from discreet.local.shuffle import Amplification, closed_form, delta_of_shuffle, shuffle
+from discreet.local.shuffle import Amplification, closed_form, delta_of_shuffle, largest_local, shuffle
 from discreet.privacy.loss import Approximate, Pure
 from discreet.privacy.pair import Pair
 
@@ -129,6 +130,14 @@ def test_what_is_returned_was_checked() -> None:
     assert delta_of_shuffle(5000, 2, found.central.epsilon) <= 1e-5
     assert delta_of_shuffle(5000, 2, found.central.epsilon * Fraction(999, 1000)) > 1e-5
     assert shuffle(5000, Pure(2), 1e-5) == found
+
+
+@pytest.mark.parametrize(("n", "central"), [(1, 1), (1000, "0.1"), (10**6, 1), (10**9, 2)])
+def test_the_largest_local_loss_is_the_largest(n: int, central: Any) -> None:
+    local = largest_local(n, central, 1e-6)
+    assert shuffle(n, local, 1e-6).central.epsilon <= Fraction(central) * (1 + Fraction(1, 10**6))
+    assert shuffle(n, local.epsilon * Fraction(1001, 1000), 1e-6).central.epsilon > Fraction(central)
+    assert local.epsilon >= Fraction(central)
 
 
 def test_the_closed_form_is_refused_outside_its_conditions() -> None:

@@ -26,7 +26,7 @@ from discreet.exact.rational import Number, integer, positive
 from discreet.noise.law import Floats, open_probability
 from discreet.privacy.loss import Approximate, Pure
 
-__all__ = ["MOST_PEOPLE", "Amplification", "closed_form", "delta_of_shuffle", "shuffle"]
+__all__ = ["MOST_PEOPLE", "Amplification", "closed_form", "delta_of_shuffle", "largest_local", "shuffle"]
 
 MOST_PEOPLE = 10**10
 """Up to here the binomial tails below were compared with balls."""
@@ -71,6 +71,16 @@ def shuffle(n: int, epsilon: Number | Pure, delta: Number) -> Amplification:
             else:
                 low = middle
     return Amplification(people, Pure(local), Approximate(found, wanted))
+
+
+def largest_local(n: int, central: Number, delta: Number) -> Pure:
+    """The largest ε that each of ``n`` people may spend so that the mixed reports cost (``central``, ``delta``)."""
+    people, target, wanted = _checked(n, central, delta)
+    low, high = target, min(2 * target + 2 * math.ceil(math.log(people + 1)), Fraction(_FURTHEST))
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _delta(people, _above(middle), float(target)) <= wanted else (low, middle)
+    return Pure(Fraction(math.nextafter(float(low), 0.0)) if low > target else target)
 
 
 def closed_form(n: int, epsilon: Number | Pure, delta: Number) -> Approximate:
