@@ -287,6 +287,15 @@ def rounded_after_the_noise(patch: Patch) -> None:
     patch.setattr(curator_module, "stored", rounded)
 
 
+def chosen_again(patch: Patch) -> None:
+    stored = curator_module.stored
+
+    def other(found: list[Measured]) -> bytes:
+        return stored([replace(one, chosen=[each + 1 for each in one.chosen]) for one in found])
+
+    patch.setattr(curator_module, "stored", other)
+
+
 TOO_FAR = "one person moves what noise hides by more than was declared"
 
 
@@ -318,8 +327,14 @@ BY_NOTE = "SELECT note, COUNT(*) FROM visits GROUP BY note"
         (a_cast_that_fails_on_one_row, "SELECT SUM(cost) FROM visits", {"what is refused depends on the rows"}, 1),
         (a_run_that_always_fails, QUESTIONS[0], {"a run over the rows failed, and others might not"}, 1),
         (noise_by_the_data, QUESTIONS[0], {"the law of the noise depends on the rows"}, 1),
-        (less_noise_than_planned, QUESTIONS[0], {"one person costs more than was charged"}, 1),
+        (
+            less_noise_than_planned,
+            QUESTIONS[0],
+            {"one person costs more than was charged", "the noise is not the planned one"},
+            1,
+        ),
         (rounded_after_the_noise, QUESTIONS[0], {"something is released that is not the exact value plus noise"}, 1),
+        (chosen_again, "SELECT MEDIAN(age) FROM visits", {"something is released that was not chosen with noise"}, 1),
     ],
 )
 def test_a_planted_bug_is_found(
