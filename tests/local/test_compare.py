@@ -46,6 +46,10 @@ def test_mixed_reports_lie_between() -> None:
     assert compare(10**6, "0.5", delta=1e-6).rows[-1].mixed < 20
 
 
+def test_a_large_epsilon_can_be_drawn() -> None:
+    assert "with a curator" in compare(100, 100, delta=1e-6).to_html()
+
+
 def test_odd_crowds_are_shown_too() -> None:
     assert [row.n for row in compare(2500, 1).rows] == [100, 1000, 2500]
     assert [row.n for row in compare(7, 1).rows] == [1, 7]
@@ -69,7 +73,7 @@ def test_it_is_a_table_a_page_and_figures() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "epsilon", "delta"), [(0, 1, None), (10, 0, None), (10, 1, 0), (10, 1, 1), (1.5, 1, None)]
+    ("n", "epsilon", "delta"), [(0, 1, None), (10, 0, None), (10, 1, 0), (10, 1, 1), (1.5, 1, None), (10, 101, None)]
 )
 def test_bad_input_is_refused(n: int, epsilon: float, delta: float | None) -> None:
     with pytest.raises(InvalidInput):

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from html import escape
 
+from discreet.errors import InvalidValue
 from discreet.exact.rational import Number, integer, positive
 from discreet.local.shuffle import MOST_PEOPLE, largest_local
 from discreet.mechanisms.laplace import Laplace
@@ -29,6 +30,7 @@ from discreet.pages.page import headline, page, quiet, section, table
 __all__ = ["Comparison", "Row", "compare"]
 
 _LEAST_DIGITS = 2
+_LARGEST = 100
 
 
 @dataclass(frozen=True)
@@ -87,16 +89,20 @@ class Comparison:
         return self.table()
 
     def chart(self) -> str:
-        """The errors over the number of people, as a figure for a page."""
-        lines = {"without a curator": [(float(row.n), row.local) for row in self.rows]}
+        """The errors over the number of people, both as powers of ten, as a figure for a page."""
+        lines = {"without a curator": [row.local for row in self.rows]}
         if self.delta is not None:
-            lines["mixed reports"] = [(float(row.n), row.mixed or 0.0) for row in self.rows]
-        lines["with a curator"] = [(float(row.n), row.central) for row in self.rows]
+            lines["mixed reports"] = [row.mixed or 1.0 for row in self.rows]
+        lines["with a curator"] = [row.central for row in self.rows]
+        people = [float(row.n) for row in self.rows]
         return line_chart(
-            [Series(name, points, marks=True) for name, points in lines.items()],
+            [
+                Series(name, list(zip(people, map(math.log10, errors), strict=True)), marks=True)
+                for name, errors in lines.items()
+            ],
             title=f"How far a count is off, at ε = {float(self.epsilon):g}",
             x_label="people",
-            y_label="standard deviation, in people",
+            y_label="standard deviation in people, as a power of ten",
             log_x=True,
             y_holds=(0,),
         )
@@ -127,6 +133,8 @@ def compare(n: int, epsilon: Number, *, delta: Number | None = None) -> Comparis
     """
     people = integer(n, "n", least=1, most=MOST_PEOPLE)
     price = positive(epsilon, "epsilon")
+    if price > _LARGEST:
+        raise InvalidValue(f"epsilon must be at most {_LARGEST} to be compared", epsilon, "there is no noise left")
     slack = None if delta is None else open_probability(delta, "delta")
     return Comparison(price, slack, tuple(_row(size, price, slack) for size in _sizes(people)))
 

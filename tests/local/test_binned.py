@@ -1,0 +1,168 @@
+"""Histograms and quantiles of bounded numbers: bins, shares below edges, intervals that cover."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from discreet.errors import InvalidInput, InvalidValue
+from discreet.local.binned import BinnedNumbers
+from discreet.local.bins import Bins
+from discreet.local.grr import GeneralizedResponse
+from discreet.local.hadamard import HadamardResponse
+from discreet.local.reports import Reports
+from discreet.local.unary import OptimalUnary, SymmetricUnary
+from discreet.noise.experiment import experiment
+from discreet.noise.source import ReplayableSource
+from tests.local.contract import Untouched
+
+ORACLES = [OptimalUnary, SymmetricUnary, GeneralizedResponse]
+
+
+def small(oracle: Any) -> BinnedNumbers:
+    return BinnedNumbers(1, Bins.between(0, 3, 3), oracle)
+
+
+def every_upload(numbers: BinnedNumbers, values: list[float]) -> Any:
+    """Every possible batch of reports with its probability."""
+    laws = [numbers.oracle.law(numbers.bins.names[k]) for k in numbers.bins.positions(values)]
+    listed = [list(zip(law.outcomes, map(float, law.masses), strict=True)) for law in laws]
+    for drawn in itertools.product(*listed):
+        weight = math.prod(mass for _, mass in drawn)
+        yield weight, numbers.estimate(numbers.oracle.reports_of([outcome for outcome, _ in drawn]))
+
+
+def quantile_of(values: list[float], share: Fraction) -> float:
+    """The least number with at least this share of the numbers up to it."""
+    ordered = sorted(values)
+    return ordered[max(math.ceil(share * len(ordered)) - 1, 0)]
+
+
+@pytest.mark.parametrize("oracle", ORACLES)
+@pytest.mark.parametrize("values", [[0.5], [2.5], [0.5, 1.5], [1.2, 2.9]])
+def test_shares_below_edges_are_unbiased_and_covered(oracle: Any, values: list[float]) -> None:
+    """Exactly, over all uploads."""
+    numbers = small(oracle)
+    truth = np.array([sum(value < edge for value in values) / len(values) for edge in (1, 2)])
+    mean, covered, together = np.zeros(2), np.zeros(2), 0.0
+    for weight, found in every_upload(numbers, values):
+        mean += weight * found.below
+        ends = np.array([found._below(edge, Fraction(4, 5)) for edge in (1, 2)]) / found.n
+        covered += weight * ((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
+        band = found.band("0.8")
+        together += weight * bool(((band[:, 0] <= truth) & (truth <= band[:, 1])).all())
+    np.testing.assert_allclose(mean, truth, atol=1e-12)
+    assert covered.min() >= 0.8 - 1e-12
+    assert together >= 0.8 - 1e-12
+
+
+@pytest.mark.parametrize("oracle", ORACLES)
+@pytest.mark.parametrize("values", [[0.5], [2.5], [0.5, 1.5], [1.0, 2.9]])
+def test_quantiles_lie_between_their_ends_as_often_as_stated(oracle: Any, values: list[float]) -> None:
+    """Exactly, over all uploads."""
+    for share in (Fraction(1, 4), Fraction(1, 2), Fraction(9, 10)):
+        truth, covered = quantile_of(values, share), 0.0
+        for weight, found in every_upload(small(oracle), values):
+            quantile = found.quantile(share, "0.7")
+            covered += weight * (quantile.low <= truth <= quantile.high)
+        assert covered >= 0.7 - 1e-12
+
+
+@pytest.mark.parametrize("oracle", ORACLES)
+def test_quantiles_cover_in_larger_crowds(oracle: Any) -> None:
+    """40 crowds of 400; false alarm 1e-7 for each quantile, by binomial tails."""
+    numbers = BinnedNumbers(2, Bins.between(0, 10, 10), oracle)
+    values = np.sqrt(experiment(5).uniform(0, 100, 400))
+    missed = np.zeros(3)
+    for trial in range(40):
+        found = numbers.estimate(numbers.privatize(values, source=ReplayableSource(f"crowd {trial}")))
+        for place, share in enumerate((Fraction(1, 4), Fraction(1, 2), Fraction(9, 10))):
+            quantile = found.quantile(share, "0.8")
+            missed[place] += not quantile.low <= quantile_of(values.tolist(), share) <= quantile.high
+    assert missed.max() <= binom.isf(1e-7, 40, 0.2)
+
+
+def test_large_crowds_pin_their_quantiles_down() -> None:
+    """The ends are one bin apart or two; false alarm below 1e-7, because shares are off by 9 deviations then."""
+    numbers = BinnedNumbers(2, Bins.between(0, 100, 20))
+    values = experiment(6).uniform(0, 100, 200_000)
+    found = numbers.estimate(numbers.privatize(values, source=ReplayableSource("large")))
+    for share in (0.13, 0.52, 0.88):
+        quantile = found.quantile(share, 0.999)
+        assert quantile.low <= 100 * share <= quantile.high
+        assert quantile.high - quantile.low <= 10
+        assert abs(quantile.value - 100 * share) < 2
+    assert found.median().value == found.quantile("1/2").value
+    band = found.band()
+    assert band.shape == (19, 2)
+    assert ((band[:, 0] <= found.below) & (found.below <= band[:, 1])).all()
+    assert str(found).splitlines()[1].startswith("0 to 5")
+    assert "200,000 reports" in str(found)
+
+
+def test_nothing_known_means_the_whole_range() -> None:
+    numbers = BinnedNumbers("0.01", Bins.at([0, 1, 10]))
+    quantile = numbers.estimate(numbers.privatize([0.5] * 10)).median()
+    assert (quantile.low, quantile.high) == (0, 10)
+    assert 0 <= quantile.value <= 10
+
+
+def test_many_numbers_are_reported_in_parts() -> None:
+    numbers = BinnedNumbers(1, Bins.between(0, 1, 2), GeneralizedResponse)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("discreet.local.binned._TOGETHER", 1000)
+        assert len(numbers.privatize(np.full(2500, 0.3))) == 2500
+        assert len(numbers.privatize([])) == 0
+    assert len(numbers.privatize(0.3)) == 1
+
+
+def test_edges_are_in_the_terms() -> None:
+    ours, theirs = BinnedNumbers(1, Bins.at([0, 1, 3])), BinnedNumbers(1, Bins.at([0, 2, 3]))
+    with pytest.raises(InvalidValue, match="'0 to 1' against '0 to 2'"):
+        ours.estimate(theirs.privatize([1]))
+    again = Reports.from_bytes(ours.privatize([1]).to_bytes(), ours.terms)
+    assert ours.estimate(again).n == 1
+    assert Bins.at(["0.1", "1/3", 2]).names == ("0.1 to 1/3", "1/3 to 2")
+
+
+def test_numbers_fall_into_their_bins() -> None:
+    bins = Bins.at([-1, 0, "0.1", 5])
+    assert bins.positions([-1, -0.0, 0.1, 0.0999, 5]).tolist() == [0, 1, 2, 1, 2]
+    assert bins.positions(np.array([-1, 0, 5])).tolist() == [0, 1, 2]
+    assert bins.positions([Fraction(1, 20), 3]).tolist() == [1, 2]
+    assert bins.positions([]).tolist() == []
+
+
+@pytest.mark.parametrize("bad", [-0.1, 3.1, math.nan, math.inf, None, "1", True, {}, [[1]], [0.5, None], 1j])
+def test_values_outside_are_refused_before_drawing(bad: Any) -> None:
+    with pytest.raises(InvalidInput):
+        small(OptimalUnary).privatize(bad, source=Untouched())
+
+
+def test_bins_that_make_no_sense_are_refused() -> None:
+    for edges in ([0], [0, 1], [0, 0, 1], [2, 1, 0], "012", 3, [0, 1, math.nan], [0, 1, None]):
+        with pytest.raises(InvalidInput):
+            Bins.at(edges)
+    for low, high, count in ((0, 1, 1), (1, 0, 5), (0, 1, 2**16 + 1), (0, 1, 1.5)):
+        with pytest.raises(InvalidInput):
+            Bins.between(low, high, count)
+    with pytest.raises(InvalidInput):
+        BinnedNumbers(1, [0, 1, 2])
+    with pytest.raises(InvalidInput):
+        BinnedNumbers(1, Bins.at([0, 1, 2]), HadamardResponse)
+    for share in (-0.1, 1.1):
+        with pytest.raises(InvalidInput):
+            small(OptimalUnary).estimate(small(OptimalUnary).privatize([1])).quantile(share)
+
+
+def test_an_edge_that_counts_one_bin_too_many_is_caught() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Bins, "positions", lambda _self, values: np.asarray(values, np.int64) // 2)
+        with pytest.raises(AssertionError):
+            test_shares_below_edges_are_unbiased_and_covered(OptimalUnary, [1.2, 2.9])
