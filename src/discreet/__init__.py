@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from discreet import anonymize as anonymize
     from discreet import attacks as attacks
     from discreet import audit as audit
+    from discreet import local as local
     from discreet.accounting.calibration import epsilon_each as epsilon_each
     from discreet.accounting.calibration import most_releases as most_releases
     from discreet.accounting.composition import advanced as advanced
@@ -110,7 +111,7 @@ _HOMES = {
     "errors": "BudgetExceeded DiscreetError InvalidInput InvalidType InvalidValue NoProvedPath OutOfReach",
 }
 # Their names would crowd those of the curator: dp.anonymize.check, dp.attacks.link, dp.audit.audit, …
-_ROOMS = ("anonymize", "attacks", "audit")
+_ROOMS = ("anonymize", "attacks", "audit", "local")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = ["__version__", *_ROOMS, *_HOME_OF]  # noqa: PLE0604  the keys are strings

@@ -15,6 +15,8 @@ from tests.local.contract import OracleContract
 
 
 class TestTwoOfFive(OracleContract):
+    trials = 120
+
     def randomizer(self) -> SubsetSelection:
         return SubsetSelection("1/2", ["a", "b", "c", "d", "e"])
 
@@ -47,7 +49,7 @@ class TestThreeOfFour(TestTwoOfFive):
 class TestFourOfNineInTwoBytes(TestTwoOfFive):
     crowd = 1
     simulated = 50
-    trials = 100
+    trials = 60
 
     def randomizer(self) -> SubsetSelection:
         return SubsetSelection("1/5", range(9))
@@ -70,7 +72,10 @@ def test_one_of_two_is_randomized_response() -> None:
 
 @pytest.mark.parametrize(("epsilon", "k", "expected"), [(1, 10, 2.84), (1, 100, 3.59), (0.5, 10, 12.6)])
 def test_variances_are_those_of_the_texts(epsilon: float, k: int, expected: float) -> None:
-    assert SubsetSelection(epsilon, range(k)).estimator.variance(1) == pytest.approx(expected, rel=5e-3)
+    """The texts round k/(e^ε+1); the better neighbour is sometimes the other one."""
+    rounded = SubsetSelection(epsilon, range(k), chosen=round(k / (math.exp(epsilon) + 1)))
+    assert rounded.estimator.variance(1) == pytest.approx(expected, rel=5e-3)
+    assert SubsetSelection(epsilon, range(k)).estimator.variance(1) <= rounded.estimator.variance(1)
 
 
 def test_large_batches_are_unbiased() -> None:

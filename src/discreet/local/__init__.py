@@ -1,1 +1,63 @@
-"""Privacy before collection: what a device reports, and what a server may conclude from the reports."""
+"""Privacy before collection: what a device reports, and what a server may conclude from the reports.
+
+Names are loaded when they are first used, and no file has the name of a function, which it would hide.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet.local.categories import Categories as Categories
+    from discreet.local.choosing import Candidate as Candidate
+    from discreet.local.choosing import Choice as Choice
+    from discreet.local.choosing import best_randomizer as best_randomizer
+    from discreet.local.estimates import Estimates as Estimates
+    from discreet.local.frequency import FrequencyEstimator as FrequencyEstimator
+    from discreet.local.frequency import FrequencyOracle as FrequencyOracle
+    from discreet.local.grr import GeneralizedResponse as GeneralizedResponse
+    from discreet.local.hadamard import HadamardResponse as HadamardResponse
+    from discreet.local.kinds import randomizer_of as randomizer_of
+    from discreet.local.local_hashing import LocalHashing as LocalHashing
+    from discreet.local.randomizer import Estimator as Estimator
+    from discreet.local.randomizer import Randomizer as Randomizer
+    from discreet.local.reports import Reports as Reports
+    from discreet.local.rr import BinaryResponse as BinaryResponse
+    from discreet.local.simplex import nearest_shares as nearest_shares
+    from discreet.local.subset import SubsetSelection as SubsetSelection
+    from discreet.local.terms import Bounds as Bounds
+    from discreet.local.terms import Terms as Terms
+    from discreet.local.unary import OptimalUnary as OptimalUnary
+    from discreet.local.unary import SymmetricUnary as SymmetricUnary
+
+_HOMES = {
+    "rr": "BinaryResponse",
+    "grr": "GeneralizedResponse",
+    "unary": "OptimalUnary SymmetricUnary",
+    "local_hashing": "LocalHashing",
+    "hadamard": "HadamardResponse",
+    "subset": "SubsetSelection",
+    "choosing": "Candidate Choice best_randomizer",
+    "kinds": "randomizer_of",
+    "randomizer": "Estimator Randomizer",
+    "frequency": "FrequencyEstimator FrequencyOracle",
+    "terms": "Bounds Terms",
+    "categories": "Categories",
+    "reports": "Reports",
+    "estimates": "Estimates",
+    "simplex": "nearest_shares",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+__all__ = [*_HOME_OF]  # noqa: PLE0604  the keys are strings
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'discreet.local' has no attribute {name!r}")
+    return getattr(import_module(f"discreet.local.{_HOME_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
+from operator import length_hint
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,12 +19,13 @@ from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.grid import Integers
 from discreet.mechanisms.candidates import named_once
 
-__all__ = ["Categories", "Category", "is_many"]
+__all__ = ["MOST_CATEGORIES", "Categories", "Category", "is_many"]
 
 Category: TypeAlias = str | int
 """What can be written in JSON and read back as the same thing; True and False are integers."""
 
-_MOST = 2**24  # every estimate needs a number for each of them
+MOST_CATEGORIES = 2**24
+"""Every estimate needs a number for each of them."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +40,7 @@ class Categories:
         """At least two texts or whole numbers, each once."""
         if isinstance(names, Categories):
             return names
-        listed = named_once((_plain(name) for name in _iterable(names)), "categories", least=2)
-        if len(listed) > _MOST:
-            rule, remedy = f"categories must be at most {_MOST}", "find the frequent ones by prefixes"
-            raise InvalidValue(rule, len(listed), remedy)
+        listed = named_once(map(_plain, _not_too_many(names)), "categories", least=2)
         return cls(tuple(_written(name) for name in listed))
 
     def __len__(self) -> int:
@@ -87,10 +87,15 @@ def _flat(values: Any) -> Any:
     return array
 
 
-def _iterable(names: Iterable[Hashable]) -> Iterable[Hashable]:
+def _not_too_many(names: Iterable[Hashable]) -> list[Hashable]:
     if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
         raise InvalidType("categories must be a list of names", names, "['yes', 'no'], for example")
-    return names
+    if length_hint(names) <= MOST_CATEGORIES:
+        first = list(islice(names, MOST_CATEGORIES + 1))
+        if len(first) <= MOST_CATEGORIES:
+            return first
+    rule, remedy = f"categories must be at most {MOST_CATEGORIES}", "find the frequent ones by prefixes"
+    raise InvalidValue(rule, "<more>", remedy)
 
 
 def _plain(name: Hashable) -> Hashable:

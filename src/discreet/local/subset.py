@@ -1,8 +1,8 @@
 """Subset selection: the report is a random set of ω categories, which holds the answer more often than not.
 
 Promise. A set that holds the true category has probability e^ε/Z and every other set of ω categories 1/Z: pure ε for
-every ε > 0 and every list of k ≥ 2 categories. With ω = k/(e^ε+1), rounded and at least 1, its variance is at most that
-of any other oracle here, up to rounding; at ω = 1 it is generalised randomized response. Proof sheet: ``subset.md``.
+every ε > 0 and every list of k ≥ 2 categories. With ω next to k/(e^ε+1) its variance for a rare category is at most
+that of any other oracle here; at ω = 1 it is generalised randomized response. Proof sheet: ``subset.md``.
 
 >>> SubsetSelection(1, range(100)).chosen
 27
@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from discreet.errors import InvalidValue
-from discreet.exact.ball import Ball, ball, floor_of
+from discreet.exact.ball import Ball, ball, floor_of, upper, working_precision
 from discreet.exact.grid import Integers
 from discreet.exact.rational import Number, integer
 from discreet.local.bits import PackedBits, bit_counts, has_clear_ends, packed_bits, width_of
@@ -53,10 +53,18 @@ class SubsetSelection(FrequencyOracle):
         self._left_out = threshold_of_odds(self.epsilon, odds)
 
     def _best_size(self) -> int:
+        """The better of the whole numbers around k/(e^ε+1)."""
         k = len(self.categories)
         if self.epsilon > k.bit_length():  # k/(e^ε+1) < 1
             return 1
-        return max(floor_of(lambda: k / (ball(self.epsilon).exp() + 1) + ball(Fraction(1, 2))), 1)
+        below = max(floor_of(lambda: k / (ball(self.epsilon).exp() + 1)), 1)
+        return min(below, below + 1, key=self._spread) if below + 1 < k else below
+
+    def _spread(self, chosen: int) -> Fraction:
+        """q(1-q)/(p-q)², the variance for a rare category with sets of this size."""
+        with working_precision():
+            _, q, gap = self._rates(chosen)
+            return upper(q * (1 - q) / gap**2)
 
     @classmethod
     def _from_terms(cls, terms: Terms, categories: Iterable[Hashable]) -> SubsetSelection:
@@ -71,8 +79,11 @@ class SubsetSelection(FrequencyOracle):
         return {"chosen": self.chosen}
 
     def rates(self) -> tuple[Ball, Ball, Ball]:
-        """P = ωe^ε/(ωe^ε+k-ω), q = (ω-p)/(k-1), and ω(k-ω)(e^ε-1)/((k-1)(ωe^ε+k-ω))."""
-        k, chosen = len(self.categories), self.chosen
+        """The rates ωe^ε/(ωe^ε+k-ω), (ω-p)/(k-1) and ω(k-ω)(e^ε-1)/((k-1)(ωe^ε+k-ω))."""
+        return self._rates(self.chosen)
+
+    def _rates(self, chosen: int) -> tuple[Ball, Ball, Ball]:
+        k = len(self.categories)
         shrunk = (-ball(self.epsilon)).exp()
         total = chosen + (k - chosen) * shrunk
         p = chosen / total
