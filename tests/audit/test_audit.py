@@ -98,8 +98,23 @@ def test_exact_laws_are_compared_in_both_directions():
     assert there.violated
     assert back.violated
     assert all(audit_laws(*laws, "1.6").exact.violated for laws in ((first, second), (second, first)))
-    rare = {"a": "1/1000", "b": "999/1000"}, {"a": "1/10000", "b": "9999/10000"}
-    assert all(audit_laws(*laws, Renyi({40: "1.9"})).exact.violated for laws in (rare, rare[::-1]))
+    # Of order 2 the divergence is ln(2.78) one way and ln(1.64) the other.
+    assert all(audit_laws(*laws, Renyi({2: 1})).exact.violated for laws in ((first, second), (second, first)))
+    assert not audit_laws(first, second, Renyi({2: "1.03"})).exact.violated
+
+
+def test_a_gaussian_claim_is_compared_at_every_corner():
+    """At a false-positive rate of 0.05 the claim allows false negatives from 0.7405 on, and no listed ε shows it."""
+    laws = {"a": "0.05", "b": "0.95"}, {"a": "0.2598", "b": "0.7402"}
+    found = audit_laws(*laws, GaussianDP(1)).exact
+    assert found.violated
+    assert not audit_laws(laws[0], {"a": "0.259", "b": "0.741"}, GaussianDP(1)).exact.violated
+
+
+def test_the_sign_of_a_zero_in_an_array_is_seen():
+    assert audit(Batched(lambda value, size: np.full(size, -0.0 if value else 0.0)), 0, 1, 1, draws=1000).violated
+    both = Batched(lambda value, size: np.full((size, 2), -0.0 if value else 0.0))
+    assert audit(both, 0, 1, 1, draws=1000).violated
 
 
 def test_laws_that_are_written_down_need_no_draws():

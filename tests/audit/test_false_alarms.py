@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from discreet.audit import Verdict, audit
+from discreet.audit import Verdict, audit, testing
 from discreet.audit.audit import FAMILIES
 from discreet.audit.chunk import Roles
 from discreet.audit.claimed import Claimed
@@ -19,7 +19,6 @@ from discreet.audit.family import Learning
 from discreet.audit.outcomes import Outcomes
 from discreet.audit.proof import prove
 from discreet.audit.search import Choosing, telling_events
-from discreet.audit.testing import tested
 from discreet.exact.ball import ln_up
 from discreet.noise.experiment import experiment
 from discreet.privacy.loss import Approximate, Loss, Pure
@@ -86,7 +85,7 @@ def test_an_audit_shares_its_rate_of_false_alarms_among_all_bounds(count):
     """Two events per family, two bounds per event."""
     chance = experiment(0)
     sides = [[chance.integers(0, 9, 1000)] for _ in range(2)]
-    found = tested(*sides, Roles(chance), Claimed(Pure(1)), 0.05, FAMILIES[:count])
+    found = testing.tested(*sides, Roles(chance), Claimed(Pure(1)), 0.05, FAMILIES[:count])
     assert found.alpha == pytest.approx(0.05 / (4 * count))
     assert len(found.proofs) <= 2 * count
     for proof in found.proofs:
