@@ -14,6 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from bench.audits import audit_figures
 from bench.environments import ENVIRONMENTS, interpreter, run_side
 from bench.errors import error_table, measured_errors
 from bench.figure import Figure, table_of
@@ -44,6 +45,7 @@ def standard(folder: Path) -> dict[str, list[Figure]]:
         "One ledger, 16 processes; everything durable when it returns": ledger_figures(),
         "The same question asked of others: 50 groups, COUNT, SUM, AVG, ε = 1": speed_figures(folder),
         "1,000 rows, unit = person": first_figures(folder, PEERS),
+        "Audits of 10 million draws": audit_figures(),
     }
 
 
