@@ -156,7 +156,7 @@ def test_bins_that_make_no_sense_are_refused() -> None:
         BinnedNumbers(1, [0, 1, 2])
     with pytest.raises(InvalidInput):
         BinnedNumbers(1, Bins.at([0, 1, 2]), HadamardResponse)
-    for share in (-0.1, 1.1):
+    for share in (-0.1, 0, 1.1):
         with pytest.raises(InvalidInput):
             small(OptimalUnary).estimate(small(OptimalUnary).privatize([1])).quantile(share)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.local.hadamard import HadamardResponse, _walsh_hadamard
+from discreet.local.hadamard import HadamardResponse, walsh_hadamard
 from discreet.noise.source import ReplayableSource
 from tests.local.contract import OracleContract
 
@@ -45,7 +45,7 @@ def test_there_are_more_rows_than_categories(categories: int, rows: int) -> None
 def test_the_fast_transform_is_the_product_with_the_matrix() -> None:
     matrix = np.array([[(-1) ** (i & j).bit_count() for i in range(16)] for j in range(16)])
     values = np.arange(16) ** 2 - 40
-    assert _walsh_hadamard(values).tolist() == (matrix @ values).tolist()
+    assert walsh_hadamard(values).tolist() == (matrix @ values).tolist()
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1, 2])

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import InvalidType
+from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.grid import Integers
 from discreet.exact.rational import Number, probability
 from discreet.local.bins import Bins
@@ -85,6 +85,8 @@ class Histogram:
     def quantile(self, share: Number, confidence: Number = 0.95) -> QuantileEstimate:
         """The quantile of the numbers of those who reported, between two edges with at least this confidence."""
         wanted, sure = probability(share, "share"), open_probability(confidence, "confidence")
+        if wanted == 0:
+            raise InvalidValue("a quantile needs a share above 0", share, "0.01, for example")
         inner = range(1, len(self.bins))
         first = last = None
         for edge in inner:  # one edge after the other, and none after the first that fails: no union bound is needed

@@ -31,7 +31,7 @@ from discreet.mechanisms.honesty import Honesty
 from discreet.noise.bytewise import coins
 from discreet.noise.source import Stream
 
-__all__ = ["HadamardResponse"]
+__all__ = ["HadamardResponse", "walsh_hadamard"]
 
 _TOGETHER = 1 << 16
 
@@ -90,14 +90,14 @@ class HadamardResponse(FrequencyOracle):
         """How many signs agree with the column of each category."""
         reports = columns["row_and_sign"]
         plus, minus = np.bincount(reports, minlength=2 * self.rows).reshape(self.rows, 2).T
-        agreeing = (len(reports) + _walsh_hadamard(plus - minus)) // 2
+        agreeing = (len(reports) + walsh_hadamard(plus - minus)) // 2
         return agreeing[1 : len(self.categories) + 1]
 
     def _are_possible(self, columns: Columns) -> bool:
         return int(columns["row_and_sign"].max(initial=0)) < 2 * self.rows
 
 
-def _walsh_hadamard(values: Integers) -> Integers:
+def walsh_hadamard(values: Integers) -> Integers:
     """H · values in K log₂ K additions."""
     found, half = values, 1
     while half < len(values):
