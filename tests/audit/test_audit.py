@@ -357,6 +357,13 @@ def test_every_answer_is_counted_once_and_kinds_are_kept_apart(groups):
         assert seen == dict(expected)
 
 
+@pytest.mark.parametrize("large", [[0, 2**63], [-1, 2**63], [(0, 1), (2**63, -1)]])
+def test_integers_that_numpy_takes_for_floats_stay_integers(large):
+    found = tally([[piece(list(large))]])
+    assert {found.outcomes[k] for k in range(2)} == set(large)
+    assert all(type(part) is int for k in range(2) for part in np.ravel(np.array(found.outcomes[k], object)))
+
+
 def test_rows_of_an_array_are_counted_as_a_whole():
     rows = np.array([[0, 1], [1, 0], [0, 1]])
     found = tally([[rows], [rows[:1]]])

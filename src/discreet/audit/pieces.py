@@ -18,7 +18,14 @@ __all__ = ["Piece", "as_objects", "batch_piece", "joined", "piece"]
 Piece: TypeAlias = npt.NDArray[Any] | list[Any] | Many
 """One answer per entry, or per row of an array of two dimensions; `Many` where few outcomes are different."""
 
-_NUMBERS = (int, float, bool, np.float64, np.int64, np.bool_)
+_NUMBERS: dict[type, type] = {
+    int: np.int64,
+    float: np.float64,
+    bool: np.bool_,
+    np.int64: np.int64,
+    np.float64: np.float64,
+    np.bool_: np.bool_,
+}
 _AS_THEY_ARE = (str, bytes, type(None))
 _HASHED_AS_THEY_ARE = {bool, int, str, bytes, type(None)}
 
@@ -50,7 +57,7 @@ def piece(answers: list[Any]) -> Piece:
     types = set(map(type, answers))
     kind = types.pop() if len(types) == 1 else None
     if kind in _NUMBERS:
-        return _numbers(answers)
+        return _numbers(answers, kind)
     if kind in _AS_THEY_ARE:
         return answers
     if kind in (tuple, list, np.ndarray):
@@ -58,11 +65,12 @@ def piece(answers: list[Any]) -> Piece:
     return [canonical(answer) for answer in answers]
 
 
-def _numbers(answers: list[Any]) -> Piece:
+def _numbers(answers: list[Any], kind: type) -> Piece:
+    """Answers of one kind of number; the type is said, because NumPy takes some large integers for floats."""
     try:
-        return _plain(np.asarray(answers))
+        return np.asarray(answers, _NUMBERS[kind])
     except OverflowError:
-        return answers
+        return [canonical(answer) for answer in answers]
 
 
 def _plain(array: npt.NDArray[Any]) -> Piece:
@@ -81,7 +89,7 @@ def _rows(answers: list[Any]) -> Piece:
     is_even = all(isinstance(row, (tuple, list)) for row in plain) and len(set(map(len, plain))) == 1 and plain[0]
     kinds = set(map(type, chain.from_iterable(plain))) if is_even else set()
     if len(kinds) == 1 and kinds <= {int, float, bool}:
-        return _numbers(plain)
+        return _numbers(plain, kinds.pop())
     if set(map(type, plain)) <= {tuple, list} and set(map(type, chain.from_iterable(plain))) <= _HASHED_AS_THEY_ARE:
         return list(map(tuple, plain))
     return [canonical(answer) for answer in plain]
