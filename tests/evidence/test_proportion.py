@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from flint import arb, ctx
 from scipy import stats
 
 from discreet.errors import InvalidValue
@@ -31,6 +32,22 @@ def test_bounds_stay_exact_where_hits_are_rare_or_sure():
     assert Proportion(million, million).lower(1e-6) == pytest.approx(1e-6 ** (1 / million), rel=1e-9)
     assert Proportion(0, 5).lower(0.1) == 0
     assert Proportion(5, 5).upper(0.1) == 1
+
+
+@pytest.mark.parametrize(
+    ("hits", "trials", "digits"),
+    [(0, 10**6, 13), (5, 10**6, 13), (100, 10**7, 13), (0, 10**9, 13), (1, 572_463_295, 8), (2**30 - 3, 2**30, 8)],
+)
+@pytest.mark.parametrize("alpha", [6e-8, 0.02])
+def test_upper_bounds_keep_their_digits_where_hits_are_rare_among_many(hits, trials, digits, alpha):
+    """A bit above and a bit below the bound, so few hits are rarer and commoner than stated: in balls of 200 bits."""
+    found, part = Proportion(hits, trials).upper(alpha), 10.0**-digits
+    with ctx.workprec(200):
+        above, below = (
+            arb.beta_lower(1 - arb(found) * (1 + sign * arb(part)), trials - hits, hits + 1, regularized=1)
+            for sign in (1, -1)
+        )
+        assert above <= alpha <= below
 
 
 def test_no_trials_prove_nothing():

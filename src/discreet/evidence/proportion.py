@@ -66,8 +66,15 @@ def lower_bounds(hits: npt.ArrayLike, trials: int, alpha: float) -> Floats:
 
 
 def upper_bounds(hits: npt.ArrayLike, trials: int, alpha: float) -> Floats:
-    """For each number of hits the greatest probability that is still plausible."""
-    return 1 - lower_bounds(trials - np.asarray(hits, np.int64), trials, alpha)
+    """For each number of hits the greatest probability that is still plausible.
+
+    By itself, and not as one minus a lower bound: that would lose the digits of probabilities far below 1.
+    """
+    from scipy.special import betainccinv  # noqa: PLC0415  an import of a fifth of a second, for those who need it
+
+    seen = _checked(hits, trials, alpha)
+    found = betainccinv(seen + 1, np.maximum(trials - seen, 1), alpha)
+    return np.where(seen == trials, 1.0, found)
 
 
 def _checked(hits: npt.ArrayLike, trials: int, alpha: float) -> npt.NDArray[np.int64]:
