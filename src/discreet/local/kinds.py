@@ -24,6 +24,11 @@ KINDS = {
     "olh": "local_hashing.LocalHashing",
     "hadamard": "hadamard.HadamardResponse",
     "subset": "subset.SubsetSelection",
+    "permanent": "permanent.PermanentResponse",
+    "duchi": "duchi.DuchiMean",
+    "piecewise": "piecewise.PiecewiseMean",
+    "hybrid": "hybrid.HybridMean",
+    "heavy_hitters": "heavy_hitters.HeavyHitters",
 }
 """Where the class of each kind is."""
 

@@ -20,7 +20,7 @@ from html import escape
 
 from discreet.errors import InvalidValue
 from discreet.exact.rational import Number, integer, positive
-from discreet.local.shuffle import MOST_PEOPLE, largest_local
+from discreet.local.shuffling import MOST_PEOPLE, largest_local
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.randomized_response import RandomizedResponse
 from discreet.noise.law import open_probability

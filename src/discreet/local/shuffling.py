@@ -3,7 +3,7 @@
 Promise. Let each of n people send one report of a randomizer that costs pure ε₀, the same for all, and let somebody
 mix the reports so that nobody can tell whose is whose. Then what is published is (ε, δ)-private under replace-one, with
 the ε that `shuffle` states for this δ: the least that the theorem of Feldman, McMillan and Talwar (2021) proves,
-rounded up. Proof sheet: ``shuffle.md``.
+rounded up. Proof sheet: ``shuffling.md``.
 
 >>> shuffle(100_000, 4, 1e-6)
 Amplification(n=100000, local=Pure(ε=4), central=Approximate(ε=0.16979, δ=1e-06))

@@ -15,7 +15,7 @@ from scipy.stats import binom
 from discreet.errors import InvalidInput, InvalidValue
 from discreet.exact.ball import Ball, ball, lower, working_precision
 from discreet.local.grr import GeneralizedResponse
-from discreet.local.shuffle import Amplification, closed_form, delta_of_shuffle, largest_local, shuffle
+from discreet.local.shuffling import Amplification, closed_form, delta_of_shuffle, largest_local, shuffle
 from discreet.privacy.loss import Approximate, Pure
 from discreet.privacy.pair import Pair
 
@@ -101,7 +101,7 @@ def test_binomial_tails_are_as_good_as_the_proof_needs(count: int) -> None:
 def test_pieces_of_clones_cost_next_to_nothing() -> None:
     whole = delta_of_shuffle(2000, 1, 0.05)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("discreet.local.shuffle._PIECES", 50)
+        patch.setattr("discreet.local.shuffling._PIECES", 50)
         pieces = delta_of_shuffle(2000, 1, 0.05)
     assert whole <= pieces <= 1.2 * whole
 

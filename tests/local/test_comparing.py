@@ -9,7 +9,7 @@ import math
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.local.compare import compare
+from discreet.local.comparing import compare
 from discreet.local.rr import BinaryResponse
 from discreet.mechanisms.laplace import Laplace
 
