@@ -143,9 +143,9 @@ def test_the_largest_local_loss_is_the_largest(n: int, central: Any) -> None:
 def test_the_closed_form_is_refused_outside_its_conditions() -> None:
     most = math.log(10**5 / (16 * math.log(2 / 1e-6)))
     assert closed_form(10**5, most - 1e-6, 1e-6).epsilon > 0
-    with pytest.raises(InvalidValue, match=r"proved for a local ε at most 6\.06"):
+    with pytest.raises(InvalidValue, match=r"proved for a local ε of at most 6\.06"):
         closed_form(10**5, most + 1e-6, 1e-6)
-    with pytest.raises(InvalidValue, match="smaller than any"):
+    with pytest.raises(InvalidValue, match="for no local ε"):
         closed_form(10, 1, 1e-6)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from discreet import __version__
-from discreet.cli import certificate, ledger, suggest, survey
+from discreet.cli import certificate, ledger, local, suggest, survey
 from discreet.cli.anonymize import anonymize
 from discreet.cli.ask import ask, explain
 from discreet.cli.attack import attack
@@ -72,3 +72,9 @@ asking.command("invite")(survey.invite)
 asking.command("serve")(survey.serve)
 asking.command("results")(survey.results)
 app.add_typer(asking, name="survey")
+
+planning = typer.Typer(help="What can be planned before anybody is asked, without a curator.", no_args_is_help=True)
+planning.command("best")(local.best)
+planning.command("compare")(local.compare)
+planning.command("shuffle")(local.shuffle)
+app.add_typer(planning, name="local")

@@ -94,8 +94,8 @@ def closed_form(n: int, epsilon: Number | Pure, delta: Number) -> Approximate:
         e, failure = ball(local).exp(), ball(wanted)
         if upper(e * 16 * (2 / failure).log()) > people:
             most = lower((people / (16 * (2 / failure).log())).log())
-            reach = f"at most {float(most):.4g}" if most > 0 else "smaller than any"
-            rule = f"the closed form is proved for a local ε {reach} at this n and δ"
+            reach = f"for a local ε of at most {float(most):.4g}" if most > 0 else "for no local ε"
+            rule = f"the closed form is proved {reach} at this n and δ"
             raise InvalidValue(rule, float(local), "use shuffle, or wait for more people")
         spread = 8 * (e * (4 / failure).log() / people).sqrt() + 8 * e / people
         return Approximate(round_up(upper(((e - 1) / (e + 1) * spread + 1).log())), wanted)

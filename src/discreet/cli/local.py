@@ -1,0 +1,81 @@
+"""``discreet local``: what can be planned before anybody is asked, without a curator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli.output import refusals, say, whisper
+
+__all__ = ["best", "compare", "shuffle"]
+
+_HARDLY = 1.05
+
+
+def shuffle(
+    people: Annotated[int, typer.Argument(help="How many people send one report each.")],
+    epsilon: Annotated[str, typer.Argument(help="What a report costs its sender.")],
+    delta: Annotated[str, typer.Option(help="The δ of the mixed reports.")] = "1e-6",
+) -> None:
+    """Say what reports cost once they are mixed so that nobody knows whose is whose.
+
+    [dim]Example:[/]  discreet local shuffle 100000 4
+    """
+    with refusals("nothing was computed"):
+        from discreet.errors import InvalidValue
+        from discreet.local.shuffling import closed_form
+        from discreet.local.shuffling import shuffle as mixed
+
+        found = mixed(people, epsilon, delta)
+        say(f"alone    ε = {float(found.local.epsilon):g} for each of {found.n:,} people")
+        times = f"{found.factor:.3g} times less" if found.factor > _HARDLY else "hardly less; more people would help"
+        say(f"mixed    {found.central}: {times}")
+        try:
+            closed = closed_form(people, epsilon, delta)
+            whisper(f"closed form of the theorem: ε = {float(closed.epsilon):.4g}")
+        except InvalidValue as refusal:
+            whisper(refusal.rule)
+        whisper("Holds where somebody mixes the reports and forgets who sent which, and everybody sends one.")
+
+
+def compare(
+    people: Annotated[int, typer.Argument(help="How many people there are at most.")],
+    epsilon: Annotated[str, typer.Argument(help="What everybody pays, with a curator and without.")],
+    delta: Annotated[str | None, typer.Option(help="Compare mixed reports with this δ, too.")] = None,
+    json: Annotated[Path | None, typer.Option("--json", help="Write the figures as JSON.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a page that stands alone.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+) -> None:
+    """Compare how far a count is off with a curator and without one, for the same ε.
+
+    [dim]Example:[/]  discreet local compare 1000000 1 --delta 1e-6 --html trust.html
+    """
+    with refusals("nothing was written"):
+        from discreet.cli.whole_files import refuse_overwriting, write_texts
+        from discreet.local.comparing import compare as errors_of
+
+        refuse_overwriting({"--json": json, "--html": html}, None, force)
+        found = errors_of(people, epsilon, delta=delta)
+        views = {json: found.to_json, html: found.to_html}
+        texts = {path: view() for path, view in views.items() if path is not None}
+        write_texts(texts)
+        say(found.table())
+        for path in texts:
+            whisper(f"wrote {path}")
+
+
+def best(
+    epsilon: Annotated[str, typer.Argument(help="What a report costs its sender.")],
+    categories: Annotated[int, typer.Argument(help="How many answers can be given.")],
+    most_bytes: Annotated[int | None, typer.Option(help="How long a report may be, in bytes.")] = None,
+) -> None:
+    """Choose how to randomize answers to a question with several possible answers, and say why.
+
+    [dim]Example:[/]  discreet local best 1 100
+    """
+    with refusals("nothing was computed"):
+        from discreet.local.choosing import best_randomizer
+
+        say(str(best_randomizer(epsilon, categories, most_bytes=most_bytes)))
