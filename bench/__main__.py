@@ -19,6 +19,7 @@ from bench.environments import ENVIRONMENTS, interpreter, run_side
 from bench.errors import error_table, measured_errors
 from bench.figure import Figure, table_of
 from bench.large import large_figures
+from bench.local import local_figures
 from bench.noise import SIDES, noise_figures
 from bench.own import curator_figures, ledger_figures
 from bench.peers import ANSWERERS, versions
@@ -39,6 +40,7 @@ def standard(folder: Path) -> dict[str, list[Figure]]:
     """What ``make bench`` measures."""
     return {
         "Noise, choices, composition": noise_figures(),
+        "Frequencies without a curator: 100 categories, ε = 1, per million people": local_figures(),
         "The curator beside the plain query: 10 million rows, 50 groups, COUNT, SUM, AVG": curator_figures(
             run_side(None, "curator.py")
         ),
