@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
 
-.PHONY: demo test lint soak bench bench-error bench-large bench-attacks lab docs clean help
+.PHONY: demo test browser lint soak bench bench-error bench-large bench-attacks lab docs clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -30,7 +30,13 @@ lint: $(DEV)  ## ruff, mypy --strict, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-test: lint  ## every check there is
+browser:  # for the tests of the page of surveys: Debian's, where this may install it
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+	  test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get -qq update && \
+	  DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium >/dev/null || \
+	  echo "No chromium, and it could not be installed: tests in a browser are skipped, and fail where CI is set." >&2
+
+test: lint browser  ## every check there is
 	$(BIN)/pytest -n auto
 
 soak: $(DEV)  ## the long checks at full size: 10,000 requests, 200 kills, audits of a million answers

@@ -10,6 +10,8 @@ from typing import Any
 
 from discreet.errors import InvalidValue
 from discreet.exact.rational import Number
+from discreet.local.categories import Categories
+from discreet.local.choosing import best_randomizer
 from discreet.local.duchi import DuchiMean
 from discreet.local.frequency import FrequencyOracle
 from discreet.local.grr import GeneralizedResponse
@@ -52,14 +54,12 @@ def mean(kind: str, epsilon: Number, lower: Number, upper: Number) -> MeanRandom
 
 
 def best_oracle(epsilon: Number, categories: Sequence[str]) -> FrequencyOracle:
-    """The one whose estimate of a rare answer has the least variance; among equals, the one that is easiest to explain.
-
-    Of two answers that is randomized response; of more, a set of answers unless the set has one member.
-    """
-    if len(categories) == 2:
-        return BinaryResponse(epsilon, categories)
-    sets = SubsetSelection(epsilon, categories)
-    return GeneralizedResponse(epsilon, categories) if sets.chosen == 1 else sets
+    """The one that `best_randomizer` ranks highest; for two answers that is randomized response by another name."""
+    named = Categories.named(categories)
+    if len(named) == 2:
+        return BinaryResponse(epsilon, named.names)
+    ranked = best_randomizer(epsilon, len(named)).candidates
+    return next(one.oracle for one in ranked if one.kind in ORACLES)(epsilon, named.names)
 
 
 def from_terms(terms: Terms) -> Randomizer[Any]:

@@ -46,9 +46,9 @@ export class Thrown {
   #isBelow(threshold) {
     let place = 0n, places = 1n;  // the number drawn lies in [place, place + 1] / places
     for (let bits = 64; ; bits += 4) {
-      const [edge, whole] = threshold(bits), all = 1n << BigInt(bits);
-      if ((place + 1n) * all <= edge * places) return true;
-      if (place * all >= (whole ? edge : edge + 1n) * places) return false;
+      const [least, most, all] = around(threshold, bits);  // the probability lies in [least, most] / all
+      if ((place + 1n) * all <= least * places) return true;
+      if (place * all >= most * places) return false;
       place = place * this.base + this.#throw();
       places *= this.base;
     }
@@ -65,6 +65,12 @@ export class Thrown {
       if (place < places - places % size) return Number(place % size);
     }
   }
+}
+
+function around(threshold, bits) {
+  if (threshold.exact) return [threshold.exact[0], ...threshold.exact];
+  const [edge, whole] = threshold(bits);
+  return [edge, whole ? edge : edge + 1n, 1n << BigInt(bits)];
 }
 
 export class ThrowAgain extends Error {}

@@ -17,12 +17,13 @@ function decimal(text) {
   return power >= 0 ? [digits * 10n ** BigInt(power), 1n] : [digits, 10n ** BigInt(-power)];
 }
 
-// p = numerator/denominator
+// p = numerator/denominator, which is kept as well: numbers written in another base than two can be equal to it.
 export function thresholdOf([numerator, denominator]) {
-  return bits => {
+  const at = bits => {
     const scaled = numerator << BigInt(bits);
     return [scaled / denominator, scaled % denominator === 0n];
   };
+  return Object.assign(at, {exact: [numerator, denominator]});
 }
 
 // p = r/(e^x + r) for rationals x, r > 0. Never whole: e^x is transcendental for a rational x ≠ 0.

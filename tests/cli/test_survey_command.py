@@ -1,0 +1,94 @@
+"""``discreet survey``: from an example to results, and refusals in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from discreet.cli.main import app
+from discreet.survey.records import Records
+from discreet.survey.store import Outcome, Store
+
+runner = CliRunner()
+
+
+def run(*words: object) -> str:
+    found = runner.invoke(app, ["survey", *map(str, words)])
+    assert found.exit_code == 0, found.output
+    return found.output
+
+
+def refused(*words: object) -> str:
+    found = runner.invoke(app, ["survey", *map(str, words)])
+    assert found.exit_code == 1, found.output
+    assert "Traceback" not in found.output
+    return " ".join(found.output.split())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    questions = tmp_path / "questions.yaml"
+    run("new", questions)
+    run("new", questions, "--invitations", 7, "--address", "https://survey.example/")
+    return tmp_path / "questions"
+
+
+def test_from_an_example_to_results(tmp_path: Path) -> None:
+    questions = tmp_path / "questions.yaml"
+    assert "Wrote an example" in run("new", questions)
+    assert "3 questions" in run("new", questions, "--check")
+    assert not (tmp_path / "questions").exists()
+    said = run("new", questions, "--invitations", 5)
+    owner = said.rpartition("#")[2].split()[0]
+    store = Store(tmp_path / "questions")
+    assert store.is_owner(owner)
+    header, *links = (tmp_path / "questions" / "invitations.csv").read_text().split()
+    assert header == "link"
+    tokens = [link.partition("#")[2] for link in links]
+    assert len(set(tokens)) == 5
+    answers = zip(store.survey.questions, ("yes", "car", 7), strict=True)
+    reports = {one.name: json.loads(one.randomizer.privatize([held]).to_json()) for one, held in answers}
+    assert store.take(tokens[0], Records(store.survey).written(reports)) is Outcome.STORED
+    assert "1 of 5 invited have answered" in " ".join(run("results", tmp_path / "questions").split())
+    data = json.loads(run("results", tmp_path / "questions", "--json", "--together", "--within", "0.1"))
+    assert (data["answered"], data["together"], data["within"]) == (1, True, 0.1)
+
+
+def test_links_begin_with_the_address_and_are_for_the_owner_alone(folder: Path) -> None:
+    links = (folder / "invitations.csv").read_text().split()[1:]
+    assert all(link.startswith("https://survey.example/#") for link in links)
+    assert (folder / "invitations.csv").stat().st_mode & 0o077 == 0
+
+
+def test_more_people_are_invited_into_a_new_file(folder: Path, tmp_path: Path) -> None:
+    run("invite", folder, tmp_path / "more.csv", "--count", 3)
+    assert Store(folder).invited() == 10
+    assert "nothing is overwritten" in refused("invite", folder, tmp_path / "more.csv")
+    assert Store(folder).invited() == 10
+
+
+def test_a_survey_is_not_made_twice(folder: Path) -> None:
+    before = (folder / "invitations.csv").read_text()
+    assert "must not hold a survey yet" in refused("new", folder.with_suffix(".yaml"))
+    assert (folder / "invitations.csv").read_text() == before
+
+
+def test_bad_questions_are_refused_with_their_lines(tmp_path: Path) -> None:
+    questions = tmp_path / "questions.yaml"
+    questions.write_text("title: T\nquestions: {q: {ask: Q, type: maybe}}\n")
+    assert "questions.yaml, line 2" in refused("new", questions)
+    assert not (tmp_path / "questions").exists()
+    assert "No such file" in refused("new", tmp_path / "missing.yaml", "--check")
+
+
+@pytest.mark.parametrize("command", ["results", "serve"])
+def test_a_folder_without_a_survey_is_refused(tmp_path: Path, command: str) -> None:
+    assert "there must be a survey in the folder" in refused(command, tmp_path)
+
+
+def test_odd_wishes_are_refused(folder: Path) -> None:
+    assert "confidence" in refused("results", folder, "--confidence", "2")
+    assert "within must be" in refused("results", folder, "--within", "0")

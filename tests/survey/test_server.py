@@ -1,0 +1,220 @@
+"""The server as a process of its own: what it lets in, what it keeps to itself, and how it starts, ends and dies."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import HTTPException, Request
+from playwright.sync_api import expect
+
+from discreet.survey.headers import HEADERS
+from discreet.survey.reading import body_within
+from discreet.survey.records import Records
+from tests.survey.browser import Watched
+from tests.survey.serving import Made, Serving, made
+from tests.survey.test_page import TRUTH, fill, opened, review
+from tests.survey.test_store import reports_for
+
+JSON = {"Content-Type": "application/json"}
+RAISING = """
+from discreet.errors import StoreError
+from discreet.survey.store import Store
+def take(self, token, record): raise {fault}
+Store.take = take
+from discreet.cli.main import app
+app()
+"""
+DYING = """
+import os, signal
+from discreet.survey.store import Store
+real = Store.take
+def take(self, token, record):
+    real(self, token, record)
+    os.kill(os.getpid(), signal.SIGKILL)
+Store.take = take
+from discreet.cli.main import app
+app()
+"""
+
+
+@pytest.fixture
+def client(serving: Serving) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=serving.address) as found:
+        yield found
+
+
+def submission(survey: Made, token: str) -> dict[str, Any]:
+    store = survey.store()
+    return {"survey": store.survey.fingerprint, "invitation": token, "reports": reports_for(store)}
+
+
+def another(sent: dict[str, Any]) -> dict[str, Any]:
+    """The same with the other answer to the first question."""
+    changed = json.loads(json.dumps(sent))
+    changed["reports"]["smokes"]["reports"]["answer"][0] ^= 1
+    return changed
+
+
+def is_problem(reply: httpx.Response, status: int) -> bool:
+    found = reply.json()
+    assert reply.headers["content-type"] == "application/problem+json"
+    assert set(found) == {"type", "title", "status", "detail"}
+    return reply.status_code == found["status"] == status
+
+
+def test_a_report_is_taken_once(client: httpx.Client, survey: Made, token: str) -> None:
+    sent = submission(survey, token)
+    assert [client.post("/reports", json=sent).status_code for _ in range(3)] == [201, 200, 200]
+    assert is_problem(client.post("/reports", json=another(sent)), 409)
+    assert client.post("/reports", json=sent).status_code == 200
+
+
+def test_refusals_have_one_shape_and_repeat_nothing(client: httpx.Client, survey: Made, token: str) -> None:
+    sent = submission(survey, token)
+    secret = {**sent, "reports": {**sent["reports"], "smokes": "my true answer"}}
+    replies = {
+        404: client.get("/nothing"),
+        405: client.put("/reports", json=sent),
+        415: client.post("/reports", content=json.dumps(sent)),
+        403: client.post("/reports", json={**sent, "invitation": "0" * 32}),
+        422: client.post("/reports", json=secret),
+        413: client.post("/reports", json={**sent, "more": "x" * 100_000}),
+        401: client.get("/figures"),
+    }
+    assert all(is_problem(reply, status) for status, reply in replies.items())
+    assert not any("my true answer" in reply.text or token in reply.text for reply in replies.values())
+    assert replies[405].headers["allow"] == "POST"
+    assert is_problem(client.get("/figures", headers={"Authorization": f"Bearer {token}"}), 401)
+    assert is_problem(client.get("/figures", headers={"Authorization": f"Basic {survey.owner}"}), 401)
+    owner = {"Authorization": f"Bearer {survey.owner}"}
+    assert is_problem(client.get("/figures?within=lots", headers=owner), 422)
+    assert client.get("/figures?within=0.01&together=yes&confidence=0.9", headers=owner).status_code == 200
+
+
+def test_a_body_without_a_stated_length_is_bounded_too(client: httpx.Client) -> None:
+    endless = (b" " * 4096 for _ in range(100))
+    assert is_problem(client.post("/reports", content=endless, headers=JSON), 413)
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/results", "/style.css", "/answer.js", "/survey.json", "/nothing", "/favicon.ico"]
+)
+def test_every_answer_has_the_headers_and_no_cookie(client: httpx.Client, path: str) -> None:
+    reply = client.get(path)
+    assert HEADERS.items() <= {name: reply.headers.get(name) for name in HEADERS}.items()
+    assert "set-cookie" not in reply.headers
+    assert "server" not in reply.headers
+
+
+def test_a_cut_upload_stores_nothing(serving: Serving, survey: Made, token: str) -> None:
+    sent = json.dumps(submission(survey, token)).encode()
+    before = survey.store().answered()
+    for part in (sent[:50], sent[:-1]):
+        with socket.create_connection(("127.0.0.1", serving.port)) as line:
+            line.sendall(_head(len(sent)) + part)
+            line.shutdown(socket.SHUT_WR)
+            assert b" 201 " not in line.recv(1000)
+    assert survey.store().answered() == before
+    assert httpx.post(f"{serving.address}/reports", content=sent, headers=JSON).status_code == 201
+
+
+def _head(length: int) -> bytes:
+    lines = ["POST /reports HTTP/1.1", "Host: x", "Content-Type: application/json", f"Content-Length: {length}", "", ""]
+    return "\r\n".join(lines).encode()
+
+
+def test_a_body_that_takes_too_long_is_refused() -> None:
+    async def never() -> dict[str, Any]:
+        await asyncio.sleep(60)
+        return {}
+
+    request = Request({"type": "http", "headers": []}, never)
+    with ThreadPoolExecutor() as elsewhere, pytest.raises(HTTPException, match=r"within 0\.05 seconds"):
+        elsewhere.submit(lambda: asyncio.run(body_within(request, 10, 0.05))).result()  # the browser has a loop here
+
+
+def test_nothing_is_logged_about_who_asked(tmp_path: Path) -> None:
+    own = made(tmp_path / "own", invitations=2)
+    with Serving(own.folder) as here:
+        with socket.create_connection(("127.0.0.1", here.port)) as line:
+            line.sendall(b"nonsense\r\n\r\n")
+            line.recv(1000)
+        with socket.create_connection(("127.0.0.1", here.port)) as line:
+            line.sendall(_head(500) + b"{")
+        httpx.get(f"{here.address}/nothing", headers={"X-Forwarded-For": "203.0.113.7"})
+        httpx.post(f"{here.address}/reports", json=submission(own, own.tokens[0])).raise_for_status()
+        out, err, _ = here.end()
+    assert out == f"serving 'Health at work' at {here.address}\n"
+    assert err.strip() in ("", "WARNING:  Invalid HTTP request received.")
+
+
+def test_a_request_under_way_is_finished_before_the_end(tmp_path: Path) -> None:
+    own = made(tmp_path / "own", invitations=1)
+    sent = json.dumps(submission(own, own.tokens[0])).encode()
+    with Serving(own.folder) as here, socket.create_connection(("127.0.0.1", here.port)) as line:
+        line.sendall(_head(len(sent)) + sent[:10])
+        httpx.get(here.address).raise_for_status()  # by now the server has the beginning
+        here.process.send_signal(signal.SIGTERM)
+        line.sendall(sent[10:])
+        assert line.recv(1000).startswith(b"HTTP/1.1 201 ")
+        assert here.process.wait(timeout=30) == -signal.SIGTERM
+    assert own.store().answered() == 1
+
+
+def test_ctrl_c_ends_it_with_a_word(tmp_path: Path) -> None:
+    own = made(tmp_path / "own")
+    with Serving(own.folder) as here:
+        here.process.send_signal(signal.SIGINT)
+        _, err = here.process.communicate(timeout=30)
+    assert here.process.returncode == 130
+    assert err == "stopped  the survey is as it was; serve it again at any time\n"
+
+
+def test_a_port_in_use_is_refused_in_words(serving: Serving, survey: Made) -> None:
+    program = "from discreet.cli.main import app; app()"
+    command = [sys.executable, "-c", program, "survey", "serve", str(survey.folder), "--port", str(serving.port)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert "another program uses it; pass another --port" in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+@pytest.mark.parametrize(("fault", "status"), [("RuntimeError('secret')", 500), ("StoreError('full disk')", 503)])
+def test_a_server_in_trouble_says_so_in_the_same_shape(tmp_path: Path, fault: str, status: int) -> None:
+    own = made(tmp_path / "own", invitations=1)
+    with Serving(own.folder, program=RAISING.format(fault=fault)) as here:
+        reply = httpx.post(f"{here.address}/reports", json=submission(own, own.tokens[0]))
+    assert is_problem(reply, status)
+    assert "secret" not in reply.text
+    assert HEADERS.items() <= {name: reply.headers.get(name) for name in HEADERS}.items()
+
+
+def test_a_server_killed_between_storing_and_replying_loses_nothing(watched: Watched, tmp_path: Path) -> None:
+    own = made(tmp_path / "own", invitations=1)
+    page = watched.page
+    with Serving(own.folder, program=DYING) as dying:
+        opened(page, dying, own.tokens[0])
+        fill(page, TRUTH)
+        review(page)
+        page.locator("#send").click()
+        expect(page.locator("#notice")).to_contain_text("The server did not answer")
+        assert dying.process.wait(timeout=30) == -signal.SIGKILL
+    stored = own.store().records()
+    with Serving(own.folder, dying.port):
+        page.locator("#send").click()
+        expect(page.locator("#notice")).to_contain_text("have arrived")
+    store = own.store()
+    assert store.answered() == 1
+    assert stored == store.records() == Records(store.survey).written(json.loads(watched.bodies[0])["reports"])
+    assert watched.bodies[0] == watched.bodies[1]
