@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
+from discreet.understanding.chapters import chapters
 from discreet.understanding.given import Given
 from discreet.understanding.repeated import worst_accuracy
 from discreet.understanding.understanding import Understanding
@@ -323,3 +324,18 @@ def test_ten_means_twenty_two_thousand_times() -> None:
     words = dp.understand(10).verdict.words
     assert "22,027 times likelier" in words
     assert "protects nobody" in words
+
+
+def test_what_a_record_says_is_two_steps_away_where_records_come_and_go() -> None:
+    """A histogram of the ill and the healthy, private for one record more or less; the answer 1 ill, 0 healthy.
+
+    Both cells are right if I am ill and both are off by one if I am healthy.
+    """
+    found = dp.understand(1)
+    odds = (laplace_mass(Fraction(1), 0) / laplace_mass(Fraction(1), 1)) ** 2
+    pair = next(group for group in found.groups if group.size == 2)
+    assert odds > 2 * found.believing.factor
+    assert close_above(pair.factor, odds)
+    (note,) = next(one for one in chapters(found) if one.name == "believing").notes
+    assert "add-remove-one, the default" in note
+    assert "what two people are promised together" in note

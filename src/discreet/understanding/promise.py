@@ -20,6 +20,12 @@ __all__ = ["about_believing", "about_costs", "about_delta", "about_guessing", "a
 _ROWS = 9
 _LIKELY = 0.1
 _SMALL = Fraction(1, 1000)
+_TWO_STEPS = (
+    "If the promise is about my record being there or not (add-remove-one, the default), this is what they believe "
+    "about that. What my record says is then one record out and another one in: two steps, so it is promised what two "
+    "people are promised together. If the promise is about my record exchanged for another (replace-one), it holds as it "
+    "stands."
+)
 
 
 def about_two_laws(found: Understanding) -> Chapter:
@@ -92,6 +98,7 @@ def about_believing(found: Understanding) -> Chapter:
         "Somebody who knows every other record thinks something about me, with the probability on the left. "
         f"{_movement(believing)} This is where they can end up:"
     )
+    is_limited = believing.factor is not None
     rare = ("The rare answers that are left out may prove anything about me.",) if believing.exception else ()
     return Chapter(
         "believing",
@@ -99,7 +106,7 @@ def about_believing(found: Understanding) -> Chapter:
         (story,),
         ("before", "at least", "at most", ""),
         rows,
-        rare if believing.factor is not None else (),
+        (*rare, _TWO_STEPS) if is_limited else (),
     )
 
 
