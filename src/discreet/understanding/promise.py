@@ -23,8 +23,8 @@ _SMALL = Fraction(1, 1000)
 _TWO_STEPS = (
     "If the promise is about my record being there or not (add-remove-one, the default), this is what they believe "
     "about that. What my record says is then one record out and another one in: two steps, so it is promised what two "
-    "people are promised together. If the promise is about my record exchanged for another (replace-one), it holds as it "
-    "stands."
+    "people are promised together. If the promise is about my record exchanged for another (replace-one), it holds as "
+    "it stands."
 )
 
 
