@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Error, Page, Request, expect, sync_playwright
+
+expect.set_options(timeout=30_000)  # slow machines are no failure of a page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 

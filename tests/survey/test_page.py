@@ -164,8 +164,8 @@ def test_what_is_sent_has_the_law_of_the_randomizer(browser: Browser, tmp_path: 
     """The same truth many times through the whole page. False alarms: 2e-8, by the bound of `misfit`."""
     ask = "{ask: A question, type: yes-no, epsilon: 1}"
     choose = "{ask: Another, type: choice, choices: [a, b, c], epsilon: 1, randomizer: grr}"
-    questions = [*(f"  q{k}: {ask}" for k in range(25)), *(f"  c{k}: {choose}" for k in range(25))]
-    own = made(tmp_path / "law", "title: Law\nquestions:\n" + "\n".join(questions), invitations=16)
+    questions = [*(f"  q{k}: {ask}" for k in range(50)), *(f"  c{k}: {choose}" for k in range(50))]
+    own = made(tmp_path / "law", "title: Law\nquestions:\n" + "\n".join(questions), invitations=8)
     with Serving(own.folder) as here:
         page = browser.new_page()
         for token in own.tokens:
@@ -177,11 +177,11 @@ def test_what_is_sent_has_the_law_of_the_randomizer(browser: Browser, tmp_path: 
             send(page)
         page.close()
     store = own.store()
-    assert store.answered() == 16
+    assert store.answered() == 8
     reports = Records(store.survey).read(store.records())
-    yes, other = store.survey.questions[0].randomizer, store.survey.questions[25].randomizer
+    yes, other = store.survey.questions[0].randomizer, store.survey.questions[50].randomizer
     for letter, randomizer, field, answer in (("q", yes, "answer", "yes"), ("c", other, "position", "b")):
-        seen = Counter(int(reports[f"{letter}{k}"].columns[field][n]) for k in range(25) for n in range(16))
+        seen = Counter(int(reports[f"{letter}{k}"].columns[field][n]) for k in range(50) for n in range(8))
         law = randomizer.law(answer)
         counts, shares = zip(*((seen[one], float(law.mass(one))) for one in law.outcomes), strict=True)
         assert misfit(counts, shares) > FALSE_ALARM

@@ -58,7 +58,7 @@ def needs(finding: Finding, results: Results) -> str:
     more = max(finding.needed - results.answered, 0)
     within = f"{100 * float(results.wish.within):.3g}"
     error = f"± {within} % of the range" if finding.question.type == "number" else f"± {within} points"
-    enough = f"about {more:,} more answers make it" if more else "there are enough answers for"
+    enough = f"about {more:,} more answers, whatever they are, make it" if more else "there are enough for"
     return f"ε {loss:.3g} for each person by {finding.question.randomizer.kind}; {enough} {error}."
 
 

@@ -13,13 +13,16 @@ async function look() {
     if (mine !== turn) return;
     if (!reply.ok) return say(JSON.parse(text).detail);
     find("figures").innerHTML = text;  // written by the server, which escapes every word
-    say(`Looked at ${new Date().toLocaleTimeString()}; looking again every five seconds.`);
+    say("");
+    find("looked").textContent = `Looked at ${new Date().toLocaleTimeString()}; looking again every five seconds.`;
   } catch {
     say("The server does not answer; trying again.");
   }
 }
 
-function say(words) { find("notice").textContent = words; }
+function say(words) {
+  if (find("notice").textContent !== words) find("notice").textContent = words;  // a screen reader says it once
+}
 
 fetch("/survey.json").then(reply => reply.json()).then(survey => {
   find("title").textContent = survey.title;
