@@ -278,7 +278,8 @@ class RandomizerContract(ABC):
     def crowds(self) -> list[list[Any]]:
         """Crowds of one and of `crowd`, of the same and of different answers."""
         listed = list(self.values())
-        return [[listed[0]], [listed[-1]], [listed[0]] * self.crowd, (listed * self.crowd)[: self.crowd]]
+        alone = [[listed[0]], [listed[-1]]]
+        return alone if self.crowd == 1 else [*alone, [listed[0]] * self.crowd, (listed * self.crowd)[: self.crowd]]
 
     def every_upload(self, values: Sequence[Any]) -> Iterator[tuple[float, Reports]]:
         """Every possible batch of reports with its probability."""

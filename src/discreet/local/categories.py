@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -45,6 +45,9 @@ class Categories:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def __iter__(self) -> Iterator[Category]:
+        return iter(self.names)
 
     def positions(self, values: Any) -> Integers:
         """Where each value stands; one value counts as a list of one. Any other value is refused, and not shown."""

@@ -85,7 +85,7 @@ class Choice:
         """The best oracle for these categories, as many as were asked for."""
         named = Categories.named(categories)
         integer(len(named), "the number of categories", least=self.domain_size, most=self.domain_size)
-        return self.best.oracle(self.epsilon, named.names)
+        return self.best.oracle(self.epsilon, named)
 
     @property
     def why(self) -> str:
@@ -144,7 +144,7 @@ def best_randomizer(epsilon: Number, domain_size: int, *, most_bytes: int | None
 
 def _candidate(oracle: type[FrequencyOracle], epsilon: Fraction, categories: Categories) -> Candidate:
     name, work = _ORACLES[oracle]
-    randomizer = oracle(epsilon, categories.names)
+    randomizer = oracle(epsilon, categories)
     return Candidate(oracle, name, randomizer.estimator.variance(1), randomizer.terms.bytes_each, work)
 
 

@@ -28,6 +28,8 @@ from discreet.noise.source import Stream
 
 __all__ = ["GeneralizedResponse"]
 
+_TOGETHER = 1 << 15  # people at a time, so that their numbers stay in the cache
+
 
 class GeneralizedResponse(FrequencyOracle):
     """The position of one category, the true one or another."""
@@ -67,7 +69,11 @@ class GeneralizedResponse(FrequencyOracle):
 
     def _draw(self, codes: Integers, stream: Stream) -> Columns:
         field = self._layout[0]
-        return {field.name: self.response.respond(codes, stream).astype(field.dtype)}
+        reports = np.empty(len(codes), field.dtype)
+        for start in range(0, len(codes), _TOGETHER):
+            part = slice(start, start + _TOGETHER)
+            reports[part] = self.response.respond(codes[part], stream)
+        return {field.name: reports}
 
     def law(self, value: Hashable) -> FiniteLaw:
         """Each position with its probability."""

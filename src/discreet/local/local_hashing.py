@@ -100,10 +100,12 @@ class LocalHashing(FrequencyOracle):
         return np.asarray([-(-j * self.prime // self.buckets) for j in range(self.buckets + 1)], np.uint32)
 
     def _draw(self, codes: Integers, stream: Stream) -> Columns:
-        parts = [self._hashed(codes[k : k + _TOGETHER], stream) for k in range(0, len(codes), _TOGETHER)]
-        listed = zip(*parts, strict=True) if parts else ([np.empty(0)] for _ in self._layout)
-        fields = zip(self._layout, listed, strict=True)
-        return {field.name: np.concatenate(columns).astype(field.dtype) for field, columns in fields}
+        columns = {field.name: np.empty(len(codes), field.dtype) for field in self._layout}
+        for start in range(0, len(codes), _TOGETHER):
+            part = slice(start, start + _TOGETHER)
+            for column, found in zip(columns.values(), self._hashed(codes[part], stream), strict=True):
+                column[part] = found
+        return columns
 
     def _hashed(self, codes: Integers, stream: Stream) -> tuple[Integers, Integers, Integers]:
         count = len(codes)

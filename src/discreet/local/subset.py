@@ -14,7 +14,6 @@ import itertools
 import math
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from discreet.errors import InvalidValue
 from discreet.exact.ball import Ball, ball, floor_of, upper, working_precision
 from discreet.exact.grid import Integers
 from discreet.exact.rational import Number, integer
-from discreet.local.bits import PackedBits, bit_counts, has_clear_ends, packed_bits, width_of
+from discreet.local.bits import PackedBits, all_have, bit_counts, has_clear_ends, packed_bits, width_of
 from discreet.local.frequency import FrequencyOracle
 from discreet.local.layout import Field
 from discreet.local.terms import Terms
@@ -134,10 +133,5 @@ class SubsetSelection(FrequencyOracle):
         return bit_counts(columns["bits"], len(self.categories))
 
     def _are_possible(self, columns: Columns) -> bool:
-        bits = columns["bits"].reshape(-1, self._width)
-        sizes = np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
-        return has_clear_ends(bits, len(self.categories)) and bool((sizes == self.chosen).all())
-
-    @cached_property
-    def _width(self) -> int:
-        return width_of(len(self.categories))
+        bits, size = columns["bits"], len(self.categories)
+        return has_clear_ends(bits, size) and all_have(bits, size, self.chosen)
