@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from discreet.errors import InvalidInput, InvalidType, InvalidValue
 from discreet.local.grr import GeneralizedResponse
+from discreet.local.kinds import randomizer_of
 from discreet.local.reports import Reports
 from discreet.local.unary import OptimalUnary
 from discreet.noise.source import ReplayableSource
@@ -97,6 +102,30 @@ def test_an_upload_that_promises_more_than_memory_holds_is_refused(count: int) -
 def test_refuses_what_is_no_upload(data: Any) -> None:
     with pytest.raises(InvalidInput):
         Reports.from_bytes(data, COLOURS.terms)
+
+
+@given(st.binary(max_size=60), st.integers(0, 300))
+def test_whatever_bytes_come_the_refusal_is_one_of_ours(noise, place) -> None:
+    """Noise spliced into an upload, with a checksum that fits, so that the reader has to look."""
+    body = some(COLOURS).to_bytes()[:-8]
+    spliced = body[:place] + noise + body[place + len(noise) :]
+    with contextlib.suppress(InvalidInput):
+        read = Reports.from_bytes(spliced + hashlib.sha256(spliced).digest()[:8])
+        randomizer_of(read.terms).check(read)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    ),
+    st.sampled_from(["terms", "reports", "fingerprint", "kind", "domain", "layout", "epsilon", "parameters"]),
+)
+def test_whatever_json_comes_the_refusal_is_one_of_ours(anything, where) -> None:
+    written = json.loads(some(WIDE).to_json())
+    (written if where in written else written["terms"])[where] = anything
+    with contextlib.suppress(InvalidInput):
+        randomizer_of(Reports.from_json(json.dumps(written)).terms)
 
 
 def test_arrow_in_slices_and_batches() -> None:

@@ -64,7 +64,7 @@ def fields_from(listed: Any) -> tuple[Field, ...]:
 
 
 def _is_written_field(one: Any) -> bool:
-    return isinstance(one, Sequence) and not isinstance(one, str) and len(one) == 3
+    return isinstance(one, list) and len(one) == 3 and isinstance(one[0], str)
 
 
 def smallest_unsigned(count: int) -> str:

@@ -32,7 +32,7 @@ def read_arrow(table: Any, wanted: Terms | None) -> tuple[Terms, Columns]:
     metadata = table.schema.metadata or {}
     if _KEY not in metadata:
         raise InvalidValue("a table of reports must carry its terms", "<none>", "write it with Reports.to_arrow")
-    terms = Terms.from_json(metadata[_KEY].decode())
+    terms = Terms.from_json(metadata[_KEY])
     if wanted is not None:
         wanted.check_same(terms)
     if table.schema.names != [one.name for one in terms.layout]:

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from discreet.errors import InvalidType, InvalidValue
-from discreet.exact.rational import integer, rational
+from discreet.exact.rational import integer, positive, rational
 from discreet.local.categories import Categories, Category
 from discreet.local.layout import Field, fields_from
 
@@ -90,7 +90,7 @@ class Terms:
         }
 
     @classmethod
-    def from_json(cls, text: str) -> Terms:
+    def from_json(cls, text: str | bytes) -> Terms:
         """The terms that `to_json` wrote."""
         try:
             return cls.from_dict(json.loads(text))
@@ -108,7 +108,7 @@ class Terms:
             raise InvalidType("the kind of a randomizer must be a text", found["kind"])
         return cls(
             kind=found["kind"],
-            epsilon=rational(found["epsilon"], "epsilon"),
+            epsilon=positive(found["epsilon"], "epsilon"),
             domain=_read(found["domain"]),
             layout=fields_from(found["layout"]),
             parameters=_parameters(found["parameters"]),

@@ -83,10 +83,7 @@ def _terms(written: bytes, wanted: Terms | None) -> Terms:
         if wanted is None:
             raise InvalidValue("an upload without terms must be read with terms=", "<none>")
         return wanted
-    try:
-        found = Terms.from_json(written.decode())
-    except UnicodeDecodeError:
-        raise InvalidValue("terms must be written in UTF-8", "<other bytes>") from None
+    found = Terms.from_json(written)
     if wanted is not None:
         wanted.check_same(found)
     return found
