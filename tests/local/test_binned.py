@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binom
 
 from discreet.errors import InvalidInput, InvalidValue
-from discreet.local.binned import BinnedNumbers
+from discreet.local.binned import BinnedNumbers, Histogram
 from discreet.local.bins import Bins
 from discreet.local.grr import GeneralizedResponse
 from discreet.local.hadamard import HadamardResponse
@@ -26,7 +26,7 @@ ORACLES = [OptimalUnary, SymmetricUnary, GeneralizedResponse]
 
 
 def small(oracle: Any) -> BinnedNumbers:
-    return BinnedNumbers(1, Bins.between(0, 3, 3), oracle)
+    return BinnedNumbers(1, Bins.between(0, 4, 4), oracle)
 
 
 def every_upload(numbers: BinnedNumbers, values: list[float]) -> Any:
@@ -45,15 +45,16 @@ def quantile_of(values: list[float], share: Fraction) -> float:
 
 
 @pytest.mark.parametrize("oracle", ORACLES)
-@pytest.mark.parametrize("values", [[0.5], [2.5], [0.5, 1.5], [1.2, 2.9]])
+@pytest.mark.parametrize("values", [[0.5], [2.5], [0.5, 1.5], [1.2, 3.9]])
 def test_shares_below_edges_are_unbiased_and_covered(oracle: Any, values: list[float]) -> None:
     """Exactly, over all uploads."""
     numbers = small(oracle)
-    truth = np.array([sum(value < edge for value in values) / len(values) for edge in (1, 2)])
-    mean, covered, together = np.zeros(2), np.zeros(2), 0.0
+    edges = (1, 2, 3)
+    truth = np.array([sum(value < edge for value in values) / len(values) for edge in edges])
+    mean, covered, together = np.zeros(3), np.zeros(3), 0.0
     for weight, found in every_upload(numbers, values):
         mean += weight * found.below
-        ends = np.array([found._below(edge, Fraction(4, 5)) for edge in (1, 2)]) / found.n
+        ends = np.array([found._below(edge, Fraction(4, 5)) for edge in edges]) / found.n
         covered += weight * ((ends[:, 0] <= truth) & (truth <= ends[:, 1]))
         band = found.band("0.8")
         together += weight * bool(((band[:, 0] <= truth) & (truth <= band[:, 1])).all())
@@ -72,6 +73,49 @@ def test_quantiles_lie_between_their_ends_as_often_as_stated(oracle: Any, values
             quantile = found.quantile(share, "0.7")
             covered += weight * (quantile.low <= truth <= quantile.high)
         assert covered >= 0.7 - 1e-12
+
+
+def supports_law(numbers: BinnedNumbers, place: int, bins: int) -> np.ndarray:
+    """How many of the first bins one report supports, for somebody in the bin ``place``: from the law of a report."""
+    law = numbers.oracle.law(numbers.bins.names[place])
+    found = np.zeros(bins + 1)
+    for outcome, mass in zip(law.outcomes, map(float, law.masses), strict=True):
+        found[numbers.oracle.supports(numbers.oracle.reports_of([outcome]).columns)[:bins].sum()] += mass
+    return found
+
+
+@pytest.mark.parametrize("oracle", ORACLES)
+@pytest.mark.parametrize("bins", [1, 2, 3])
+def test_people_in_several_bins_are_counted_as_stated(oracle: Any, bins: int) -> None:
+    """Exactly, on each side, for 60 people of whom none, some or all are in the first bins."""
+    numbers = BinnedNumbers(1, Bins.between(0, 6, 6), oracle)
+    inside, outside = supports_law(numbers, 0, bins), supports_law(numbers, bins, bins)
+    example = numbers.estimate(numbers.privatize([0] * 60))
+    ends = np.array([_counted(example, seen, bins) for seen in range(60 * bins + 1)])
+    for holders in (0, 1, 20, 60):
+        law = np.ones(1)
+        for person in range(60):
+            law = np.convolve(law, inside if person < holders else outside)
+        law = np.pad(law, (0, 60 * bins + 1 - len(law)))
+        assert law[ends[:, 0] > holders].sum() <= 0.1 + 1e-9
+        assert law[ends[:, 1] < holders].sum() <= 0.1 + 1e-9
+        assert law @ (ends[:, 1] - ends[:, 0]) < 60
+
+
+def _counted(example: Histogram, seen: int, bins: int) -> tuple[int, int]:
+    supports = np.zeros(bins, np.int64)
+    supports[0] = seen
+    return example._holders(supports, Fraction(4, 5))
+
+
+def test_edges_are_passed_in_order_and_none_after_the_first_that_fails() -> None:
+    """Everybody is in the first of 40 bins, so every edge is a chance to be wrong; one side, false alarm 1e-7."""
+    numbers = BinnedNumbers(1, Bins.between(0, 40, 40))
+    missed = 0
+    for trial in range(300):
+        found = numbers.estimate(numbers.privatize([0.5] * 50, source=ReplayableSource(f"edges {trial}")))
+        missed += found.quantile("0.97", "0.8").low > 0.5
+    assert missed <= binom.isf(1e-7, 300, 0.1)
 
 
 @pytest.mark.parametrize("oracle", ORACLES)
@@ -139,7 +183,7 @@ def test_numbers_fall_into_their_bins() -> None:
     assert bins.positions([]).tolist() == []
 
 
-@pytest.mark.parametrize("bad", [-0.1, 3.1, math.nan, math.inf, None, "1", True, {}, [[1]], [0.5, None], 1j])
+@pytest.mark.parametrize("bad", [-0.1, 4.1, math.nan, math.inf, None, "1", True, {}, [[1]], [0.5, None], 1j])
 def test_values_outside_are_refused_before_drawing(bad: Any) -> None:
     with pytest.raises(InvalidInput):
         small(OptimalUnary).privatize(bad, source=Untouched())
@@ -165,4 +209,4 @@ def test_an_edge_that_counts_one_bin_too_many_is_caught() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Bins, "positions", lambda _self, values: np.asarray(values, np.int64) // 2)
         with pytest.raises(AssertionError):
-            test_shares_below_edges_are_unbiased_and_covered(OptimalUnary, [1.2, 2.9])
+            test_shares_below_edges_are_unbiased_and_covered(OptimalUnary, [1.2, 3.9])

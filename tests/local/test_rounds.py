@@ -97,14 +97,14 @@ def test_replays_and_other_bad_input_are_refused() -> None:
 
 
 def test_two_askers_cannot_spend_the_same_remainder() -> None:
-    rounds = Rounds(10)
+    rounds, people = Rounds(10), [f"person {k}" for k in range(50)]
 
     def ask() -> bool:
         try:
-            rounds.charge(["ann"], Pure("0.1"))
+            rounds.charge(people, Pure("0.1"))
         except BudgetExceeded:
             return False
         return True
 
     assert sum(at_once(ask, 300)) == 100
-    assert rounds["ann"] == Spent(100, Pure(10))
+    assert {rounds[person] for person in people} == {Spent(100, Pure(10))}
