@@ -32,6 +32,7 @@ from discreet.audit.remarks import InputGuard, remarks
 from discreet.audit.report import AuditReport
 from discreet.audit.seen import seen_laws
 from discreet.audit.shown import shown
+from discreet.audit.stopping import lengths
 from discreet.audit.testing import Tested, tested
 from discreet.audit.thresholds import Thresholds
 from discreet.audit.time_limit import Deadline
@@ -68,8 +69,8 @@ def audit(
     """Draw ``draws`` answers, half for each input, and say whether they are compatible with the claim.
 
     ``claim`` is a loss, or a number that is a pure ε; one of our measurements may leave it out. ``seconds`` limits the
-    time for drawing. ``seed`` decides in which order inputs are asked and which draws prove. ``outcomes`` are those to
-    compare exactly, for a measurement that does not list its own.
+    time for drawing, at a small cost in confidence. ``seed`` decides in which order inputs are asked and which draws
+    prove. ``outcomes`` are those to compare exactly, for a measurement that does not list its own.
     """
     checked = checked_mechanism(mechanism)
     promised = claimed(claim, checked.loss if isinstance(checked, Measurement) else None)
@@ -81,8 +82,9 @@ def audit(
     drawn = draw(checked, (first, second), pairs, chance, Deadline(seconds), progress)
     roles = Roles(chance)
     sides = [chunk.first for chunk in drawn.chunks], [chunk.second for chunk in drawn.chunks]
-    found = tested(*sides, roles, promised, false_alarm, families)
-    changed = drift(drawn.chunks, roles, false_alarm)
+    rate = false_alarm if seconds is None else false_alarm / len(lengths(pairs))
+    found = tested(*sides, roles, promised, rate, families)
+    changed = drift(drawn.chunks, roles, rate)
     return AuditReport(
         name=mechanism_name(checked) if name is None else name,
         first=shown(first),

@@ -52,9 +52,10 @@ class _Bell:
 
     @classmethod
     def of(cls, points: Floats, counts: Counts) -> _Bell:
-        weights = counts / counts.sum()
-        mean = weights @ points
-        apart = points - mean
+        drawn = counts > 0
+        weights, part = counts[drawn] / counts.sum(), points[drawn]
+        mean = weights @ part
+        apart = part - mean
         return cls(mean, (apart * weights[:, None]).T @ apart)
 
     def log_density(self, points: Floats) -> Floats:
@@ -72,9 +73,10 @@ def _linear(points: Floats, first: _Bell, second: _Bell) -> Floats:
 def _standard(numbers: Floats, usable: npt.NDArray[np.bool_], learning: Learning) -> Floats:
     """Coordinates moved to mean 0 and spread 1, and cut at 12 spreads so that one far answer does not decide all."""
     filled = np.where(usable[:, None], numbers, 0.0)
-    weights = np.where(usable, learning.first + learning.second, 0).astype(np.float64)
-    mean = np.average(filled, axis=0, weights=weights)
-    spread = np.sqrt(np.average((filled - mean) ** 2, axis=0, weights=weights))
+    drawn = usable & (learning.first + learning.second > 0)
+    weights, part = (learning.first + learning.second)[drawn].astype(np.float64), filled[drawn]
+    mean = np.average(part, axis=0, weights=weights)
+    spread = np.sqrt(np.average((part - mean) ** 2, axis=0, weights=weights))
     return np.asarray(np.clip((filled - mean) / np.where(spread > 0, spread, 1.0), -12.0, 12.0))
 
 

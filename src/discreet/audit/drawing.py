@@ -17,6 +17,7 @@ from discreet.audit.canonical import Raised
 from discreet.audit.chunk import Chunk
 from discreet.audit.mechanism import Batched, Mechanism
 from discreet.audit.pieces import batch_piece, piece
+from discreet.audit.stopping import lengths, reached
 from discreet.audit.time_limit import Deadline, TimeUp
 from discreet.errors import DiscreetError, InvalidValue
 from discreet.mechanisms.measurement import Measurement
@@ -47,6 +48,15 @@ class Drawn:
         """How many answers there are for each input."""
         return sum(map(len, self.chunks))
 
+    def shortened(self, pairs: int) -> Drawn:
+        """The first ``pairs`` answers for each input."""
+        kept, left = [], pairs
+        for chunk in self.chunks:
+            if left > 0:
+                kept.append(Chunk(chunk.first[:left], chunk.second[:left]))
+                left -= len(chunk)
+        return Drawn(kept, self.stopped)
+
 
 def draw(
     mechanism: Mechanism,
@@ -56,7 +66,7 @@ def draw(
     deadline: Deadline,
     progress: Progress | None = None,
 ) -> Drawn:
-    """``pairs`` answers for each input, or as many as there is time for."""
+    """``pairs`` answers for each input, or the longest of some `lengths` for which there is time."""
     found = Drawn()
     chunk = _measurement_chunk if isinstance(mechanism, Measurement) else _function_chunk
     if isinstance(mechanism, Batched):
@@ -74,6 +84,7 @@ def draw(
     found.stopped = found.pairs < pairs
     if found.pairs < _ENOUGH:
         _refuse_what_only_raises(found)
+    found = found.shortened(reached(lengths(pairs), found.pairs))
     if not found.pairs:
         rule = "the mechanism must answer in time"
         raise InvalidValue(

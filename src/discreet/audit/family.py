@@ -1,7 +1,9 @@
 """Families of events: each gives scores to the outcomes, and an event is "the score is at least, or at most, so much".
 
 A family sees how often each outcome was drawn in the learning half and nothing of the other half, which alone is used
-to prove anything. So a family may try as many scores as it likes: that costs time and never confidence.
+to prove anything. So a family may try as many scores as it likes: that costs time and never confidence. The score of an
+outcome must follow from the outcome itself and from the learning draws: not from its place in the list, nor from
+outcomes that `Outcomes.learned` does not mark. They are listed so that a score can be given to them as well.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ By Neyman and Pearson the best events are those where the true ratio is largest;
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -82,10 +83,10 @@ def grouped_score(groups: Groups, learning: Learning, words: str, name: Callable
 def _kinds(learning: Learning) -> Iterator[Score]:
     """Whether the answer is a number, a list, NaN, an exception: what changes type is seen here."""
     kinds = learning.outcomes.kinds
-    names = sorted(set(kinds))
+    names = sorted(set(compress(kinds, learning.outcomes.learned.tolist())))
     if len(names) > 1:
         place = {name: k for k, name in enumerate(names)}
-        groups = np.asarray([place[kind] for kind in kinds], np.int64)
+        groups = np.asarray([place.get(kind, -1) for kind in kinds], np.int64)
         yield grouped_score(groups, learning, "the answer is", lambda k: names[k])
 
 

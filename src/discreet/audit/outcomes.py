@@ -1,6 +1,9 @@
 """The different outcomes that were drawn, as things to count and as numbers to compare.
 
 Outcomes of one kind of number are kept as one array; all others as objects. `numbers` sees both as coordinates.
+
+What is said of an outcome depends on this outcome alone, and on how wide and of what kind the learned outcomes are:
+never on outcomes that only the proving draws saw. So an event that was chosen without those draws stays the same event.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from discreet.audit.canonical import Kind, NotANumber, Raised
 __all__ = ["Outcomes"]
 
 _MOST_COORDINATES = 32
+_TOO_LARGE = 2**62
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,8 @@ class Outcomes:
 
     listed: npt.NDArray[Any] | Sequence[Any]
     """One entry, or one row of an array, per outcome."""
+    known: npt.NDArray[np.bool_] | None = None
+    """Which of them the learning draws saw; without it, all."""
 
     def __len__(self) -> int:
         return len(self.listed)
@@ -37,29 +43,47 @@ class Outcomes:
             return tuple(found.tolist())
         return found.item() if isinstance(found, np.generic) else found
 
+    @property
+    def learned(self) -> npt.NDArray[np.bool_]:
+        """Which outcomes the learning draws saw."""
+        return np.ones(len(self), np.bool_) if self.known is None else self.known
+
     @cached_property
     def numbers(self) -> npt.NDArray[np.float64]:
         """One row per outcome, one column per coordinate; NaN where an outcome has no such number."""
         if isinstance(self.listed, np.ndarray):
             return self.listed.reshape(len(self.listed), -1)[:, :_MOST_COORDINATES].astype(np.float64)
         rows = [_coordinates(outcome) for outcome in self.listed]
-        found = np.full((len(rows), min(max(map(len, rows), default=0), _MOST_COORDINATES)), np.nan)
+        width = min(max((len(rows[k]) for k in np.flatnonzero(self.learned)), default=0), _MOST_COORDINATES)
+        found = np.full((len(rows), width), np.nan)
         for index, row in enumerate(rows):
-            kept = row[:_MOST_COORDINATES]
+            kept = row[:width]
             found[index, : len(kept)] = kept
         return found
 
     @cached_property
     def integers(self) -> npt.NDArray[np.int64] | None:
-        """The coordinates as integers; None where some outcome is not made of as many integers as the others."""
+        """The coordinates as integers; None where a learned outcome is not made of as many as the other learned ones.
+
+        Other outcomes that are not made so count as zeros.
+        """
         if isinstance(self.listed, np.ndarray):
-            whole = self.listed.reshape(len(self.listed), -1)
-            return whole[:, :_MOST_COORDINATES].astype(np.int64) if whole.dtype.kind in "biu" else None
-        rows = [outcome if isinstance(outcome, tuple) else (outcome,) for outcome in self.listed]
-        is_whole = all(isinstance(part, int) and abs(part) < 2**62 for row in rows for part in row)
-        if not rows or not is_whole or len({len(row) for row in rows}) > 1:
+            return self._whole_array(self.listed.reshape(len(self.listed), -1))
+        rows = [_whole(outcome) for outcome in self.listed]
+        widths = {len(row) if row is not None else -1 for row in (rows[k] for k in np.flatnonzero(self.learned))}
+        if len(widths) != 1 or -1 in widths:
             return None
-        return np.asarray(rows, np.int64)[:, :_MOST_COORDINATES]
+        width = widths.pop()
+        fitting = [row if row is not None and len(row) == width else (0,) * width for row in rows]
+        return np.asarray(fitting, np.int64).reshape(len(rows), width)[:, :_MOST_COORDINATES]
+
+    def _whole_array(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.int64] | None:
+        if rows.dtype.kind not in "biu":
+            return None
+        is_large = np.asarray((np.abs(rows.astype(np.float64)) >= _TOO_LARGE).any(axis=1))
+        if is_large[self.learned].any():
+            return None
+        return np.where(is_large[:, None], 0, rows).astype(np.int64)[:, :_MOST_COORDINATES]
 
     @cached_property
     def widths(self) -> npt.NDArray[np.float64]:
@@ -72,9 +96,19 @@ class Outcomes:
     @cached_property
     def kinds(self) -> list[str]:
         """The kind of each outcome in words: a whole number, a ValueError, a list of 3, …"""
-        if isinstance(self.listed, np.ndarray):
-            return [str(Kind.of(self[0]))] * len(self) if len(self) else []
-        return [str(Kind.of(outcome)) for outcome in self.listed]
+        if not isinstance(self.listed, np.ndarray):
+            return [str(Kind.of(outcome)) for outcome in self.listed]
+        if not len(self):
+            return []
+        if self.listed.ndim > 1 or self.listed.dtype.kind != "f":
+            return [str(Kind.of(self[0]))] * len(self)
+        return np.where(np.isnan(self.listed), str(Kind.of(math.nan)), str(Kind.of(0.0))).tolist()  # type: ignore[no-any-return]
+
+
+def _whole(outcome: Any) -> tuple[int, ...] | None:
+    """An outcome as integers that an array can hold, where it is made of nothing else."""
+    row = outcome if isinstance(outcome, tuple) else (outcome,)
+    return row if all(isinstance(part, int) and abs(part) < _TOO_LARGE for part in row) else None
 
 
 def _coordinates(outcome: Any) -> list[float]:

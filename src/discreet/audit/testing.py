@@ -7,7 +7,9 @@ the claim, then some proof refutes the claim with probability at most ``false_al
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from discreet.audit.chunk import Roles
 from discreet.audit.claimed import Claimed
@@ -48,7 +50,8 @@ def tested(
     sides = [roles.split(first), roles.split(second)]
     found = tally([side[role] for role in range(3) for side in sides])
     counts = found.counts
-    learning = Learning(found.outcomes, counts[0], counts[1])
+    known = np.asarray(counts[:4].any(axis=0))
+    learning = Learning(replace(found.outcomes, known=known), counts[0], counts[1])
     choosing = Choosing(counts[2], counts[3], claim, alpha)
     events = [event for family in families for event in telling_events(family, learning, choosing)]
     proofs = [prove(event, counts[4], counts[5], claim, alpha) for event in events]

@@ -27,7 +27,7 @@ class Thresholds:
         width = numbers.shape[1]
         for k in range(width):
             yield Score(numbers[:, k], coordinate_words(k, width))
-        if len(set(outcomes.widths[~np.isnan(outcomes.widths)].tolist())) > 1:
+        if len(set(outcomes.widths[outcomes.learned & ~np.isnan(outcomes.widths)].tolist())) > 1:
             yield Score(outcomes.widths, "the length of the answer")
         if width > 1:
             yield from _combinations(numbers)
