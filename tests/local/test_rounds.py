@@ -72,6 +72,7 @@ def test_accounts_can_be_kept_between_rounds() -> None:
         '{"version": 1, "cap": "1", "people": {"a": [0, "1"]}, "memories": {}}',
         '{"version": 1, "cap": "1", "people": {"a": [1, "-1"]}, "memories": {}}',
         '{"version": 1, "cap": "1", "people": {"a": [1]}, "memories": {}}',
+        '{"version": 1, "cap": "1", "people": {"a": [1, "1.5"]}, "memories": {}}',
     ],
 )
 def test_other_texts_are_refused(text: str) -> None:

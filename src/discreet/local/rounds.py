@@ -32,6 +32,7 @@ from discreet.privacy.loss import Loss, Pure
 __all__ = ["Rounds", "Spent"]
 
 _VERSION = 1
+_NOTHING = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -50,14 +51,16 @@ class Rounds:
     def __init__(self, cap: Number | Pure) -> None:
         """``cap`` is the largest total loss of one person."""
         self.cap = cap if isinstance(cap, Pure) else Pure(positive(cap, "cap"))
-        self._spent: dict[str, tuple[int, Fraction]] = {}
+        self._totals = [Fraction(0)]
+        self._numbers = {Fraction(0): 0}  # of the totals: few are different, and adding and comparing them is slow
+        self._spent: dict[str, tuple[int, int]] = {}  # for each person how many reports, and which total
         self._settled: dict[str, set[str]] = {}
         self._lock = Lock()
 
     def __getitem__(self, person: str) -> Spent:
         """What a person has reported; nothing, if she is not known."""
-        count, total = self._spent.get(person, (0, Fraction(0)))
-        return Spent(count, Pure(total))
+        count, number = self._spent.get(person, _NOTHING)
+        return Spent(count, Pure(self._totals[number]))
 
     def __len__(self) -> int:
         return len(self._spent)
@@ -73,12 +76,13 @@ class Rounds:
     @property
     def worst(self) -> Pure:
         """The largest total of anybody."""
-        return Pure(max((total for _, total in self._spent.values()), default=Fraction(0)))
+        return Pure(max((self._totals[number] for number in {number for _, number in self._spent.values()}), default=0))
 
     def affording(self, people: Iterable[str], price: Loss, *, memory: str | None = None) -> list[str]:
         """Those of ``people`` who may still be asked at this price, in their order."""
-        cost = _pure(price)
-        return [person for person in _checked(people) if self._fits(person, cost, memory)]
+        with self._lock:
+            after = self._after(_checked(people), _pure(price), memory)
+        return [person for person, number in after.items() if number is not None]
 
     def charge(self, people: Iterable[str], price: Loss, *, memory: str | None = None) -> None:
         """Record one report of each of ``people`` at ``price``, or refuse and record nothing.
@@ -88,23 +92,38 @@ class Rounds:
         """
         cost, listed = _pure(price), _checked(people)
         with self._lock:
-            short = sum(not self._fits(person, cost, memory) for person in listed)
+            after = self._after(listed, cost, memory)
+            short = sum(number is None for number in after.values())
             if short:
                 said = f"{short} of {len(listed)} cannot; nothing was charged"
                 raise BudgetExceeded("the price must fit what each has left", price, said)
-            settled = self._settled.setdefault(memory, set()) if memory is not None else set()
-            sums: dict[Fraction, Fraction] = {}  # few totals are different, and adding fractions is slow
-            for person in listed:
-                count, total = self._spent.get(person, (0, Fraction(0)))
-                if person not in settled:
-                    total = sums[total] if total in sums else sums.setdefault(total, total + cost)
-                self._spent[person] = (count + 1, total)
-            settled.update(listed)
+            for person, number in after.items():
+                self._spent[person] = (self._spent.get(person, _NOTHING)[0] + 1, number or 0)
+            if memory is not None:
+                self._settled.setdefault(memory, set()).update(listed)
 
-    def _fits(self, person: str, cost: Fraction, memory: str | None) -> bool:
-        if memory is not None and person in self._settled.get(memory, ()):
-            return True
-        return self._spent.get(person, (0, Fraction(0)))[1] + cost <= self.cap.epsilon
+    def _after(self, people: list[str], cost: Fraction, memory: str | None) -> dict[str, int | None]:
+        """The number of the total of each person after one more report; None where it would pass the cap."""
+        settled = self._settled.get(memory, set()) if memory is not None else set()
+        known: dict[int, int | None] = {}
+        found: dict[str, int | None] = {}
+        for person in people:
+            before = self._spent.get(person, _NOTHING)[1]
+            if person in settled:
+                found[person] = before
+                continue
+            if before not in known:
+                known[before] = self._number_of(self._totals[before] + cost)
+            found[person] = known[before]
+        return found
+
+    def _number_of(self, total: Fraction) -> int | None:
+        if total > self.cap.epsilon:
+            return None
+        if total not in self._numbers:
+            self._numbers[total] = len(self._totals)
+            self._totals.append(total)
+        return self._numbers[total]
 
     # Between two rounds.
 
@@ -113,7 +132,7 @@ class Rounds:
         found = {
             "version": _VERSION,
             "cap": str(self.cap.epsilon),
-            "people": {person: [count, str(total)] for person, (count, total) in self._spent.items()},
+            "people": {person: [count, str(self._totals[number])] for person, (count, number) in self._spent.items()},
             "memories": {name: sorted(people) for name, people in self._settled.items()},
         }
         return json.dumps(found, ensure_ascii=False)
@@ -132,8 +151,10 @@ class Rounds:
             raise InvalidValue("another version", found["version"])
         rounds = cls(rational(found["cap"], "cap"))
         for person, (count, total) in found["people"].items():
-            spent = Pure(rational(total, "total"))
-            rounds._spent[person] = (integer(count, "reports", least=1), spent.epsilon)
+            number = rounds._number_of(Pure(rational(total, "total")).epsilon)
+            if number is None:
+                raise InvalidValue("nobody may be past the cap", person)
+            rounds._spent[person] = (integer(count, "reports", least=1), number)
         rounds._settled = {name: set(_checked(people)) for name, people in found["memories"].items()}
         return rounds
 
