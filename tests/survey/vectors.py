@@ -108,6 +108,14 @@ def _edge_cases(
             yield _case(randomizer, answer, [tied[0], *fillers[: draws - 1], *tied[1:], *fillers])
 
 
+def _on_a_whole_edge() -> Iterator[dict[str, Any]]:
+    """Words at a threshold that 64 bits write exactly, where nothing more is read."""
+    for step in (-1, 0, 1):
+        yield _case(BinaryResponse.coins(("no", "yes")), "yes", [2**62 + step, *range(_WORDS)])
+        yield _case(OptimalUnary(1, _FOUR), "red", [0, 0, 0, 0, 2**63 + step, *range(_WORDS)])
+        yield _case(HybridMean("0.5", 0, 1), Fraction(1, 3), [2**64 - 1, *range(_WORDS)])
+
+
 def _unfair_words() -> Iterator[dict[str, Any]]:
     """Words that a uniform number must throw away."""
     last = 2**64 - 1
@@ -132,7 +140,7 @@ def _digits(kind: str, of: list[str], bits: int, threshold: ThresholdAt) -> dict
 
 def vectors() -> dict[str, Any]:
     """All of them."""
-    reports = [*_random_cases(), *_on_the_edge(), *_unfair_words()]
+    reports = [*_random_cases(), *_on_the_edge(), *_on_a_whole_edge(), *_unfair_words()]
     return {"thresholds": list(_thresholds()), "reports": reports}
 
 
