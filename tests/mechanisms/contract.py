@@ -136,8 +136,9 @@ class MechanismContract(ABC):
 
     def test_refuses_bad_input_before_drawing(self) -> None:
         for bad in self.bad_inputs():
-            with pytest.raises(InvalidInput):
+            with pytest.raises(InvalidInput) as refusal:
                 self.mechanism().release(bad, source=ScriptedSource([]))  # an empty script fails on any draw
+            assert not refusal.value.rule.startswith("the script"), f"drew before refusing {bad!r}"
             with pytest.raises(InvalidInput):
                 self.mechanism().distribution(bad)
 
