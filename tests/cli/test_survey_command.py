@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -87,6 +89,14 @@ def test_bad_questions_are_refused_with_their_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", ["results", "serve"])
 def test_a_folder_without_a_survey_is_refused(tmp_path: Path, command: str) -> None:
     assert "there must be a survey in the folder" in refused(command, tmp_path)
+
+
+def test_a_missing_server_is_named_with_what_to_install(folder: Path) -> None:
+    program = "import sys; sys.modules['uvicorn'] = None; from discreet.cli.main import app; app()"
+    command = [sys.executable, "-c", program, "survey", "serve", str(folder)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert found.stderr == "refused  this needs uvicorn, got <not installed>; pip install 'discreet[survey]'\n"
 
 
 def test_odd_wishes_are_refused(folder: Path) -> None:

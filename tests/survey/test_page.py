@@ -180,7 +180,7 @@ def test_what_is_sent_has_the_law_of_the_randomizer(browser: Browser, tmp_path: 
     assert store.answered() == 8
     reports = Records(store.survey).read(store.records())
     yes, other = store.survey.questions[0].randomizer, store.survey.questions[50].randomizer
-    for letter, randomizer, field, answer in (("q", yes, "answer", "yes"), ("c", other, "position", "b")):
+    for letter, randomizer, field, answer in (("q", yes, "answer", "no"), ("c", other, "position", "b")):
         seen = Counter(int(reports[f"{letter}{k}"].columns[field][n]) for k in range(50) for n in range(8))
         law = randomizer.law(answer)
         counts, shares = zip(*((seen[one], float(law.mass(one))) for one in law.outcomes), strict=True)
@@ -206,15 +206,15 @@ def test_the_page_can_be_answered_with_the_keyboard_alone(watched: Watched, serv
 
     tab_to("smokes")
     page.keyboard.press("Space")
-    page.keyboard.press("ArrowDown")
     tab_to("commute")
     page.keyboard.press("Space")
+    page.keyboard.press("ArrowDown")
     tab_to("sleep")
     page.keyboard.type("7,5")
     page.keyboard.press("Enter")
     expect(page.locator("#review")).to_be_visible()
     assert page.evaluate(focused) == "review-title"
-    assert page.locator("dd:not(.sent)").all_inner_texts() == ["yes", "on foot", "7,5"]
+    assert page.locator("dd:not(.sent)").all_inner_texts() == ["yes", "bicycle", "7,5"]
     tab_to("send")
     page.keyboard.press("Enter")
     expect(page.locator("#notice")).to_contain_text("have arrived")

@@ -77,6 +77,7 @@ def test_words_stay_words() -> None:
         (with_question("type: choice"), "a choice must have the field choices"),
         (with_question("type: choice, choices: [a]"), "categories"),
         (with_question("type: choice, choices: [a, a]"), "categories must differ"),
+        (with_question(f"type: choice, choices: {[*range(201)]}"), "at most 200 choices"),
         (with_question("type: choice, choices: [a, b, c], randomizer: olh"), "must be one of rr, grr"),
         (with_question("type: number, lower: 1, upper: 1"), "lower must be below upper"),
         (with_question("type: number, lower: 1"), "a number must have the field upper"),

@@ -49,6 +49,8 @@ def randomizers() -> list[Randomizer[Any]]:
         DuchiMean(1, 0, 12),
         PiecewiseMean(3, "-2.5", "10"),
         HybridMean("0.5", 0, 1),
+        HybridMean("0.6093", 0, 1),
+        HybridMean("0.6094", 0, 1),
         HybridMean("1.25", -40, 50),
         HybridMean(20, 0, 10**6),
     ]

@@ -43,6 +43,7 @@ _OF_QUESTION = ("ask", "hint", "type", "choices", "lower", "upper", "epsilon", "
 _FORM = "{ask: Do you smoke?, type: yes-no}"
 _BY_HAND = {"coins": BinaryResponse.coins, "die": BinaryResponse.die}
 _FINEST = 1000
+_MOST_CHOICES = 200  # nobody reads more, and a report stays short
 
 Chosen = Callable[[Fraction], Randomizer[Any]]
 """A randomizer that waits for its ε."""
@@ -214,6 +215,8 @@ def _choice(fields: Fields) -> Chosen | None:
     path = (*fields.path, "choices")
     texts = [scalar_text(item, (*path, place), "a choice", fields.found) for place, item in enumerate(items)]
     choices = [text for text in texts if text is not None]
+    if len(choices) > _MOST_CHOICES:
+        fields.found.say(path, f"a question must have at most {_MOST_CHOICES} choices", len(choices), "group them")
     return lambda epsilon: _oracle(fields.text("randomizer"), epsilon, choices)
 
 

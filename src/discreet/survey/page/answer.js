@@ -34,9 +34,11 @@ function asked(question) {
   return field;
 }
 
-const choices = question => question.terms.domain.map((name, place) =>
-  element("label", {className: "choice"},
+function choices(question) {
+  const made = question.terms.domain.map((name, place) => element("label", {className: "choice"},
     element("input", {type: "radio", name: question.name, value: String(place)}), element("span", {}, name)));
+  return question.type === "yes-no" ? made.reverse() : made;  // people read yes first; reports count no as 0
+}
 
 function numberField(question) {
   const {lower, upper} = question.terms.domain;
