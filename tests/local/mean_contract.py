@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from discreet.errors import InvalidInput, OutOfReach
 from discreet.exact.ball import working_precision
 from discreet.local.mean import MeanRandomizer
 from discreet.local.reports import Reports
@@ -85,6 +86,26 @@ class MeanContract(RandomizerContract):
             reports = self.randomizer().privatize(people, source=ReplayableSource(f"drawn {trial}"))
             low, high = self.randomizer().estimate(reports).population_interval(0.9)
             missed += not low <= 2 <= high
+        assert missed <= binom.isf(1e-7, self.trials, 0.1)
+
+    def test_as_many_are_asked_as_an_error_needs(self) -> None:
+        estimator = self.kind(self.epsilon, -2, 6).estimator
+        for error in (4, 1, 0.3):
+            n = estimator.sample_size(error=error, confidence=0.9)
+            assert estimator.error(n, 0.9) <= error
+            assert n == 1 or estimator.error(n - 1, 0.9) > error
+        with pytest.raises(OutOfReach):
+            estimator.sample_size(error="1e-9")
+        with pytest.raises(InvalidInput):
+            estimator.sample_size(error=0)
+
+    def test_means_are_seldom_further_off_than_the_stated_error(self) -> None:
+        """Everybody at an end or in the middle; false alarm 1e-7 by binomial tails."""
+        estimator, missed = self.randomizer().estimator, 0
+        for trial in range(self.trials):
+            value = (-2.0, 2.0, 6.0)[trial % 3]
+            reports = self.randomizer().privatize([value] * 100, source=ReplayableSource(f"error {trial}"))
+            missed += abs(estimator.estimate(reports).mean - value) > estimator.error(100, 0.9)
         assert missed <= binom.isf(1e-7, self.trials, 0.1)
 
     def test_a_batch_that_is_drawn_in_parts_is_whole(self) -> None:

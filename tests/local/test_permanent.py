@@ -94,6 +94,16 @@ def test_without_a_second_lie_every_round_says_the_same() -> None:
     assert memory.report().columns["position"].tolist() == memory.report().columns["position"].tolist()
 
 
+def test_a_memory_can_be_kept_and_recalled() -> None:
+    response = PermanentResponse(1, None, COLOURS)
+    memory = response.remember(["red", "blue"] * 50)
+    again = response.recall(memory.settled.tolist())
+    assert again.report().columns["position"].tolist() == memory.report().columns["position"].tolist()
+    for bad in ([3], [-1], ["red"], [None]):
+        with pytest.raises(InvalidInput):
+            response.recall(bad)
+
+
 def test_fresh_memories_would_cost_more_each_time() -> None:
     """Two memories of one answer are independent, so their losses add up: the law of the pair says so."""
     response = PermanentResponse(1, None, COLOURS)

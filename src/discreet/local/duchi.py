@@ -12,6 +12,7 @@ DuchiMean(Pure(ε=1), from 0 to 100)
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -74,6 +75,10 @@ class DuchiMean(MeanRandomizer):
         """p, q and p - q as floats."""
         with working_precision():
             return Debias(*map(float, self.honesty.rates()))
+
+    def reach(self, n: int, confidence: Fraction) -> float:
+        """√(ln(2/β)/(2n))/(p-q), by Hoeffding's inequality."""
+        return self.rates.hoeffding(n, confidence) / n
 
     def unit_mean(self, reports: Integers) -> SumOfSigns:
         """The estimate."""

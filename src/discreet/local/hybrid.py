@@ -117,6 +117,12 @@ class HybridMean(MeanRandomizer):
             furthest = max(float(self.bits.furthest()), float(self.numbers.furthest()))
             return Spread(min(ends), max(ends), furthest)
 
+    def reach(self, n: int, confidence: Fraction) -> float:
+        """As far as Bernstein's inequality or the central limit theorem with its error allows."""
+        if not self._exponent():
+            return self.bits.reach(n, confidence)
+        return self.spread.within(n, float(1 - confidence))
+
     def unit_mean(self, reports: Integers) -> UnitMean:
         """Numbers and bits are guesses of the same mean, and each counts as often as it was sent."""
         if not self._exponent():

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from discreet.errors import InvalidType
+from discreet.errors import InvalidType, OutOfReach
 from discreet.exact.ball import Ball, working_precision
 from discreet.exact.grid import Integers
 from discreet.exact.rational import Number, integer, positive
@@ -130,6 +131,10 @@ class MeanRandomizer(Randomizer[MeanEstimate]):
         """The variance of one report as a guess of the share position/steps of the way between the bounds."""
 
     @abstractmethod
+    def reach(self, n: int, confidence: Fraction) -> float:
+        """How far a mean of ``n`` reports may be off, as a share of the distance of the bounds."""
+
+    @abstractmethod
     def unit_mean(self, reports: Integers) -> UnitMean:
         """The estimate from one report or more."""
 
@@ -175,3 +180,25 @@ class MeanEstimator(Estimator[MeanEstimate]):
         with working_precision():
             one = float(self.randomizer.variance_at(self.randomizer.position_of(value)))
         return one * float(self.randomizer.steps.width) ** 2 / size
+
+    def error(self, n: int, confidence: Number = 0.95) -> float:
+        """How far the mean over ``n`` reports may be off, rounding to steps included, whatever the numbers are."""
+        size = integer(n, "n", least=1, most=MOST_REPORTS)
+        return self._error(size, open_probability(confidence, "confidence"))
+
+    def _error(self, n: int, confidence: Fraction) -> float:
+        steps = self.randomizer.steps
+        return (self.randomizer.reach(n, confidence) + steps.rounding) * float(steps.width)
+
+    def sample_size(self, *, error: Number, confidence: Number = 0.95) -> int:
+        """How many answers make the mean this exact with this confidence, whatever the numbers are."""
+        wanted, sure = float(positive(error, "error")), open_probability(confidence, "confidence")
+        low, high = 0, 1
+        while self._error(high, sure) > wanted:
+            low, high = high, 2 * high
+            if high > MOST_REPORTS:
+                raise OutOfReach("the error must be above half a step", error, "divide the bounds into more steps")
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._error(middle, sure) <= wanted else (middle, high)
+        return high

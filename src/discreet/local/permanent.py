@@ -24,6 +24,7 @@ import numpy as np
 from discreet.exact.ball import Ball, ball, round_up, upper, working_precision
 from discreet.exact.grid import Integers
 from discreet.exact.rational import Number, integer, positive, rational
+from discreet.local.categories import Categories
 from discreet.local.frequency import FrequencyOracle
 from discreet.local.layout import Field, smallest_unsigned
 from discreet.local.reports import Reports
@@ -42,7 +43,7 @@ _MOST_ROUNDS = 10**9
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """What devices keep: the answer each of them settled on. It is as secret as the truth is."""
+    """What devices keep: the answer each settled on. Whoever learns it learns what any number of reports would tell."""
 
     response: PermanentResponse
     """How it was drawn."""
@@ -93,6 +94,11 @@ class PermanentResponse(FrequencyOracle):
     def remember(self, values: Any, *, source: Source = SYSTEM) -> Memory:
         """Settle on an answer for each value, once; whoever is asked again repeats it."""
         return Memory(self, self._first.respond(self._codes(values), source.open()))
+
+    def recall(self, settled: Any) -> Memory:
+        """The memory with these settled answers, as ``memory.settled`` had them when the devices wrote them down."""
+        positions = Categories.named(range(len(self.categories))).positions(settled)
+        return Memory(self, positions)
 
     def second_lie(self, settled: Integers, stream: Stream) -> Columns:
         """The reports of one round about settled answers."""

@@ -126,6 +126,10 @@ class PiecewiseMean(MeanRandomizer):
             middle, end = (float(self.variance_at(k)) for k in (Fraction(self.steps.count, 2), 0))
             return Spread(middle, end, float(self.furthest()))
 
+    def reach(self, n: int, confidence: Fraction) -> float:
+        """As far as Bernstein's inequality or the central limit theorem with its error allows."""
+        return self.spread.within(n, float(1 - confidence))
+
     def unit_mean(self, reports: Integers) -> SumOfNumbers:
         """The estimate."""
         return SumOfNumbers(self.mean_guess(reports), len(reports), self.spread)
