@@ -34,6 +34,7 @@ class Honesty:
         self.epsilon = epsilon
         self.truth = truth
         self.lie = _lie(epsilon, truth, Fraction(answers - 1))
+        """The probability of another answer than the truth, as far as a draw needs it."""
 
     @classmethod
     def priced(cls, epsilon: Number, answers: int = 2) -> Honesty:
