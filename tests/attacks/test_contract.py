@@ -18,7 +18,7 @@ class Peeking(DirectQuestion):
         if not hasattr(views[0], "people"):
             return super().guess(views, known, chance)
         bits = dict(zip(views[0].people.numbers, views[0].people.bits, strict=True))
-        return Guesses(np.array([1 - bits[number] for number in known.targets], np.int64))
+        return Guesses(np.array([1 - bits.get(number, 0) for number in known.targets], np.int64))
 
 
 class Bold(DirectQuestion):

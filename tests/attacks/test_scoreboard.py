@@ -101,7 +101,7 @@ def test_exact_answers_are_red_and_a_budget_is_not(board):
 def test_a_defence_that_cannot_be_set_up_and_an_attack_that_does_not_apply_say_so(board):
     direct, _, idle = board.attacks
     _, impossible, _, _ = board.defences
-    reason = "It could not be run: a table must be large enough, got 600."
+    reason = "It could not be run: a table must be large enough, got 480."
     assert board.cell(direct, impossible).reason == reason
     assert board.cell(idle, board.defences[0]).reason == "There is nothing to work on."
 
@@ -115,6 +115,18 @@ def test_what_holds_of_the_crowd_is_no_leak():
     (cell,) = held_against(people, [Average()], [RawStatistics()]).cells
     assert cell.verdict is Verdict.CROWD
     assert abs(cell.score.right.rate - cell.score.control.rate) < 0.1
+
+
+@pytest.mark.parametrize("attack", ["direct", "averaging"])
+def test_what_a_table_tells_of_the_crowd_is_no_leak_of_one_bit_either(attack):
+    """The illness of the old: known of everybody whose age is known. All chance comes from fixed seeds."""
+    chance = np.random.default_rng(3)
+    age = chance.integers(20, 80, 2000)
+    ill = np.where(chance.random(2000) < np.where(age < 50, 0.1, 0.9), "yes", "no")
+    people = People.of(pa.table({"age": age, "ill": ill}), ["age"], "ill")
+    for cell in held_against(people, chosen_attacks([attack]), chosen_defences(["5-anon"], [1])).cells:
+        assert cell.score.right.rate > cell.score.baseline.rate + 0.2
+        assert cell.verdict is Verdict.CROWD
 
 
 def test_data_survive_json(board):

@@ -88,7 +88,7 @@ class Attack(ABC):
     most_people: int | None = None
     """How many people the table may have, where the attack needs a small one."""
     has_controls: bool = True
-    """Whether an attack on the secret itself is also tried on people who are not in the table."""
+    """Whether an attack on a secret is also tried on people who are not in the table."""
     rules_out: bool = False
     """Whether some values are known to be wrong for each target; guesses without the release know it too, then."""
 

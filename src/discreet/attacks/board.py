@@ -5,7 +5,7 @@
 >>> board = scoreboard(people, quasi=["age"], secret="ill", attacks=["direct"], defences=["exact"])
 >>> cell = board.cells[0]
 >>> cell.attack, cell.defence, cell.score.right, cell.verdict.name
-('direct question', 'exact answers', Proportion(hits=120, trials=120), 'LEAK')
+('direct question', 'exact answers', Proportion(hits=96, trials=96), 'LEAK')
 """
 
 from __future__ import annotations

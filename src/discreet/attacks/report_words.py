@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from discreet.anonymize.figures import counted
-from discreet.attacks.attack import Attack
+from discreet.attacks.attack import Attack, Goal
 from discreet.attacks.ceiling import average_ceiling
 from discreet.attacks.defence import Defence
 from discreet.attacks.score import ALARM, Score
@@ -133,9 +133,17 @@ def legend(*boards: Scoreboard) -> list[tuple[str, str]]:
     nothing = [("–", "the attack has nothing to work on, or could not be run.")] if None in seen else []
     few = "A sign beside a share no better than guessing: the attack is sure of a few, and right about them."
     sure = [("", few)] if any(_is_sure_of_few(cell) for cell in cells) else []
+    alone = dict.fromkeys(one.name for board in boards for one in board.attacks if _is_beside_guessing_alone(one))
+    words = f"Not tried on people who are not in the table, so that ✗ says better than guessing: {', '.join(alone)}."
+    untried = [("", words)] if alone else []
     luck = [("", f"Mere luck earns a sign in one of {ALARM.denominator:,} cells.")]
     plain = [("62 %", "guesses that are right, and no sign: no better than guessing without the release.")]
-    return [*plain, *signs, *nothing, *sure, *luck]
+    return [*plain, *signs, *nothing, *sure, *untried, *luck]
+
+
+def _is_beside_guessing_alone(attack: Attack) -> bool:
+    """Whether what is learned from the crowd is not told apart; who tells members from others learned it of them."""
+    return attack.goal is not Goal.MEMBERSHIP and not attack.has_controls
 
 
 def _is_sure_of_few(cell: Cell) -> bool:

@@ -59,8 +59,7 @@ class Scene:
         everybody = people.take(np.sort(chance.permutation(people.size)[:size])).renumbered()
         if attack.goal is Goal.MEMBERSHIP:
             return cls._of_members(attack, everybody, chance.permutation(size), seed)
-        has_controls = attack.goal is Goal.VALUE and attack.has_controls
-        controls, inside = np.split(chance.permutation(size), [size // _CONTROLS if has_controls else 0])
+        controls, inside = np.split(chance.permutation(size), [size // _CONTROLS if attack.has_controls else 0])
         parts = attack.releases + 1 if attack.releases > 1 else 1  # else several releases would be one and the same
         targets, others = np.split(inside, [min(attack.most_targets, len(inside) // parts)])
         releases = [np.sort(np.concatenate([targets, part])) for part in np.array_split(others, attack.releases)]

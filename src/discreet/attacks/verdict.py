@@ -5,7 +5,8 @@ those who are not in the table. So the same attack guesses people who are in no 
 same lot. If being in the table made no difference, which of all right guesses fall on members would be decided by that
 lot alone, and their number would be hypergeometric (Fisher's exact test). The same holds of true claims among all
 claims. Only where one of the two is so large that the lot gives it with probability 1/2000 at most is the person's own
-record held to have been used.
+record held to have been used. Attacks whose questions need members (differencing, reconstruction, refusals) are not
+tried on others, and are held against guessing alone.
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ class Differencing(Attack):
     needs = "Two questions about groups that differ in one person."
     claims = "What changes when a person is left out is that person's secret."
     goal = Goal.BIT
+    has_controls = False  # questions about strangers would take half of a budget
     most_targets = 80
 
     def guess(self, views: Sequence[View], known: Knowledge, chance: Chance) -> Guesses:

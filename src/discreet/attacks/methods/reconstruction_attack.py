@@ -29,6 +29,7 @@ class Reconstruction(Attack):
     needs = "A number for every person that questions can compute with; each question is about half of all people."
     claims = "The people who fit all answers best have the secret."
     goal = Goal.BIT
+    has_controls = False  # its equations need to know who is in the table
     most_people = 100
 
     def guess(self, views: Sequence[View], known: Knowledge, chance: Chance) -> Guesses:
