@@ -16,7 +16,6 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
-import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
@@ -24,6 +23,7 @@ from discreet.catalog.column import ColumnType, Value
 from discreet.errors import QueryRefused
 from discreet.query.block import Block
 from discreet.query.calendar import starts
+from discreet.query.closed_database import closed_database
 from discreet.query.expression import Call, Constant, Expression, Field, Statement, fields_of, type_name
 from discreet.query.public_values import ListValues
 from discreet.query.refusal import refuse
@@ -34,11 +34,6 @@ Key = Value | float | None
 
 MOST_GROUPS = 100_000
 _MOST_VALUES = 20_000
-_CLOSED: dict[str, str | bool | int | float | list[str]] = {
-    "enable_external_access": "false",
-    "python_enable_replacements": "false",
-    "threads": "1",
-}
 
 
 def known_domains(block: Block, public_values: ListValues | None = None) -> list[tuple[Key, ...]] | None:
@@ -168,16 +163,15 @@ def _run(expression: Call, atoms: dict[Expression, list[Key]]) -> list[Key]:
     text = _replaced(expression, named).write(statement)
     rows = list(itertools.product(*atoms.values()))
     columns = {name: [row[k] for row in rows] for k, name in enumerate(names.values())}
-    with duckdb.connect(":memory:", config=_CLOSED) as database:
-        database.register(
-            "domain",
-            pa.table(
-                {n: pa.array(v, arrow_type(a)) for (a, n), v in zip(names.items(), columns.values(), strict=True)}
-            ),
-        )
-        casts = ", ".join(f"CAST({name} AS {type_name(atom.type)}) AS {name}" for atom, name in names.items())
-        found = database.execute(f"SELECT DISTINCT {text} FROM (SELECT {casts} FROM domain)", statement.parameters)
+    fields = {n: pa.array(v, arrow_type(a)) for (a, n), v in zip(names.items(), columns.values(), strict=True)}
+    casts = ", ".join(f"CAST({name} AS {type_name(atom.type)}) AS {name}" for atom, name in names.items())
+    database = closed_database()
+    database.register("_domain", pa.table(fields))
+    try:
+        found = database.execute(f"SELECT DISTINCT {text} FROM (SELECT {casts} FROM _domain)", statement.parameters)
         return [row[0] for row in found.fetchall()]
+    finally:
+        database.unregister("_domain")
 
 
 def arrow_type(expression: Expression) -> pa.DataType:

@@ -6,28 +6,17 @@ It sees the blocks' noisy tables and the public tables it names. It can reach no
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
-from threading import get_ident
 
 import duckdb
 import pyarrow as pa
 from sqlglot import exp
 
 from discreet.errors import QueryRefused
+from discreet.query.closed_database import closed_database
 
 __all__ = ["check_above", "post_process"]
-
-_CONFIG: dict[str, str | bool | int | float | list[str]] = {
-    "enable_external_access": "false",
-    "python_enable_replacements": "false",  # or names could find variables of the Python program
-    "autoload_known_extensions": "false",
-    "autoinstall_known_extensions": "false",
-    "threads": "1",
-    "memory_limit": "1GB",
-}
 
 
 def post_process(query: exp.Query, tables: Mapping[str, pa.Table]) -> pa.Table:
@@ -44,7 +33,7 @@ def check_above(query: exp.Query, tables: Mapping[str, pa.Table]) -> None:
 
 @contextmanager
 def _sandbox(tables: Mapping[str, pa.Table], remedy: str) -> Iterator[duckdb.DuckDBPyConnection]:
-    database = _database(os.getpid(), get_ident())
+    database = closed_database()
     try:
         for name, table in tables.items():
             database.register(name, table)
@@ -56,14 +45,6 @@ def _sandbox(tables: Mapping[str, pa.Table], remedy: str) -> Iterator[duckdb.Duc
     finally:
         for name in tables:
             database.unregister(name)
-
-
-@lru_cache(maxsize=64)
-def _database(process: int, thread: int) -> duckdb.DuckDBPyConnection:
-    """An empty database for this thread of this process; opening one takes longer than most post-processing."""
-    database = duckdb.connect(":memory:", config=_CONFIG)
-    database.execute("SET lock_configuration = true")
-    return database
 
 
 def _told_apart(table: pa.Table) -> pa.Table:
