@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.audit.pieces import Piece
+from discreet.noise.experiment import Chance
 
 __all__ = ["Chunk", "Roles"]
 
@@ -35,7 +36,7 @@ class Roles:
     A pattern without a rhythm: a mechanism that does something at every other call must not do it to one role alone.
     """
 
-    def __init__(self, chance: np.random.Generator) -> None:
+    def __init__(self, chance: Chance) -> None:
         """Shuffle the pattern once."""
         self._pattern = chance.permutation(np.arange(_PATTERN) % 4)
 

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from discreet.audit.canonical import Raised
 from discreet.audit.chunk import Chunk
 from discreet.audit.mechanism import Batched, Mechanism
@@ -21,6 +19,7 @@ from discreet.audit.stopping import lengths, reached
 from discreet.audit.time_limit import Deadline, TimeUp
 from discreet.errors import DiscreetError, InvalidValue
 from discreet.mechanisms.measurement import Measurement
+from discreet.noise.experiment import Chance
 
 __all__ = ["Drawn", "Progress", "draw"]
 
@@ -62,7 +61,7 @@ def draw(
     mechanism: Mechanism,
     inputs: tuple[Any, Any],
     pairs: int,
-    chance: np.random.Generator,
+    chance: Chance,
     deadline: Deadline,
     progress: Progress | None = None,
 ) -> Drawn:
@@ -105,7 +104,7 @@ def _sizes(pairs: int, deadline: Deadline) -> Iterator[int]:
         done += size
 
 
-def _function_chunk(function: Any, inputs: tuple[Any, Any], size: int, chance: np.random.Generator) -> Chunk:
+def _function_chunk(function: Any, inputs: tuple[Any, Any], size: int, chance: Chance) -> Chunk:
     answers: tuple[list[Any], list[Any]] = ([], [])
     for second_first in (chance.integers(0, 2, size) == 1).tolist():
         for side in (1, 0) if second_first else (0, 1):
@@ -120,7 +119,7 @@ def _answer(function: Callable[[Any], Any], value: Any) -> Any:
         return Raised.of(error)
 
 
-def _batched_chunk(function: Any, inputs: tuple[Any, Any], size: int, chance: np.random.Generator) -> Chunk:
+def _batched_chunk(function: Any, inputs: tuple[Any, Any], size: int, chance: Chance) -> Chunk:
     answers: dict[int, Any] = {}
     for side in (1, 0) if chance.integers(0, 2) else (0, 1):
         try:
@@ -134,7 +133,7 @@ def _batched_chunk(function: Any, inputs: tuple[Any, Any], size: int, chance: np
     return Chunk(batch_piece(answers[0], size), batch_piece(answers[1], size))
 
 
-def _measurement_chunk(measurement: Any, inputs: tuple[Any, Any], size: int, chance: np.random.Generator) -> Chunk:
+def _measurement_chunk(measurement: Any, inputs: tuple[Any, Any], size: int, chance: Chance) -> Chunk:
     return _batched_chunk(measurement.releases, inputs, size, chance)
 
 
