@@ -20,7 +20,7 @@ from discreet.local.reports import Reports
 from discreet.local.unary import OptimalUnary, SymmetricUnary
 from discreet.noise.experiment import experiment
 from discreet.noise.source import ReplayableSource
-from tests.local.contract import Untouched
+from tests.local.contract import RandomizerContract, Untouched
 
 ORACLES = [OptimalUnary, SymmetricUnary, GeneralizedResponse]
 
@@ -29,13 +29,57 @@ def small(oracle: Any) -> BinnedNumbers:
     return BinnedNumbers(1, Bins.between(0, 4, 4), oracle)
 
 
+class TestThreeBins(RandomizerContract):
+    oracle: Any = OptimalUnary
+
+    def randomizer(self) -> BinnedNumbers:
+        return BinnedNumbers(1, Bins.at([0, 1, "2.5", 4]), self.oracle)
+
+    def other_randomizers(self) -> list[Any]:
+        edges = [0, 1, "2.5", 4]
+        others = [oracle for oracle in ORACLES if oracle is not self.oracle]
+        return [
+            BinnedNumbers(2, Bins.at(edges), self.oracle),
+            BinnedNumbers(1, Bins.at([0, 1, "2.6", 4]), self.oracle),
+            *(BinnedNumbers(1, Bins.at(edges), other) for other in others),
+            self.oracle(1, Bins.at(edges).names),
+        ]
+
+    def values(self) -> Any:
+        return [0.0, 1.7, 4.0]
+
+    def bad_values(self) -> list[Any]:
+        return [-0.1, 4.1, math.nan, math.inf, None, "1", True, {}, 1j]
+
+    def impossible(self) -> list[Any]:
+        return [8, 255]
+
+    def truth(self, values: Any) -> np.ndarray:
+        places = self.randomizer().bins.positions(list(values))
+        return np.bincount(places, minlength=3) / len(places)
+
+    def estimated(self, reports: Reports) -> np.ndarray:
+        return self.randomizer().estimate(reports).estimates.shares
+
+    def variances(self, values: Any) -> np.ndarray:
+        estimator = self.randomizer().oracle.estimator
+        return np.array([estimator.variance(len(values), float(share)) for share in self.truth(values)])
+
+    def intervals(self, reports: Reports, confidence: float) -> np.ndarray:
+        return self.randomizer().estimate(reports).estimates.intervals(confidence)
+
+
+class TestThreeBinsOneOfThem(TestThreeBins):
+    oracle = GeneralizedResponse
+
+
 def every_upload(numbers: BinnedNumbers, values: list[float]) -> Any:
     """Every possible batch of reports with its probability."""
-    laws = [numbers.oracle.law(numbers.bins.names[k]) for k in numbers.bins.positions(values)]
+    laws = [numbers.law(value) for value in values]
     listed = [list(zip(law.outcomes, map(float, law.masses), strict=True)) for law in laws]
     for drawn in itertools.product(*listed):
         weight = math.prod(mass for _, mass in drawn)
-        yield weight, numbers.estimate(numbers.oracle.reports_of([outcome for outcome, _ in drawn]))
+        yield weight, numbers.estimate(numbers.reports_of([outcome for outcome, _ in drawn]))
 
 
 def quantile_of(values: list[float], share: Fraction) -> float:
@@ -157,15 +201,6 @@ def test_nothing_known_means_the_whole_range() -> None:
     assert 0 <= quantile.value <= 10
 
 
-def test_many_numbers_are_reported_in_parts() -> None:
-    numbers = BinnedNumbers(1, Bins.between(0, 1, 2), GeneralizedResponse)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("discreet.local.binned._TOGETHER", 1000)
-        assert len(numbers.privatize(np.full(2500, 0.3))) == 2500
-        assert len(numbers.privatize([])) == 0
-    assert len(numbers.privatize(0.3)) == 1
-
-
 def test_edges_are_in_the_terms() -> None:
     ours, theirs = BinnedNumbers(1, Bins.at([0, 1, 3])), BinnedNumbers(1, Bins.at([0, 2, 3]))
     with pytest.raises(InvalidValue, match="'0 to 1' against '0 to 2'"):
@@ -200,6 +235,9 @@ def test_bins_that_make_no_sense_are_refused() -> None:
         BinnedNumbers(1, [0, 1, 2])
     with pytest.raises(InvalidInput):
         BinnedNumbers(1, Bins.at([0, 1, 2]), HadamardResponse)
+    for names in ([], ["a"], ["0 to 1", "2 to"], ["0 to 1 to 2"]):
+        with pytest.raises(InvalidInput):
+            Bins.named(names)
     for share in (-0.1, 0, 1.1):
         with pytest.raises(InvalidInput):
             small(OptimalUnary).estimate(small(OptimalUnary).privatize([1])).quantile(share)

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from discreet.local.binned import BinnedNumbers
+from discreet.local.bins import Bins
 from discreet.local.duchi import DuchiMean
 from discreet.local.grr import GeneralizedResponse
 from discreet.local.hadamard import HadamardResponse
@@ -28,6 +30,8 @@ EVERY: list[Randomizer[Any]] = [
     PermanentResponse(2, 1, range(5)),
     PermanentResponse(2, None, ["a", "b"]),
     *(kind("0.7", -1, "2.5") for kind in (DuchiMean, PiecewiseMean, HybridMean)),
+    *(BinnedNumbers(1, Bins.at(["0.1", "1/3", 5]), kind) for kind in (OptimalUnary, SymmetricUnary)),
+    BinnedNumbers(1, Bins.between(-1, 1, 7), GeneralizedResponse),
     HeavyHitters(3, length=9),
 ]
 

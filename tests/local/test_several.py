@@ -10,7 +10,10 @@ import pytest
 from scipy.stats import binom
 
 from discreet.errors import InvalidInput
+from discreet.local.binned import BinnedNumbers
+from discreet.local.bins import Bins
 from discreet.local.grr import GeneralizedResponse
+from discreet.local.heavy_hitters import HeavyHitters
 from discreet.local.hybrid import HybridMean
 from discreet.local.reports import Reports
 from discreet.local.rr import BinaryResponse
@@ -93,6 +96,16 @@ def test_drawing_is_better_than_splitting_where_there_is_noise() -> None:
         drawn, split = (BinaryResponse(price).estimator for price in (epsilon, epsilon / 3))
         sampling = 0.25
         assert 3 * (drawn.variance(1, 0.5) + sampling) < split.variance(1, 0.5) + sampling
+
+
+def test_histograms_and_texts_can_be_among_them() -> None:
+    makers = {
+        "age": lambda epsilon: BinnedNumbers(epsilon, Bins.between(0, 100, 5)),
+        "town": lambda epsilon: HeavyHitters(epsilon, length=4),
+    }
+    reports = Several(8, makers).privatize({"age": [30] * 2000, "town": ["Köln"[:3]] * 2000})
+    found = Several(8, makers).estimate(reports)
+    assert found["age"].n + len(reports["town"]) == 2000
 
 
 def test_one_person_can_answer() -> None:

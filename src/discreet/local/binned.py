@@ -4,13 +4,13 @@ Promise. A report is that of the oracle for the bin of the number, so it costs p
 edge is estimated without bias; its intervals cover as stated, and so do those of quantiles. Proof sheet: ``binned.md``.
 
 >>> ages = BinnedNumbers(2, Bins.between(0, 100, 10))
->>> ages.loss, ages.terms.kind
-(Pure(ε=2), 'oue')
+>>> ages
+BinnedNumbers(Pure(ε=2), 10 bins, oue)
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -24,17 +24,20 @@ from discreet.local.bins import Bins
 from discreet.local.estimates import Estimates
 from discreet.local.frequency import FrequencyOracle
 from discreet.local.grr import GeneralizedResponse
-from discreet.local.reports import Reports
+from discreet.local.randomizer import Estimator, Randomizer
 from discreet.local.terms import Terms
 from discreet.local.unary import OptimalUnary, SymmetricUnary
+from discreet.local.upload import Columns
 from discreet.mechanisms.debias import Debias
+from discreet.mechanisms.distribution import FiniteLaw
 from discreet.noise.law import Floats, open_probability
-from discreet.noise.source import SYSTEM, Source
-from discreet.privacy.loss import Pure
+from discreet.noise.source import Stream
 
-__all__ = ["BinnedNumbers", "Histogram", "QuantileEstimate"]
+__all__ = ["BinnedNumbers", "Histogram", "HistogramEstimator", "QuantileEstimate"]
 
-_TOGETHER = 1 << 20  # numbers at a time: their bins are named, and names are long
+_ORACLES: dict[str, type[FrequencyOracle]] = {
+    oracle.kind: oracle for oracle in (OptimalUnary, SymmetricUnary, GeneralizedResponse)
+}
 
 
 @dataclass(frozen=True)
@@ -143,8 +146,10 @@ class Histogram:
         return self.table()
 
 
-class BinnedNumbers:
+class BinnedNumbers(Randomizer[Histogram]):
     """Numbers in bins, and an oracle that hides which."""
+
+    kind = "binned"
 
     def __init__(self, epsilon: Number, bins: Bins, oracle: type[FrequencyOracle] = OptimalUnary) -> None:
         """Choose the price of a report, the bins, and how a bin is hidden.
@@ -155,30 +160,55 @@ class BinnedNumbers:
             raise InvalidType(
                 "bins must be Bins", f"<a {type(bins).__name__}>", "Bins.between(0, 100, 10), for example"
             )
-        if oracle not in (OptimalUnary, SymmetricUnary, GeneralizedResponse):
+        if oracle not in _ORACLES.values():
             remedy = "for any other oracle, pass it the names of the bins as categories"
             raise InvalidType("the oracle must be unary encoding or generalised randomized response", oracle, remedy)
         self.bins = bins
         self.oracle = oracle(epsilon, bins.names)
 
-    @property
+    def __repr__(self) -> str:
+        return f"BinnedNumbers({self.loss!r}, {len(self.bins)} bins, {self.oracle.kind})"
+
+    @classmethod
+    def from_terms(cls, terms: Terms) -> BinnedNumbers:
+        """The randomizer that has these terms: the names of the bins hold their edges."""
+        oracle = _ORACLES.get(str(terms.parameter("oracle")))
+        if oracle is None or not isinstance(terms.domain, tuple):
+            raise InvalidType("these terms must have bins and one of the oracles for them", "<others>")
+        found = cls(terms.epsilon, Bins.named(terms.domain), oracle)
+        terms.check_same(found.terms)
+        return found
+
+    @cached_property
     def terms(self) -> Terms:
         """What device and server must agree on; the edges are in the names of the categories."""
-        return self.oracle.terms
+        return replace(self.oracle.terms, kind=self.kind, parameters=(("oracle", self.oracle.kind),))
 
-    @property
-    def loss(self) -> Pure:
-        """What one report costs."""
-        return self.oracle.loss
+    def _codes(self, values: Any) -> Integers:
+        return self.bins.positions(values)
 
-    def privatize(self, values: Any, *, source: Source = SYSTEM) -> Reports:
-        """One report for each number. All are checked before anything is drawn."""
-        positions, names = self.bins.positions(values), np.asarray(self.bins.names, object)
-        starts = range(0, max(len(positions), 1), _TOGETHER)
-        return Reports.together(
-            self.oracle.privatize(names[positions[start : start + _TOGETHER]], source=source) for start in starts
-        )
+    def _draw(self, codes: Integers, stream: Stream) -> Columns:
+        return self.oracle._draw(codes, stream)
 
-    def estimate(self, reports: Reports) -> Histogram:
-        """What the reports say about the numbers."""
-        return Histogram(self.bins, self.oracle.estimate(reports), not isinstance(self.oracle, GeneralizedResponse))
+    def law(self, value: Any) -> FiniteLaw:
+        """That of the oracle for the bin of a number."""
+        return self.oracle.law(self.bins.names[int(self.bins.positions([value])[0])])
+
+    def _are_possible(self, columns: Columns) -> bool:
+        return self.oracle._are_possible(columns)
+
+    @cached_property
+    def estimator(self) -> HistogramEstimator:
+        """What reads the reports."""
+        return HistogramEstimator(self)
+
+
+class HistogramEstimator(Estimator[Histogram]):
+    """Counts of bins."""
+
+    randomizer: BinnedNumbers
+
+    def _estimate(self, columns: Columns, n: int) -> Histogram:
+        bins, oracle = self.randomizer.bins, self.randomizer.oracle
+        found = Estimates(bins.names, oracle.supports(columns), n, oracle.debias)
+        return Histogram(bins, found, not isinstance(oracle, GeneralizedResponse))

@@ -27,6 +27,7 @@ from discreet.local.categories import is_many
 __all__ = ["Bins"]
 
 _MOST = 2**16
+_BETWEEN = " to "
 
 
 @dataclass(frozen=True)
@@ -56,13 +57,21 @@ class Bins:
             raise InvalidValue("lower must be below upper", f"<{float(low):g} and {float(high):g}>")
         return cls.at([low + (high - low) * k / size for k in range(size + 1)])
 
+    @classmethod
+    def named(cls, names: Iterable[Any]) -> Bins:
+        """The bins with these `names`."""
+        ends = [str(name).split(_BETWEEN) for name in names]
+        if not ends or any(len(pair) != 2 for pair in ends):
+            raise InvalidValue("a bin must be named by its ends", "<another name>", "'0 to 18', for example")
+        return cls.at([*(low for low, _ in ends), ends[-1][1]])
+
     def __len__(self) -> int:
         return len(self.edges) - 1
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """What each bin is called: its ends, exactly."""
-        return tuple(f"{_written(low)} to {_written(high)}" for low, high in pairwise(self.edges))
+        return tuple(f"{_written(low)}{_BETWEEN}{_written(high)}" for low, high in pairwise(self.edges))
 
     def positions(self, values: Any) -> Integers:
         """The bin of each value; one value counts as a list of one. Values outside all bins are refused."""

@@ -28,6 +28,7 @@ KINDS = {
     "duchi": "duchi.DuchiMean",
     "piecewise": "piecewise.PiecewiseMean",
     "hybrid": "hybrid.HybridMean",
+    "binned": "binned.BinnedNumbers",
     "heavy_hitters": "heavy_hitters.HeavyHitters",
 }
 """Where the class of each kind is."""
