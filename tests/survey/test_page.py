@@ -232,6 +232,16 @@ def test_missing_answers_are_asked_for_and_nothing_is_sent(watched: Watched, ser
     assert watched.bodies == []
 
 
+def test_the_promise_is_never_rounded_down(watched: Watched, serving: Serving, token: str) -> None:
+    opened(watched.page, serving, token)
+    said = watched.page.locator("fieldset details p").all_text_contents()
+    assert "a chance of 75.0 %" in said[0]
+    assert "more than 3 times as likely as it would be with another answer (ε = 1.1)" in said[0]
+    assert "more than 2.72 times as likely as it would be with another answer (ε = 1)" in said[1]
+    assert "more than 7.39 times" in said[2]  # e² = 7.389…
+    expect(watched.page.locator("#promise")).to_contain_text("at most ε = 4.1.")
+
+
 def test_coins_thrown_by_hand_decide_what_is_sent(watched: Watched, serving: Serving, token: str) -> None:
     page = watched.page
     opened(page, serving, token)
@@ -383,6 +393,7 @@ def test_a_try_that_failed_is_repeated_with_the_same_bytes_even_after_a_reload(
     page.locator("#send").click()
     expect(page.locator("#notice")).to_contain_text("The server did not answer")
     expect(page.locator("#back")).to_be_hidden()
+    expect(page.get_by_text("Nothing has been sent yet")).to_be_hidden()
     page.unroute("**/reports")
     page.reload()
     expect(page.locator("#notice")).to_contain_text("An earlier try may not have arrived")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
@@ -22,9 +23,11 @@ from discreet.local.rr import BinaryResponse
 from discreet.local.subset import SubsetSelection
 from discreet.local.terms import Bounds
 from discreet.local.unary import OptimalUnary, SymmetricUnary
+from discreet.noise.source import fresh_id
+from discreet.survey.kinds import MEANS, ORACLES, mean, oracle
 from tests.noise.goodness import misfit
 from tests.survey.serving import Serving
-from tests.survey.vectors import FILE, randomizers, written
+from tests.survey.vectors import FILE, case, randomizers, written
 
 FALSE_ALARM = 1e-8
 """Chance that one statistical test of a correct script fails; there are fewer than fifty here."""
@@ -96,6 +99,27 @@ def test_same_words_same_reports(run: Any) -> None:
     assert {case["terms"]["kind"] for case in cases} == {one.terms.kind for one in randomizers()}
     found = run(_REPORTS, cases)
     assert found == [[case["report"], 0] for case in cases]
+
+
+def test_same_words_same_reports_for_questions_that_nobody_wrote_down(run: Any) -> None:
+    """Other questions and words in each run. The reports are compared exactly, so there are no false alarms."""
+    seed = fresh_id()
+    chance = random.Random(seed)
+    cases = [_made_up(chance) for _ in range(200)]
+    assert run(_REPORTS, cases) == [[one["report"], 0] for one in cases], f"seed {seed}"
+
+
+def _made_up(chance: random.Random) -> dict[str, Any]:
+    epsilon = Fraction(chance.randint(1, 5000), chance.choice([1000, 999, 7919]))
+    words = [chance.getrandbits(64) for _ in range(300)]
+    if chance.random() < 0.4:
+        lower = Fraction(chance.randint(-(10**6), 10**6), chance.choice([1, 10, 333]))
+        width = Fraction(chance.randint(10**4, 10**7), chance.choice([1, 10, 333]))
+        numbers = mean(chance.choice([*MEANS]), epsilon, lower, lower + width)
+        return case(numbers, lower + width * Fraction(chance.randint(0, 10**6), 10**6), words)
+    kind = chance.choice([*ORACLES])
+    categories = [f"answer {k}" for k in range(2 if kind == "rr" else chance.randint(2, 60))]
+    return case(oracle(kind, epsilon, categories), chance.choice(categories), words)
 
 
 def test_thresholds_are_exact_as_far_as_anybody_reads(run: Any) -> None:

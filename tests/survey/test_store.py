@@ -49,7 +49,7 @@ def test_a_flood_with_one_token_is_one_report(here: Made) -> None:
     assert store.answered() == 1
 
 
-def test_threads_and_processes_share_a_store(here: Made) -> None:
+def test_threads_and_connections_share_a_store(here: Made) -> None:
     stores = [here.store(), here.store()]
     seen: list[Outcome] = []
     work = [

@@ -65,7 +65,8 @@ def _answers(randomizer: Randomizer[Any]) -> list[Any]:
     return [domain.lower, domain.upper, *inner]
 
 
-def _case(randomizer: Randomizer[Any], answer: Any, words: list[int]) -> dict[str, Any]:
+def case(randomizer: Randomizer[Any], answer: Any, words: list[int]) -> dict[str, Any]:
+    """What these words make of an answer, and how many of them it took."""
     script = iter(words)
     reports = randomizer.privatize([answer], source=ScriptedSource(script))
     used = words[: len(words) - len(list(script))]
@@ -84,7 +85,7 @@ def _random_cases() -> Iterator[dict[str, Any]]:
         source = ReplayableSource(f"page {number}")
         for turn in range(_ROUNDS):
             answers = _answers(randomizer)
-            yield _case(randomizer, answers[turn % len(answers)], source.open().words(_WORDS).tolist())
+            yield case(randomizer, answers[turn % len(answers)], source.open().words(_WORDS).tolist())
 
 
 def _on_the_edge() -> Iterator[dict[str, Any]]:
@@ -107,22 +108,22 @@ def _edge_cases(
         digits = [edge >> shift & 2**64 - 1 for shift in range(bits - 64, -1, -64)]
         for last in (-1, 0, 1):
             tied = [*digits[:-1], digits[-1] + last]
-            yield _case(randomizer, answer, [tied[0], *fillers[: draws - 1], *tied[1:], *fillers])
+            yield case(randomizer, answer, [tied[0], *fillers[: draws - 1], *tied[1:], *fillers])
 
 
 def _on_a_whole_edge() -> Iterator[dict[str, Any]]:
     """Words at a threshold that 64 bits write exactly, where nothing more is read."""
     for step in (-1, 0, 1):
-        yield _case(BinaryResponse.coins(("no", "yes")), "yes", [2**62 + step, *range(_WORDS)])
-        yield _case(OptimalUnary(1, _FOUR), "red", [0, 0, 0, 0, 2**63 + step, *range(_WORDS)])
-        yield _case(HybridMean("0.5", 0, 1), Fraction(1, 3), [2**64 - 1, *range(_WORDS)])
+        yield case(BinaryResponse.coins(("no", "yes")), "yes", [2**62 + step, *range(_WORDS)])
+        yield case(OptimalUnary(1, _FOUR), "red", [0, 0, 0, 0, 2**63 + step, *range(_WORDS)])
+        yield case(HybridMean("0.5", 0, 1), Fraction(1, 3), [2**64 - 1, *range(_WORDS)])
 
 
 def _unfair_words() -> Iterator[dict[str, Any]]:
     """Words that a uniform number must throw away."""
     last = 2**64 - 1
-    yield _case(GeneralizedResponse(1, _FOUR), "red", [0, last, 2, *range(_WORDS)])
-    yield _case(DuchiMean(1, 0, 12), Fraction(11), [last, 5, 2**63, *range(_WORDS)])
+    yield case(GeneralizedResponse(1, _FOUR), "red", [0, last, 2, *range(_WORDS)])
+    yield case(DuchiMean(1, 0, 12), Fraction(11), [last, 5, 2**63, *range(_WORDS)])
 
 
 def _thresholds() -> Iterator[dict[str, Any]]:

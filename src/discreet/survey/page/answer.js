@@ -185,7 +185,7 @@ function again(words) {
 // From the first try on the noisy answers are fixed: other ones would say more about the same truth.
 function lock() {
   find("send").disabled = true;
-  find("back").hidden = true;
+  find("back").hidden = find("unsent").hidden = true;
   find("rows").querySelectorAll("input").forEach(input => { input.disabled = true; });
 }
 

@@ -10,9 +10,15 @@ function ratio(text) {
 
 // What nobody can learn from the report of one answer.
 export function promiseOf(terms) {
-  const epsilon = ratio(terms.epsilon), times = Math.exp(epsilon).toPrecision(3);
-  return `${honesty(terms, epsilon)}Whatever you answer, no report is more than ${times} times as likely as it would be`
-    + ` with another answer (ε = ${epsilon.toPrecision(3)}), so nobody can tell what your answer was.`;
+  const epsilon = ratio(terms.epsilon);
+  return `${honesty(terms, epsilon)}Whatever you answer, no report is more than ${atMost(Math.exp(epsilon))} times as`
+    + ` likely as it would be with another answer (ε = ${atMost(epsilon)}). The smaller that number, the less it tells.`;
+}
+
+// Three digits, rounded up but for what floats have lost.
+function atMost(value) {
+  const unit = 10 ** (Math.floor(Math.log10(value)) - 2);
+  return String(Number((Math.ceil(value / unit * (1 - 1e-9)) * unit).toPrecision(3)));
 }
 
 function honesty(terms, epsilon) {
