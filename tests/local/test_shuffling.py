@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +16,9 @@ from scipy.stats import binom
 from discreet.errors import InvalidInput, InvalidValue
 from discreet.exact.ball import Ball, ball, lower, working_precision
 from discreet.local.grr import GeneralizedResponse
+from discreet.local.hybrid import HybridMean
+from discreet.local.piecewise import PiecewiseMean
+from discreet.local.randomizer import Randomizer
 from discreet.local.shuffling import Amplification, closed_form, delta_of_shuffle, largest_local, shuffle
 from discreet.privacy.loss import Approximate, Pure
 from discreet.privacy.pair import Pair
@@ -64,7 +68,7 @@ def test_is_the_divergence_of_the_theorem(n: int, local: Fraction) -> None:
         assert found == pytest.approx(float(exact), rel=1e-6, abs=1e-12)
 
 
-def shuffled_law(oracle: GeneralizedResponse, values: list[str]) -> Counter[tuple[object, ...]]:
+def shuffled_law(oracle: Randomizer[Any], values: Sequence[Any]) -> Counter[tuple[object, ...]]:
     """The law of the sorted reports: what anybody sees after shuffling."""
     laws = [oracle.law(value) for value in values]
     found: Counter[tuple[object, ...]] = Counter()
@@ -84,6 +88,18 @@ def test_real_shuffled_reports_stay_within_the_bound(categories: str, local: flo
             central = part * local
             real = sum(max(here[seen] - math.exp(central) * there[seen], 0.0) for seen in here)
             assert real <= delta_of_shuffle(len(others) + 1, local, central) + 1e-12
+
+
+@pytest.mark.parametrize("local", [0.5, 1, 3])
+def test_real_shuffled_numbers_stay_within_the_bound(local: float) -> None:
+    for kind in (PiecewiseMean, HybridMean):
+        randomizer = kind(local, 0, 1, steps=2)
+        for others in ((0, 0, 0), (0, 1, 0.5)):
+            here, there = (shuffled_law(randomizer, [mine, *others]) for mine in (0, 1))
+            for part in (0.0, 0.3, 0.8):
+                central = part * local
+                real = sum(max(here[seen] - math.exp(central) * there[seen], 0.0) for seen in here)
+                assert real <= delta_of_shuffle(4, local, central) + 1e-12
 
 
 @pytest.mark.parametrize("count", [50, 10**5, 10**8, 10**10])
