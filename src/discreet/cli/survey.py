@@ -141,10 +141,12 @@ def results(
 
 
 def _tell(survey: Survey) -> None:
-    say(f"{survey.title}: {len(survey.questions)} questions, ε = {float(survey.epsilon):.4g} for everybody who answers")
+    from discreet.privacy.shown import shown
+
+    say(f"{survey.title}: {len(survey.questions)} questions, ε = {shown(survey.epsilon, 4)} for everybody who answers")
     for question in survey.questions:
-        loss = float(question.randomizer.loss.epsilon)
-        say(f"  {question.name}: {question.type}, ε = {loss:.4g} by {question.randomizer.kind}")
+        loss = shown(question.randomizer.loss.epsilon, 4)
+        say(f"  {question.name}: {question.type}, ε = {loss} by {question.randomizer.kind}")
 
 
 def _write_links(file: Path, address: str, tokens: Sequence[str]) -> None:

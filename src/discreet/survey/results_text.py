@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from discreet.privacy.shown import shown as price
 from discreet.survey.results import Finding, Results, Row
 
 __all__ = ["needs", "renderable", "shown", "span", "summary"]
@@ -54,12 +55,12 @@ def summary(results: Results) -> str:
 
 def needs(finding: Finding, results: Results) -> str:
     """What the question cost each person, and how many more answers are needed."""
-    loss = float(finding.question.randomizer.loss.epsilon)
+    loss = price(finding.question.randomizer.loss.epsilon, 3)
     more = max(finding.needed - results.answered, 0)
     within = f"{100 * float(results.wish.within):.3g}"
     error = f"± {within} % of the range" if finding.question.type == "number" else f"± {within} points"
     enough = f"about {more:,} more answers, whatever they are, make it" if more else "there are enough for"
-    return f"ε {loss:.3g} for each person by {finding.question.randomizer.kind}; {enough} {error}."
+    return f"ε {loss} for each person by {finding.question.randomizer.kind}; {enough} {error}."
 
 
 def span(row: Row, finding: Finding) -> str:
