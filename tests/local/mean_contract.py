@@ -71,12 +71,16 @@ class MeanContract(RandomizerContract):
         if spread is None:
             return
         guesses = [randomizer.estimate(randomizer.reports_of([outcome])) for outcome in self.law_of(2)]
+        cubes = []
         for value in self.values():
             share = (float(value) + 2) / 8
             assert max(abs(guess.unit.value - share) for guess in guesses) <= spread.furthest + 1e-12
             with working_precision():
                 variance = float(randomizer.variance_at(randomizer.position_of(value)))
             assert spread.least - 1e-12 <= variance <= spread.most + 1e-12
+            masses = [float(mass) for mass in self.law_of(value).values()]
+            cubes += [sum(m * abs(g.unit.value - share) ** 3 for g, m in zip(guesses, masses, strict=True))]
+        assert max(cubes) <= spread.third <= 2 * max(cubes)
 
     def test_population_intervals_cover_the_population(self) -> None:
         """People drawn from a half at -2 and a half at 6, which is as spread as it gets: false alarm 1e-7."""

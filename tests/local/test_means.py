@@ -18,7 +18,7 @@ from discreet.local.hybrid import HybridMean
 from discreet.local.mean import MeanRandomizer
 from discreet.local.piecewise import PiecewiseMean
 from discreet.local.steps import Steps
-from discreet.local.unit_mean import Spread, SumOfSigns
+from discreet.local.unit_mean import Spread, SumOfSigns, _largest
 from discreet.mechanisms.debias import Debias
 from discreet.noise.experiment import experiment
 from discreet.noise.source import ReplayableSource
@@ -183,6 +183,35 @@ def test_intervals_are_nearly_as_narrow_as_the_bell_curve_for_large_crowds() -> 
     spread = HybridMean(1, 0, 1).spread
     usual = norm.isf(0.025) * math.sqrt(spread.most / 10**6)
     assert usual < spread.within(10**6, 0.05) < 1.1 * usual
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5, 8])
+@pytest.mark.parametrize("epsilon", [0.3, 1, 4])
+def test_moments_are_those_of_the_law(steps: int, epsilon: float) -> None:
+    for kind in (PiecewiseMean, HybridMean, DuchiMean):
+        randomizer = kind(epsilon, 0, 1, steps=steps)
+        for position in range(steps + 1):
+            share = Fraction(position, steps)
+            law = randomizer.law(share)
+            guesses = [randomizer.estimate(randomizer.reports_of([report])).unit.value for report in law.outcomes]
+            masses = [float(mass) for mass in law.masses]
+            fourth = sum(m * (g - float(share)) ** 4 for m, g in zip(masses, guesses, strict=True))
+            second = sum(m * (g - float(share)) ** 2 for m, g in zip(masses, guesses, strict=True))
+            with working_precision():
+                stated = (
+                    randomizer.central_moment(4, position)
+                    if kind is PiecewiseMean
+                    else (randomizer.fourth_moment_at(position))
+                )
+                assert float(stated) == pytest.approx(fourth, rel=1e-9)
+                assert float(randomizer.variance_at(position)) == pytest.approx(second, rel=1e-9)
+
+
+def test_the_largest_of_a_parabola_is_found() -> None:
+    for a, b, c in ((-1, 1, 3), (-1, 3, 3), (1, -1, 3), (0, 2, 1), (0, 0, 1), (-2, 1, 0), (-1, -1, 5)):
+        grid = np.linspace(0, 1, 10_001)
+        largest = (a * grid**2 + b * grid + c).max()
+        assert _largest(c, a / 16 + b / 4 + c, a + b + c) == pytest.approx(largest, abs=1e-7)
 
 
 def test_a_shifted_law_is_caught() -> None:

@@ -70,6 +70,12 @@ class DuchiMean(MeanRandomizer):
         yes = self.chance_of_yes(position)
         return yes * (1 - yes) / self.honesty.rates()[2] ** 2
 
+    def fourth_moment_at(self, position: Number) -> Ball:
+        """r(1-r)(1 - 3r(1-r))/(p-q)⁴: the mean of (guess - truth)⁴."""
+        yes = self.chance_of_yes(position)
+        both = yes * (1 - yes)
+        return both * (1 - 3 * both) / self.honesty.rates()[2] ** 4
+
     @cached_property
     def rates(self) -> Debias:
         """p, q and p - q as floats."""

@@ -24,7 +24,7 @@ from discreet.local.duchi import DuchiMean
 from discreet.local.layout import Field, smallest_unsigned
 from discreet.local.mean import MeanRandomizer
 from discreet.local.piecewise import PiecewiseMean
-from discreet.local.unit_mean import Spread, SumOfNumbers, UnitMean
+from discreet.local.unit_mean import Spread, SumOfNumbers, UnitMean, spread_of
 from discreet.local.upload import Columns
 from discreet.mechanisms.distribution import FiniteLaw
 from discreet.noise.bernoulli import threshold_of_exponential
@@ -109,13 +109,17 @@ class HybridMean(MeanRandomizer):
         tails = self._tails()
         return tails * self.bits.variance_at(position) + (1 - tails) * self.numbers.variance_at(position)
 
+    def fourth_moment_at(self, position: Number) -> Ball:
+        """The mean of both."""
+        tails = self._tails()
+        return tails * self.bits.fourth_moment_at(position) + (1 - tails) * self.numbers.central_moment(4, position)
+
     @cached_property
     def spread(self) -> Spread:
-        """The variance is a parabola in the position, so its extremes are in the middle and at the bounds."""
+        """What intervals assume."""
         with working_precision(320):
-            ends = [float(self.variance_at(k)) for k in (Fraction(self.steps.count, 2), 0)]
-            furthest = max(float(self.bits.furthest()), float(self.numbers.furthest()))
-            return Spread(min(ends), max(ends), furthest)
+            furthest = max(self.bits.furthest(), self.numbers.furthest(), key=float)
+            return spread_of(self.variance_at, self.fourth_moment_at, furthest, self.steps.count)
 
     def reach(self, n: int, confidence: Fraction) -> float:
         """As far as Bernstein's inequality or the central limit theorem with its error allows."""

@@ -13,6 +13,7 @@ Promise. With Z = we^ε + m, a report in the window has probability e^ε/Z and e
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -25,7 +26,7 @@ from discreet.exact.grid import Integers
 from discreet.exact.rational import Number, rational
 from discreet.local.layout import Field, smallest_unsigned
 from discreet.local.mean import MeanRandomizer
-from discreet.local.unit_mean import Spread, SumOfNumbers
+from discreet.local.unit_mean import Spread, SumOfNumbers, spread_of
 from discreet.mechanisms.distribution import FiniteLaw
 from discreet.noise.bernoulli import threshold_of_odds
 from discreet.noise.bytewise import coins
@@ -104,15 +105,21 @@ class PiecewiseMean(MeanRandomizer):
         return outside * (reports * (reports - 1) // 2) + more * (w * (w - 1) // 2), more * w
 
     def variance_at(self, position: Number) -> Ball:
-        """The variance of (report - shift)/(scale · m), from the sums of all j² and of those in the window."""
-        k, w, reports = ball(rational(position)), self.window, self.reports
+        """The variance of the guess (report - shift)/(scale · m)."""
+        return self.central_moment(2, position)
+
+    def central_moment(self, power: int, position: Number) -> Ball:
+        """The mean of (guess - truth)^power, from the sums of powers of all reports and of those in the window."""
+        k, w = rational(position), self.window
         inside, outside = self._masses()
         more = -inside * (-ball(self.epsilon)).expm1()
-        all_squares = (reports - 1) * reports * (2 * reports - 1) // 6
-        window_squares = w * k**2 + w * (w - 1) * k + (w - 1) * w * (2 * w - 1) // 6
         shift, scale = self.line()
-        second = outside * all_squares + more * window_squares
-        return (second - (shift + scale * k) ** 2) / (scale * self.steps.count) ** 2
+        centre, total = shift + scale * ball(k), Ball(0)
+        for r in range(power + 1):
+            window = sum((math.comb(r, i) * k ** (r - i) * _sum_of_powers(i, w) for i in range(r + 1)), Fraction(0))
+            raw = outside * _sum_of_powers(r, self.reports) + more * ball(window)
+            total += math.comb(power, r) * (-centre) ** (power - r) * raw
+        return total / (scale * self.steps.count) ** power
 
     def furthest(self) -> Ball:
         """How far one report can be from the number, as a share of the distance of the bounds."""
@@ -121,10 +128,9 @@ class PiecewiseMean(MeanRandomizer):
 
     @cached_property
     def spread(self) -> Spread:
-        """The variance is a parabola in k, least in the middle of the bounds and greatest at them."""
+        """What intervals assume."""
         with working_precision(320):
-            middle, end = (float(self.variance_at(k)) for k in (Fraction(self.steps.count, 2), 0))
-            return Spread(middle, end, float(self.furthest()))
+            return spread_of(self.variance_at, lambda k: self.central_moment(4, k), self.furthest(), self.steps.count)
 
     def reach(self, n: int, confidence: Fraction) -> float:
         """As far as Bernstein's inequality or the central limit theorem with its error allows."""
@@ -140,3 +146,15 @@ class PiecewiseMean(MeanRandomizer):
             shift, scale = self.line()
             mean = ball(Fraction(int(reports.sum(dtype=np.int64)), len(reports)))
             return float((mean - shift) / (scale * self.steps.count))
+
+
+def _sum_of_powers(power: int, count: int) -> int:
+    """0^power + 1^power + … + (count-1)^power, for powers up to 4."""
+    n = count
+    return [
+        n,
+        n * (n - 1) // 2,
+        (n - 1) * n * (2 * n - 1) // 6,
+        (n * (n - 1) // 2) ** 2,
+        (n - 1) * n * (2 * n - 1) * (3 * n * n - 3 * n - 1) // 30,
+    ][power]

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
 
 from discreet.evidence.proportion import Proportion
+from discreet.exact.ball import Ball, lower, upper
 from discreet.mechanisms.debias import Debias
 
-__all__ = ["Spread", "SumOfNumbers", "SumOfSigns", "UnitMean"]
+__all__ = ["Spread", "SumOfNumbers", "SumOfSigns", "UnitMean", "spread_of"]
 
 _SLACK = 1e-9  # relative; for the floats
 _LYAPUNOV = 0.56
@@ -96,6 +98,8 @@ class Spread:
     """Its variance is at most this."""
     furthest: float
     """It is never further from the number than this."""
+    third: float = math.inf
+    """The mean of its cubed distance from the number is at most this, and at most ``furthest · most`` in any case."""
 
     def of_drawn_people(self) -> Spread:
         """The same about the mean of a population: numbers from 0 to 1 have a variance of 1/4 at most."""
@@ -114,7 +118,8 @@ class Spread:
         """The normal quantile at what is left of ``failure`` after the error of the central limit theorem."""
         if self.least <= 0:  # too small for a float
             return math.inf
-        error = _LYAPUNOV * self.furthest * self.most / (self.least**1.5 * math.sqrt(n))
+        third = min(self.third, self.furthest * self.most)
+        error = _LYAPUNOV * third / (self.least**1.5 * math.sqrt(n))
         left = failure / 2 - error
         if left <= 0:
             return math.inf
@@ -152,6 +157,29 @@ class SumOfNumbers(UnitMean):
 
     def _ends(self, reach: float) -> tuple[float, float]:
         return _within_unit(self.mean - reach), _within_unit(self.mean + reach)
+
+
+def spread_of(
+    variance: Callable[[Fraction], Ball], fourth: Callable[[Fraction], Ball], furthest: Ball, steps: int
+) -> Spread:
+    """The spread of a guess whose variance and fourth moment are even polynomials in t, of degree 2 and 4.
+
+    t goes from -1 to 1 while the position goes from 0 to ``steps``. By Cauchy and Schwarz E|X|³ ≤ √(E X² · E X⁴).
+    """
+    places = [steps * share for share in (Fraction(1, 2), Fraction(3, 4), Fraction(1))]  # t² is 0, 1/4 and 1
+    ends = [variance(place) for place in places]
+    least, most = min(float(lower(end)) for end in ends), max(float(upper(end)) for end in ends)
+    third = math.sqrt(most * _largest(*(float(upper(fourth(place))) for place in places))) * (1 + _SLACK)
+    return Spread(max(least, 0.0), most, float(upper(furthest)), third)
+
+
+def _largest(start: float, quarter: float, end: float) -> float:
+    """The largest value on [0, 1] of the parabola through these values at 0, 1/4 and 1."""
+    linear = (16 * (quarter - start) - (end - start)) / 3
+    square = end - start - linear
+    if square < 0 < linear < -2 * square:
+        return start - linear**2 / (4 * square)
+    return max(start, end)
 
 
 def _within_unit(share: float) -> float:
