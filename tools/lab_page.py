@@ -28,8 +28,9 @@ HEAD = """# Every attack against every defence
 
 `make lab` wrote this page. Each cell is how often the attack is right about its targets, with the 95 % interval of
 Clopper and Pearson. Beside it stands guessing: the most frequent secret, for somebody who never saw a release. What an
-attack learns from the crowd it also learns about people who are not in the table, so each attack on a secret is tried
-on them too, and only what it knows of members alone is held to come from their records.
+attack learns from the crowd it also learns about people who are not in the table, so attacks on a secret are
+tried on them too, where their questions allow it, and only what they know of members alone is held to come from their
+records.
 """
 PROMISE = """## What a promise allows
 

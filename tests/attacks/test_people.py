@@ -71,6 +71,8 @@ def test_some_of_the_people_keep_values_numbers_and_what_counts_as_yes():
         ({"age": [1], "secret": ["a"]}, "at least two people"),
         ({"age": [1, 2], "secret": ["a", "a"]}, "a secret must differ between people"),
         ({"age": [1, 2], "secret": [None, None]}, "a secret must differ between people"),
+        ({"age": [[1], [2]], "secret": ["a", "b"]}, "a column must hold values that can be told apart"),
+        ({"age": [1, 2], "secret": [{"x": 1}, {"x": 2}]}, "a column must hold values that can be told apart"),
     ],
 )
 def test_refuses_a_table_with_nothing_to_find(columns, rule):

@@ -129,6 +129,20 @@ def test_what_a_table_tells_of_the_crowd_is_no_leak_of_one_bit_either(attack):
         assert cell.verdict is Verdict.CROWD
 
 
+def test_tables_too_small_for_a_verdict_say_so():
+    people = People.of(pa.table({"age": [1, 2, 3], "ill": ["a", "b", "a"]}), ["age"], "ill")
+    tiny = held_against(people, [DirectQuestion()], [RawStatistics()])
+    assert tiny.cells[0].score.right.rate == 1
+    assert "Of fewer than 11 people all guesses may be right by luck" in " ".join(str(tiny).split())
+    assert "by luck" not in str(held_against(PEOPLE, [DirectQuestion()], [RawStatistics()]))
+
+
+def test_attacks_that_are_not_tried_on_strangers_are_named():
+    boards = [held_against(PEOPLE, [attack], [RawStatistics()]) for attack in chosen_attacks(["direct", "refusals"])]
+    told = ["Not tried on people who are not in the table" in " ".join(str(one).split()) for one in boards]
+    assert told == [False, True]
+
+
 def test_data_survive_json(board):
     found = json.loads(board.to_json())
     assert found == board.to_dict()

@@ -107,6 +107,9 @@ class People:
 
 
 def _coded(column: pa.ChunkedArray) -> Coded:
+    if pa.types.is_nested(column.type):
+        rule = "a column must hold values that can be told apart and sorted"
+        raise InvalidValue(rule, f"<{column.type}>", "leave it out, or write it as text")
     encoded = _plain(column).combine_chunks().dictionary_encode()
     values = encoded.dictionary.to_pylist()
     order = np.array(sorted(range(len(values)), key=lambda place: values[place]), np.int64)

@@ -37,6 +37,8 @@ MARKS = {Verdict.GUESSING: "", Verdict.CROWD: "~", Verdict.BOUNDED: "≤", Verdi
 HARMFUL = (Verdict.BOUNDED, Verdict.LEAK, Verdict.BROKEN)
 """The verdicts that say that a person's own record was used."""
 _SLIGHT = 0.03
+_FEWEST = 11
+"""Of fewer fair coins all may fall right more often than one time in 2,000."""
 
 
 def percent(rate: float) -> str:
@@ -88,7 +90,7 @@ def defence_words(board: Scoreboard, defence: Defence) -> str:
     leaking = [cell for cell in tried if cell.verdict in HARMFUL]
     bound = _bound(defence)
     if not leaking:
-        return f"none of {len(tried)} attacks did better than guessing and than on strangers{bound}"
+        return f"none of {len(tried)} attacks surely did better than guessing and than on strangers{bound}"
     worst = max(leaking, key=harm)
     count = f"{len(leaking)} of {len(tried)} attacks learned from people's own records"
     return f"{count}; the most was {worst.attack}, {_beside(worst.score)}{bound}"
@@ -136,9 +138,12 @@ def legend(*boards: Scoreboard) -> list[tuple[str, str]]:
     alone = dict.fromkeys(one.name for board in boards for one in board.attacks if _is_beside_guessing_alone(one))
     words = f"Not tried on people who are not in the table, so that ✗ says better than guessing: {', '.join(alone)}."
     untried = [("", words)] if alone else []
+    is_tiny = any(cell.score is not None and cell.score.right.trials < _FEWEST for cell in cells)
+    tiny = f"Of fewer than {_FEWEST} people all guesses may be right by luck: there no sign says nothing."
+    few_people = [("", tiny)] if is_tiny else []
     luck = [("", f"Mere luck earns a sign in one of {ALARM.denominator:,} cells.")]
     plain = [("62 %", "guesses that are right, and no sign: no better than guessing without the release.")]
-    return [*plain, *signs, *nothing, *sure, *untried, *luck]
+    return [*plain, *signs, *nothing, *sure, *untried, *few_people, *luck]
 
 
 def _is_beside_guessing_alone(attack: Attack) -> bool:
