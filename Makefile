@@ -57,7 +57,7 @@ bench-large: $(READY)  ## time and memory of 100 million rows
 lab: $(READY)  ## every attack against every defence, on two tables: writes docs/explanation/scoreboard.md (minutes)
 	$(BIN)/python -m tools.lab_page
 
-docs: $(READY)  ## write docs/reference from the code
+docs: $(DEV)  ## write docs/reference from the code
 	$(BIN)/python -m tools.reference
 
 clean:  ## remove what the other targets made

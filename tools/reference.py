@@ -18,6 +18,8 @@ from tools.sql_page import sql_page
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 ROOMS = {
     "attacks": "The outsider's bench: attacks, defences, and one scoreboard for all of them.",
+    "attacks.methods": "The attacks, one a file.",
+    "attacks.defences": "What owners have tried, and the curator.",
     "audit": "Does the code keep its promise: exact checks, and confident lower bounds.",
     "understanding": "What ε means, with your own numbers filled in.",
     "curator": "The only door out: protect, explain, ask, and the ledger behind it.",
@@ -25,6 +27,7 @@ ROOMS = {
     "engines": "Where rows stay.",
     "anonymize": "Publishing tables: check, enforce, measure, report. None of it is differential privacy.",
     "anonymize.models": "The models of anonymity.",
+    "survey": "Surveys whose answers are randomized in the browser.",
     "local": "Privacy before collection: randomizers, estimators, surveys.",
     "catalog": "What is public about the tables.",
     "mechanisms": "The mechanisms, each with its proof sheet beside the code in `src/discreet/mechanisms`.",

@@ -6,6 +6,9 @@ import pytest
 from tools.reference import REFERENCE, pages
 
 
-@pytest.mark.parametrize("name", sorted(pages()))
+PAGES = pages()
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
 def test_reference_page_is_up_to_date(name: str) -> None:
-    assert (REFERENCE / name).read_text() == pages()[name], "run `make docs` and commit the result"
+    assert (REFERENCE / name).read_text() == PAGES[name], "run `make docs` and commit the result"
