@@ -239,6 +239,58 @@ def test_strange_answers_that_say_nothing_are_no_violation(answer):
     assert all((str(report), report.to_json(), report.to_html()))
 
 
+def test_objects_that_say_nothing_of_what_they_hold_are_not_passed_over_in_silence():
+    class Sealed:
+        def __init__(self, value):
+            self.value = value
+
+    report = audit(Sealed, 0, 1, 1, draws=1000)
+    assert any("nothing they hold was compared" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    "lazy", [lambda value: iter([value]), lambda value: map(str, [value]), lambda value: (x for x in [value])]
+)
+def test_what_is_yet_to_be_computed_is_no_answer(lazy):
+    with pytest.raises(InvalidType, match="an answer must be a value, and not something that is yet to be computed"):
+        audit(lazy, 0, 1, 1, draws=1000)
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        ({"false_alarm": "x"}, "false_alarm must lie strictly between 0 and 1"),
+        ({"false_alarm": math.nan}, "false_alarm must lie strictly between 0 and 1"),
+        ({"seconds": math.nan}, "seconds must be a positive number"),
+        ({"seconds": math.inf}, "seconds must be a positive number"),
+        ({"seconds": "5"}, "seconds must be a positive number"),
+        ({"seconds": -1}, "seconds must be a positive number"),
+        ({"families": ()}, "an audit must look for some events"),
+    ],
+    ids=str,
+)
+def test_options_that_mean_nothing_are_refused_in_a_sentence(options, rule):
+    with pytest.raises(InvalidValue, match=rule):
+        audit(lambda value: value, 0, 1, 1, draws=1000, **options)
+
+
+@pytest.mark.parametrize("answers", [np.array(3.0), {0: 1}], ids=["a single number", "a mapping"])
+def test_a_batch_that_is_no_sequence_is_refused(answers):
+    with pytest.raises(InvalidType, match="must return a sequence of answers"):
+        audit(Batched(lambda value, size: answers), 0, 1, 1, draws=1000)
+
+
+def test_a_function_that_catches_whatever_interrupts_it_is_stopped_all_the_same():
+    def stubborn(value):
+        try:
+            time.sleep(30)
+        except BaseException:
+            return value
+
+    with pytest.raises(InvalidValue, match="the mechanism must answer in time"):
+        audit(stubborn, 0, 1, 1, draws=1000, seconds=0.2)
+
+
 def test_answers_that_never_change_are_noted():
     stored = lru_cache(lambda value: CHANCE.random())
     report = audit(stored, 0, 1, 1, draws=DRAWS)

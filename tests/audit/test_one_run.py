@@ -173,3 +173,15 @@ def test_refusals():
         one_run(sorted, range(9), lambda output, canary: 0, 1, guesses=10)
     with pytest.raises(InvalidValue, match="some number of guesses"):
         one_run(sorted, range(9), lambda output, canary: 0, 1, guesses=[])
+
+
+@pytest.mark.parametrize("claim", [Pure(1000), Approximate(1000, "1e-6")], ids=str)
+def test_a_claim_beyond_all_floats_is_judged_like_any_other(claim):
+    report = one_run(set, range(100), lambda output, canary: canary in output, claim)
+    assert report.verdict is Verdict.TOO_FEW
+
+
+@pytest.mark.parametrize("score", [lambda output, canary: {}[canary], lambda output, canary: 10**400])
+def test_a_score_that_fails_is_refused_in_a_sentence(score):
+    with pytest.raises(InvalidType, match="a score must be a number"):
+        one_run(set, range(100), score, 1)

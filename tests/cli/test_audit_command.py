@@ -44,6 +44,7 @@ case = Case("mine", Batched(many), 0, 5, Pure(1))
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = tmp_path / "mine_to_audit.py"
     file.write_text(MINE)
+    (tmp_path / "exits.py").write_text("raise SystemExit(0)")
     monkeypatch.chdir(tmp_path)
     return file
 
@@ -124,6 +125,11 @@ def test_the_gallery_shows_that_broken_ones_are_found_out(monkeypatch: pytest.Mo
         (["mine_to_audit:honest", "--epsilon", "1"], "an audit needs two neighbouring inputs"),
         (["mine_to_audit:broken", "--epsilon", "1", "--first", "0", "--second", "1"], "RuntimeError: out of order"),
         (["mine_to_audit:no_function", "--epsilon", "1", "--first", "0", "--second", "1"], "must be callable"),
+        (["exits.py:f", "--epsilon", "1", "--first", "0", "--second", "1"], "exits.py: SystemExit: 0"),
+        (["mine_to_audit:honest", "--epsilon", "1", "--first", "[1,", "--second", "1"], "a value as Python writes it"),
+        (["laplace", "--seconds", "nan"], "seconds must be a positive number"),
+        (["laplace", "--delta", "0.1"], "laplace needs no δ"),
+        (["gallery", "--epsilon", "3"], "broken mechanisms have claims of their own"),
         (["laplace", "--epsilon", "-1"], "epsilon must be positive"),
         (["laplace", "--epsilon", "x"], "epsilon must be a decimal or a fraction"),
         (["laplace", "--first", "'a'"], "values must be"),

@@ -23,6 +23,7 @@ from discreet.audit.discriminant import Discriminant
 from discreet.audit.drawing import Progress, draw
 from discreet.audit.drift import drift
 from discreet.audit.exact_check import ExactCheck, checked_laws, exact_check
+from discreet.audit.false_alarms import check_rate
 from discreet.audit.family import Family
 from discreet.audit.likelihood import LikelihoodRatio
 from discreet.audit.low_bits import LowBits
@@ -75,7 +76,9 @@ def audit(
     checked = checked_mechanism(mechanism)
     promised = claimed(claim, checked.loss if isinstance(checked, Measurement) else None)
     pairs = -(-integer(draws, "draws", least=_FEWEST, most=2**32) // 2)
-    _check_rate(false_alarm)
+    check_rate(false_alarm)
+    if not families:
+        raise InvalidValue("an audit must look for some events", "<no families>", "FAMILIES are all of them")
     exact = exact_check(checked, first, second, promised, outcomes)
     chance = experiment(integer(seed, "seed", least=0))
     guard = InputGuard(first, second)
@@ -136,8 +139,3 @@ def _verdict(exact: ExactCheck | None, found: Tested, changed: Proof | None) -> 
     if exact is None and not found.reach.suffices:
         return Verdict.TOO_FEW
     return Verdict.CONSISTENT
-
-
-def _check_rate(false_alarm: float) -> None:
-    if not 0 < false_alarm < 1:
-        raise InvalidValue("false_alarm must lie strictly between 0 and 1", false_alarm, "1e-6 is usual")

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Mapping, Set
+from collections.abc import Hashable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+
+from discreet.errors import InvalidType
 
 __all__ = ["Kind", "NotANumber", "Raised", "Unhashable", "canonical", "key_of"]
 
@@ -60,6 +62,8 @@ class Unhashable:
     """The name of its type."""
     text: str
     """Its ``repr``."""
+    is_blank: bool = False
+    """Whether its text says nothing of what it holds: its type has no ``repr`` of its own, or one that fails."""
 
     def __repr__(self) -> str:
         return self.text
@@ -115,6 +119,9 @@ def canonical(output: Any) -> Hashable:
 
 
 def _of_other(output: Any) -> Hashable:
+    if isinstance(output, Iterator):
+        rule = "an answer must be a value, and not something that is yet to be computed"
+        raise InvalidType(rule, f"<a {type(output).__name__}>", "return a list of what it gives")
     if isinstance(output, Mapping):
         return tuple(sorted(((canonical(k), canonical(v)) for k, v in output.items()), key=repr))
     if isinstance(output, Set):
@@ -126,7 +133,7 @@ def _of_other(output: Any) -> Hashable:
         is_itself = bool(output == output)
     except Exception:  # an audited object may fail in any way
         is_itself = False
-    return output if is_itself and not _is_bare(output) else Unhashable(type(output).__name__, _text(output))
+    return output if is_itself and not _is_bare(output) else _by_text(output)
 
 
 def _is_bare(output: Any) -> bool:
@@ -134,11 +141,12 @@ def _is_bare(output: Any) -> bool:
     return getattr(type(output), "__eq__", None) is object.__eq__ and not isinstance(output, (Real, type))
 
 
-def _text(output: Any) -> str:
+def _by_text(output: Any) -> Unhashable:
+    name, spelled = type(output).__name__, getattr(type(output), "__repr__", None)
     try:
-        return _ADDRESS.sub("", repr(output))
+        return Unhashable(name, _ADDRESS.sub("", repr(output)), spelled is object.__repr__)
     except Exception:  # an audited object may fail in any way
-        return f"<a {type(output).__name__} without text>"
+        return Unhashable(name, f"<a {name} without text>", is_blank=True)
 
 
 def key_of(outcome: Hashable) -> Hashable:

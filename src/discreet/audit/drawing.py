@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from discreet.audit.canonical import Raised
@@ -67,9 +68,7 @@ def draw(
 ) -> Drawn:
     """``pairs`` answers for each input, or the longest of some `lengths` for which there is time."""
     found = Drawn()
-    chunk = _measurement_chunk if isinstance(mechanism, Measurement) else _function_chunk
-    if isinstance(mechanism, Batched):
-        chunk = _batched_chunk
+    chunk = _way_to_draw(mechanism, deadline)
     try:
         with deadline.interrupting():
             for size in _sizes(pairs, deadline):
@@ -92,6 +91,12 @@ def draw(
     return found
 
 
+def _way_to_draw(mechanism: Mechanism, deadline: Deadline) -> Callable[[Any, tuple[Any, Any], int, Chance], Chunk]:
+    if isinstance(mechanism, Measurement):
+        return _measurement_chunk
+    return _batched_chunk if isinstance(mechanism, Batched) else partial(_function_chunk, deadline)
+
+
 def _sizes(pairs: int, deadline: Deadline) -> Iterator[int]:
     """Sizes of chunks: a small one first, then so many as keep each short."""
     done, rate = 0, float(_PILOT)
@@ -104,11 +109,13 @@ def _sizes(pairs: int, deadline: Deadline) -> Iterator[int]:
         done += size
 
 
-def _function_chunk(function: Any, inputs: tuple[Any, Any], size: int, chance: Chance) -> Chunk:
+def _function_chunk(deadline: Deadline, function: Any, inputs: tuple[Any, Any], size: int, chance: Chance) -> Chunk:
     answers: tuple[list[Any], list[Any]] = ([], [])
     for second_first in (chance.integers(0, 2, size) == 1).tolist():
         for side in (1, 0) if second_first else (0, 1):
             answers[side].append(_answer(function, inputs[side]))
+        if deadline.is_over:  # also where a function catches whatever interrupts it
+            raise TimeUp
     return Chunk(piece(answers[0]), piece(answers[1]))
 
 

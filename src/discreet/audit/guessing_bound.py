@@ -34,7 +34,7 @@ def chance_of_guessing(coins: int, guesses: int, right: int, epsilon: float, del
     share = 1 / (1 + math.exp(-epsilon))
     tail = float(binom.sf(right - 1, guesses, share))
     # What δ adds on average in right guesses; at worst it lifts those runs that fall short by the least.
-    left = coins * delta / (1 + math.exp(epsilon))
+    left = coins * delta * math.exp(-epsilon) * share
     if left > 0:
         short = np.arange(1, right + 1)
         masses = binom.pmf(right - short, guesses, share)

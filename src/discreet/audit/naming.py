@@ -56,5 +56,5 @@ def _run(place: str, work: Any) -> Any:
     """A module of others may fail in any way; what it says goes into one sentence."""
     try:
         return work()
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script that exits must not decide what an audit says
         raise InvalidValue("the module must load", f"<{place}: {type(error).__name__}: {error}>") from None

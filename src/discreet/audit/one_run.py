@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from discreet.audit.canonical import Raised
 from discreet.audit.claimed import Claimed, claimed
+from discreet.audit.false_alarms import check_rate
 from discreet.audit.guessing_bound import delta_of, least_epsilon, p_value
 from discreet.audit.verdict import Verdict
 from discreet.errors import DiscreetError, InvalidType, InvalidValue
@@ -125,8 +126,7 @@ def one_run(
     listed = list(canaries)
     if len(listed) < _FEWEST:
         raise InvalidValue(f"there must be at least {_FEWEST} canaries", len(listed), "hundreds are usual")
-    if not 0 < false_alarm < 1:
-        raise InvalidValue("false_alarm must lie strictly between 0 and 1", false_alarm, "1e-6 is usual")
+    check_rate(false_alarm)
     numbers = _numbers(guesses, len(listed))
     is_in = (source.open().words(len(listed)) >> np.uint64(63)).astype(np.bool_)
     output = _output(mechanism, [canary for canary, chosen in zip(listed, is_in.tolist(), strict=True) if chosen])
@@ -165,10 +165,9 @@ def _output(mechanism: Callable[[list[Any]], Any], included: list[Any]) -> Any:
 def _score(score: Callable[[Any, Any], float], output: Any, canary: Any) -> float:
     try:
         return float(score(output, canary))
-    except (TypeError, ValueError):
-        raise InvalidType(
-            "a score must be a number", "<another thing>", "high where the canary seems to be in"
-        ) from None
+    except Exception as error:  # a score of others may fail in any way
+        remedy = "high where the canary seems to be in"
+        raise InvalidType("a score must be a number", f"<{Raised.of(error)!r}>", remedy) from None
 
 
 def _judged(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, TypeAlias
 
@@ -34,7 +34,7 @@ def batch_piece(answers: Any, size: int) -> Piece:
     """What a batched function returned, checked: as many answers as it was asked for."""
     if isinstance(answers, Many) and len(answers) == size:
         return _many(answers)
-    if isinstance(answers, (str, bytes)) or not hasattr(answers, "__len__") or not hasattr(answers, "__getitem__"):
+    if not _is_sequence(answers):
         rule = "a batched function must return a sequence of answers"
         raise InvalidType(rule, f"<a {type(answers).__name__}>", "without Batched, it is called once for each answer")
     if len(answers) != size:
@@ -42,6 +42,11 @@ def batch_piece(answers: Any, size: int) -> Piece:
     if isinstance(answers, np.ndarray) and answers.ndim <= 2 and answers.dtype.kind in "biuf":
         return _plain(answers)
     return piece(answers.tolist() if isinstance(answers, np.ndarray) else list(answers))
+
+
+def _is_sequence(answers: Any) -> bool:
+    is_one = isinstance(answers, (str, bytes, Mapping)) or getattr(answers, "shape", None) == ()
+    return not is_one and hasattr(answers, "__len__") and hasattr(answers, "__getitem__")
 
 
 def _many(answers: Many) -> Piece:

@@ -14,7 +14,7 @@ from discreet.evidence.proportion import Proportion
 
 __all__ = ["Proof", "Reach", "prove", "reach"]
 
-_SLACK = 1e-9  # far more than a bound can be off by rounding
+_SLACK = 1e-7  # far more than a bound can be off by rounding, which is 2e-9 for a billion draws
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,8 @@ def _about_kinds(found: Tested) -> Iterator[str]:
         yield f"Answers are of several kinds: {', '.join(kinds[:_MOST_KINDS])}. The kind is part of the outcome."
     if any(isinstance(outcome, Unhashable) for outcome in outcomes.listed):
         yield "Some answers cannot be hashed or equal nothing but themselves; they are compared by their text."
+    if any(isinstance(outcome, Unhashable) and outcome.is_blank for outcome in outcomes.listed):
+        yield "Some of them have no text of their own, so that nothing they hold was compared: return plain values."
 
 
 def _about_sameness(drawn: Drawn, found: Tested) -> Iterator[str]:

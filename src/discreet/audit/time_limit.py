@@ -8,8 +8,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
+
+from discreet.errors import InvalidValue
 
 __all__ = ["Deadline", "TimeUp"]
+
+_LONGEST = 366 * 24 * 60 * 60
 
 
 class TimeUp(BaseException):
@@ -21,6 +26,9 @@ class Deadline:
 
     def __init__(self, seconds: float | None) -> None:
         """Start the clock."""
+        given: Any = seconds
+        if given is not None and not (isinstance(given, (int, float)) and 0 < given <= _LONGEST):
+            raise InvalidValue("seconds must be a positive number, at most a year", given, "leave it out for no limit")
         self.seconds = seconds
         self._end = None if seconds is None else time.monotonic() + seconds
 

@@ -26,7 +26,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import InvalidType, InvalidValue
+from discreet.audit.false_alarms import check_rate
+from discreet.errors import InvalidType
 from discreet.evidence.proportion import Proportion
 from discreet.exact.rational import integer
 from discreet.noise.experiment import experiment
@@ -134,8 +135,7 @@ def timing(
         raise InvalidType("what is timed must be callable", function, "pass a function of one value")
     count = integer(pairs, "pairs", least=_FEWEST_PAIRS, most=2**32)
     each = integer(calls, "calls", least=1, most=2**32)
-    if not 0 < false_alarm < 1:
-        raise InvalidValue("false_alarm must lie strictly between 0 and 1", false_alarm)
+    check_rate(false_alarm)
     chance = experiment(integer(seed, "seed", least=0))
     coins = chance.integers(0, 2, count) == 1
     learns = chance.permutation(count) < count // 2

@@ -102,6 +102,7 @@ def _surveyed(
 
     with _told(is_quiet) as told:
         if what == "gallery":
+            _refuse_claim(epsilon, delta)
             return survey([exhibit.case for exhibit in BROKEN], "Broken mechanisms", told=told, **options)
         cases = house(epsilon or 1, delta or _DELTA)
         return survey(cases, "Every mechanism of the house", told=told, **{"draws": _HOUSE_DRAWS, **options})
@@ -127,6 +128,7 @@ def _audited(case: Case, sides: bool, options: dict[str, Any], is_quiet: bool) -
 
 
 _MISSING = object()
+_OPENING = tuple("[({\"'")
 
 
 def _case(what: str, epsilon: str | None, delta: str | None, batched: bool) -> Case:
@@ -136,17 +138,29 @@ def _case(what: str, epsilon: str | None, delta: str | None, batched: bool) -> C
     from discreet.audit.mechanism import Batched
     from discreet.audit.naming import load
     from discreet.mechanisms.measurement import Measurement
+    from discreet.privacy.loss import Pure
 
     if what in NAMES:
-        return house_case(what, epsilon or 1, delta or _DELTA)
+        case = house_case(what, epsilon or 1, delta or _DELTA)
+        if delta is not None and isinstance(case.claim, Pure):
+            raise InvalidValue(f"{what} needs no δ", delta, "leave out --delta")
+        return case
     for exhibit in BROKEN:
         if exhibit.name == what:
+            _refuse_claim(epsilon, delta)
             return exhibit.case
     found = load(what)
     if isinstance(found, Case):
         return found
     own = found.loss if isinstance(found, Measurement) else None
     return Case(what, Batched(found) if batched else found, _MISSING, _MISSING, _claim(epsilon, delta, own))
+
+
+def _refuse_claim(epsilon: str | None, delta: str | None) -> None:
+    """The gallery says what each of its mechanisms claims."""
+    if epsilon is not None or delta is not None:
+        rule = "broken mechanisms have claims of their own"
+        raise InvalidValue(rule, epsilon or delta, "leave out --epsilon and --delta")
 
 
 def _claim(epsilon: str | None, delta: str | None, own: Any) -> Any:
@@ -164,7 +178,9 @@ def _claim(epsilon: str | None, delta: str | None, own: Any) -> Any:
 def _value(typed: str) -> Any:
     try:
         return ast.literal_eval(typed)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        if typed.lstrip()[:1] in _OPENING:
+            raise InvalidValue("an input must be a value as Python writes it, or a word", typed, "[3, 4]") from None
         return typed  # a text without quotes
 
 
