@@ -16,7 +16,7 @@ from discreet.attacks.people import People
 from discreet.attacks.question import Question
 from discreet.attacks.scene import Scene
 from discreet.attacks.verdict import Verdict, verdict_of
-from discreet.errors import PolicyError
+from discreet.errors import InvalidValue, PolicyError
 from discreet.noise.experiment import experiment
 from discreet.privacy.loss import Pure
 from tests.attacks.crowd import crowd
@@ -119,7 +119,7 @@ def test_the_folder_is_gone_afterwards():
 
 def test_the_folder_is_gone_when_the_table_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    people = People.of(pa.table({"person": [1, 2, 3], "ill": ["a", "b", "b"]}), ["person"], "ill")
+    people = People.of(pa.table({"A": [1, 2, 3], "a": [1, 2, 3], "ill": ["a", "b", "b"]}), ["A", "a"], "ill")
     with pytest.raises(PolicyError, match="different names"):
         CuratorView(people, people.size, Fraction(1))
     assert not list(tmp_path.iterdir())
@@ -157,3 +157,10 @@ def test_it_says_what_it_promises():
     defence = CuratorDefence("0.1")
     assert defence.name == "Discreet, ε = 0.1"
     assert defence.promise == Pure("0.1")
+
+
+@pytest.mark.parametrize("name", ["person", "Rank of the secret"])
+def test_columns_that_are_called_as_the_curators_own_are_refused_in_words_of_their_own(name):
+    people = People.of(pa.table({name: [1, 2, 3], "ill": ["a", "b", "a"]}), [name], "ill")
+    with pytest.raises(InvalidValue, match="a column must not be called as one of the curator's own"):
+        CuratorDefence(1).defend(people, people, experiment(0))

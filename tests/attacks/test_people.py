@@ -88,3 +88,9 @@ def test_refuses_a_table_of_which_others_know_nothing():
 def test_refuses_a_column_that_is_not_there():
     with pytest.raises(InvalidValue, match="a column must be in the table"):
         People.of(pa.table({"age": [1, 2], "secret": ["a", "b"]}), ["agee"], "secret")
+
+
+def test_a_missing_value_and_a_text_that_says_so_stay_apart():
+    people = of(age=[1, 2, 3, 4], secret=["(missing)", None, "z", "((missing))"])
+    assert people.secret.values == ("((missing))", "(missing)", "z", "(((missing)))")
+    assert people.secret.codes.tolist() == [1, 3, 2, 0]

@@ -291,3 +291,9 @@ def test_the_hospital_is_the_same_everywhere():
     assert patients().num_rows == 3000
     men = {row["diagnosis"] for row in patients().to_pylist() if row["sex"] == "m"}
     assert "pregnancy" not in men
+
+
+def test_a_release_keeps_a_missing_secret_apart_from_a_text_that_says_so():
+    table = pa.table({"age": list(range(40)), "ill": [[None, "(missing)"][place % 2] for place in range(40)]})
+    (cell,) = release_scoreboard(table, table, quasi=["age"], secret="ill", attacks=["linkage"]).cells
+    assert cell.score.right.rate == 1

@@ -90,12 +90,13 @@ def _read(release: pa.Table, people: People) -> pa.Table:
     if missing:
         rule = "a release must have the quasi-identifiers and the secret"
         raise InvalidValue(rule, f"<without {', '.join(missing)}>", "name the columns as in the table")
-    raw = people.table[people.secret_name].cast(pa.string()).fill_null("(missing)").to_pylist()
+    raw = people.table[people.secret_name].cast(pa.string()).to_pylist()
     known = {text: people.secret.values[code] for text, code in zip(raw, people.secret.codes, strict=True)}
-    shown = release[people.secret_name].cast(pa.string()).fill_null("(missing)").to_pylist()
-    strange = next((text for text in shown if text not in known), None)
-    if strange is not None:
-        raise InvalidValue("a release must write secrets as the table does", strange, "give the column the same type")
+    shown = release[people.secret_name].cast(pa.string()).to_pylist()
+    for strange in shown:
+        if strange not in known:
+            rule = "a release must write secrets as the table does"
+            raise InvalidValue(rule, strange, "give the column the same type")
     secrets = pa.array([known[text] for text in shown])
     place = wanted.index(people.secret_name)
     return release.select(wanted).set_column(place, people.secret_name, secrets)

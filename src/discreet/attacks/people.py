@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -117,8 +117,16 @@ def _coded(column: pa.ChunkedArray) -> Coded:
     ranks[order] = np.arange(len(values))
     ranks[-1] = len(values)
     codes = ranks[np.asarray(encoded.indices.fill_null(len(values)), np.int64)]
-    missing = ("(missing)",) if encoded.null_count else ()
-    return Coded(codes, (*(str(values[place]) for place in order), *missing))
+    texts = tuple(str(values[place]) for place in order)
+    return Coded(codes, (*texts, _name_of_missing(texts)) if encoded.null_count else texts)
+
+
+def _name_of_missing(texts: Collection[str]) -> str:
+    """A name for no value that no value has."""
+    name = "(missing)"
+    while name in texts:
+        name = f"({name})"
+    return name
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -22,7 +22,7 @@ from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Table
 from discreet.curator.curator import Curator
-from discreet.errors import BudgetExceeded, QueryRefused
+from discreet.errors import BudgetExceeded, InvalidValue, QueryRefused
 from discreet.exact.rational import Number, positive
 from discreet.noise.experiment import Chance
 from discreet.privacy.loss import Pure
@@ -104,6 +104,9 @@ class CuratorView(View):
 
 def _policy(people: People, numbers: int, epsilon: Fraction) -> Table:
     """What is public: who can be named, and which values there are."""
+    for name in people.columns:
+        if name.casefold() in (_PERSON, _RANK):
+            raise InvalidValue("a column must not be called as one of the curator's own here", name, "rename it")
     whole = ColumnType.INTEGER
     columns = [
         Column(_PERSON, whole, lower=0, upper=numbers - 1, nullable=False),
