@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from tools.reference import REFERENCE, pages
 
-
 PAGES = pages()
 
 
