@@ -401,3 +401,66 @@ def test_a_try_that_failed_is_repeated_with_the_same_bytes_even_after_a_reload(
     expect(page.locator("#notice")).to_contain_text("have arrived")
     assert len(watched.bodies) == 2
     assert len(set(watched.bodies)) == 1
+
+
+def test_another_link_in_the_same_tab_starts_afresh(watched: Watched, serving: Serving, survey: Made) -> None:
+    """Two links differ after the # alone, and browsers do not load a page again for that."""
+    page = watched.page
+    opened(page, serving, survey.tokens.pop())
+    fill(page, TRUTH)
+    review(page)
+    second = survey.tokens.pop()
+    opened(page, serving, second)
+    expect(page.locator("input:checked")).to_have_count(0)
+    expect(page.locator("#rows")).to_be_empty()
+    fill(page, TRUTH)
+    review(page)
+    send(page)
+    assert json.loads(watched.bodies[0])["invitation"] == second
+
+
+def test_what_was_true_is_gone_once_the_answers_have_arrived(watched: Watched, serving: Serving, token: str) -> None:
+    """Somebody else may sit down at the same computer; a hidden part of the page is still in it."""
+    page = watched.page
+    answer_all(page, serving, token)
+    expect(page.locator("input:checked")).to_have_count(0)
+    expect(page.locator("#rows")).to_be_empty()
+    expect(page.locator("input[name=sleep]")).to_have_value("")
+
+
+def test_what_was_true_is_gone_from_a_page_that_was_left(watched: Watched, serving: Serving, token: str) -> None:
+    """Browsers keep pages that were left and show them again as they were; the event is what they give then."""
+    page = watched.page
+    opened(page, serving, token)
+    fill(page, TRUTH)
+    review(page)
+    page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', {persisted: true}))")
+    expect(page.locator("input:checked")).to_have_count(0)
+    expect(page.locator("#rows")).to_be_empty()
+    with page.expect_navigation():
+        page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
+    expect(page.locator("#ask")).to_be_visible()
+
+
+@pytest.mark.parametrize("status", [429, 502, 503])
+def test_a_busy_server_or_proxy_that_answers_in_its_own_words_is_asked_again(
+    watched: Watched, serving: Serving, token: str, status: int
+) -> None:
+    page = watched.page
+    opened(page, serving, token)
+    fill(page, TRUTH)
+    review(page)
+    page.route("**/reports", lambda route: route.fulfill(status=status, body="<h1>Busy</h1>", content_type="text/html"))
+    page.locator("#send").click()
+    expect(page.locator("#notice")).to_contain_text("try again")
+    page.unroute("**/reports")
+    send(page)
+    assert len(set(watched.bodies)) == 1
+
+
+def test_the_price_of_everything_is_shown_as_short_as_it_is(watched: Watched, tmp_path: Path) -> None:
+    """100 · 1.1 is more than 110 in floats."""
+    own = made(tmp_path / "price", "title: A\nquestions:\n  q: {ask: B?, type: yes-no, epsilon: 1.1}\n", invitations=1)
+    with Serving(own.folder) as here:
+        opened(watched.page, here, own.tokens[0])
+        expect(watched.page.locator("#promise")).to_have_text(re.compile(r"ε = 1\.1\.$"))

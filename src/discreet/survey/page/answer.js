@@ -1,11 +1,12 @@
 // The page on which people answer. True answers live in the form and in this script alone; `body` is all that is sent.
 import {ThrowAgain, Thrown, machine} from "./chance.js";
 import {position, randomize} from "./randomizers.js";
-import {inWords, promiseOf, ruleByHand} from "./words.js";
+import {atMost, inWords, promiseOf, ruleByHand} from "./words.js";
 
 const find = id => document.getElementById(id);
 const token = /^#[0-9a-f]{32}$/.test(location.hash) ? location.hash.slice(1) : null;
 const pending = `discreet survey ${token}`;  // a body that was sent and not yet confirmed, so that a retry sends the same
+const FINAL = [403, 409, 415, 422];  // what no further try changes
 const draws = new Map();
 let survey, reports = {}, body = null;
 
@@ -169,12 +170,17 @@ async function send() {
   } catch {
     return again("The server did not answer. What you see is kept: try again, and the same noisy answers are sent.");
   }
-  if (reply.status >= 500 || reply.status === 408) return again((await reply.json()).detail);
+  if (!reply.ok && !FINAL.includes(reply.status)) return again(await detailOf(reply));
   sessionStorage.removeItem(pending);
-  if (!reply.ok) return say((await reply.json()).detail, "warning");
-  find("ask").reset();
+  if (!reply.ok) return say(await detailOf(reply), "warning");
   show(null);
+  forget();
   say("Thank you. Your noisy answers have arrived, and your true ones were never sent.", "done");
+}
+
+// What a refusal says; a proxy, or a server with too many visitors, refuses in words of its own.
+async function detailOf(reply) {
+  try { return (await reply.json()).detail; } catch { return "The server is busy or out of reach; try again later."; }
 }
 
 function again(words) {
@@ -187,6 +193,13 @@ function lock() {
   find("send").disabled = true;
   find("back").hidden = find("unsent").hidden = true;
   find("rows").querySelectorAll("input").forEach(input => { input.disabled = true; });
+}
+
+// Nothing true stays in the page, not even in parts that are hidden.
+function forget() {
+  find("ask").reset();
+  find("rows").replaceChildren();
+  draws.clear();
 }
 
 function resume() {
@@ -203,7 +216,7 @@ async function start() {
   document.title = find("title").textContent = survey.title;
   find("intro").textContent = survey.intro;
   find("promise").textContent = "Chance changes your answers before they leave this page. Answering everything costs you "
-    + `at most ε = ${Math.ceil(100 * survey.epsilon) / 100}.`;
+    + `at most ε = ${atMost(survey.epsilon)}.`;
   if (!token) say("Your link is incomplete, so nothing can be sent: it must end with # and 32 characters.", "warning");
   find("questions").replaceChildren(...survey.questions.map(asked));
   find("ask").addEventListener("submit", event => { event.preventDefault(); review(); });
@@ -211,5 +224,11 @@ async function start() {
   find("send").addEventListener("click", send);
   if (token && sessionStorage.getItem(pending)) resume(); else show("ask");
 }
+
+// Another link differs after the # alone, for which browsers do not load a page again; and they keep pages that were
+// left, to show them again as they were.
+addEventListener("hashchange", () => location.reload());
+addEventListener("pagehide", forget);
+addEventListener("pageshow", event => { if (event.persisted) location.reload(); });
 
 start().catch(() => say("The survey could not be loaded; try again later.", "warning"));

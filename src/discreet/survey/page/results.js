@@ -30,5 +30,6 @@ fetch("/survey.json").then(reply => reply.json()).then(survey => {
 });
 wish.addEventListener("input", look);
 wish.addEventListener("submit", event => { event.preventDefault(); look(); });
+addEventListener("hashchange", () => location.reload());  // another link differs after the # alone
 setInterval(() => { if (!document.hidden) look(); }, 5000);
 look();

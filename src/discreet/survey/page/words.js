@@ -16,7 +16,7 @@ export function promiseOf(terms) {
 }
 
 // Three digits, rounded up but for what floats have lost.
-function atMost(value) {
+export function atMost(value) {
   const unit = 10 ** (Math.floor(Math.log10(value)) - 2);
   return String(Number((Math.ceil(value / unit * (1 - 1e-9)) * unit).toPrecision(3)));
 }
