@@ -103,10 +103,18 @@ def test_words_of_the_owner_are_escaped(tmp_path: Path) -> None:
     assert "&lt;b&gt;" in page
 
 
-@pytest.mark.parametrize("confidence", ["0", "1", "x"])
+@pytest.mark.parametrize("confidence", ["0", "1", "x", "1e-400", "0.001", "1e400", f"0.{'9' * 400}"])
 def test_a_confidence_that_is_none_is_refused(confidence: str) -> None:
     with pytest.raises(InvalidInput):
         Wish.of(confidence)
+
+
+@pytest.mark.parametrize("confidence", ["0.01", f"0.{'9' * 12}"])
+@pytest.mark.parametrize("together", [False, True])
+def test_every_confidence_that_is_taken_has_intervals(crowd: Store, confidence: str, together: bool) -> None:
+    for finding in results_of(crowd, Wish.of(confidence, together=together)).findings:
+        assert finding.needed > 0
+        assert all(row.low <= row.high for row in finding.rows)
 
 
 @pytest.mark.parametrize("within", ["0", "-1", "1", "x"])

@@ -21,6 +21,8 @@ from discreet.survey.survey import Survey
 
 __all__ = ["Finding", "Results", "Row", "Wish", "results_of"]
 
+_LEAST_SURE, _MOST_SURE = Fraction(1, 100), 1 - Fraction(1, 10**12)  # beyond, quantiles leave the range of floats
+
 
 @dataclass(frozen=True)
 class Row:
@@ -65,7 +67,10 @@ class Wish:
         wanted = positive(within, "within")
         if wanted >= 1:
             raise InvalidValue("within must be below 1", float(wanted), "0.05 means five of a hundred")
-        return cls(open_probability(confidence, "confidence"), together, wanted)
+        sure = open_probability(confidence, "confidence")
+        if not _LEAST_SURE <= sure <= _MOST_SURE:
+            raise InvalidValue("confidence must be from 0.01 to 0.999999999999", str(confidence)[:20], "0.95 is usual")
+        return cls(sure, together, wanted)
 
 
 @dataclass(frozen=True)
