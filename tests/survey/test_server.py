@@ -21,6 +21,7 @@ from playwright.sync_api import expect
 from discreet.survey.headers import HEADERS
 from discreet.survey.reading import body_within
 from discreet.survey.records import Records
+from discreet.survey.tokens import hash_of
 from tests.survey.browser import Watched
 from tests.survey.serving import Made, Serving, made
 from tests.survey.test_page import TRUTH, fill, opened, review
@@ -157,6 +158,20 @@ def test_nothing_is_logged_about_who_asked(tmp_path: Path) -> None:
         out, err, _ = here.end()
     assert out == f"serving 'Health at work' at {here.address}\n"
     assert err.strip() in ("", "WARNING:  Invalid HTTP request received.")
+
+
+def test_a_server_that_was_ended_leaves_no_order_of_arrival(tmp_path: Path) -> None:
+    own = made(tmp_path / "own")
+    with Serving(own.folder) as here:
+        for token in own.tokens:
+            httpx.post(f"{here.address}/reports", json=submission(own, token)).raise_for_status()
+        _, err, _ = here.end()
+    assert err == ""
+    assert not any(file.stat().st_size for file in own.folder.glob("survey.db-wal"))
+    content = (own.folder / "survey.db").read_bytes()
+    places = [content.rindex(hash_of(token)) for token in sorted(own.tokens, key=hash_of)]
+    assert places in (sorted(places), sorted(places, reverse=True))
+    assert own.store().answered() == len(own.tokens)
 
 
 def test_a_request_under_way_is_finished_before_the_end(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 import signal
 from pathlib import Path
 from threading import Thread
@@ -94,6 +95,29 @@ def test_secrets_are_not_stored_and_neither_is_when_or_where_from(here: Made) ->
         for (table,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
     }
     assert columns == {"survey": ["only", "text", "owner"], "invitation": ["hash"], "answer": ["invitation", "record"]}
+
+
+def places(folder: Path, tokens: list[str], which: int) -> list[int]:
+    """Where the hashes of these tokens lie in the file, for the first time or for the last."""
+    content = (folder / "survey.db").read_bytes()
+    assert not any((folder / f"survey.db-{name}").exists() for name in ("wal", "journal"))
+    return [[found.start() for found in re.finditer(re.escape(hash_of(token)), content)][which] for token in tokens]
+
+
+def test_the_file_does_not_show_who_came_first(tmp_path: Path) -> None:
+    """SQLite puts each new row of a page before the older ones, whatever its key; the order of hashes says nothing."""
+    here = made(tmp_path / "ordered", invitations=20)
+    by_hash = sorted(here.tokens, key=hash_of)
+    invited = places(here.folder, by_hash, 0)
+    assert invited == sorted(invited, reverse=True)  # not in the order of the file of links
+    store = here.store()
+    for token in here.tokens:
+        store.take(token, b"record")
+    store.forget_order()
+    assert (store.answered(), store.records()) == (20, b"record" * 20)
+    store.close()
+    answered = places(here.folder, by_hash, -1)
+    assert answered in (sorted(answered), sorted(answered, reverse=True))
 
 
 @pytest.mark.parametrize(

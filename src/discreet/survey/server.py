@@ -5,10 +5,11 @@ from __future__ import annotations
 import errno
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 
 import uvicorn
 
-from discreet.errors import InvalidValue
+from discreet.errors import InvalidValue, StoreError
 from discreet.survey.app import application
 from discreet.survey.store import Store
 
@@ -16,6 +17,19 @@ __all__ = ["serve"]
 
 _MOST_AT_ONCE = 512
 _PATIENCE_SECONDS = 10
+
+
+class _Server(uvicorn.Server):
+    """Leaves no order of arrival behind; uvicorn ends the process by the signal that came, so nothing runs later."""
+
+    def __init__(self, config: uvicorn.Config, store: Store) -> None:
+        super().__init__(config)
+        self._store = store
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        with suppress(StoreError):  # another program may be at work on the file, and the next end tries again
+            self._store.forget_order()
 
 
 def serve(store: Store, host: str, port: int, ready: Callable[[str], object]) -> None:
@@ -26,7 +40,7 @@ def serve(store: Store, host: str, port: int, ready: Callable[[str], object]) ->
         _server(store).run(sockets=[listener])
 
 
-def _server(store: Store) -> uvicorn.Server:
+def _server(store: Store) -> _Server:
     """Without a log of requests and without a header that names the software; addresses are in neither."""
     config = uvicorn.Config(
         application(store),
@@ -38,7 +52,7 @@ def _server(store: Store) -> uvicorn.Server:
         limit_concurrency=_MOST_AT_ONCE,
         timeout_graceful_shutdown=_PATIENCE_SECONDS,
     )
-    return uvicorn.Server(config)
+    return _Server(config, store)
 
 
 def _listening(host: str, port: int) -> socket.socket:

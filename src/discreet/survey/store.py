@@ -1,8 +1,11 @@
 """The store of a survey: reports, one for each invitation, and nothing else about anybody.
 
 A report is durable before the browser hears that it arrived. The same report again changes nothing, another one under
-the same invitation is refused, and triggers refuse to change or delete what is there. Times, addresses and the order of
-arrival are not kept: reports lie in the order of the hashes of their invitations.
+the same invitation is refused, and triggers refuse to change or delete what is there. Times and addresses are not kept.
+Nor is the order of arrival, once `Store.forget_order` has written the file anew: until then the place of a row in its
+page and the log of SQLite show it to whoever can read the folder. Invitations go in by their hashes, so that their
+places say nothing about the order of the links. A record lies beside the hash of its invitation: whoever knows which
+link went to whom can read that person's noisy report, and its promise is made for such readers.
 """
 
 from __future__ import annotations
@@ -88,7 +91,7 @@ class Store:
                 database.execute(_SCHEMA)
                 database.execute(f"PRAGMA user_version = {_VERSION}")
                 database.execute("INSERT INTO survey VALUES (1, ?, ?)", (survey.to_json(), hash_of(owner)))
-                database.executemany("INSERT INTO invitation VALUES (?)", ((hash_of(one),) for one in invitations))
+                database.executemany("INSERT INTO invitation VALUES (?)", _hashes(invitations))
             database.close()
         draft.rename(path)
         return cls(folder)
@@ -106,7 +109,7 @@ class Store:
     def invite(self, tokens: Iterable[str]) -> None:
         """Let whoever holds one of these tokens answer once."""
         with self._writing():
-            self._database.executemany("INSERT INTO invitation VALUES (?)", ((hash_of(one),) for one in tokens))
+            self._database.executemany("INSERT INTO invitation VALUES (?)", _hashes(tokens))
 
     def is_owner(self, token: object) -> bool:
         """Whether this is the owner's token."""
@@ -137,6 +140,12 @@ class Store:
         with self._lock, _explained():
             return b"".join(record for (record,) in self._database.execute("SELECT record FROM answer"))
 
+    def forget_order(self) -> None:
+        """Write the file anew in the order of hashes, so that it no longer shows who came first."""
+        with self._lock, _explained():
+            self._database.execute("VACUUM")
+            self._database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+
     def _count(self, statement: str) -> int:
         with self._lock, _explained():
             return int(str(self._value(statement)))
@@ -156,6 +165,11 @@ class Store:
                 self._database.execute("ROLLBACK")
                 raise
             self._database.execute("COMMIT")
+
+
+def _hashes(tokens: Iterable[str]) -> list[tuple[bytes]]:
+    """In an order that says nothing about that of the tokens."""
+    return [(one,) for one in sorted(map(hash_of, tokens))]
 
 
 def _connected(path: Path) -> apsw.Connection:
