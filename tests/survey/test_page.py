@@ -464,3 +464,26 @@ def test_the_price_of_everything_is_shown_as_short_as_it_is(watched: Watched, tm
     with Serving(own.folder) as here:
         opened(watched.page, here, own.tokens[0])
         expect(watched.page.locator("#promise")).to_have_text(re.compile(r"ε = 1\.1\.$"))
+
+
+def test_services_of_the_browser_get_nothing_true(watched: Watched, serving: Serving, token: str) -> None:
+    """Some browsers send what is typed to a spelling checker, and what is shown to a translator."""
+    page = watched.page
+    opened(page, serving, token)
+    assert page.locator("input[name=sleep]").get_attribute("spellcheck") == "false"
+    fill(page, TRUTH)
+    review(page)
+    assert page.locator("dd:not(.sent)").evaluate_all("all => all.map(one => one.translate)") == [False] * 3
+
+
+def test_a_comma_that_may_divide_thousands_is_asked_about(watched: Watched, tmp_path: Path) -> None:
+    question = "{ask: How many?, type: number, lower: 0, upper: 5000, epsilon: 1}"
+    own = made(tmp_path / "commas", f"title: A\nquestions:\n  q: {question}\n", invitations=1)
+    with Serving(own.folder) as here:
+        page = watched.page
+        opened(page, here, own.tokens[0])
+        fill(page, {"q": "1,000"})
+        page.get_by_role("button", name="Make my answers noisy").click()
+        expect(page.locator("#error-q")).to_have_text("Please leave out marks for thousands.")
+        fill(page, {"q": "1000,5"})
+        review(page)

@@ -43,7 +43,8 @@ function choices(question) {
 
 function numberField(question) {
   const {lower, upper} = question.terms.domain;
-  const input = element("input", {type: "text", inputMode: "decimal", name: question.name, autocomplete: "off"});
+  const input = element("input",
+    {type: "text", inputMode: "decimal", name: question.name, autocomplete: "off", spellcheck: false});
   return element("label", {}, `A number from ${lower} to ${upper} `, input);
 }
 
@@ -52,6 +53,7 @@ function answerTo(question) {
   if (given === null || given.trim() === "") throw new RangeError("Please answer this one, too.");
   const {domain} = question.terms;
   if (Array.isArray(domain)) return {words: domain[Number(given)], place: Number(given)};
+  if (/,\d{3}$/.test(given.trim())) throw new RangeError("Please leave out marks for thousands.");
   try {
     return {words: given.trim(), place: position(question.terms, given.replace(",", "."))};
   } catch {
@@ -104,7 +106,8 @@ function row(question, answer) {
   report(drawn);
   return element("article", {}, element("h3", {}, question.ask),
     element("dl", {},
-      element("div", {}, element("dt", {}, "Your true answer stays here"), element("dd", {}, answer.words)),
+      element("div", {}, element("dt", {}, "Your true answer stays here"),
+        element("dd", {translate: false}, answer.words)),  // translators get to read what they translate
       element("div", {}, element("dt", {}, "What is sent"), sent)),
     element("details", {}, element("summary", {}, "Throw coins or a die yourself"),
       element("p", {className: "quiet"}, ruleByHand(question.terms)),
