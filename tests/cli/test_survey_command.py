@@ -65,6 +65,19 @@ def test_links_begin_with_the_address_and_are_for_the_owner_alone(folder: Path) 
     assert (folder / "invitations.csv").stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["survey.example", "ftp://a.example", "https://", "https://a.example/b", "https://a.example/?b", "http://a b"],
+)
+def test_an_address_that_makes_no_links_is_refused(folder: Path, tmp_path: Path, address: str) -> None:
+    assert "http:// or https:// and a host" in refused(
+        "new", folder.with_suffix(".yaml"), "other", "--address", address
+    )
+    assert "http:// or https:// and a host" in refused("invite", folder, tmp_path / "more.csv", "--address", address)
+    assert Store(folder).invited() == 7
+    assert not (tmp_path / "more.csv").exists()
+
+
 def test_more_people_are_invited_into_a_new_file(folder: Path, tmp_path: Path) -> None:
     run("invite", folder, tmp_path / "more.csv", "--count", 3)
     assert Store(folder).invited() == 10

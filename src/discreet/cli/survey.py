@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -55,14 +56,15 @@ def new(
         _tell(survey)
         if check:
             return
+        base = _base(address)
         place = folder or questions.with_suffix("")
         owner, tokens = fresh_token(), [fresh_token() for _ in range(invitations)]
         Store.refuse_existing(place)
         place.mkdir(parents=True, exist_ok=True)
-        _write_links(place / _LINKS, address, tokens)  # first, because an invitation without its link is lost
+        _write_links(place / _LINKS, base, tokens)  # first, because an invitation without its link is lost
         Store.create(place, survey, owner, tokens).close()
         say(f"\nMade {place} with {invitations:,} invitations: {place / _LINKS}")
-        say(f"Results, for you alone and shown once: {address.rstrip('/')}/results#{owner}")
+        say(f"Results, for you alone and shown once: {base}/results#{owner}")
         whisper(f"next: discreet survey serve {place}")
 
 
@@ -80,9 +82,9 @@ def invite(
         from discreet.survey.store import Store
         from discreet.survey.tokens import fresh_token
 
-        store = Store(folder)
+        store, base = Store(folder), _base(address)
         tokens = [fresh_token() for _ in range(count)]
-        _write_links(links, address, tokens)  # first, because an invitation without its link is lost
+        _write_links(links, base, tokens)  # first, because an invitation without its link is lost
         store.invite(tokens)
         say(f"{count:,} more invitations: {links}")
 
@@ -149,13 +151,21 @@ def _tell(survey: Survey) -> None:
         say(f"  {question.name}: {question.type}, ε = {loss} by {question.randomizer.kind}")
 
 
-def _write_links(file: Path, address: str, tokens: Sequence[str]) -> None:
+def _base(address: str) -> str:
+    """What links begin with; the page asks for its parts at the root of a host."""
+    if not re.fullmatch(r"https?://[^\s/?#,\"]+/?", address):
+        rule, remedy = "an address must be http:// or https:// and a host", "such as https://survey.example"
+        raise InvalidValue(rule, address, remedy)
+    return address.rstrip("/")
+
+
+def _write_links(file: Path, base: str, tokens: Sequence[str]) -> None:
     """A line for each link, readable by the owner alone; the token comes after #, which browsers never send."""
     if file.exists():
         raise InvalidValue("nothing is overwritten", str(file), "name another file")
     descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as links:
-        links.writelines(["link\n", *(f"{address.rstrip('/')}/#{token}\n" for token in tokens)])
+        links.writelines(["link\n", *(f"{base}/#{token}\n" for token in tokens)])
 
 
 def _require_extra() -> None:
