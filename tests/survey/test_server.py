@@ -160,6 +160,20 @@ def test_nothing_is_logged_about_who_asked(tmp_path: Path) -> None:
     assert err.strip() in ("", "WARNING:  Invalid HTTP request received.")
 
 
+def test_the_longest_survey_with_long_names_can_be_answered(tmp_path: Path) -> None:
+    names = [f"{'long' * 50}{number}" for number in range(100)]
+    asked = "".join(f"  {name}: {{ask: A?, type: yes-no, epsilon: 1}}\n" for name in names)
+    own = made(tmp_path / "long", f"title: A\nquestions:\n{asked}", invitations=1)
+    store = own.store()
+    sent = {
+        "survey": store.survey.fingerprint,
+        "invitation": own.tokens[0],
+        "reports": reports_for(store, ("yes",) * len(names)),
+    }
+    with Serving(own.folder) as here:
+        assert httpx.post(f"{here.address}/reports", json=sent).status_code == 201
+
+
 def test_a_server_that_was_ended_leaves_no_order_of_arrival(tmp_path: Path) -> None:
     own = made(tmp_path / "own")
     with Serving(own.folder) as here:

@@ -30,7 +30,7 @@ _PAGE = Path(__file__).with_name("page")
 _PAGES = {"/": "answer.html", "/results": "results.html"}
 _KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 _ROOM = 16_384
-"""Bytes of a submission beside its reports."""
+"""Bytes of a submission beside its reports and the names of its questions."""
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -84,7 +84,8 @@ async def _no_picture(_: Request) -> Response:
 
 def _reports(store: Store) -> Handler:
     records = Records(store.survey)
-    most = _ROOM + 4 * records.size
+    names = sum(len(question.name.encode()) for question in store.survey.questions)
+    most = _ROOM + 4 * records.size + names
 
     async def answer(request: Request) -> Response:
         if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
