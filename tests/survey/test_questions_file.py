@@ -73,6 +73,7 @@ def test_words_stay_words() -> None:
         (ONE.replace("epsilon: 1", "epsilon: 21"), "must be at most 20"),
         (ONE.replace("  q:", "  9q:"), "the name of a question must be a word"),
         (ONE.replace("ask: Q", "ask: ' '"), "a question must ask something"),
+        (with_question("type: choice, choices: [a, ' ', b]"), "a choice must have words"),
         (with_question("type: maybe"), "type must be one of yes-no, choice, number"),
         (with_question("type: choice"), "a choice must have the field choices"),
         (with_question("type: choice, choices: [a]"), "categories"),

@@ -215,6 +215,8 @@ def _choice(fields: Fields) -> Chosen | None:
     path = (*fields.path, "choices")
     texts = [scalar_text(item, (*path, place), "a choice", fields.found) for place, item in enumerate(items)]
     choices = [text for text in texts if text is not None]
+    if not all(choice.strip() for choice in choices):
+        fields.found.say(path, "a choice must have words", "<blank>", "people must see what they choose")
     if len(choices) > _MOST_CHOICES:
         fields.found.say(path, f"a question must have at most {_MOST_CHOICES} choices", len(choices), "group them")
     return lambda epsilon: _oracle(fields.text("randomizer"), epsilon, choices)
