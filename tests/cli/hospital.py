@@ -8,6 +8,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from discreet.cli.main import app
+from discreet.cli.output import console
 
 POLICY = """table: visits
 unit: patient_id
@@ -31,7 +32,8 @@ def write_files(folder: Path, rows: int = 300) -> None:
 
 
 def run(*arguments: str) -> Result:
-    """One command, as a person would type it."""
+    """One command, as a person would type it on a wide terminal."""
+    console.width = 200  # it was made when the tests began, perhaps on a narrow one
     return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"})
 
 

@@ -12,7 +12,6 @@ cost through the curator.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -36,11 +35,11 @@ from discreet.anonymize.publication import Publication
 from discreet.anonymize.query_error import QueryError, query_error
 from discreet.anonymize.report_data import report_data
 from discreet.anonymize.report_html import report_html
-from discreet.anonymize.report_text import plain_text, report_text
+from discreet.anonymize.report_text import report_text
 from discreet.anonymize.risk import DEFAULT_THRESHOLD, Risks, risks
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.source import arrow_table
-from discreet.pages.page import framed
+from discreet.pages.report import Report
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -71,7 +70,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, eq=False)
-class TableReport:
+class TableReport(Report):
     """What there is to say about a table that is to be published. None of it is differential privacy."""
 
     name: str
@@ -97,22 +96,12 @@ class TableReport:
         """The report as plain data."""
         return report_data(self)
 
-    def to_json(self) -> str:
-        """The report as JSON; infinite values are null."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
-
     def to_html(self) -> str:
         """The report as one page that needs nothing else: no network, no scripts."""
         return report_html(self)
 
-    def _repr_html_(self) -> str:
-        return framed(self.to_html())
-
     def __rich__(self) -> RenderableType:
         return report_text(self)
-
-    def __str__(self) -> str:
-        return plain_text(self)
 
 
 def table_report(

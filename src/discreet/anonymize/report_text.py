@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.padding import Padding
 from rich.panel import Panel
@@ -27,9 +26,10 @@ from discreet.anonymize.risk import Risks
 if TYPE_CHECKING:
     from discreet.anonymize.report import Comparison, TableReport
 
-__all__ = ["plain_text", "report_text"]
+__all__ = ["report_text"]
 
 _WIDTH = 100
+
 _MOST_SETS = 6
 _MOST_VALUES = 4
 _BLOCKS = 24
@@ -50,14 +50,6 @@ def report_text(report: TableReport) -> RenderableType:
         *_price(report),
     ]
     return Group(*parts)
-
-
-def plain_text(report: TableReport) -> str:
-    """The same without colours."""
-    console = Console(file=io.StringIO(), width=_WIDTH, highlight=False, no_color=True)
-    with console.capture() as captured:
-        console.print(report_text(report))
-    return captured.get()
 
 
 def _title(words: str) -> RenderableType:

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,13 +24,13 @@ from discreet.attacks.defence import Defence
 from discreet.attacks.people import People
 from discreet.attacks.report_data import report_data
 from discreet.attacks.report_html import report_html
-from discreet.attacks.report_text import plain_text, report_text
+from discreet.attacks.report_text import report_text
 from discreet.attacks.scene import Inapplicable, Scene
 from discreet.attacks.score import Score
 from discreet.attacks.verdict import Verdict, verdict_of
 from discreet.errors import DiscreetError
 from discreet.exact.rational import Number
-from discreet.pages.page import framed
+from discreet.pages.report import Report
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -67,7 +66,7 @@ class Cell:
 
 
 @dataclass(frozen=True, eq=False)
-class Scoreboard:
+class Scoreboard(Report):
     """What every attack made of every defence."""
 
     name: str
@@ -104,22 +103,12 @@ class Scoreboard:
         """The scoreboard as plain data."""
         return report_data(self)
 
-    def to_json(self) -> str:
-        """The scoreboard as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
-
     def to_html(self) -> str:
         """The scoreboard as one page that needs nothing else: no network, no scripts."""
         return report_html(self)
 
-    def _repr_html_(self) -> str:
-        return framed(self.to_html())
-
     def __rich__(self) -> RenderableType:
         return report_text(self)
-
-    def __str__(self) -> str:
-        return plain_text(self)
 
 
 def scoreboard(

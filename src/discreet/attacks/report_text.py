@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -31,7 +30,7 @@ from discreet.attacks.verdict import Verdict
 if TYPE_CHECKING:
     from discreet.attacks.board import Cell, Scoreboard
 
-__all__ = ["detail_text", "plain_text", "report_text"]
+__all__ = ["detail_text", "report_text"]
 
 _STYLES = {
     Verdict.GUESSING: "green",
@@ -41,7 +40,6 @@ _STYLES = {
     Verdict.BROKEN: "bold white on red",
 }
 _WIDEST_NAME = 28
-_WIDTH = 100
 
 
 def report_text(board: Scoreboard) -> RenderableType:
@@ -55,14 +53,6 @@ def report_text(board: Scoreboard) -> RenderableType:
 def detail_text(board: Scoreboard) -> RenderableType:
     """Every attack by itself: what it needs, what it claims, and every score with its interval."""
     return Group(*(part for attack in board.attacks for part in _attack(board, attack)))
-
-
-def plain_text(board: Scoreboard) -> str:
-    """The scoreboard without colours."""
-    console = Console(file=io.StringIO(), width=_WIDTH, highlight=False, no_color=True)
-    with console.capture() as captured:
-        console.print(report_text(board))
-    return captured.get()
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ these neighbours and these questions.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,12 +27,13 @@ from discreet.audit.replay_comparison import compared, observed_loss
 from discreet.audit.replay_html import replay_html
 from discreet.audit.replay_neighbours import neighbours_of, rows_of
 from discreet.audit.replay_session import Session, World, recorded
-from discreet.audit.replay_text import plain_replay, replay_text
+from discreet.audit.replay_text import replay_text
 from discreet.catalog.policy_file import read as read_policy
 from discreet.catalog.table import Table
 from discreet.errors import DiscreetError, InvalidValue
 from discreet.exact.rational import Number, integer, positive
 from discreet.noise.experiment import experiment
+from discreet.pages.report import Report
 from discreet.privacy.loss import Pure
 from discreet.query.shares import amount_of
 
@@ -83,7 +83,7 @@ class ReplayLine:
 
 
 @dataclass(frozen=True)
-class ReplayReport:
+class ReplayReport(Report):
     """Claimed against observed for every question, and whatever tells neighbours apart."""
 
     table: str
@@ -116,10 +116,6 @@ class ReplayReport:
             "skipped": list(self.skipped),
         }
 
-    def to_json(self) -> str:
-        """All of it as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
-
     def to_html(self) -> str:
         """All of it as one page without scripts or network."""
         return replay_html(self)
@@ -136,9 +132,6 @@ class ReplayReport:
 
     def __rich__(self) -> RenderableType:
         return replay_text(self)
-
-    def __str__(self) -> str:
-        return plain_replay(self)
 
 
 def replay(

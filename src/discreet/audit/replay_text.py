@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table as Grid
@@ -14,9 +13,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from discreet.audit.replay import ReplayLine, ReplayReport
 
-__all__ = ["line_cells", "plain_replay", "replay_text"]
-
-_WIDTH = 120
+__all__ = ["line_cells", "replay_text"]
 
 
 def replay_text(report: ReplayReport) -> RenderableType:
@@ -44,11 +41,3 @@ def line_cells(line: ReplayLine) -> tuple[str, str, str]:
         return "free", "", "asked before"
     worst = f"most for {line.neighbour}" if line.neighbour else ""
     return f"{line.unit} {line.claimed:.4g}", f"{line.unit} {line.observed:.4g}", worst
-
-
-def plain_replay(report: ReplayReport) -> str:
-    """The same without colours."""
-    console = Console(file=io.StringIO(), width=_WIDTH, highlight=False, no_color=True)
-    with console.capture() as captured:
-        console.print(replay_text(report))
-    return captured.get().rstrip("\n")

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.audit.exact_check import ExactCheck
 from discreet.audit.proof import Proof, Reach
-from discreet.audit.report_data import report_data, report_json
+from discreet.audit.report_data import report_data
 from discreet.audit.report_html import report_html
-from discreet.audit.report_text import plain_text, report_text
+from discreet.audit.report_text import report_text
 from discreet.audit.verdict import Verdict
+from discreet.pages.report import Report
 from discreet.privacy.loss import Loss
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class AuditReport:
+class AuditReport(Report):
     """One audit."""
 
     name: str
@@ -75,19 +76,12 @@ class AuditReport:
         """The ε that the draws prove to be lost, at the δ of the best event; 0 where they prove nothing."""
         return self.best.epsilon if self.best is not None else 0.0
 
-    def __str__(self) -> str:
-        return plain_text(self)
-
     def __rich__(self) -> RenderableType:
         return report_text(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain data."""
         return report_data(self)
-
-    def to_json(self) -> str:
-        """The report as JSON."""
-        return report_json(self)
 
     def to_html(self) -> str:
         """The report as one page without scripts or network."""

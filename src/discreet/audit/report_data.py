@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from discreet.audit.report_words import headline
 if TYPE_CHECKING:
     from discreet.audit.report import AuditReport
 
-__all__ = ["report_data", "report_json"]
+__all__ = ["report_data"]
 
 
 def report_data(report: AuditReport) -> dict[str, Any]:
@@ -42,11 +41,6 @@ def report_data(report: AuditReport) -> dict[str, Any]:
         "laws": [[one.outcome, one.first, one.second] for one in report.seen],
         "notes": list(report.notes),
     }
-
-
-def report_json(report: AuditReport) -> str:
-    """The same as JSON."""
-    return json.dumps(report_data(report), ensure_ascii=False, indent=2, allow_nan=False)
 
 
 def _proof(proof: Proof) -> dict[str, Any]:

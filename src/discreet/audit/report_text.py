@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table as Grid
@@ -17,7 +16,7 @@ from discreet.audit.verdict import Verdict
 if TYPE_CHECKING:
     from discreet.audit.report import AuditReport
 
-__all__ = ["COLOURS", "plain_text", "report_text"]
+__all__ = ["COLOURS", "report_text"]
 
 COLOURS = {
     Verdict.VIOLATION: "red",
@@ -25,7 +24,6 @@ COLOURS = {
     Verdict.TOO_FEW: "yellow",
     Verdict.CONSISTENT: "green",
 }
-_WIDTH = 100
 
 
 def report_text(report: AuditReport) -> RenderableType:
@@ -37,14 +35,6 @@ def report_text(report: AuditReport) -> RenderableType:
         *[Padding(Text(note, style="yellow"), (1, 0, 0, 0)) for note in report.notes],
         Padding(Text(confidence_words(report), style="dim"), (1, 0, 0, 0)),
     )
-
-
-def plain_text(report: AuditReport) -> str:
-    """The same without colours."""
-    console = Console(file=io.StringIO(), width=_WIDTH, highlight=False, no_color=True)
-    with console.capture() as captured:
-        console.print(report_text(report))
-    return captured.get()
 
 
 def _facts(report: AuditReport) -> Grid:

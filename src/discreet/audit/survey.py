@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,8 +10,9 @@ from discreet.audit.audit import audit_case
 from discreet.audit.case import Case
 from discreet.audit.report import AuditReport
 from discreet.audit.survey_html import survey_html
-from discreet.audit.survey_text import plain_survey, survey_text
+from discreet.audit.survey_text import survey_text
 from discreet.audit.verdict import Verdict
+from discreet.pages.report import Report
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -38,7 +38,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Survey:
+class Survey(Report):
     """Audits side by side."""
 
     title: str
@@ -59,16 +59,9 @@ class Survey:
         ]
         return {"title": self.title, "as_expected": self.is_as_expected, "audits": lines}
 
-    def to_json(self) -> str:
-        """The survey as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
-
     def to_html(self) -> str:
         """The survey as one page without scripts or network."""
         return survey_html(self)
-
-    def __str__(self) -> str:
-        return plain_survey(self)
 
     def __rich__(self) -> RenderableType:
         return survey_text(self)

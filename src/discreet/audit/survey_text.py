@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table as Grid
@@ -17,9 +16,7 @@ from discreet.audit.report_words import claim_figure, exact_figure, observed_fig
 if TYPE_CHECKING:
     from discreet.audit.survey import Line, Survey
 
-__all__ = ["plain_survey", "survey_text", "survey_words"]
-
-_WIDTH = 100
+__all__ = ["survey_text", "survey_words"]
 
 
 def survey_text(survey: Survey) -> RenderableType:
@@ -30,14 +27,6 @@ def survey_text(survey: Survey) -> RenderableType:
     for line in survey.lines:
         grid.add_row(*_cells(line))
     return Group(Text(survey.title, style="bold"), Padding(grid, (1, 0)), Text(survey_words(survey)))
-
-
-def plain_survey(survey: Survey) -> str:
-    """The same without colours."""
-    console = Console(file=io.StringIO(), width=_WIDTH, highlight=False, no_color=True)
-    with console.capture() as captured:
-        console.print(survey_text(survey))
-    return captured.get()
 
 
 def survey_words(survey: Survey) -> str:

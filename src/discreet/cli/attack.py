@@ -44,7 +44,7 @@ def attack(
     Attacks see what outsiders see. Each is held against guessing without a release.
     The table stays as and where it is. Bad input has exit code 2.
 
-    [dim]On a table:[/]    discreet attack patients.csv --quasi age,zip,sex --secret disease --html attacks.html
+    [dim]Examples:[/]      discreet attack patients.csv --quasi age,zip,sex --secret disease --html attacks.html
 
     [dim]On a release:[/]  discreet attack patients.csv --quasi age,zip --secret disease
     --release published.csv --outside voters.csv --names name

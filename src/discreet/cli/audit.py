@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from discreet.cli.counting import counted
 from discreet.cli.output import console, refusals, whisper
 from discreet.errors import InvalidValue
 
@@ -100,7 +101,7 @@ def _surveyed(
     from discreet.audit.house import house
     from discreet.audit.survey import survey
 
-    with _told(is_quiet) as told:
+    with counted(is_quiet) as told:
         if what == "gallery":
             _refuse_claim(epsilon, delta)
             return survey([exhibit.case for exhibit in BROKEN], "Broken mechanisms", told=told, **options)
@@ -195,16 +196,3 @@ def _progress(is_quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
     with Progress("drawing", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), transient=True) as bar:
         task = bar.add_task("drawing")
         yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-@contextmanager
-def _told(is_quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    """A bar that counts mechanisms, on a terminal."""
-    if is_quiet or not console.is_terminal:
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), transient=True) as bar:
-        task = bar.add_task("auditing")
-        yield lambda name, done, total: bar.update(task, description=name, completed=done, total=total)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from discreet.cli.counting import counted
 from discreet.cli.output import console, refusals, whisper
 from discreet.errors import InvalidValue
 
@@ -52,7 +51,7 @@ def replay(
         figures = None if json is None or is_quiet else Path(json)
         refuse_overwriting({"--json": figures, "--html": html}, None, force)
         source, asked = source_of(file, table, delimiter), _asked(sql, questions)
-        with _told(is_quiet) as told:
+        with counted(is_quiet) as told:
             report = run(source, policy, asked, epsilon=epsilon, neighbours=neighbours, told=told)
         audits = [] if draws is None else _audits(source, policy, report, epsilon, draws)
         views = {figures: lambda: _json(report, audits), html: report.to_html}
@@ -88,16 +87,3 @@ def _asked(sql: list[str] | None, questions: Path | None) -> list[str]:
     if not found:
         raise InvalidValue("a replay needs a question", "<none>", "pass --sql or --questions")
     return found
-
-
-@contextmanager
-def _told(is_quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    """A bar that counts neighbours, on a terminal."""
-    if is_quiet or not console.is_terminal:
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    with Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), transient=True) as bar:
-        task = bar.add_task("replaying")
-        yield lambda words, done, total: bar.update(task, description=words, completed=done, total=total)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.constrain import Constrain
 from rich.padding import Padding
 from rich.panel import Panel
@@ -18,9 +17,10 @@ from discreet.understanding.chapters import HOW_ROUNDED, INTRODUCTION, WORST_CAS
 if TYPE_CHECKING:
     from discreet.understanding.understanding import Understanding
 
-__all__ = ["plain_text", "understanding_text"]
+__all__ = ["understanding_text"]
 
 _WIDTH = 100
+
 _BLOCKS = 12
 _SEEN = 0.01
 """A bar that would round to nothing is one block from here on."""
@@ -40,14 +40,6 @@ def understanding_text(found: Understanding) -> RenderableType:
     for chapter in chapters(found):
         parts.extend(_chapter(chapter))
     return Constrain(Group(*parts, Padding(Text(HOW_ROUNDED, style="dim"), (1, 0, 0, 0))), _WIDTH)
-
-
-def plain_text(found: Understanding) -> str:
-    """The same without colours."""
-    console = Console(file=io.StringIO(), width=_WIDTH, highlight=False, no_color=True)
-    with console.capture() as captured:
-        console.print(understanding_text(found))
-    return captured.get()
 
 
 def _chapter(chapter: Chapter) -> list[RenderableType]:

@@ -7,12 +7,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from discreet.exact.rational import Number
-from discreet.pages.page import framed
+from discreet.pages.report import Report
 from discreet.understanding.believing import Believing
 from discreet.understanding.costs import Costs
 from discreet.understanding.data import understanding_data
@@ -23,7 +22,7 @@ from discreet.understanding.guessing import Guessing
 from discreet.understanding.html import understanding_html
 from discreet.understanding.insurance import Insurance
 from discreet.understanding.repeated import Repeated
-from discreet.understanding.text import plain_text, understanding_text
+from discreet.understanding.text import understanding_text
 from discreet.understanding.two_laws import TwoLaws
 from discreet.understanding.usefulness import Usefulness
 from discreet.understanding.verdict import Verdict, verdict
@@ -35,7 +34,7 @@ __all__ = ["Understanding", "understand"]
 
 
 @dataclass(frozen=True)
-class Understanding:
+class Understanding(Report):
     """What a promise means. Probabilities are rationals, exact or rounded towards more danger."""
 
     given: Given
@@ -65,22 +64,12 @@ class Understanding:
         """Everything as plain data."""
         return understanding_data(self)
 
-    def to_json(self) -> str:
-        """Everything as JSON; a factor too large for a float is null."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
-
     def to_html(self) -> str:
         """A page with charts that needs nothing else: no network, no scripts."""
         return understanding_html(self)
 
-    def _repr_html_(self) -> str:
-        return framed(self.to_html())
-
     def __rich__(self) -> RenderableType:
         return understanding_text(self)
-
-    def __str__(self) -> str:
-        return plain_text(self)
 
 
 def understand(epsilon: Number, delta: Number = 0, group: int = 1, prior: Number = 0.5, n: int = 1000) -> Understanding:
