@@ -81,6 +81,16 @@ def test_a_report_is_taken_once(client: httpx.Client, survey: Made, token: str) 
     assert client.post("/reports", json=sent).status_code == 200
 
 
+def test_a_link_says_whether_it_was_used_and_nothing_else(client: httpx.Client, survey: Made, token: str) -> None:
+    def used(given: str) -> str:
+        return client.get("/invitation", headers={"Authorization": f"Bearer {given}"}).text
+
+    assert used(token) == '{"used":false}'
+    client.post("/reports", json=submission(survey, token))
+    assert used(token) == '{"used":true}'
+    assert used("0" * 32) == used("x" * 32) == used("") == client.get("/invitation").text == '{"used":false}'
+
+
 def test_refusals_have_one_shape_and_repeat_nothing(client: httpx.Client, survey: Made, token: str) -> None:
     sent = submission(survey, token)
     secret = {**sent, "reports": {**sent["reports"], "smokes": "my true answer"}}

@@ -23,6 +23,7 @@ from discreet.survey.results_html import html_part
 from discreet.survey.store import Outcome, Store
 from discreet.survey.submission import Submission
 from discreet.survey.survey import Survey
+from discreet.survey.tokens import is_token
 
 __all__ = ["application"]
 
@@ -43,6 +44,7 @@ def application(store: Store) -> ASGIApp:
         app.get(path)(_file(name))
     app.get("/survey.json")(_definition(store.survey))
     app.get("/favicon.ico")(_no_picture)
+    app.get("/invitation")(_invitation(store))
     app.post("/reports")(_reports(store))
     app.get("/figures")(_figures(store))
     app.add_exception_handler(AnyHTTPException, _refused)
@@ -82,6 +84,23 @@ async def _no_picture(_: Request) -> Response:
 # What comes from those who were invited ----------------------------------------------------------------------------
 
 
+def _invitation(store: Store) -> Handler:
+    """Whether a link was used, so that the page does not send a second report, which would say more."""
+
+    async def answer(request: Request) -> Response:
+        token = _bearer(request)
+        used = is_token(token) and await run_in_threadpool(store.is_used, token)
+        return Response(f'{{"used":{"true" if used else "false"}}}', media_type="application/json")
+
+    return answer
+
+
+def _bearer(request: Request) -> str:
+    """The token in the header, empty where there is none."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
 def _reports(store: Store) -> Handler:
     records = Records(store.survey)
     names = sum(len(question.name.encode()) for question in store.survey.questions)
@@ -111,8 +130,7 @@ def _told(outcome: Outcome) -> Response:
 
 def _figures(store: Store) -> Handler:
     async def answer(request: Request) -> Response:
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not store.is_owner(token.strip()):
+        if not store.is_owner(_bearer(request)):
             words = "Results are for the holder of the owner's link."
             return problem(HTTPStatus.UNAUTHORIZED, words, {"WWW-Authenticate": "Bearer"})
         asked = request.query_params

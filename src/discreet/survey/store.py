@@ -127,6 +127,11 @@ class Store:
             self._database.execute("INSERT INTO answer VALUES (?, ?)", (key, record))
         return Outcome.STORED
 
+    def is_used(self, token: str) -> bool:
+        """Whether a record came by this invitation."""
+        with self._lock, _explained():
+            return self._value("SELECT 1 FROM answer WHERE invitation = ?", hash_of(token)) is not None
+
     def invited(self) -> int:
         """How many invitations there are."""
         return self._count("SELECT count(*) FROM invitation")

@@ -163,12 +163,24 @@ function show(part) {
 
 // Sending -------------------------------------------------------------------------------------------------------------
 
+// A second noisy answer to the same question would say more about the same truth, so a used link sends nothing.
+async function isUsed() {
+  return (await (await fetch("/invitation", {headers: {Authorization: `Bearer ${token}`}})).json()).used;
+}
+
+function refuseSecond() {
+  show(null);
+  forget();
+  say("This link was used before, and nothing was sent: a second noisy answer would tell more about you.", "warning");
+}
+
 async function send() {
   lock();
-  sessionStorage.setItem(pending, body);
   say("Sending …");
   let reply;
   try {
+    if (!sessionStorage.getItem(pending) && await isUsed()) return refuseSecond();
+    sessionStorage.setItem(pending, body);
     reply = await fetch("/reports", {method: "POST", headers: {"Content-Type": "application/json"}, body});
   } catch {
     return again("The server did not answer. What you see is kept: try again, and the same noisy answers are sent.");
@@ -225,7 +237,9 @@ async function start() {
   find("ask").addEventListener("submit", event => { event.preventDefault(); review(); });
   find("back").addEventListener("click", () => { show("ask"); find("ask").querySelector("input").focus(); });
   find("send").addEventListener("click", send);
-  if (token && sessionStorage.getItem(pending)) resume(); else show("ask");
+  if (token && sessionStorage.getItem(pending)) resume();
+  else if (token && await isUsed()) refuseSecond();
+  else show("ask");
 }
 
 // Another link differs after the # alone, for which browsers do not load a page again; and they keep pages that were
