@@ -50,6 +50,7 @@ def signature(name: str, thing: Callable[..., Any]) -> str:
     except (TypeError, ValueError):
         return name
     text = re.sub(r"<discreet\.noise\.source\.SystemSource object at 0x[0-9a-f]+>", "SYSTEM", text)
+    text = re.sub(r"<[\w.]+\.(\w+) object at 0x[0-9a-f]+>", r"\1()", text)
     text = re.sub(r"'([^']*)'", r"\1", text)
     return name + text.replace("self, ", "").replace("(self)", "()")
 
