@@ -15,6 +15,8 @@ from discreet.errors import InvalidValue
 __all__ = ["Deadline", "TimeUp"]
 
 _LONGEST = 366 * 24 * 60 * 60
+_AGAIN = 0.1
+"""Seconds from one interruption to the next."""
 
 
 class TimeUp(BaseException):
@@ -39,18 +41,31 @@ class Deadline:
 
     @contextmanager
     def interrupting(self) -> Iterator[None]:
-        """Raise `TimeUp` inside the block at the deadline, where the host can do that: in the main thread, on Unix."""
+        """Raise `TimeUp` inside the block at the deadline, where the host can do that: in the main thread, on Unix.
+
+        It is raised again and again until the block ends, for a function that catches even this.
+        """
         is_able = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
         if self._end is None or not is_able:
             yield
             return
         before = signal.signal(signal.SIGALRM, _raise)
-        signal.setitimer(signal.ITIMER_REAL, max(self._end - time.monotonic(), 1e-3))
+        signal.setitimer(signal.ITIMER_REAL, max(self._end - time.monotonic(), 1e-3), _AGAIN)
         try:
             yield
         finally:
+            _stop(before)
+
+
+def _stop(before: Any) -> None:
+    """End the alarms; one that comes in between must not leave them on."""
+    while True:
+        try:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
+        except TimeUp:
+            continue
+        return
 
 
 def _raise(number: int, frame: FrameType | None) -> None:
