@@ -6,17 +6,25 @@ A price is never shown smaller than it is, and a balance never larger.
 ('ε 0.33334', 'ε 0.33333')
 >>> as_json(Pure("0.3"))
 {'amount': 0.3, 'unit': 'ε', 'exact': '3/10', 'repr': 'Pure(ε=0.3)'}
+>>> from_json(as_json(Pure("1/3"))) == Pure("1/3")
+True
 """
 
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from discreet.errors import InvalidValue
 from discreet.privacy.loss import Loss, Pure, ZeroConcentrated, shown
 
-__all__ = ["amount", "as_json", "balance", "balance_as_json"]
+__all__ = ["amount", "as_json", "balance", "balance_as_json", "from_json"]
+
+_EXACT = re.compile(r"[0-9]{1,4000}(/[1-9][0-9]{0,3999})?")
+"""Plain digits, and not so many that Python refuses to read them."""
 
 
 def amount(loss: Loss) -> str:
@@ -39,6 +47,14 @@ def as_json(price: Loss) -> dict[str, Any]:
 def balance_as_json(left: Loss) -> dict[str, Any]:
     """What is left for programs, in the same form, rounded down."""
     return _as_json(left, -math.inf)
+
+
+def from_json(stated: object) -> Pure | ZeroConcentrated:
+    """The price or the balance that `as_json` or `balance_as_json` wrote, exactly."""
+    unit, exact = (stated.get("unit"), stated.get("exact")) if isinstance(stated, Mapping) else (None, None)
+    if unit not in ("ε", "ρ") or not isinstance(exact, str) or not _EXACT.fullmatch(exact):
+        raise InvalidValue("an amount of loss has a unit, ε or ρ, and an exact number", "<something else>")
+    return Pure(Fraction(exact)) if unit == "ε" else ZeroConcentrated(Fraction(exact))
 
 
 def _as_json(loss: Loss, direction: float) -> dict[str, Any]:
