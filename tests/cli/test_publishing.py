@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from discreet.anonymize.recoding_methods import Release
 from discreet.cli.check import DOES_NOT_HOLD
-from discreet.cli.recoding_methods import Release
 from discreet.cli.whole_files import write_together
 from tests.cli.hospital import run
 
@@ -178,7 +178,7 @@ def test_the_table_of_the_texts_comes_out(place: Path) -> None:
 def test_a_method_that_errs_is_caught_by_the_last_check(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A broken method releases the table as it is."""
     broken = lambda method, job, progress: Release(job.table.drop_columns(["name", "nationality"]), "")  # noqa: E731
-    monkeypatch.setattr("discreet.cli.recoding_methods.release_of", broken)
+    monkeypatch.setattr("discreet.anonymize.recoding_methods.release_of", broken)
     said = refused("anonymize", "patients.csv", "-o", "out.csv", *ROLES, *LEVELS, "--k", "4")
     assert "checked again, got <4-anonymity>" in said
 
@@ -265,7 +265,7 @@ def test_a_stopped_search_writes_nothing(place: Path) -> None:
         ([*ROLES, "--k", "2", "--hierarchy", "age=mask", "--hierarchy", "age=mask"], "one hierarchy"),
         (["-q", "zap", "--k", "2"], "did you mean 'zip'?"),
         (["-q", "", "--k", "2"], "a quasi-identifier"),
-        (["-q", "zip", "--k", "2", "--t", "0.2"], "name it with --sensitive"),
+        (["-q", "zip", "--k", "2", "--t", "0.2"], "name it as sensitive"),
     ],
 )
 def test_a_request_that_cannot_be_met_is_one_line_and_writes_nothing(

@@ -25,19 +25,18 @@ from discreet.cli.publishing import (
     Quasi,
     Sensitive,
     T,
-    Wanted,
     hierarchies_of,
     population_of,
     roles_of,
     weights_of,
 )
-from discreet.errors import InvalidValue, OutOfReach
+from discreet.errors import InvalidValue
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from discreet.anonymize.recoding_methods import Job, Release
     from discreet.anonymize.report import TableReport
-    from discreet.cli.recoding_methods import Job, Release
 
 __all__ = ["anonymize"]
 
@@ -80,8 +79,11 @@ def anonymize(
     --hierarchy zip=mask --hierarchy age=intervals:5,10,20 --k 5 --l 2 --html report.html
     """
     with refusals("nothing was written"):
+        from discreet.anonymize.checked_release import checked_report
+        from discreet.anonymize.recoding_methods import Job
         from discreet.anonymize.source import arrow_table
-        from discreet.cli.recoding_methods import Job
+        from discreet.anonymize.wanted_models import Wanted
+        from discreet.cli.method_options import refuse_options
         from discreet.cli.whole_files import refuse_overwriting
 
         page = None if html is None else Path(html)
@@ -92,8 +94,10 @@ def anonymize(
         models = Wanted(k, l, diversity, c, t, distance, alpha, beta, delta).models(roles)
         hierarchies = hierarchies_of(hierarchy, table, roles)
         job = Job(table, roles, models, hierarchies, suppression, seconds, loss, weights_of(weight), relaxed)
+        refuse_options(method, job)
         found = _found(method, job)
-        report = _report(job, found, file, population)
+        people = population_of(population)
+        report = checked_report(job, found, name=file.stem, file=str(file), population=people)
         _write(found.table, output, page, report)
         if json:
             typer.echo(report.to_json())
@@ -110,35 +114,12 @@ def _refuse_ending(output: Path) -> None:
 def _found(method: str, job: Job) -> Release:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-    from discreet.cli.recoding_methods import release_of
+    from discreet.anonymize.recoding_methods import release_of
 
     parts = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     with Progress(*parts, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(method, total=1.0)
         return release_of(method, job, lambda share: bar.update(task, completed=share))
-
-
-def _report(job: Job, found: Release, file: Path, population: str | None) -> TableReport:
-    """The report, which checks the release again."""
-    from discreet.anonymize.report import table_report
-
-    report = table_report(
-        found.table,
-        job.roles,
-        job.models,
-        original=job.table,
-        hierarchies=job.hierarchies,
-        population=population_of(population),
-        name=file.stem,
-        file=str(file),
-        how=found.how,
-    )
-    if not report.checked.holds:
-        broken = ", ".join(one.model.name for one in report.checked.verdicts if not one.holds)
-        raise OutOfReach(
-            "a release must meet its models when it is checked again", f"<{broken}>", "nothing was written"
-        )
-    return report
 
 
 def _write(table: pa.Table, output: Path, page: Path | None, report: TableReport) -> None:

@@ -25,7 +25,6 @@ from discreet.cli.publishing import (
     Quasi,
     Sensitive,
     T,
-    Wanted,
     hierarchies_of,
     population_of,
     roles_of,
@@ -67,6 +66,7 @@ def check(
     with refusals("nothing was written"):
         from discreet.anonymize.report import table_report
         from discreet.anonymize.source import arrow_table
+        from discreet.anonymize.wanted_models import Wanted
         from discreet.cli.whole_files import refuse_overwriting, write_texts
 
         page = None if html is None else Path(html)

@@ -1,9 +1,8 @@
-"""What the options of ``discreet check`` and ``discreet anonymize`` mean: roles, hierarchies, models."""
+"""What the options of ``discreet check`` and ``discreet anonymize`` mean: roles, hierarchies, populations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from discreet.anonymize.hierarchy import Hierarchy
-    from discreet.anonymize.models.model import Model
     from discreet.anonymize.roles import Roles
 
 __all__ = [
@@ -34,7 +32,6 @@ __all__ = [
     "Quasi",
     "Sensitive",
     "T",
-    "Wanted",
     "hierarchies_of",
     "population_of",
     "roles_of",
@@ -101,70 +98,6 @@ def weights_of(given: Sequence[str] | None) -> dict[str, float] | None:
     return found or None
 
 
-# Models -----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """The models that the options ask for."""
-
-    k: int | None
-    l: float | None  # noqa: E741  the letter of the model
-    diversity: str
-    c: float
-    t: float | None
-    distance: str
-    alpha: float | None
-    beta: float | None
-    delta: float | None
-
-    def models(self, roles: Roles) -> list[Model]:
-        """The models, each for every sensitive column it speaks of."""
-        from discreet.anonymize.models.k_anonymity import KAnonymity
-
-        about_columns = [self.l, self.t, self.alpha, self.beta, self.delta]
-        if any(one is not None for one in about_columns) and not roles.sensitive:
-            rule = "l, t, α, β and δ must be about a sensitive column"
-            raise InvalidValue(rule, "<none>", "name it with --sensitive")
-        found: list[Model] = [] if self.k is None else [KAnonymity(self.k)]
-        return [*found, *(model for name in roles.sensitive for model in self._about(name))]
-
-    def _about(self, column: str) -> Iterator[Model]:
-        from discreet.anonymize.models.alpha_k import AlphaK
-        from discreet.anonymize.models.beta_likeness import BetaLikeness
-        from discreet.anonymize.models.closeness import Closeness
-        from discreet.anonymize.models.delta_disclosure import DeltaDisclosure
-
-        if self.l is not None:
-            yield self._diversity(column, self.l)
-        if self.t is not None:
-            yield Closeness(column, self.t, self.distance)
-        if self.alpha is not None:
-            yield AlphaK(column, self.alpha)
-        if self.beta is not None:
-            yield BetaLikeness(column, self.beta)
-        if self.delta is not None:
-            yield DeltaDisclosure(column, self.delta)
-
-    def _diversity(self, column: str, least: float) -> Model:
-        from discreet.anonymize.models.distinct_diversity import DistinctDiversity
-        from discreet.anonymize.models.entropy_diversity import EntropyDiversity
-        from discreet.anonymize.models.recursive_diversity import RecursiveDiversity
-
-        whole: Any = int(least) if least == int(least) else least
-        match self.diversity:
-            case "distinct":
-                return DistinctDiversity(column, whole)
-            case "entropy":
-                return EntropyDiversity(column, least)
-            case "recursive":
-                return RecursiveDiversity(column, self.c, whole)
-        raise InvalidValue("the diversity must be known", self.diversity, "one of distinct, entropy, recursive")
-
-
-# Hierarchies ------------------------------------------------------------------------------------------------------
-
-
 def hierarchies_of(given: Sequence[str] | None, table: pa.Table, roles: Roles) -> dict[str, Hierarchy]:
     """The hierarchies that the options describe, by column."""
     from discreet.catalog.suggestion import suggestion
@@ -186,33 +119,9 @@ def hierarchies_of(given: Sequence[str] | None, table: pa.Table, roles: Roles) -
 def _made(column: str, made: str, table: pa.Table) -> Hierarchy:
     from discreet.anonymize.arx_csv import read_arx_csv
     from discreet.anonymize.coded import CodedColumn
+    from discreet.anonymize.described_hierarchy import KINDS, described_hierarchy
 
     kind, _, details = made.partition(":")
-    kinds = _kinds()
-    if kind not in kinds:
+    if kind not in KINDS:
         return read_arx_csv(made)
-    return kinds[kind](CodedColumn.of(column, table.column(column)), details)
-
-
-def _kinds() -> Mapping[str, Callable[[Any, str], Hierarchy]]:
-    from discreet.anonymize.dates import dates
-    from discreet.anonymize.intervals import intervals
-    from discreet.anonymize.masks import masked
-    from discreet.anonymize.ordered import ordered
-
-    return {
-        "mask": lambda values, details: masked(values, side="prefix" if details == "prefix" else "suffix"),
-        "dates": lambda values, details: dates(values, _listed(details) or None),
-        "intervals": lambda values, details: intervals(values, _numbers(details, "intervals:5,10,20")),
-        "ordered": lambda values, details: ordered(values, [int(one) for one in _numbers(details, "ordered:3,9")]),
-    }
-
-
-def _numbers(details: str, example: str) -> list[float]:
-    try:
-        found = [float(one) for one in _listed(details)]
-    except ValueError:
-        found = []
-    if not found:
-        raise InvalidValue("the steps of a hierarchy must be numbers with commas", details, example)
-    return [int(one) if one == int(one) else one for one in found]
+    return described_hierarchy(CodedColumn.of(column, table.column(column)), kind, details)

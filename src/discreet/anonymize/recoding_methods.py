@@ -1,30 +1,31 @@
-"""The methods of ``discreet anonymize``: from a table and its models to the rows to publish, and how they were made."""
+"""The methods by name: from a table and its models to the rows to publish, and how they were made in a sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from discreet.anonymize.certificate import Certificate
 from discreet.anonymize.figures import share
 from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.lattice import Lattice
-from discreet.anonymize.lattice_search import LARGEST_LATTICE
+from discreet.anonymize.local_recoding import local_recoding
+from discreet.anonymize.microaggregation import microaggregate
 from discreet.anonymize.models.k_anonymity import KAnonymity
 from discreet.anonymize.models.model import Model
+from discreet.anonymize.mondrian import mondrian
+from discreet.anonymize.optimal import optimal
+from discreet.anonymize.recoded import Recoded
 from discreet.anonymize.roles import Roles
-from discreet.errors import InvalidValue, OutOfReach
+from discreet.anonymize.taxonomy_mondrian import taxonomy_mondrian
+from discreet.errors import InvalidValue
 
-if TYPE_CHECKING:
-    from discreet.anonymize.certificate import Certificate
-    from discreet.anonymize.recoded import Recoded
-
-__all__ = ["METHODS", "Job", "Release", "release_of"]
+__all__ = ["METHODS", "Job", "Release", "ignored_settings", "release_of"]
 
 METHODS = ("optimal", "local", "mondrian", "taxonomy", "microaggregate")
-"""What ``--method`` may be."""
+"""The names of the methods."""
+_SEARCHES = ("optimal", "local")
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,8 @@ class Release:
 def release_of(method: str, job: Job, progress: Callable[[float], None]) -> Release:
     """Recode a table by one of the methods."""
     if not job.models:
-        raise InvalidValue("a table must be published under a model", "<none>", "--k 5 is the least")
+        raise InvalidValue("a table must be published under a model", "<none>", "k = 5 is the least")
+    _refuse_ignored(method, job)
     match method:
         case "optimal":
             return _optimal(job, progress)
@@ -80,9 +82,6 @@ def release_of(method: str, job: Job, progress: Callable[[float], None]) -> Rele
 
 
 def _optimal(job: Job, progress: Callable[[float], None]) -> Release:
-    from discreet.anonymize.optimal import optimal
-
-    _refuse_endless(job)
     found = optimal(
         job.table,
         job.roles,
@@ -107,20 +106,7 @@ def _suppression(job: Job) -> float:
     return 0.02 if job.suppression is None else job.suppression
 
 
-def _refuse_endless(job: Job) -> None:
-    """Say how many recodings there are before a search begins that nobody would wait for."""
-    heights = [job.hierarchies[name].height if name in job.hierarchies else 1 for name in job.roles.quasi]
-    nodes = Lattice(tuple(heights)).nodes
-    if job.seconds is None and nodes > LARGEST_LATTICE:
-        rule = f"without a time limit there must be at most {LARGEST_LATTICE:,} recodings to search"
-        remedy = "pass --seconds 60 for the best of a minute and its gap, or --method taxonomy"
-        raise OutOfReach(rule, f"<{len(heights)} columns with {nodes:,} recodings>", remedy)
-
-
 def _local(job: Job, progress: Callable[[float], None]) -> Release:
-    from discreet.anonymize.local_recoding import local_recoding
-
-    _refuse_endless(job)
     found = local_recoding(
         job.table,
         job.roles,
@@ -136,9 +122,6 @@ def _local(job: Job, progress: Callable[[float], None]) -> Release:
 
 
 def _mondrian(job: Job, progress: Callable[[float], None]) -> Release:
-    from discreet.anonymize.mondrian import mondrian
-
-    _refuse_settings(job, "mondrian")
     found = mondrian(
         job.table,
         job.roles,
@@ -152,34 +135,30 @@ def _mondrian(job: Job, progress: Callable[[float], None]) -> Release:
 
 
 def _taxonomy(job: Job, progress: Callable[[float], None]) -> Release:
-    from discreet.anonymize.taxonomy_mondrian import taxonomy_mondrian
-
-    _refuse_settings(job, "taxonomy")
     found = taxonomy_mondrian(job.table, job.roles, job.hierarchies, job.models, progress=progress)
     return _recoded("Mondrian along the hierarchies", found)
 
 
 def _microaggregated(job: Job, progress: Callable[[float], None]) -> Release:
-    from discreet.anonymize.microaggregation import microaggregate
-
-    _refuse_settings(job, "microaggregate")
     if job.hierarchies:
-        raise InvalidValue("means need no hierarchies", sorted(job.hierarchies), "leave --hierarchy out")
+        raise InvalidValue("means need no hierarchies", sorted(job.hierarchies), "leave them out")
     k = max((model.k for model in job.models if isinstance(model, KAnonymity)), default=None)
     if k is None:
-        raise InvalidValue("the groups of microaggregation must have a size", "<none>", "pass --k 5")
+        raise InvalidValue("the groups of microaggregation must have a size", "<none>", "ask for k = 5")
     others = [model for model in job.models if not isinstance(model, KAnonymity)]
     found = microaggregate(job.table, job.roles, k, models=others, progress=progress)
     return Release(found.table, f"Numbers are means of near rows; {share(found.loss)} of their variance is lost.")
 
 
-def _refuse_settings(job: Job, method: str) -> None:
-    """Refuse what a method would ignore."""
-    given: dict[str, Any] = {"--suppression": job.suppression, "--seconds": job.seconds, "--weight": job.weights}
-    for option, value in given.items():
-        if value is not None:
-            rule = f"{option} must go with a search"
-            raise InvalidValue(rule, f"<--method {method}>", "leave it out, or use --method optimal or local")
+def ignored_settings(method: str, job: Job) -> tuple[str, ...]:
+    """The settings that were given and that a method would ignore, by name."""
+    given = {"suppression": job.suppression, "seconds": job.seconds, "weights": job.weights}
+    return () if method in _SEARCHES else tuple(name for name, value in given.items() if value is not None)
+
+
+def _refuse_ignored(method: str, job: Job) -> None:
+    for name in ignored_settings(method, job) if method in METHODS else ():
+        raise InvalidValue(f"{name} must go with a search", f"<{method}>", "leave it out, or use optimal or local")
 
 
 def _recoded(words: str, found: Recoded) -> Release:
