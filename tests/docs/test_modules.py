@@ -82,6 +82,12 @@ def test_laplace_loads_without_scipy() -> None:
     assert found.stdout.strip() == "False"
 
 
+def test_the_curator_loads_without_scipy() -> None:
+    code = "import discreet.curator.curator, sys; print('scipy' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "False"
+
+
 def test_the_tree_of_errors_is_drawn_as_it_is() -> None:
     drawing = inspect.getdoc(load("discreet.errors")) or ""
     names = [

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from discreet.accounting.numeric import Batch
 from discreet.catalog.catalog import Catalog
 from discreet.curator.allowance import DELTA_UNITS
 from discreet.curator.amount import as_json
@@ -64,6 +63,8 @@ def batch_facts(plans: Sequence[BlockPlan], delta: Fraction) -> dict[str, Any]:
     Under a pure budget every part is ε-private, and the worst mechanism is assumed for each. Under a concentrated one
     the ρ of the parts add up, and the total is converted at its best Rényi order.
     """
+    from discreet.accounting.numeric import Batch  # noqa: PLC0415  an import of a third of a second, for batches alone
+
     losses = [of_amount(plan.loss, share) for plan in plans for share in _each(plan)]
     own = sum((plan.delta for plan in plans), Fraction(0))
     if all(isinstance(loss, Pure) for loss in losses):

@@ -14,7 +14,6 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from discreet.exact.ball import Ball, exp_down, lower, upper, working_precision
 from discreet.mechanisms.turning_point import turning_point
@@ -100,6 +99,8 @@ def _block_masses(law: DiscreteGaussian, starts: np.ndarray, width: int) -> Floa
 
 def _continuous_sigma(epsilon: float, delta: float) -> float:
     """Where the search starts: σ of continuous noise for a shift of 1 (Balle and Wang 2018)."""
+    from scipy.special import log_ndtr  # noqa: PLC0415  an import of a third of a second, for those who need it
+
     low, high = -20.0, 110.0  # log2 of σ
     for _ in range(60):
         middle = (low + high) / 2

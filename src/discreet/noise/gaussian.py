@@ -20,7 +20,6 @@ from functools import cache, cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import erfc
 
 from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.ball import BITS, Ball, ball, current_precision, sqrt_down, working_precision
@@ -184,6 +183,8 @@ class DiscreteGaussian(SymmetricLaw):
     def _far(self, k: Integers) -> Floats:
         if self.squared <= _TERM_BY_TERM:
             return self._float_tails[np.minimum(k, len(self._float_tails) - 1)]
+        from scipy.special import erfc  # noqa: PLC0415  an import of a third of a second, for those who need it
+
         z = k / self.sigma
         integral = math.sqrt(math.pi / 2) * self.sigma * erfc(z / math.sqrt(2))
         terms = 1 / 2 + z / (12 * self.sigma) - (z**3 - 3 * z) / (720 * self.sigma**3)
