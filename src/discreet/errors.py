@@ -15,7 +15,12 @@
     ├── StoreError                                 the store of rows cannot be read or written; told to the owner
     ├── EngineFailure                              a run over the rows failed; the same words whatever the reason
     ├── MissingExtra          (also an ImportError) a library that not everybody needs is not installed
-    └── OutOfReach            (also a ValueError)  no setting can meet the target that was asked for
+    ├── OutOfReach            (also a ValueError)  no setting can meet the target that was asked for
+    ├── NotSignedIn                                a service was shown no token that it knows
+    ├── NotAllowed                                 who is signed in may not do this
+    ├── NotFound                                   there is no such thing, or not for who asks
+    ├── TooManyRequests                            more requests than a service takes from one visitor
+    └── Unreachable                                a service cannot be reached; what was asked can be asked again
 
 >>> raise InvalidValue("epsilon must be positive", -1, "0.1 to 5 is usual")
 Traceback (most recent call last):
@@ -38,12 +43,17 @@ __all__ = [
     "LedgerError",
     "MissingExtra",
     "NoProvedPath",
+    "NotAllowed",
+    "NotFound",
+    "NotSignedIn",
     "OutOfReach",
     "PolicyError",
     "Problem",
     "QueryRefused",
     "RequestConflict",
     "StoreError",
+    "TooManyRequests",
+    "Unreachable",
 ]
 
 _LONGEST_VALUE = 80
@@ -169,6 +179,26 @@ class MissingExtra(DiscreetError, ImportError):
 
 class OutOfReach(DiscreetError, ValueError):
     """No amount of noise, or no number of questions, meets the target."""
+
+
+class NotSignedIn(DiscreetError):
+    """A service was shown no token, or none that is valid. It says nothing more, whatever the reason."""
+
+
+class NotAllowed(DiscreetError):
+    """Who is signed in may not do this."""
+
+
+class NotFound(DiscreetError):
+    """There is no such thing, or who asks may not know of it: both sound the same."""
+
+
+class TooManyRequests(DiscreetError):
+    """More requests than a service takes from one visitor at a time. Nothing was done."""
+
+
+class Unreachable(DiscreetError):
+    """A service cannot be reached or does not answer. The same request can be sent again, and costs once."""
 
 
 def _shown(value: object) -> str:

@@ -18,8 +18,8 @@ import pytest
 from fastapi import HTTPException, Request
 from playwright.sync_api import expect
 
-from discreet.survey.headers import HEADERS
-from discreet.survey.reading import body_within
+from discreet.web.headers import HEADERS
+from discreet.web.reading import body_within
 from discreet.survey.records import Records
 from discreet.survey.tokens import hash_of
 from tests.survey.browser import Watched

@@ -14,9 +14,9 @@ from starlette.types import ASGIApp
 
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.pages.style import STYLE
-from discreet.survey.headers import SecurityHeaders
-from discreet.survey.problem import problem
-from discreet.survey.reading import body_within
+from discreet.web.headers import SecurityHeaders
+from discreet.web.problem import problem
+from discreet.web.reading import body_within
 from discreet.survey.records import Records
 from discreet.survey.results import Wish, results_of
 from discreet.survey.results_html import html_part

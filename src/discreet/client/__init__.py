@@ -1,0 +1,1 @@
+"""A curator far away: the same questions, over a network."""

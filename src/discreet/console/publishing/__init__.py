@@ -1,0 +1,1 @@
+"""What the page of publications works out without drawing: tables, roles, hierarchies, candidates, comparisons."""

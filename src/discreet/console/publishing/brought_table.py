@@ -1,0 +1,86 @@
+"""Tables that an owner brings to the page: a file, read once from a folder that is gone afterwards, or an example."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from discreet.anonymize.source import arrow_table
+from discreet.attacks.hospital import patients
+from discreet.errors import DiscreetError, InvalidValue
+
+__all__ = ["LARGEST_FILE", "MOST_CELLS", "Brought", "brought", "example"]
+
+LARGEST_FILE = 64_000_000
+"""How many bytes a file may have."""
+MOST_CELLS = 50_000_000
+"""How many cells a table may have: a packed file of a few kilobytes can unpack to any size."""
+_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".pq")
+_EXAMPLE_ROWS = 3000
+
+
+@dataclass(frozen=True, eq=False)
+class Brought:
+    """A table to work on."""
+
+    name: str
+    """What it is called: the name of its file without the ending."""
+    table: pa.Table
+    """Its rows."""
+
+
+def brought(file: str, content: bytes) -> Brought:
+    """The table in a file of this name; what is no table, or too large, is refused in words about the file."""
+    path = Path(file.replace("\\", "/"))
+    if path.suffix.lower() not in _ENDINGS:
+        raise InvalidValue("a table must be a .csv, .tsv or .parquet file", path.name)
+    if len(content) > LARGEST_FILE:
+        raise InvalidValue(f"a file must have at most {LARGEST_FILE:,} bytes", len(content), "use the command line")
+    with tempfile.TemporaryDirectory(prefix="discreet-publish-") as folder:
+        kept = Path(folder) / f"table{path.suffix.lower()}"
+        kept.write_bytes(content)
+        try:
+            _refuse_unpacking(kept)
+            table = arrow_table(kept)
+        except DiscreetError as refusal:
+            raise _about(refusal, str(kept), path.name) from None
+    _refuse_cells(table.num_rows, table.num_columns)
+    if not table.num_rows:
+        raise InvalidValue("a table must have rows", 0)
+    return Brought(path.stem or "table", table)
+
+
+def example() -> Brought:
+    """The made-up hospital with a number for each patient, so that there is a column of every role."""
+    people = patients(_EXAMPLE_ROWS)
+    numbers = pa.array([f"P-{10_000 + 7919 * row % 90_000}" for row in range(people.num_rows)])
+    return Brought("patients", people.add_column(0, "patient", numbers))
+
+
+def _refuse_unpacking(path: Path) -> None:
+    """Refuse a Parquet file by what its own footer says, before a row of it is unpacked."""
+    if path.suffix not in (".parquet", ".pq"):
+        return
+    try:
+        footer = parquet.read_metadata(path)
+    except (pa.ArrowException, OSError):
+        raise InvalidValue("a table must be readable as Parquet", str(path)) from None
+    _refuse_cells(footer.num_rows, footer.num_columns)
+    unpacked = sum(footer.row_group(group).total_byte_size for group in range(footer.num_row_groups))
+    if unpacked > 8 * LARGEST_FILE:
+        raise InvalidValue(f"a table must unpack to at most {8 * LARGEST_FILE:,} bytes", unpacked)
+
+
+def _refuse_cells(rows: int, columns: int) -> None:
+    if rows * columns > MOST_CELLS:
+        raise InvalidValue(f"a table must have at most {MOST_CELLS:,} cells", rows * columns, "use the command line")
+
+
+def _about(refusal: DiscreetError, path: str, name: str) -> InvalidValue:
+    """The refusal with the name that the owner knows in place of a path on this machine."""
+    value = name if refusal.value == path else refusal.value
+    return InvalidValue(refusal.rule.replace(path, name), value, refusal.remedy.replace(path, name))

@@ -1,0 +1,1 @@
+"""The routes of the service, thin: they read a request, call one operation and write what it says."""

@@ -1,0 +1,50 @@
+"""Who sends a request: read from the bearer token in its header, and checked before anything else is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Annotated, Any
+
+from fastapi import Depends, Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from discreet.errors import NotSignedIn
+from discreet.service.house import House
+from discreet.service.role import EVERYBODY, Role
+from discreet.service.visitor import Visitor
+
+__all__ = ["HouseHere", "house_of", "roles_of", "visitor_with"]
+
+_BEARER = HTTPBearer(auto_error=False, description="A token that an owner issued, shown once.")
+
+
+def house_of(request: Request) -> House:
+    """The house that the application serves."""
+    found: House = request.app.state.house
+    return found
+
+
+HouseHere = Annotated[House, Depends(house_of)]
+"""The house, as a parameter of a handler."""
+
+
+def visitor_with(roles: Collection[Role] = EVERYBODY) -> Any:
+    """A parameter of a handler: the visitor, who must have one of these roles."""
+
+    def visitor(request: Request, shown: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]) -> Visitor:
+        if shown is None:
+            raise NotSignedIn("a request must carry a valid token", "<none>", "send Authorization: Bearer …")
+        found = house_of(request).members.visitor(shown.credentials)
+        found.must_be(roles)
+        return found
+
+    _ROLES[visitor] = frozenset(roles)
+    return Depends(visitor)
+
+
+_ROLES: dict[Callable[..., Visitor], frozenset[Role]] = {}
+
+
+def roles_of(dependency: Callable[..., Any] | None) -> frozenset[Role] | None:
+    """The roles that a dependency lets in; None where it is another kind of dependency."""
+    return _ROLES.get(dependency) if dependency is not None else None
