@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import duckdb
 import pyarrow as pa
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure
+from discreet.query.closed_database import closed_database
 from discreet.query.question import prepare
 from discreet.query.sandbox import post_process
 from discreet.query.statement import sums_of
@@ -101,3 +104,31 @@ def test_a_failure_above_is_told_in_its_own_words() -> None:
     question = prepare("SELECT CAST('x' AS INTEGER) AS k, COUNT(*) FROM visits", CATALOG, Pure(1))
     with pytest.raises(QueryRefused, match="above the aggregates failed"):
         answer_without_noise(question, EMPTY)
+
+
+def test_a_database_in_use_is_nobody_elses() -> None:
+    with closed_database({}):
+        pass  # there is one that could be used twice
+    with closed_database({"t": secret}) as first, closed_database({}) as second:
+        assert first.execute("SELECT value FROM t").fetchall() == [(42,)]
+        with pytest.raises(duckdb.CatalogException):
+            second.execute("SELECT value FROM t")
+
+
+def test_what_one_question_left_the_next_does_not_find() -> None:
+    with pytest.raises(ZeroDivisionError), closed_database({"t": secret}):
+        raise ZeroDivisionError
+    with closed_database({}) as database, pytest.raises(duckdb.CatalogException):
+        database.execute("SELECT value FROM t")
+
+
+def test_threads_read_their_own_tables_under_one_name() -> None:
+    query = sqlglot.parse_one("SELECT SUM(value) AS total FROM t", read="duckdb")
+
+    def total(number: int) -> int:
+        found = [post_process(query, {"t": pa.table({"value": [number] * 10})}) for _ in range(10)]  # type: ignore[arg-type]
+        (only,) = {table.to_pylist()[0]["total"] for table in found}
+        return int(only)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(total, range(64))) == [10 * number for number in range(64)]

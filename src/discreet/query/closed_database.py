@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from functools import lru_cache
-from threading import get_ident
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import duckdb
+import pyarrow as pa
 
 __all__ = ["closed_database"]
 
@@ -20,16 +22,32 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 }
 
 
-def closed_database() -> duckdb.DuckDBPyConnection:
-    """The one of this thread, kept because opening one takes longer than most of what is done in it.
+@contextmanager
+def closed_database(tables: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """One that holds these tables alone and is nobody else's meanwhile.
 
-    Whoever registers a table in it takes the table out again.
+    It is kept for the next who needs one, because opening takes longer than most of what is done in it.
     """
-    return _database(os.getpid(), get_ident())
+    idle = _IDLE[os.getpid()]
+    try:
+        database = idle.pop()
+    except IndexError:
+        database = _opened()
+    try:
+        for name, table in tables.items():
+            database.register(name, table)
+        yield database
+    finally:
+        for name in tables:
+            database.unregister(name)
+        idle.append(database)
 
 
-@lru_cache(maxsize=64)
-def _database(process: int, thread: int) -> duckdb.DuckDBPyConnection:
+_IDLE: defaultdict[int, list[duckdb.DuckDBPyConnection]] = defaultdict(list)
+"""Per process, those that nobody uses: a forked child must not touch its parent's, whose threads it does not have."""
+
+
+def _opened() -> duckdb.DuckDBPyConnection:
     database = duckdb.connect(":memory:", config=_CONFIG)
     database.execute("SET lock_configuration = true")
     return database

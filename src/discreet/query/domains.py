@@ -165,13 +165,9 @@ def _run(expression: Call, atoms: dict[Expression, list[Key]]) -> list[Key]:
     columns = {name: [row[k] for row in rows] for k, name in enumerate(names.values())}
     fields = {n: pa.array(v, arrow_type(a)) for (a, n), v in zip(names.items(), columns.values(), strict=True)}
     casts = ", ".join(f"CAST({name} AS {type_name(atom.type)}) AS {name}" for atom, name in names.items())
-    database = closed_database()
-    database.register("_domain", pa.table(fields))
-    try:
+    with closed_database({"_domain": pa.table(fields)}) as database:
         found = database.execute(f"SELECT DISTINCT {text} FROM (SELECT {casts} FROM _domain)", statement.parameters)
         return [row[0] for row in found.fetchall()]
-    finally:
-        database.unregister("_domain")
 
 
 def arrow_type(expression: Expression) -> pa.DataType:

@@ -28,23 +28,18 @@ def post_process(query: exp.Query, tables: Mapping[str, pa.Table]) -> pa.Table:
 def check_above(query: exp.Query, tables: Mapping[str, pa.Table]) -> None:
     """Refuse what can be seen to fail from the names and types of these tables alone; nothing is computed."""
     with _sandbox(tables, "correct it: nothing was spent") as database:
-        database.sql("DESCRIBE " + query.sql(dialect="duckdb", comments=False)).fetchall()
+        database.execute("DESCRIBE " + query.sql(dialect="duckdb", comments=False)).fetchall()
 
 
 @contextmanager
 def _sandbox(tables: Mapping[str, pa.Table], remedy: str) -> Iterator[duckdb.DuckDBPyConnection]:
-    database = closed_database()
     try:
-        for name, table in tables.items():
-            database.register(name, table)
-        yield database
+        with closed_database(tables) as database:
+            yield database
     except duckdb.Error as error:
         # What it complains about was computed from public and noisy values alone.
         rule = "the part of the query above the aggregates failed"
         raise QueryRefused(rule, str(error).split("\n")[0][:120], remedy) from None
-    finally:
-        for name in tables:
-            database.unregister(name)
 
 
 def _told_apart(table: pa.Table) -> pa.Table:
