@@ -62,11 +62,13 @@ class Token:
 class Members:
     """The members in a store."""
 
-    def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
-        """In ``store``; ``clock`` tells seconds since 1970."""
+    def __init__(
+        self, store: Store, clock: Callable[[], float] = time.time, hasher: PasswordHasher | None = None
+    ) -> None:
+        """In ``store``; ``clock`` tells seconds since 1970, and ``hasher`` is argon2id with costs of its own choice."""
         self._store = store
         self._clock = clock
-        self._hasher = PasswordHasher()
+        self._hasher = hasher or PasswordHasher()
         self._known: dict[bytes, str] = {}  # digests of tokens that were verified → their ids
         self._lock = Lock()
 
