@@ -57,6 +57,12 @@ def verify(folder: Path) -> Verification:
 
 
 def _check(ledger: Ledger, result: Verification) -> None:
+    attested = ledger.witness.attested()  # before the records, which by then hold whatever was attested
+    with ledger.database:  # one moment of the ledger, whoever writes meanwhile
+        _check_moment(ledger, attested, result)
+
+
+def _check_moment(ledger: Ledger, attested: dict[int, bytes], result: Verification) -> None:
     if ledger.database.pragma("integrity_check") != "ok":
         result.problems.append("the database file is damaged")
     replay = _Replay()
@@ -70,11 +76,10 @@ def _check(ledger: Ledger, result: Verification) -> None:
         hashes[position] = digest
         replay.apply(position, json.loads(body))
     result.problems += replay.differences(ledger)
-    result.problems += _rolled_back(ledger, hashes)
+    result.problems += _rolled_back(attested, hashes)
 
 
-def _rolled_back(ledger: Ledger, hashes: dict[int, bytes]) -> list[str]:
-    attested = ledger.witness.attested()
+def _rolled_back(attested: dict[int, bytes], hashes: dict[int, bytes]) -> list[str]:
     found = [f"record {p} is not the one the witness saw" for p, head in attested.items() if hashes.get(p) != head]
     return found if attested else ["the witness is empty"]
 
