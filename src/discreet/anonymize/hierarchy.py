@@ -104,15 +104,24 @@ class Hierarchy:
 
     def places(self, column: CodedColumn) -> npt.NDArray[np.intp]:
         """For every value of a column its place among the leaves; refuses values that no leaf stands for."""
-        spelled = _are_text(self.values) and not _are_text(column.values)
-        found = {label_of(leaf) if spelled else leaf: place for place, leaf in enumerate(self.values)}
-        keys = column.labels if spelled else column.values
-        missed = [value for value, key in zip(column.values, keys, strict=True) if key not in found]
+        found, keys = self._keyed(column)
+        missed = self.lacking(column)
         if missed:
             remedy = _remedy(missed, self.values)
             rule = f"the hierarchy of '{column.name}' must hold every value of the column; it lacks {_named(missed)}"
             raise InvalidValue(rule, None, remedy)
         return np.array([found[key] for key in keys], dtype=np.intp)
+
+    def lacking(self, column: CodedColumn) -> list[Any]:
+        """The values of a column that no leaf stands for."""
+        found, keys = self._keyed(column)
+        return [value for value, key in zip(column.values, keys, strict=True) if key not in found]
+
+    def _keyed(self, column: CodedColumn) -> tuple[dict[Any, int], Sequence[Any]]:
+        """The place of every leaf, and by which key every value of a column is looked up: itself, or its label."""
+        spelled = _are_text(self.values) and not _are_text(column.values)
+        found = {label_of(leaf) if spelled else leaf: place for place, leaf in enumerate(self.values)}
+        return found, column.labels if spelled else column.values
 
     def coded(self, column: CodedColumn) -> Codes:
         """The matrix whose cell (level, code) is the group of a value of ``column``: ``coded[level][column.codes]``."""

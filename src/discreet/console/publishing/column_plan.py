@@ -23,8 +23,8 @@ __all__ = ["KINDS", "ColumnPlan", "HierarchyPlan", "Plans", "first_plans", "hier
 KINDS = ("keep or hide", "mask", "intervals", "ordered", "dates", "file")
 """How a column may be made coarser. The first has two levels: the value, or nothing."""
 
-_NAMES_PEOPLE = re.compile(r"(^|_)(id|name|number|nr|no|email|mail|phone|ssn|address|patient|person|user)($|_)", re.I)
-_SECRET = re.compile(r"diagnos|disease|illness|condition|salary|income|religion|drug|treatment|grade|score", re.I)
+_NAMES_PEOPLE = re.compile(r"(?i)(^|_)(id|name|number|nr|no|email|mail|phone|ssn|address|patient|person|user)($|_)")
+_SECRET = re.compile(r"(?i)diagnos|disease|illness|condition|salary|income|religion|drug|treatment|grade|score")
 _CODE = re.compile(r"[0-9A-Za-z]{4,12}\Z")
 _MOSTLY_UNIQUE = 0.9
 _FEW_VALUES = 12
@@ -55,7 +55,7 @@ class HierarchyPlan:
             return described_hierarchy(column, self.kind, self.details)
         if self.file is None:
             raise InvalidValue(f"'{column.name}' must have the file of its hierarchy", "<none>", "bring the file")
-        return self.file.with_missing() if column.has_missing else self.file
+        return self.file
 
 
 @dataclass(frozen=True)

@@ -61,9 +61,7 @@ def _spread(count: int) -> list[int]:
 def _problem(column: CodedColumn, plan: HierarchyPlan, refusal: DiscreetError) -> LevelPreview:
     values = _offending(column, plan)
     shown = tuple(label_of(value) for value in values[:_MOST_OFFENDING])
-    return LevelPreview(
-        problem=str(refusal), offending=shown, more_offending=max(len(values) - _MOST_OFFENDING, 0)
-    )
+    return LevelPreview(problem=str(refusal), offending=shown, more_offending=max(len(values) - _MOST_OFFENDING, 0))
 
 
 def _offending(column: CodedColumn, plan: HierarchyPlan) -> Sequence[Any]:

@@ -1,0 +1,185 @@
+"""What the page of publications works out without drawing."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from discreet.anonymize.arx_csv import read_arx_csv
+from discreet.anonymize.coded import CodedColumn
+from discreet.anonymize.recoding_methods import Release
+from discreet.anonymize.roles import Role
+from discreet.anonymize.wanted_models import Wanted
+from discreet.console.publishing import brought_table
+from discreet.console.publishing.attempts import Asked, attempts_of
+from discreet.console.publishing.brought_table import Brought, brought, example
+from discreet.console.publishing.candidates import tried
+from discreet.console.publishing.column_plan import ColumnPlan, HierarchyPlan, first_plans, hierarchies_of, roles_of
+from discreet.console.publishing.level_preview import level_preview
+from discreet.errors import DiscreetError
+
+CSV = b"name,zip,age,disease\nAda,13053,28,flu\nBo,13068,29,cold\nCy,13053,31,flu\nDi,13068,37,cold\n"
+
+
+def quiet(share: float, words: str) -> None:
+    assert 0 <= share <= 1
+    assert words
+
+
+# Tables -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_becomes_a_table_and_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    found = brought("People 2025.csv", CSV)
+    assert (found.name, found.table.num_rows, found.table.column_names[0]) == ("People 2025", 4, "name")
+    packed = io.BytesIO()
+    parquet.write_table(found.table, packed)
+    assert brought("../../etc/people.parquet", packed.getvalue()).name == "people"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "words"),
+    [
+        ("a.exe", b"MZ", "must be a .csv, .tsv or .parquet file, got 'a.exe'"),
+        ("a.parquet", b"PAR1 no", "readable as Parquet, got 'a.parquet'"),
+        ("a.csv", b"\xff\xfe\x00", "UTF-8, got 'a.csv'"),
+        ("a.csv", b"", "header, got 'a.csv'"),
+        ("a.csv", b"a,a\n1,2\n", "a name of its own"),
+        ("a.csv", b"a,b\n", "must have rows"),
+        ("a.csv", b"a,b\n1\n", "the same columns"),
+    ],
+)
+def test_what_is_no_table_is_refused_in_words_about_the_file(
+    file: str, content: bytes, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(DiscreetError) as refusal:
+        brought(file, content)
+    assert words in str(refusal.value)
+    assert str(tmp_path) not in str(refusal.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_packed_file_that_unpacks_to_too_much_is_refused_by_its_footer(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = io.BytesIO()
+    parquet.write_table(pa.table({"a": pa.nulls(1_000_000, pa.int64())}), packed)
+    monkeypatch.setattr(brought_table, "MOST_CELLS", 999_999)
+    monkeypatch.setattr(brought_table, "arrow_table", lambda path: pytest.fail("it was unpacked"))
+    assert len(packed.getvalue()) < 10_000
+    with pytest.raises(DiscreetError, match="at most 999,999 cells"):
+        brought("bomb.parquet", packed.getvalue())
+
+
+def test_a_file_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(brought_table, "LARGEST_FILE", 50)
+    with pytest.raises(DiscreetError, match="at most 50 bytes"):
+        brought("a.csv", CSV)
+
+
+# Roles and hierarchies --------------------------------------------------------------------------------------------
+
+
+def test_the_first_plan_guesses_roles_and_takes_what_it_does_not_know_for_known_to_others() -> None:
+    roles = roles_of(first_plans(example().table))
+    assert roles.identifying == ("patient",)
+    assert roles.quasi == ("age", "zip", "sex")
+    assert roles.sensitive == ("diagnosis",)
+    assert roles.insensitive == ()
+
+
+def test_the_first_hierarchies_fit_their_columns() -> None:
+    days = [date(2024, 1 + row % 12, 1 + row % 28) for row in range(60)]
+    table = pa.table({"day": days, "pay": [20_000 + 531 * row for row in range(60)], "town": ["Ulm", "Bonn"] * 30})
+    plans = first_plans(table)
+    assert plans["day"].hierarchy.kind == "dates"
+    assert plans["pay"].hierarchy == HierarchyPlan("intervals", "2000, 4000, 8000")
+    assert plans["town"].hierarchy.kind == "keep or hide"
+    everything = {name: plan.with_role(Role.QUASI_IDENTIFYING) for name, plan in plans.items()}
+    assert set(hierarchies_of(table, everything)) == {"day", "pay", "town"}
+
+
+def test_a_preview_shows_some_values_at_every_level() -> None:
+    column = CodedColumn.of("zip", ["13053", "13068", "14850"])
+    found = level_preview(column, HierarchyPlan("mask"))
+    assert found.rows[0] == ("13053", "1305*", "130**", "13***", "1****", "*")
+    assert found.groups == (3, 3, 2, 2, 1, 1)
+    assert not found.problem
+
+
+def test_a_preview_names_the_values_that_a_file_lacks(tmp_path: Path) -> None:
+    (tmp_path / "age.csv").write_text("28;20s\n29;20s\n")
+    file = read_arx_csv(tmp_path / "age.csv")
+    found = level_preview(CodedColumn.of("age", [28, 31, 37, None]), HierarchyPlan("file", file=file))
+    assert found.offending == ("31", "37", "(missing)")
+    assert "it lacks 31, 37, (missing)" in found.problem
+    assert level_preview(CodedColumn.of("age", [28, 29]), HierarchyPlan("file", file=file)).groups == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("plan", "offending", "words"),
+    [
+        (HierarchyPlan("intervals", "5"), ("old", "young"), "made of numbers"),
+        (HierarchyPlan("dates"), ("old", "young"), "made of dates"),
+        (HierarchyPlan("ordered", "many"), (), "numbers with commas"),
+        (HierarchyPlan("ordered", "inf"), (), "numbers with commas"),
+        (HierarchyPlan("file"), (), "bring the file"),
+    ],
+)
+def test_a_preview_says_what_stands_in_the_way(plan: HierarchyPlan, offending: tuple[str, ...], words: str) -> None:
+    found = level_preview(CodedColumn.of("age", ["young", "old", "old"]), plan)
+    assert found.offending == offending
+    assert words in found.problem
+
+
+# Candidates -------------------------------------------------------------------------------------------------------
+
+
+def test_every_method_gets_what_it_understands_and_candidates_come_least_loss_first() -> None:
+    table = example()
+    asked = Asked(methods=("optimal", "local", "taxonomy", "mondrian", "microaggregate"), also_stricter=True)
+    small = Brought(table.name, table.table.slice(0, 400))
+    attempts = attempts_of(small, first_plans(table.table), asked)
+    assert [one.title for one in attempts][:3] == ["optimal", "optimal, k = 10", "optimal, k = 20"]
+    found = tried(attempts, small.name, quiet)
+    losses = [one.loss for one in found.candidates]
+    assert losses == sorted(losses)
+    assert len(losses) == 12
+    assert set(found.refusals) == {"microaggregate", "microaggregate, k = 10", "microaggregate, k = 20"}
+    for one in found.candidates:
+        least = int(one.title.partition("k = ")[2] or 5)
+        assert one.highest_risk <= 1 / least
+        assert "patient" not in one.release.table.column_names
+
+
+def test_a_release_that_breaks_its_models_is_no_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = lambda method, job, progress: Release(job.table.drop_columns(["patient"]), "")  # noqa: E731
+    monkeypatch.setattr("discreet.console.publishing.candidates.release_of", broken)
+    table = example()
+    attempts = attempts_of(table, first_plans(table.table), Asked(methods=("optimal",)))
+    found = tried(attempts, table.name, quiet)
+    assert found.best is None
+    assert "checked again" in found.refusals["optimal"]
+
+
+def test_what_cannot_be_tried_is_refused_before_the_work() -> None:
+    table = brought("people.csv", CSV)
+    plans = first_plans(table.table)
+    nobody = {name: ColumnPlan(Role.INSENSITIVE) for name in plans}
+    for wrong, asked, words in (
+        (plans, Asked(methods=()), "a method to try"),
+        (nobody, Asked(), "a quasi-identifier"),
+        (plans, Asked(wanted=Wanted()), "under a model"),
+        ({**plans, "disease": ColumnPlan(Role.INSENSITIVE)}, Asked(), "a sensitive column"),
+        ({**plans, "age": replace(plans["age"], hierarchy=HierarchyPlan("dates"))}, Asked(), "made of dates"),
+    ):
+        with pytest.raises(DiscreetError, match=words):
+            attempts_of(table, wrong, asked)
