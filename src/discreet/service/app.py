@@ -7,14 +7,14 @@ from starlette.types import ASGIApp
 
 from discreet.service.faults import handle_faults
 from discreet.service.house import House
-from discreet.service.routes import me
+from discreet.service.routes import books, me, telling
 from discreet.version import __version__
 from discreet.web.headers import SecurityHeaders
 
 __all__ = ["API", "application", "guarded"]
 
 API = "/api/v1"
-_ROUTERS = (me.router,)
+_ROUTERS = (me.router, telling.router, books.router)
 
 
 def application(house: House) -> FastAPI:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from discreet.catalog.column import Column
 from discreet.catalog.table import Table
 from discreet.curator.allowance import DELTA_UNITS, Allowance, Price
 from discreet.curator.charging import account_of
@@ -19,13 +18,12 @@ from discreet.curator.remaining import last_prices, questions_left
 from discreet.curator.spending import total
 from discreet.errors import NotFound
 from discreet.privacy.loss import Pure, ZeroConcentrated
-from discreet.query.naming import quoted
 from discreet.service.house import House
 from discreet.service.records import Record, records_of
-from discreet.service.role import EVERYBODY, READERS, Role
+from discreet.service.role import EVERYBODY, READERS
 from discreet.service.visitor import Visitor
 
-__all__ = ["Balance", "Spent", "Typical", "budget", "spending", "table", "tables", "typical_questions"]
+__all__ = ["Balance", "Spent", "budget", "spending", "table", "tables"]
 
 
 @dataclass(frozen=True)
@@ -68,16 +66,6 @@ class Spent:
     """By how much it raised the loss of the worst-off person."""
     total: Pure | ZeroConcentrated
     """That loss after it, of all questions that the visitor may see."""
-
-
-@dataclass(frozen=True)
-class Typical:
-    """A question that people often ask, in the words of one table."""
-
-    title: str
-    """What it asks, in words."""
-    sql: str
-    """The question."""
 
 
 def tables(house: House, visitor: Visitor) -> list[Table]:
@@ -125,11 +113,22 @@ def _with_own_prices(visitor: Visitor, whose: dict[str, tuple[str, str | None]])
 
 def _balance(account: Account, table: str, analyst: str | None, price: Price | None) -> Balance:
     allowance = account.allowance
-    sums = (allowance.cap, account.spent, account.left)
-    cap, spent = allowance.delta_cap, account.delta_spent
-    deltas = (Fraction(units, DELTA_UNITS) if cap else None for units in (cap, spent, cap - spent))
-    more = questions_left(account, price)
-    return Balance(account.name, table, analyst, *map(allowance.loss, sums), more, *deltas)
+    return Balance(
+        account=account.name,
+        table=table,
+        analyst=analyst,
+        cap=allowance.loss(allowance.cap),
+        spent=allowance.loss(account.spent),
+        left=allowance.loss(account.left),
+        more=questions_left(account, price),
+        delta_cap=_delta(account, allowance.delta_cap),
+        delta_spent=_delta(account, account.delta_spent),
+        delta_left=_delta(account, allowance.delta_cap - account.delta_spent),
+    )
+
+
+def _delta(account: Account, units: int) -> Fraction | None:
+    return Fraction(units, DELTA_UNITS) if account.allowance.delta_cap else None
 
 
 def spending(house: House, visitor: Visitor, name: str) -> list[Spent]:
@@ -158,26 +157,3 @@ def _replayed(records: list[Record], account: Account) -> Iterator[Spent]:
             step, reached = allowance.loss(after - before), allowance.loss(after)
             yield Spent(record.position, record.time, record.analyst, step, reached)
         before = after
-
-
-def typical_questions(house: House, visitor: Visitor, name: str) -> list[Typical]:
-    """A count, a count in groups and an average, as far as the policy of the table allows them."""
-    visitor.must_be({Role.OWNER, Role.ANALYST})
-    known = table(house, visitor, name)
-    source = ".".join(map(quoted, known.name.split(".")))
-    found = [Typical("How many rows are there?", f"SELECT COUNT(*) AS n FROM {source}")]  # noqa: S608
-    group = next((one for one in known.columns if one.keys is not None and one.name != known.unit), None)
-    if group is not None:
-        by = quoted(group.name)
-        sql = f"SELECT {by}, COUNT(*) AS n FROM {source} GROUP BY {by}"  # noqa: S608
-        found.append(Typical(f"How many for each {group.name}?", sql))
-    measured = next((one for one in known.columns if _has_mean(one)), None)
-    if measured is not None:
-        of = quoted(measured.name)
-        sql = f"SELECT AVG({of}) AS mean FROM {source}"  # noqa: S608
-        found.append(Typical(f"What is the average {measured.name}?", sql))
-    return found
-
-
-def _has_mean(column: Column) -> bool:
-    return column.bounds is not None and isinstance(column.bounds[0], (int, float)) and column.keys is None

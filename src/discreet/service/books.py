@@ -1,0 +1,154 @@
+"""The books: what was released, to whom and for what, whether the ledger can be believed, and the certificates.
+
+Owners and auditors read everything. For an analyst there is nothing but their own questions.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from discreet.curator.allowance import Price
+from discreet.curator.amount import amount
+from discreet.curator.answer_arrow import answer_from_arrow
+from discreet.curator.certificate import is_genuine, is_in_ledger
+from discreet.curator.signing import Signer
+from discreet.curator.spending import total
+from discreet.curator.verification import verify as replay
+from discreet.errors import NotFound
+from discreet.service.house import House
+from discreet.service.records import QUESTION, Record, records_of
+from discreet.service.role import EVERYBODY, READERS
+from discreet.service.visitor import Visitor
+
+__all__ = ["Checked", "Paper", "Sought", "certificate", "entries", "price_words", "verify"]
+
+_UNSOUND = "the ledger cannot be believed; the owner of the house must look at it"
+
+
+@dataclass(frozen=True)
+class Sought:
+    """Which entries are wanted; what is left out does not matter."""
+
+    analyst: str | None = None
+    """Who asked; an empty text means the owner."""
+    table: str | None = None
+    """The table that it is about."""
+    kind: str | None = None
+    """The kind of the record, such as question."""
+    text: str = ""
+    """A part of its text, in capitals or not."""
+    since: date | None = None
+    """The first day, in universal time."""
+    until: date | None = None
+    """The last day."""
+    before: int | None = None
+    """Only what stands before this position in the ledger."""
+
+    def fits(self, record: Record) -> bool:
+        """Whether a record is wanted."""
+        return self._is_by(record) and self._is_about(record) and self._is_then(record)
+
+    def _is_by(self, record: Record) -> bool:
+        if self.kind is not None and record.kind != self.kind:
+            return False
+        return self.analyst is None or (record.kind == QUESTION and (record.analyst or "") == self.analyst)
+
+    def _is_about(self, record: Record) -> bool:
+        wanted = self.table
+        at = wanted is None or wanted.casefold() in (one.casefold() for one in record.tables)
+        return at and self.text.casefold() in record.text.casefold()
+
+    def _is_then(self, record: Record) -> bool:
+        day = date.fromisoformat(record.time[:10])
+        is_late = self.since is None or day >= self.since
+        is_early = self.until is None or day <= self.until
+        return is_late and is_early and (self.before is None or record.position < self.before)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check of the ledger found."""
+
+    is_sound: bool
+    """Whether it can be believed."""
+    problems: tuple[str, ...]
+    """What is wrong, in words."""
+    entries: int | None
+    """How many records were replayed; None for analysts, whom it does not concern."""
+    head: str | None
+    """The hash of the last one; None for analysts."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A certificate, and what a check of it says."""
+
+    certificate: dict[str, Any]
+    """Question, plan, loss and place in the ledger, signed."""
+    is_genuine: bool
+    """Whether this curator signed it as it stands."""
+    is_in_ledger: bool
+    """Whether the ledger has this answer at the place that it states."""
+
+
+def entries(house: House, visitor: Visitor, sought: Sought | None = None, most: int | None = None) -> list[Record]:
+    """The wanted records, newest first, ``most`` of them at most; an analyst finds their own questions alone."""
+    visitor.must_be(EVERYBODY)
+    wanted = Sought() if sought is None else sought
+    found = (one for one in _seen_by(visitor, house) if wanted.fits(one))
+    return [one for one, _ in zip(found, range(most), strict=False)] if most is not None else list(found)
+
+
+def _seen_by(visitor: Visitor, house: House) -> Iterator[Record]:
+    for record in reversed(records_of(house.curator.ledger)):
+        if visitor.role in READERS or (record.kind == QUESTION and record.analyst == visitor.name):
+            yield record
+
+
+def price_words(house: House, record: Record) -> list[str]:
+    """What a record charged to each table, rounded up; caps of analysts are charged the same."""
+    accounts = house.curator.ledger.accounts()
+    charged = {name: price for name, price in (record.prices or {}).items() if "/" not in name}
+    several = len(charged) > 1
+    return [
+        amount(accounts[name].allowance.loss(_at_worst(price, accounts[name].places)))
+        + (f" of {name}" if several else "")
+        for name, price in charged.items()
+    ]
+
+
+def _at_worst(price: Price, places: int) -> int:
+    """What a price is for the person whom it concerns most."""
+    apart: dict[str, dict[str, int]] = defaultdict(dict)
+    for part, key, loss in price.portions:
+        apart[part][key] = loss
+    return total(price.loss, apart, places)
+
+
+def verify(house: House, visitor: Visitor) -> Checked:
+    """Replay the whole ledger and say whether it can be believed; how long it is concerns its readers alone."""
+    visitor.must_be(EVERYBODY)
+    found = replay(house.settings.folder)
+    if visitor.role in READERS:
+        return Checked(found.is_sound, tuple(found.problems), found.entries, found.head.hex())
+    return Checked(found.is_sound, () if found.is_sound else (_UNSOUND,), None, None)
+
+
+def certificate(house: House, visitor: Visitor, entry: int) -> Paper:
+    """The certificate of the answer at a place in the ledger, checked; others' answers do not exist for an analyst."""
+    visitor.must_be(EVERYBODY)
+    query = "SELECT answer FROM request WHERE entry = ? AND answer IS NOT NULL"
+    values: tuple[Any, ...] = (entry,)
+    if visitor.role not in READERS:
+        query, values = f"{query} AND member = ?", (entry, visitor.name)
+    row = house.store.database.execute(f"{query} ORDER BY made LIMIT 1", values).fetchone()
+    if row is None:
+        remedy = "answers that were given outside the service have their certificates with them"
+        raise NotFound("there must be such an answer, given by this service", entry, remedy)
+    paper = answer_from_arrow(row[0]).certificate
+    key = Signer(house.settings.folder).public_key.hex()
+    return Paper(paper, is_genuine(paper, key), is_in_ledger(paper, house.curator.ledger))

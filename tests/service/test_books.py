@@ -1,0 +1,151 @@
+"""The ledger and its certificates: readers read everything, an analyst only what they asked."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from discreet.curator.answer import Answer
+from discreet.curator.answer_arrow import answer_to_arrow
+from discreet.errors import NotFound
+from discreet.service import books
+from discreet.service.books import Sought
+from discreet.service.house import House
+from discreet.service.role import READERS
+from tests.service.hospital import Clients, Hospital
+from tests.service.visiting import ANA, AUDITOR, BEN, EACH, OWNER, STRANGER
+
+COUNT = "SELECT COUNT(*) AS n FROM visits"
+MEAN = "SELECT AVG(age) AS a FROM visits"
+
+
+def kept(house: House, member: str, sql: str, epsilon: str) -> Answer:
+    """An answer as the service gives and keeps it."""
+    answer = house.curator.ask(sql, epsilon, analyst=None if member == "owner" else member)
+    values = (member, f"{member} {sql}", "{}", 0.0, "answered", answer.entry, answer_to_arrow(answer))
+    with house.store.writing() as database:
+        insert = "INSERT INTO request (member, id, wish, made, state, entry, answer) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        database.execute(insert, values)
+    return answer
+
+
+def test_an_analyst_finds_their_own_questions_alone(house: House) -> None:
+    kept(house, "ana", COUNT, "0.5")
+    kept(house, "ben", MEAN, "0.5")
+    assert [one.text for one in books.entries(house, ANA)] == [COUNT]
+    assert [one.text for one in books.entries(house, BEN)] == [MEAN]
+    assert books.entries(house, STRANGER) == []
+    kinds = [one.kind for one in books.entries(house, AUDITOR)]
+    assert kinds == ["question", "question", "account", "account", "account", "start"]
+    assert books.entries(house, ANA, Sought(analyst="ben")) == []
+    assert books.entries(house, ANA, Sought(kind="account")) == []
+
+
+def test_entries_are_filtered(house: House) -> None:
+    kept(house, "ana", COUNT, "0.5")
+    kept(house, "ben", MEAN, "0.5")
+    kept(house, "owner", "SELECT MAX(age) AS m FROM visits", "0.5")
+    today = datetime.now(UTC).date()
+
+    def found(sought: Sought, most: int | None = None) -> list[str | None]:
+        return [one.analyst for one in books.entries(house, OWNER, sought, most) if one.kind == "question"]
+
+    assert found(Sought()) == [None, "ben", "ana"]
+    assert found(Sought(analyst="ana")) == ["ana"]
+    assert found(Sought(analyst="")) == [None]
+    assert found(Sought(text="avg(")) == ["ben"]
+    assert found(Sought(table="VISITS"), most=2) == [None, "ben"]
+    assert found(Sought(table="other")) == []
+    assert found(Sought(since=today + timedelta(days=1))) == []
+    assert found(Sought(until=today - timedelta(days=1))) == []
+    assert found(Sought(since=today - timedelta(days=1), until=today + timedelta(days=1))) == [None, "ben", "ana"]
+    last = books.entries(house, OWNER)[0].position
+    assert found(Sought(before=last)) == ["ben", "ana"]
+    assert found(Sought(since=date(1, 1, 1), kind="account")) == []
+
+
+def test_a_record_leads_to_its_answer_and_says_its_price(house: House) -> None:
+    answer = kept(house, "ana", COUNT, "1/3")
+    (record,) = books.entries(house, ANA)
+    assert record.answered == answer.entry
+    assert record.tables == ("visits",)
+    assert books.price_words(house, record) == ["ε 0.33334"]
+
+
+def test_a_request_id_alone_is_no_release(house: House) -> None:
+    house.curator.ask(COUNT, "0.5", analyst="ana", request="mine")
+    assert len(books.entries(house, ANA)) == 1
+
+
+def test_the_ledger_is_verified_for_everybody_and_its_length_told_to_readers(house: House) -> None:
+    kept(house, "ben", COUNT, "0.5")
+    for visitor in EACH:
+        found = books.verify(house, visitor)
+        assert found.is_sound
+        assert found.problems == ()
+        assert (found.entries is not None) == (found.head is not None) == (visitor.role in READERS)
+
+
+def test_a_ledger_that_was_changed_is_found_out_and_analysts_are_told_no_details(house: House) -> None:
+    kept(house, "ben", COUNT, "0.5")
+    witness = house.settings.folder / "ledger.witness"
+    witness.write_bytes(witness.read_bytes() + b"99 " + b"00" * 32 + b"\n")
+    assert books.verify(house, AUDITOR).problems == ("record 99 is not the one the witness saw",)
+    found = books.verify(house, ANA)
+    assert not found.is_sound
+    assert "99" not in str(found)
+
+
+def test_a_certificate_is_found_by_its_place_checked_and_only_by_those_whose_it_is(house: House) -> None:
+    answer = kept(house, "ana", COUNT, "0.5")
+    assert answer.entry is not None
+    for visitor in (ANA, OWNER, AUDITOR):
+        paper = books.certificate(house, visitor, answer.entry)
+        assert paper.certificate == answer.certificate
+        assert paper.is_genuine
+        assert paper.is_in_ledger
+    refusals = []
+    for visitor, entry in ((BEN, answer.entry), (BEN, 10_000)):
+        with pytest.raises(NotFound) as refusal:
+            books.certificate(house, visitor, entry)
+        refusals.append(str(refusal.value).replace(str(entry), "?"))
+    assert refusals[0] == refusals[1]
+
+
+def test_a_certificate_that_was_changed_in_the_book_is_not_called_genuine(house: House) -> None:
+    answer = house.curator.ask(COUNT, "0.5", analyst="ana")
+    forged = Answer(**{**vars(answer), "certificate": answer.certificate | {"question": MEAN}})
+    with house.store.writing() as database:
+        insert = "INSERT INTO request (member, id, wish, made, state, entry, answer) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        database.execute(insert, ("ana", "1", "{}", 0.0, "answered", answer.entry, answer_to_arrow(forged)))
+    assert answer.entry is not None
+    assert not books.certificate(house, ANA, answer.entry).is_genuine
+
+
+def test_routes_say_what_operations_say(house: House, clients: Clients) -> None:
+    answer = kept(house, "ana", COUNT, "0.5")
+    (entry,) = clients.ana.get("/api/v1/ledger").json()
+    assert (entry["text"], entry["answer"], entry["prices"]) == (COUNT, answer.entry, ["ε 0.5"])
+    assert clients.ben.get("/api/v1/ledger").json() == []
+    assert len(clients.auditor.get("/api/v1/ledger", params={"kind": "question", "text": "count"}).json()) == 1
+    found = clients.auditor.get(f"/api/v1/ledger/{answer.entry}/certificate").json()
+    assert found["is_genuine"]
+    assert json.dumps(found["certificate"]) == json.dumps(answer.certificate)
+    assert clients.ben.get(f"/api/v1/ledger/{answer.entry}/certificate").status_code == 404
+    assert clients.ana.get("/api/v1/ledger/verification").json() == {
+        "is_sound": True,
+        "problems": [],
+        "entries": None,
+        "head": None,
+    }
+    assert clients.nobody.get("/api/v1/ledger").status_code == 401
+
+
+def test_bad_filters_are_refused_in_words(clients: Clients, hospital: Hospital) -> None:
+    for wrong in ({"since": "yesterday"}, {"most": "0"}, {"before": "-1"}, {"text": "x" * 2000}):
+        refused = clients.owner.get("/api/v1/ledger", params=wrong)
+        assert refused.status_code == 422
+        assert refused.json()["type"] == "urn:discreet:malformed"
+    assert clients.owner.get(f"/api/v1/ledger/{2**70}/certificate").status_code == 422
