@@ -90,6 +90,8 @@ class Explanation:
     """How the price is divided so that the errors together are least: what each share answers, and the share."""
     notes: tuple[str, ...]
     """What will be clamped, weighted or left out."""
+    epsilon: Fraction | None = None
+    """The ε that was named, or the least one for the wanted error."""
 
 
 @dataclass(frozen=True)
@@ -191,10 +193,19 @@ class Curator:
     # Asking.
 
     def explain(
-        self, sql: str, epsilon: Number, *, analyst: str | None = None, confidence: float = 0.95
+        self,
+        sql: str,
+        epsilon: Number | None = None,
+        *,
+        within: float | None = None,
+        confidence: float = 0.95,
+        analyst: str | None = None,
     ) -> Explanation:
-        """Price, shape and expected error of a question; reads no data and costs nothing."""
-        question = self._planner.question(sql, epsilon)
+        """Price, shape and expected error of a question, by its price or by its error; reads no data and is free."""
+        open_probability(confidence, "confidence")
+        planner = self._planner
+        named = planner.price(sql, epsilon, within, confidence)
+        question = planner.question(sql, named)
         check_analyst([question], self.catalog, analyst)
         is_known = all(plan.rule is None for plan in question.plans)
         groups = sum(len(plan.groups or [()]) for plan in question.plans) if is_known else None
@@ -202,7 +213,7 @@ class Curator:
         affordable = self.ledger.affords(prices_of(plans_of([question]), self.catalog, analyst, versions))
         errors = labelled(question, question.errors(confidence))
         notes = notes_of(question, confidence)
-        return Explanation(question.price, affordable, groups, errors, shares_of(question), notes)
+        return Explanation(question.price, affordable, groups, errors, shares_of(question), notes, named)
 
     def ask(
         self,

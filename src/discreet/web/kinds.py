@@ -1,0 +1,144 @@
+"""Kinds of problems: how a refusal is told over a network, and how the other side raises it again.
+
+The service writes what the client reads, so both look here. What an error says on one side it says on the other.
+
+>>> heard = fault_of(problem_of(InvalidValue("epsilon must be positive", -1, "0.1 to 5 is usual")))
+>>> type(heard).__name__, str(heard)
+('InvalidValue', 'epsilon must be positive, got -1; 0.1 to 5 is usual')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from discreet.errors import (
+    BudgetExceeded,
+    DiscreetError,
+    EngineFailure,
+    InvalidInput,
+    InvalidType,
+    InvalidValue,
+    LedgerError,
+    NoProvedPath,
+    NotAllowed,
+    NotFound,
+    NotSignedIn,
+    OutOfReach,
+    PolicyError,
+    Problem,
+    QueryRefused,
+    RequestConflict,
+    StoreError,
+    TooManyRequests,
+    Unreachable,
+)
+
+__all__ = ["KINDS", "MALFORMED", "fault_of", "problem_of"]
+
+_PREFIX = "urn:discreet:"
+MALFORMED = _PREFIX + "malformed"
+"""The type of a request that is not of the form that a route reads."""
+
+KINDS: dict[str, tuple[type[DiscreetError], HTTPStatus]] = {
+    "not-signed-in": (NotSignedIn, HTTPStatus.UNAUTHORIZED),
+    "not-allowed": (NotAllowed, HTTPStatus.FORBIDDEN),
+    "not-found": (NotFound, HTTPStatus.NOT_FOUND),
+    "too-many-requests": (TooManyRequests, HTTPStatus.TOO_MANY_REQUESTS),
+    "budget-exceeded": (BudgetExceeded, HTTPStatus.PAYMENT_REQUIRED),
+    "request-conflict": (RequestConflict, HTTPStatus.CONFLICT),
+    "query-refused": (QueryRefused, HTTPStatus.UNPROCESSABLE_ENTITY),
+    "no-proved-path": (NoProvedPath, HTTPStatus.UNPROCESSABLE_ENTITY),
+    "out-of-reach": (OutOfReach, HTTPStatus.UNPROCESSABLE_ENTITY),
+    "policy-error": (PolicyError, HTTPStatus.UNPROCESSABLE_ENTITY),
+    "invalid-value": (InvalidValue, HTTPStatus.UNPROCESSABLE_ENTITY),
+    "invalid-type": (InvalidType, HTTPStatus.UNPROCESSABLE_ENTITY),
+    "invalid-input": (InvalidInput, HTTPStatus.UNPROCESSABLE_ENTITY),
+    "engine-failure": (EngineFailure, HTTPStatus.INTERNAL_SERVER_ERROR),
+    "ledger-error": (LedgerError, HTTPStatus.SERVICE_UNAVAILABLE),
+    "store-error": (StoreError, HTTPStatus.SERVICE_UNAVAILABLE),
+}
+"""Per kind of problem, the error that it is in Python and its status; the first that fits is taken."""
+_OF_THE_HOST = (LedgerError, StoreError, EngineFailure)
+"""Where files lie and what a disk says about them is for the owner's log."""
+
+
+def problem_of(fault: DiscreetError) -> dict[str, Any]:
+    """What a problem says about a refusal: its kind and status, the rule, the value and the remedy, and where."""
+    for kind, (error, status) in KINDS.items():
+        if isinstance(fault, error):
+            return {"type": _PREFIX + kind, "status": status.value, "detail": _detail(fault), **_more(fault)}
+    return {"type": "about:blank", "status": 500, "detail": "The service failed; nothing more was spent."}
+
+
+def _detail(fault: DiscreetError) -> str:
+    return str(DiscreetError(fault.rule, None, fault.remedy)) if isinstance(fault, _OF_THE_HOST) else str(fault)
+
+
+def _more(fault: DiscreetError) -> dict[str, Any]:
+    if isinstance(fault, _OF_THE_HOST):
+        return {}
+    said: dict[str, Any] = {"rule": fault.rule, "remedy": fault.remedy}
+    if fault.value is not None:
+        said["value"] = str(DiscreetError("", fault.value)).removeprefix(", got ")
+    if isinstance(fault, QueryRefused):
+        said |= {"value": str(fault.value)} if fault.value is not None else {}  # all the words, to underline them
+        said |= {"line": fault.line, "column": fault.column} if fault.line is not None else {}
+    if isinstance(fault, PolicyError):
+        said["problems"] = [{"text": str(one), "line": one.line, "column": one.column} for one in fault.problems]
+    return said
+
+
+def fault_of(said: Mapping[str, Any]) -> DiscreetError:
+    """The error that a problem tells of; one of a kind that is not known here is known by its status."""
+    kind = said.get("type")
+    known = KINDS.get(kind.removeprefix(_PREFIX)) if isinstance(kind, str) else None
+    error = known[0] if known is not None else _by_status(said)
+    rule, remedy = _text(said, "rule"), _text(said, "remedy")
+    if not rule:
+        rule, remedy = _text(said, "detail") or "a service must say why it refuses", ""
+    return _made(error, rule, remedy, said)
+
+
+def _by_status(said: Mapping[str, Any]) -> type[DiscreetError]:
+    status = said.get("status")
+    for error, usual in KINDS.values():
+        if usual == status and usual not in (HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.INTERNAL_SERVER_ERROR):
+            return error
+    return InvalidValue if isinstance(status, int) and status < HTTPStatus.INTERNAL_SERVER_ERROR else Unreachable
+
+
+def _made(error: type[DiscreetError], rule: str, remedy: str, said: Mapping[str, Any]) -> DiscreetError:
+    if error is EngineFailure:
+        return EngineFailure()
+    value = _AsSaid(_text(said, "value")) if _text(said, "value") else None
+    if error is QueryRefused:
+        line, column = _place(said, "line"), _place(said, "column")
+        return QueryRefused(rule, _text(said, "value")[1:-1], remedy, line=line, column=column)
+    if error is PolicyError:
+        return PolicyError(_problems(said) or [Problem(rule, value, remedy)])
+    return error(rule, value, remedy)
+
+
+def _problems(said: Mapping[str, Any]) -> list[Problem]:
+    listed = said.get("problems")
+    found = [_text(one, "text") for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+    return [Problem(text) for text in found if text]
+
+
+class _AsSaid(str):
+    """A value in the words in which the other side showed it."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _text(said: Mapping[str, Any], name: str) -> str:
+    found = said.get(name)
+    return found if isinstance(found, str) else ""
+
+
+def _place(said: Mapping[str, Any], name: str) -> int | None:
+    found = said.get(name)
+    return found if isinstance(found, int) else None
