@@ -55,8 +55,8 @@ def is_in_ledger(certificate: Mapping[str, Any], ledger: Ledger) -> bool:
     stated = certificate.get("ledger")
     if not isinstance(stated, Mapping) or not isinstance(stated.get("position"), int):
         return False
-    entry = next(iter(ledger.entries(stated["position"])), None)
-    if entry is None or entry.position != stated["position"]:
+    entry = ledger.entry(stated["position"])
+    if entry is None:
         return False
     body = entry.body
     same_record = entry.hash.hex() == stated.get("head") and body.get("charge") == stated.get("charge")

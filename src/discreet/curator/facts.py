@@ -36,9 +36,10 @@ def facts_of(
     ledger: Ledger,
 ) -> dict[str, Any]:
     """Everything about an answer that its certificate states."""
-    if question.price is None:
-        raise AssertionError("a question about public tables has no certificate")
-    charge = next(ledger.entries(receipt.charge)).body
+    charged = ledger.entry(receipt.charge)
+    if question.price is None or charged is None:
+        raise AssertionError("a question about public tables has no certificate, and every other has its charge")
+    charge = charged.body
     return {
         "certificate": "discreet 1",
         "answered_by": f"discreet {__version__}",

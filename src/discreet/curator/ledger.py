@@ -10,76 +10,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import apsw
 
 from discreet.curator.allowance import DELTA_UNITS, Allowance, Measure, Price
 from discreet.curator.chain import GENESIS, canonical, link
+from discreet.curator.ledger_file import VERSION, LedgerFile, explained
 from discreet.curator.spending import largest
 from discreet.curator.witness import Witness
 from discreet.errors import BudgetExceeded, InvalidValue, LedgerError, RequestConflict
 
-__all__ = ["Account", "Entry", "Ledger", "Receipt"]
+__all__ = ["Account", "Entry", "Ledger", "Receipt", "publication_id"]
 
-_VERSION = 1
-_PATIENCE_SECONDS = 60.0
-_STEP_SECONDS = 0.001
 _ACCOUNTS = "SELECT name, measure, cap, delta_cap, spent, delta_spent, places FROM account"
-_SCHEMA = """
-CREATE TABLE account (
-    name TEXT PRIMARY KEY,
-    measure TEXT NOT NULL CHECK (measure IN ('pure', 'concentrated')),
-    places INTEGER NOT NULL CHECK (places IN (1, 2)),
-    cap INTEGER NOT NULL CHECK (cap >= 0),
-    delta_cap INTEGER NOT NULL CHECK (delta_cap >= 0),
-    spent INTEGER NOT NULL DEFAULT 0 CHECK (spent >= 0),
-    delta_spent INTEGER NOT NULL DEFAULT 0 CHECK (delta_spent >= 0),
-    CHECK (spent <= cap),
-    CHECK (delta_spent <= delta_cap)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE portion (
-    account TEXT NOT NULL REFERENCES account (name),
-    part TEXT NOT NULL,
-    key TEXT NOT NULL,
-    spent INTEGER NOT NULL CHECK (spent >= 0),
-    PRIMARY KEY (account, part, key)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE entry (
-    position INTEGER PRIMARY KEY CHECK (position >= 1),
-    body BLOB NOT NULL,
-    hash BLOB NOT NULL UNIQUE
-) STRICT;
-CREATE TABLE request (
-    id TEXT PRIMARY KEY,
-    body_hash BLOB NOT NULL,
-    charge INTEGER NOT NULL UNIQUE REFERENCES entry (position),
-    answer INTEGER UNIQUE REFERENCES entry (position),
-    bytes BLOB
-) STRICT, WITHOUT ROWID;
-CREATE TRIGGER entries_stay BEFORE UPDATE ON entry BEGIN SELECT RAISE(ABORT, 'entries are never changed'); END;
-CREATE TRIGGER entries_remain BEFORE DELETE ON entry BEGIN SELECT RAISE(ABORT, 'entries are never deleted'); END;
-CREATE TRIGGER requests_remain BEFORE DELETE ON request BEGIN SELECT RAISE(ABORT, 'requests are never deleted'); END;
-CREATE TRIGGER answers_stay BEFORE UPDATE ON request WHEN OLD.answer IS NOT NULL
-    BEGIN SELECT RAISE(ABORT, 'an answer is given once'); END;
-CREATE TRIGGER accounts_remain BEFORE DELETE ON account BEGIN SELECT RAISE(ABORT, 'accounts are never deleted'); END;
-CREATE TRIGGER nothing_is_refunded BEFORE UPDATE ON account
-    WHEN NEW.spent < OLD.spent OR NEW.delta_spent < OLD.delta_spent
-        OR NEW.name <> OLD.name OR NEW.measure <> OLD.measure OR NEW.places <> OLD.places
-    BEGIN SELECT RAISE(ABORT, 'nothing is refunded'); END;
-CREATE TRIGGER portions_remain BEFORE DELETE ON portion BEGIN SELECT RAISE(ABORT, 'portions are never deleted'); END;
-CREATE TRIGGER portions_grow BEFORE UPDATE ON portion
-    WHEN NEW.spent < OLD.spent OR NEW.account <> OLD.account OR NEW.part <> OLD.part OR NEW.key <> OLD.key
-    BEGIN SELECT RAISE(ABORT, 'nothing is refunded'); END;
-"""
+_RECORDS = "SELECT position, body, hash FROM entry"
+_FIRST_PAGE, _LARGEST_PAGE = 16, 4096
+"""How many records are read at a time: nobody holds the file while looking at what was read."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +76,7 @@ class Receipt:
 
 
 class Ledger:
-    """A ledger in a folder: ``ledger.db`` and its witness ``ledger.witness``."""
+    """A ledger in a folder: ``ledger.db`` and its witness ``ledger.witness``. Threads may share one."""
 
     def __init__(self, folder: Path) -> None:
         """Open the ledger in ``folder``; `Ledger.create` starts one."""
@@ -134,8 +85,7 @@ class Ledger:
         if not self.path.exists():
             remedy = "put it back, or start one with Ledger.create"
             raise LedgerError("there must be a ledger in the folder", str(folder), remedy)
-        self.database = _connect(self.path)
-        self._writer = Lock()  # one transaction at a time on one connection, whatever the threads do
+        self.file = LedgerFile(self.path)
 
     @classmethod
     def create(cls, folder: Path) -> Ledger:
@@ -143,24 +93,23 @@ class Ledger:
         path, witness = folder / "ledger.db", Witness(folder / "ledger.witness")
         if path.exists() or witness.path.exists():
             raise LedgerError("the folder must not hold a ledger yet", str(folder))
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        LedgerFile.create(path)
         witness.create()
-        with _explained():
-            connection = _connect(path)
-            with connection:
-                connection.execute(_SCHEMA)
-                connection.execute(f"PRAGMA user_version = {_VERSION}")
-            connection.close()
         ledger = cls(folder)
-        with ledger._writing():
-            position, head = ledger._append({"kind": "start", "version": _VERSION})
-        with _explained():
+        with ledger.file.writing() as database:
+            position, head = _append(database, {"kind": "start", "version": VERSION})
+        with explained():
             witness.attest(position, head)
         return ledger
 
+    @property
+    def database(self) -> apsw.Connection:
+        """The connection that writes."""
+        return self.file.writer
+
     def close(self) -> None:
         """Let go of the file."""
-        self.database.close()
+        self.file.close()
 
     # The owner's part.
 
@@ -168,169 +117,181 @@ class Ledger:
         """Add an account; its name is taken for good. ``places`` is 2 where neighbours replace one unit by another."""
         record: dict[str, Any] = {"kind": "account", "name": name, "measure": allowance.measure.value}
         record |= {"cap": allowance.cap, "delta_cap": allowance.delta_cap, "places": places}
-        with self._writing():
-            known = self._row("SELECT 1 FROM account WHERE name = ?", name)
-            if known:
+        with self.file.writing() as database:
+            if _row(database, "SELECT 1 FROM account WHERE name = ?", name):
                 raise InvalidValue("an account's name must be new", name)
             values = (name, allowance.measure.value, allowance.cap, allowance.delta_cap, places)
             insert = "INSERT INTO account (name, measure, cap, delta_cap, places) VALUES (?, ?, ?, ?, ?)"
-            self.database.execute(insert, values)
-            self._append(record)
+            database.execute(insert, values)
+            _append(database, record)
+
+    def change_cap(self, name: str, allowance: Allowance, by: str | None = None) -> None:
+        """Give an analyst's account another cap, not below what was spent; a table's budget is granted for good."""
+        with self.file.writing() as database:
+            account = _found(database, name)
+            _check_new_cap(account, allowance)
+            if account.allowance == allowance:
+                return
+            values = (allowance.cap, allowance.delta_cap, name)
+            database.execute("UPDATE account SET cap = ?, delta_cap = ? WHERE name = ?", values)
+            record = {"kind": "cap", "name": name, "cap": allowance.cap, "delta_cap": allowance.delta_cap, "by": by}
+            position, head = _append(database, record)
+        with explained():
+            self.witness.attest(position, head)
+
+    def record_analyst(self, table: str, analyst: str, *, may_ask: bool, by: str | None = None) -> None:
+        """Write down that somebody may ask about a table from now on, or may not any more."""
+        record = {"kind": "analyst", "table": table, "analyst": analyst, "may_ask": may_ask, "by": by}
+        with self.file.writing() as database:
+            position, head = _append(database, record)
+        with explained():
+            self.witness.attest(position, head)
+
+    def publish(self, name: str, sha256: str, approved_by: str, statement: Mapping[str, Any]) -> Entry:
+        """Write down what was published without differential privacy; the same bytes under the same name once."""
+        request = publication_id(name, sha256)
+        digest = hashlib.sha256(request.encode()).digest()
+        record: dict[str, Any] = {
+            "kind": "publication",
+            "request": request,
+            "body": digest.hex(),
+            "name": name,
+            "sha256": sha256,
+        }
+        record |= {"loss": "infinite", "approved_by": approved_by, "statement": dict(statement)}
+        with self.file.writing() as database:
+            known = _known(database, request, digest)
+            position = _append(database, record)[0] if known is None else known.charge
+            if known is None:
+                _remember(database, request, digest, position)
+        entry = self.entry(position)
+        assert entry is not None  # noqa: S101  it was appended above, by us or before us
+        with explained():
+            self.witness.attest(entry.position, entry.hash)
+        return entry
+
+    def publications(self) -> list[Entry]:
+        """What was published without differential privacy, from the first on."""
+        start, end = "publication:", "publication;"  # the character after the colon
+        query = f"{_RECORDS} JOIN request ON position = charge WHERE id > ? AND id < ? ORDER BY position"
+        with self.file.reading() as database:
+            return [_entry(row) for row in database.execute(query, (start, end))]
 
     def accounts(self) -> dict[str, Account]:
         """Every account by name."""
-        rows = self.database.execute(_ACCOUNTS)
-        return {row[0]: _account(row) for row in rows}
+        with self.file.reading() as database:
+            return {row[0]: _account(row) for row in database.execute(_ACCOUNTS)}
 
     def affords(self, prices: Mapping[str, Price]) -> bool:
-        """Whether a charge would fit now; it may not any more when it comes."""
-        accounts = self.accounts()
-        return all(self._fits(accounts[name], price) for name, price in prices.items())
+        """Whether a charge would fit now; it may not any more when it comes. What has no account cannot be paid."""
+        with self.file.reading() as database:
+            accounts = self.accounts()
+            return all(name in accounts and _fits(database, accounts[name], price) for name, price in prices.items())
 
     # The asker's part.
 
     def charge(self, request: str, body: bytes, prices: Mapping[str, Price], note: Mapping[str, Any]) -> Receipt:
         """Charge all accounts or none, durably; a request that was charged before is not charged again."""
         digest = hashlib.sha256(body).digest()
-        with self._writing():
-            known = self._known(request, digest)
+        with self.file.writing() as database:
+            known = _known(database, request, digest)
             if known is not None:
                 return known
             for name, price in sorted(prices.items()):
-                self._take(name, price)
+                _take(database, name, price)
             units = {name: [price.loss, price.delta] for name, price in prices.items()}
             record = {"kind": "charge", "request": request, "body": digest.hex(), "prices": units, "note": dict(note)}
             apart = {
                 name: [list(p) for p in sorted(price.portions)] for name, price in prices.items() if price.portions
             }
             record |= {"portions": apart} if apart else {}
-            position, _ = self._append(record)
-            self.database.execute(
-                "INSERT INTO request (id, body_hash, charge) VALUES (?, ?, ?)", (request, digest, position)
-            )
+            position, _ = _append(database, record)
+            _remember(database, request, digest, position)
         return Receipt(request, position)
 
     def settle(self, request: str, answer: bytes) -> Receipt:
         """Store the answer to a charged request and return what is stored: the first answer stored is the only one."""
-        with self._writing():
-            row = self._row("SELECT charge, answer FROM request WHERE id = ?", request)
+        with self.file.writing() as database:
+            row = _row(database, "SELECT charge, answer FROM request WHERE id = ?", request)
             if row is None:
                 raise InvalidValue("a request must be charged before it is answered", request)
             if row[1] is None:
                 record = {"kind": "answer", "request": request, "charge": row[0]}
-                position, _ = self._append(record | {"answer": hashlib.sha256(answer).hexdigest()})
+                position, _ = _append(database, record | {"answer": hashlib.sha256(answer).hexdigest()})
                 values = (position, answer, request)
-                self.database.execute("UPDATE request SET answer = ?, bytes = ? WHERE id = ?", values)
-        receipt = self._receipt(request)
+                database.execute("UPDATE request SET answer = ?, bytes = ? WHERE id = ?", values)
+            receipt = _receipt(database, request)
         assert receipt.position is not None  # noqa: S101  it was stored above, by us or before us
-        with _explained():
+        with explained():
             self.witness.attest(receipt.position, receipt.head)
         return receipt
 
     def look_up(self, request: str, body: bytes) -> Receipt | None:
         """What is known about a request with this body; another body under the same id is refused."""
-        with _explained():
-            return self._known(request, hashlib.sha256(body).digest())
+        with self.file.reading() as database:
+            return _known(database, request, hashlib.sha256(body).digest())
 
     # The auditor's part.
 
+    def entry(self, position: int) -> Entry | None:
+        """The record at a position; None where there is none."""
+        with self.file.reading() as database:
+            row = _row(database, f"{_RECORDS} WHERE position = ?", position)
+        return None if row is None else _entry(row)
+
     def entries(self, start: int = 1) -> Iterator[Entry]:
         """The records from position ``start`` on."""
-        rows = self.database.execute(
-            "SELECT position, body, hash FROM entry WHERE position >= ? ORDER BY position", (start,)
-        )
-        for position, body, digest in rows:
-            yield Entry(position, json.loads(body), digest)
+        size = _FIRST_PAGE
+        while True:
+            with self.file.reading() as database:
+                rows = database.execute(f"{_RECORDS} WHERE position >= ? ORDER BY position LIMIT {size}", (start,))
+                page: list[Any] = rows.fetchall()
+            for row in page:
+                yield _entry(row)
+            if len(page) < size:
+                return
+            start, size = page[-1][0] + 1, min(8 * size, _LARGEST_PAGE)
 
     def head(self) -> tuple[int, bytes]:
         """Position and hash of the last record."""
-        row = self._row("SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1")
-        return (row[0], row[1]) if row else (0, GENESIS)
+        with self.file.reading() as database:
+            return _head(database)
 
-    # How it is kept.
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """One writer at a time, and durable when the block ends; any failure leaves everything as it was."""
-        with self._writer, _explained():
-            self.database.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self.database.execute("COMMIT")
-            except BaseException:
-                if self.database.in_transaction:
-                    self.database.execute("ROLLBACK")
-                raise
+def publication_id(name: str, sha256: str) -> str:
+    """What the ledger calls a publication, so that it is recorded once."""
+    return f"publication:{sha256}:{name}"
 
-    def _append(self, record: dict[str, Any]) -> tuple[int, bytes]:
-        position, previous = self.head()
-        body = canonical(record | {"time": datetime.now(UTC).isoformat(timespec="seconds")})
-        digest = link(previous, body)
-        values = (position + 1, body, digest)
-        self.database.execute("INSERT INTO entry (position, body, hash) VALUES (?, ?, ?)", values)
-        return position + 1, digest
 
-    def _take(self, name: str, price: Price) -> None:
-        row = self._row(f"{_ACCOUNTS} WHERE name = ?", name)
-        if row is None:
-            raise InvalidValue("a charge must name an existing account", name)
-        account = _account(row)
-        increase = self._increase(account, price)
-        if increase > account.left:
-            wanted, left = account.allowance.loss(increase), account.allowance.loss(account.left)
-            raise BudgetExceeded(f"the price must fit what is left for {name}, {left!r}", wanted, "nothing was spent")
-        if account.delta_spent + price.delta > account.allowance.delta_cap:
-            left_for_keys = (account.allowance.delta_cap - account.delta_spent) / DELTA_UNITS
-            rule = f"the δ for keys that nobody listed must fit what is left of it for {name}, {left_for_keys:g}"
-            raise BudgetExceeded(rule, f"{price.delta / DELTA_UNITS:g}", "list the keys; nothing was spent")
-        self.database.execute(
-            "UPDATE account SET spent = spent + ?, delta_spent = delta_spent + ? WHERE name = ?",
-            (increase, price.delta, name),
-        )
-        for part, key, loss in price.portions:
-            self.database.execute(
-                "INSERT INTO portion (account, part, key, spent) VALUES (?, ?, ?, ?)"
-                " ON CONFLICT (account, part, key) DO UPDATE SET spent = spent + excluded.spent",
-                (name, part, key, loss),
-            )
+# How it is kept: these work on the connection of whoever reads or writes ---------------------------------------------
 
-    def _fits(self, account: Account, price: Price) -> bool:
-        delta = account.delta_spent + price.delta
-        return self._increase(account, price) <= account.left and delta <= account.allowance.delta_cap
 
-    def _increase(self, account: Account, price: Price) -> int:
-        """What a price adds for the worst-off unit."""
-        increase = price.loss
-        for part in sorted({portion.part for portion in price.portions}):
-            rows = self.database.execute(
-                "SELECT key, spent FROM portion WHERE account = ? AND part = ?", (account.name, part)
-            )
-            spent: dict[str, int] = dict(rows)
-            before = largest(spent.values(), account.places)
-            for portion in price.portions:
-                if portion.part == part:
-                    spent[portion.key] = spent.get(portion.key, 0) + portion.loss
-            increase += largest(spent.values(), account.places) - before
-        return increase
+def _row(database: apsw.Connection, query: str, *values: Any) -> tuple[Any, ...] | None:
+    found: tuple[Any, ...] | None = database.execute(query, values).fetchone()
+    return found
 
-    def _known(self, request: str, digest: bytes) -> Receipt | None:
-        row = self._row("SELECT body_hash FROM request WHERE id = ?", request)
-        if row is None:
-            return None
-        if row[0] != digest:
-            raise RequestConflict("a request id must stand for one question", request, "use a new id")
-        return self._receipt(request)
 
-    def _receipt(self, request: str) -> Receipt:
-        row = self._row(
-            "SELECT charge, answer, bytes, hash FROM request LEFT JOIN entry ON position = answer WHERE id = ?", request
-        )
-        assert row is not None  # noqa: S101  callers checked
-        return Receipt(request, row[0], row[2], row[1], row[3] or b"")
+def _head(database: apsw.Connection) -> tuple[int, bytes]:
+    row = _row(database, "SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1")
+    return (row[0], row[1]) if row else (0, GENESIS)
 
-    def _row(self, query: str, *values: Any) -> tuple[Any, ...] | None:
-        found: tuple[Any, ...] | None = self.database.execute(query, values).fetchone()
-        return found
+
+def _append(database: apsw.Connection, record: dict[str, Any]) -> tuple[int, bytes]:
+    position, previous = _head(database)
+    body = canonical(record | {"time": datetime.now(UTC).isoformat(timespec="seconds")})
+    digest = link(previous, body)
+    values = (position + 1, body, digest)
+    database.execute("INSERT INTO entry (position, body, hash) VALUES (?, ?, ?)", values)
+    return position + 1, digest
+
+
+def _remember(database: apsw.Connection, request: str, digest: bytes, position: int) -> None:
+    database.execute("INSERT INTO request (id, body_hash, charge) VALUES (?, ?, ?)", (request, digest, position))
+
+
+def _entry(row: tuple[Any, ...]) -> Entry:
+    position, body, digest = row
+    return Entry(position, json.loads(body), digest)
 
 
 def _account(row: tuple[Any, ...]) -> Account:
@@ -338,49 +299,80 @@ def _account(row: tuple[Any, ...]) -> Account:
     return Account(name, Allowance(Measure(measure), cap, delta_cap), spent, delta_spent, places)
 
 
-def _connect(path: Path) -> apsw.Connection:
-    with _explained():
-        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-        connection.set_busy_handler(_Patience(_PATIENCE_SECONDS))
-        wanted = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "trusted_schema": 0}
-        for name, value in wanted.items():
-            connection.pragma(name, value)
-            if connection.pragma(name) != value:
-                raise LedgerError(f"the ledger needs {name} = {value}", connection.pragma(name))
-        return connection
+def _found(database: apsw.Connection, name: str) -> Account:
+    row = _row(database, f"{_ACCOUNTS} WHERE name = ?", name)
+    if row is None:
+        raise InvalidValue("a charge must name an existing account", name)
+    return _account(row)
 
 
-class _Patience:
-    """Waits for other writers in short steps, up to a limit.
-
-    SQLite's own steps grow to a tenth of a second, and whoever has written last starts again before anybody wakes up:
-    with many writers some are never served.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._end = 0.0
-
-    def __call__(self, times: int) -> bool:
-        """Whether to try again, after having waited ``times`` times."""
-        if times == 0:
-            self._end = time.monotonic() + self._seconds
-        time.sleep(_STEP_SECONDS)
-        return time.monotonic() < self._end
+def _check_new_cap(account: Account, allowance: Allowance) -> None:
+    if "/" not in account.name:  # a slash stands between table and analyst alone
+        raise InvalidValue("a table's budget stays as it was granted", account.name, "change the caps of analysts")
+    if allowance.measure is not account.allowance.measure:
+        kind = account.allowance.measure.value
+        raise InvalidValue(f"the cap of {account.name} must stay {kind}", allowance.measure.value)
+    if allowance.cap < account.spent or allowance.delta_cap < account.delta_spent:
+        spent = account.allowance.loss(account.spent)
+        rule = f"the cap of {account.name} must not be below what was spent, {spent!r}"
+        raise InvalidValue(rule, repr(allowance.loss(allowance.cap)), "nothing is refunded; or let them ask no more")
 
 
-@contextmanager
-def _explained() -> Iterator[None]:
-    """Turn faults of the disk or the database into one error that says nothing was released."""
-    try:
-        yield
-    except (apsw.Error, OSError) as fault:
-        remedy = "nothing was released; check the disk and the file, then ask again with the same request id"
-        raise LedgerError("the ledger must be writable and sound", _told(fault), remedy) from fault
+def _take(database: apsw.Connection, name: str, price: Price) -> None:
+    account = _found(database, name)
+    increase = _increase(database, account, price)
+    if increase > account.left:
+        wanted, left = account.allowance.loss(increase), account.allowance.loss(account.left)
+        raise BudgetExceeded(f"the price must fit what is left for {name}, {left!r}", wanted, "nothing was spent")
+    if account.delta_spent + price.delta > account.allowance.delta_cap:
+        left_for_keys = (account.allowance.delta_cap - account.delta_spent) / DELTA_UNITS
+        rule = f"the δ for keys that nobody listed must fit what is left of it for {name}, {left_for_keys:g}"
+        raise BudgetExceeded(rule, f"{price.delta / DELTA_UNITS:g}", "list the keys; nothing was spent")
+    database.execute(
+        "UPDATE account SET spent = spent + ?, delta_spent = delta_spent + ? WHERE name = ?",
+        (increase, price.delta, name),
+    )
+    for part, key, loss in price.portions:
+        database.execute(
+            "INSERT INTO portion (account, part, key, spent) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT (account, part, key) DO UPDATE SET spent = spent + excluded.spent",
+            (name, part, key, loss),
+        )
 
 
-def _told(fault: Exception) -> str:
-    """What happened, in words that help whoever keeps the disk."""
-    known = {"FullError": "a full disk", "BusyError": "a process that holds it", "CorruptError": "a damaged file"}
-    known |= {"ReadOnlyError": "a read-only file", "CantOpenError": "a file that cannot be opened or written"}
-    return f"<{known.get(type(fault).__name__, type(fault).__name__)}>"
+def _fits(database: apsw.Connection, account: Account, price: Price) -> bool:
+    delta = account.delta_spent + price.delta
+    return _increase(database, account, price) <= account.left and delta <= account.allowance.delta_cap
+
+
+def _increase(database: apsw.Connection, account: Account, price: Price) -> int:
+    """What a price adds for the worst-off unit."""
+    increase = price.loss
+    for part in sorted({portion.part for portion in price.portions}):
+        rows = database.execute("SELECT key, spent FROM portion WHERE account = ? AND part = ?", (account.name, part))
+        spent: dict[str, int] = dict(rows)
+        before = largest(spent.values(), account.places)
+        for portion in price.portions:
+            if portion.part == part:
+                spent[portion.key] = spent.get(portion.key, 0) + portion.loss
+        increase += largest(spent.values(), account.places) - before
+    return increase
+
+
+def _known(database: apsw.Connection, request: str, digest: bytes) -> Receipt | None:
+    row = _row(database, "SELECT body_hash FROM request WHERE id = ?", request)
+    if row is None:
+        return None
+    if row[0] != digest:
+        raise RequestConflict("a request id must stand for one question", request, "use a new id")
+    return _receipt(database, request)
+
+
+def _receipt(database: apsw.Connection, request: str) -> Receipt:
+    row = _row(
+        database,
+        "SELECT charge, answer, bytes, hash FROM request LEFT JOIN entry ON position = answer WHERE id = ?",
+        request,
+    )
+    assert row is not None  # noqa: S101  callers checked
+    return Receipt(request, row[0], row[2], row[1], row[3] or b"")

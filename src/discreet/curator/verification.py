@@ -16,7 +16,7 @@ from typing import Any
 import apsw
 
 from discreet.curator.chain import GENESIS, link
-from discreet.curator.ledger import Ledger
+from discreet.curator.ledger import Ledger, publication_id
 from discreet.curator.spending import total
 from discreet.errors import DiscreetError
 
@@ -58,16 +58,16 @@ def verify(folder: Path) -> Verification:
 
 def _check(ledger: Ledger, result: Verification) -> None:
     attested = ledger.witness.attested()  # before the records, which by then hold whatever was attested
-    with ledger.database:  # one moment of the ledger, whoever writes meanwhile
-        _check_moment(ledger, attested, result)
+    with ledger.file.reading() as database:  # one moment of the ledger, whoever writes meanwhile
+        _check_moment(ledger, database, attested, result)
 
 
-def _check_moment(ledger: Ledger, attested: dict[int, bytes], result: Verification) -> None:
-    if ledger.database.pragma("integrity_check") != "ok":
+def _check_moment(ledger: Ledger, database: apsw.Connection, attested: dict[int, bytes], result: Verification) -> None:
+    if database.pragma("integrity_check") != "ok":
         result.problems.append("the database file is damaged")
     replay = _Replay()
     hashes = {0: GENESIS}
-    for position, body, digest in ledger.database.execute("SELECT position, body, hash FROM entry ORDER BY position"):
+    for position, body, digest in database.execute("SELECT position, body, hash FROM entry ORDER BY position"):
         if position != result.entries + 1:
             result.problems.append(f"record {result.entries + 1} is missing")
         if link(result.head, bytes(body)) != digest:
@@ -75,7 +75,7 @@ def _check_moment(ledger: Ledger, attested: dict[int, bytes], result: Verificati
         result.entries, result.head = position, digest
         hashes[position] = digest
         replay.apply(position, json.loads(body))
-    result.problems += replay.differences(ledger)
+    result.problems += [*replay.problems, *replay.differences(ledger, database)]
     result.problems += _rolled_back(attested, hashes)
 
 
@@ -92,38 +92,74 @@ class _Replay:
         self._accounts: dict[str, list[int]] = {}
         self._apart: dict[str, dict[str, dict[str, int]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(int)))
         self._requests: dict[str, dict[str, Any]] = defaultdict(dict)
+        self.problems: list[str] = []
+        self._kinds = {"start": self._nothing, "account": self._account, "cap": self._cap, "analyst": self._nothing}
+        self._kinds |= {"charge": self._charge, "answer": self._answer, "publication": self._publication}
 
     def apply(self, position: int, record: dict[str, Any]) -> None:
-        kind = record["kind"]
-        if kind == "account":
-            self._measures[record["name"]] = record["measure"]
-            self._accounts[record["name"]] = [record["cap"], record["delta_cap"], record["places"], 0, 0]
-        elif kind == "charge":
-            for name, (loss, delta) in record["prices"].items():
-                self._accounts[name][3] += loss
-                self._accounts[name][4] += delta
-            for name, portions in record.get("portions", {}).items():
-                for part, key, loss in portions:
-                    self._apart[name][part][key] += loss
-            self._requests[record["request"]] |= {"charge": position, "body": record["body"]}
-        elif kind == "answer":
-            self._requests[record["request"]] |= {"answer": position, "digest": record["answer"]}
+        read = self._kinds.get(record["kind"])
+        if read is None:
+            self.problems.append(f"record {position} is of a kind that this version does not know")
+        else:
+            read(position, record)
 
-    def differences(self, ledger: Ledger) -> list[str]:
-        return [*self._account_differences(ledger), *self._request_differences(ledger)]
+    def _nothing(self, position: int, record: dict[str, Any]) -> None:
+        """Records that are there to be read, and move nothing."""
 
-    def _account_differences(self, ledger: Ledger) -> list[str]:
+    def _account(self, position: int, record: dict[str, Any]) -> None:
+        self._measures[record["name"]] = record["measure"]
+        self._accounts[record["name"]] = [record["cap"], record["delta_cap"], record["places"], 0, 0]
+
+    def _cap(self, position: int, record: dict[str, Any]) -> None:
+        name = record["name"]
+        account = self._accounts[name]
+        account[0], account[1] = record["cap"], record["delta_cap"]
+        is_spent = self._spent(name) > account[0] or account[4] > account[1]
+        if is_spent or "/" not in name:
+            self.problems.append(f"record {position} changes a cap that it must not")
+
+    def _charge(self, position: int, record: dict[str, Any]) -> None:
+        for name, (loss, delta) in record["prices"].items():
+            self._accounts[name][3] += loss
+            self._accounts[name][4] += delta
+        for name, portions in record.get("portions", {}).items():
+            for part, key, loss in portions:
+                self._apart[name][part][key] += loss
+        self._requests[record["request"]] |= {"charge": position, "body": record["body"]}
+
+    def _answer(self, position: int, record: dict[str, Any]) -> None:
+        self._requests[record["request"]] |= {"answer": position, "digest": record["answer"]}
+
+    def _publication(self, position: int, record: dict[str, Any]) -> None:
+        is_one = record["request"] == publication_id(record["name"], record["sha256"])
+        if (
+            record["loss"] != "infinite"
+            or not record["approved_by"]
+            or not is_one
+            or record["request"] in self._requests
+        ):
+            self.problems.append(f"record {position} is not a publication as they are recorded")
+        self._requests[record["request"]] |= {"charge": position, "body": record["body"]}
+
+    def _spent(self, name: str) -> int:
+        _, _, places, common, _ = self._accounts[name]
+        return total(common, self._apart[name], places)
+
+    def differences(self, ledger: Ledger, database: apsw.Connection) -> list[str]:
+        return [*self._account_differences(ledger, database), *self._request_differences(database)]
+
+    def _account_differences(self, ledger: Ledger, database: apsw.Connection) -> list[str]:
         stored = {
             name: [a.allowance.measure.value, a.allowance.cap, a.allowance.delta_cap, a.places, a.spent, a.delta_spent]
             for name, a in ledger.accounts().items()
         }
         replayed = {
-            name: [self._measures[name], cap, delta_cap, places, total(common, self._apart[name], places), delta]
-            for name, (cap, delta_cap, places, common, delta) in self._accounts.items()
+            name: [self._measures[name], cap, delta_cap, places, self._spent(name), delta]
+            for name, (cap, delta_cap, places, _, delta) in self._accounts.items()
         }
         names = stored.keys() | replayed.keys()
         found = [f"account {n} is not what the records say" for n in sorted(names) if stored.get(n) != replayed.get(n)]
-        rows = ledger.database.execute("SELECT account, part, key, spent FROM portion")
+        rows = database.execute("SELECT account, part, key, spent FROM portion")
         apart = {
             (n, part, key): loss
             for n, parts in self._apart.items()
@@ -134,8 +170,8 @@ class _Replay:
             found.append("the portions are not what the records say")
         return found
 
-    def _request_differences(self, ledger: Ledger) -> list[str]:
-        rows = ledger.database.execute("SELECT id, hex(body_hash), charge, answer, bytes FROM request")
+    def _request_differences(self, database: apsw.Connection) -> list[str]:
+        rows = database.execute("SELECT id, hex(body_hash), charge, answer, bytes FROM request")
         found, seen = [], set()
         for request, body, charge, answer, data in rows:
             seen.add(request)
