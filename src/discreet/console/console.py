@@ -2,71 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import FastAPI, Form, Request
+from fastapi import FastAPI, Request
 from fastapi.responses import RedirectResponse, Response
+from nicegui import app as pages
 from nicegui import ui
 
+from discreet.console.door import Door
 from discreet.console.frame import framed
-from discreet.console.look import apply_look
 from discreet.console.room import ROOMS, Room
 from discreet.console.sessions import COOKIE, Sessions
+from discreet.console.signing import signing, to_sign_in
 from discreet.console.visit import Visit
-from discreet.errors import NotSignedIn
 from discreet.service.house import House
 
 __all__ = ["add_console"]
+
+_PATIENCE = 30.0
+"""Seconds for which a page waits for a browser that lost its connection."""
 
 
 def add_console(app: FastAPI, house: House) -> None:
     """Add the pages of the console to the application of a house."""
     sessions = Sessions(house)
-    _signing(app, house, sessions)
+    app.include_router(signing(sessions))
     for room in ROOMS:
         _page(room, house, sessions)
-    ui.run_with(app, title="Discreet", favicon="🎭", show_welcome_message=False)
-
-
-def _signing(app: FastAPI, house: House, sessions: Sessions) -> None:
-    @ui.page("/sign-in", title="Discreet: sign in")
-    def sign_in(failed: str = "") -> None:
-        apply_look()
-        with ui.card().classes("mx-auto mt-16 w-96 max-w-full"):
-            ui.label("Discreet").classes("text-h5")
-            with ui.element("form").props('method="post" action="/sign-in"').classes("w-full"):
-                ui.html('<label>Token<input name="token" type="password" autofocus required></label>', sanitize=False)
-                ui.button("Sign in").props('type="submit"')
-            if failed:
-                ui.label("This token is not valid.").props('role="alert"')
-
-    @app.post("/sign-in", include_in_schema=False)
-    def signed_in(token: Annotated[str, Form()]) -> Response:
-        try:
-            session = sessions.start(token.strip())
-        except NotSignedIn:
-            return RedirectResponse("/sign-in?failed=1", 303)
-        answer = RedirectResponse("/", 303)
-        secure = house.settings.certificate_file is not None
-        answer.set_cookie(COOKIE, session, httponly=True, samesite="strict", secure=secure)
-        return answer
-
-    @app.post("/sign-out", include_in_schema=False)
-    def signed_out(request: Request) -> Response:
-        sessions.end(request.cookies.get(COOKIE))
-        answer = RedirectResponse("/sign-in", 303)
-        answer.delete_cookie(COOKIE)
-        return answer
+    pages.config.socket_io_js_transports = ["websocket"]  # what the door can check word by word
+    app.add_middleware(Door, sessions=sessions)
+    ui.run_with(
+        app, title="Discreet", favicon="🎭", language="en-US", reconnect_timeout=_PATIENCE, show_welcome_message=False
+    )
 
 
 def _page(room: Room, house: House, sessions: Sessions) -> None:
     async def page(request: Request) -> Response | None:
-        visitor = sessions.visitor(request.cookies.get(COOKIE))
+        session = request.cookies.get(COOKIE)
+        visitor = sessions.visitor(session)
         if visitor is None:
-            return RedirectResponse("/sign-in")
+            return to_sign_in("ended" if session else "", room.path)
         if visitor.role not in room.roles:
             return RedirectResponse(next(one.path for one in ROOMS if visitor.role in one.roles))
+        client = ui.context.client
+        sessions.draw(session, client.id)
+        client.on_delete(lambda: sessions.drop(session, client.id))
         await framed(room, Visit(house, visitor))
         return None
 
-    ui.page(room.path, title=f"Discreet: {room.title}")(page)
+    ui.page(room.path, title=f"{room.title} · Discreet")(page)

@@ -1,32 +1,98 @@
-"""The frame around every page: name, navigation, light and dark, sign out."""
+"""The frame around every page: name, navigation by role, light and dark, sign out, and words for whatever fails."""
 
 from __future__ import annotations
 
+import logging
+
 from nicegui import ui
 
-from discreet.console.look import apply_look
+from discreet.console.look import LOOK_COOKIE, apply_look, button, notice
 from discreet.console.room import ROOMS, Room
 from discreet.console.visit import Visit
+from discreet.errors import DiscreetError
 
-__all__ = ["framed"]
+__all__ = ["failure_words", "framed"]
+
+_LOG = logging.getLogger(__name__)
+_TURN = f"""() => {{
+  const dark = !Quasar.Dark.isActive;
+  setDark(dark);
+  document.cookie = `{LOOK_COOKIE}=${{dark ? "dark" : "light"}}; path=/; max-age=31536000; SameSite=Strict`;
+}}"""
+_FORGET_DRAFTS = """() => {
+  for (const key of Object.keys(sessionStorage)) if (key.startsWith("discreet-draft")) sessionStorage.removeItem(key);
+}"""
+_LOST = """<script>
+addEventListener("DOMContentLoaded", () => {
+  const [first, second] = document.querySelectorAll("#popup > span");
+  document.getElementById("popup").setAttribute("role", "status");
+  first.textContent = "The connection is lost.";
+  second.textContent = "Trying to reach the service again. What was asked is not lost, and costs once.";
+});
+</script>"""
 
 
 async def framed(room: Room, visit: Visit) -> None:
     """Draw a room's page for a visit."""
     apply_look()
-    with ui.left_drawer() as drawer:
-        for one in ROOMS:
-            if visit.visitor.role in one.roles:
-                ui.link(one.title, one.path)
-    with ui.header().classes("items-center"):
-        ui.button(icon="menu", on_click=drawer.toggle).props('flat round aria-label="Navigation"')
-        ui.label("Discreet").classes("text-h6")
-        ui.space()
-        ui.label(f"{visit.visitor.name} · {visit.visitor.role}")
-        with ui.element("form").props('method="post" action="/sign-out"'):
-            ui.button("Sign out").props('type="submit" flat')
-    with ui.column().classes("w-full max-w-6xl mx-auto p-4"):
-        ui.label(room.title).classes("text-h5").props('role="heading" aria-level="1"')
+    ui.add_head_html(_LOST)
+    ui.context.client.on_exception(_say)
+    drawer = _navigation(room, visit)
+    _header(visit, drawer)
+    with ui.element("main").classes("d-page") as page:
+        await _filled(room, visit)
+    ui.skip_link("Skip to the page", target=page)
+
+
+async def _filled(room: Room, visit: Visit) -> None:
+    try:
         filling = room.build()(visit)
         if filling is not None:
             await filling
+    except DiscreetError as fault:
+        notice(str(fault), "error")
+    except Exception as fault:  # whatever it is, its words may hold what is not for this reader
+        notice(failure_words(fault), "error")
+
+
+def _navigation(room: Room, visit: Visit) -> ui.left_drawer:
+    drawer = ui.left_drawer(value=False).props("width=232 show-if-above").classes("d-drawer")
+    with drawer, ui.element("nav").classes("d-nav").props('aria-label="Pages"'):
+        for one in ROOMS:
+            if visit.visitor.role in one.roles:
+                _way(one, one is room)
+    return drawer
+
+
+def _way(room: Room, is_here: bool) -> None:
+    with ui.element("a").classes("d-nav-link").props(f'href="{room.path}"') as link:
+        ui.icon(room.icon).props('aria-hidden="true"')
+        ui.label(room.title)
+    if is_here:
+        link.props('aria-current="page"')
+
+
+def _header(visit: Visit, drawer: ui.left_drawer) -> None:
+    with ui.header().classes("d-header items-center"):
+        button("Pages", drawer.toggle, icon="menu", kind="icon")
+        ui.label("Discreet").classes("d-brand")
+        ui.space()
+        with ui.element("div").classes("d-person"):
+            ui.label("Signed in as").classes("d-hidden-name")
+            ui.label(f"{visit.visitor.name} · {visit.visitor.role}")
+        button("Light or dark", icon="contrast", kind="icon").on("click", js_handler=_TURN)
+        with ui.element("form").props('method="post" action="/sign-out"').on("submit", js_handler=_FORGET_DRAFTS):
+            button("Sign out", icon="logout", kind="icon").props('type="submit"')
+
+
+def failure_words(fault: Exception) -> str:
+    """What a page says about a failure: a refusal in its own words, anything else in words that hold nothing."""
+    if isinstance(fault, DiscreetError):
+        return str(fault)
+    _LOG.error("a page of the console failed: %s", type(fault).__name__)
+    return "The console failed at this. Nothing more was spent; the owner can find the place in the log."
+
+
+def _say(fault: Exception) -> None:
+    words = failure_words(fault)
+    ui.notify(words, type="negative", position="bottom", close_button="Close", multi_line=True, timeout=12_000)

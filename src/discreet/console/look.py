@@ -1,13 +1,226 @@
-"""The look of the console: colours, spacing, and the few components that pages share."""
+"""The look of the console: one style sheet, light and dark, and the few components that pages share.
+
+Every component says what it is to somebody who cannot see it. Colours are variables of the style sheet (`palette`), so
+that a page never names one.
+"""
 
 from __future__ import annotations
 
-from nicegui import ui
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from html import escape
+from pathlib import Path
+from typing import Literal
 
-__all__ = ["apply_look"]
+from nicegui import run, ui
+from nicegui.element import Element
+
+from discreet.console.palette import DARK, LIGHT
+
+__all__ = [
+    "LOOK_COOKIE",
+    "Kind",
+    "apply_look",
+    "busy",
+    "button",
+    "chip",
+    "confirm",
+    "download_button",
+    "empty",
+    "figure",
+    "figures",
+    "heading",
+    "notice",
+    "page_title",
+    "row",
+    "section",
+    "shown_once",
+    "stylesheet",
+]
+
+LOOK_COOKIE = "discreet_look"
+"""The cookie that remembers light or dark; without it the page follows the system."""
+
+Kind = Literal["info", "good", "warn", "error"]
+"""How grave a notice is."""
+
+_ICONS: dict[Kind, str] = {"info": "info", "good": "check_circle", "warn": "warning_amber", "error": "error_outline"}
+_SHEET = (Path(__file__).parent / "look.css").read_text("utf-8")
+
+
+def stylesheet() -> str:
+    """The style sheet: the colours, light unless the page or the system says dark, and the rules."""
+    light = f":root,body.body--light{{{LIGHT.css()}color-scheme:light}}"
+    dark = f"body.body--dark{{{DARK.css()}color-scheme:dark}}"
+    system = f"@media (prefers-color-scheme:dark){{body.d-system{{{DARK.css()}color-scheme:dark}}}}"
+    return light + dark + system + _SHEET
 
 
 def apply_look() -> None:
-    """Colours of the page, which follow the reader's choice of light or dark."""
-    ui.colors(primary="#1f5f8b", secondary="#5b6b7a", accent="#b35c00", positive="#2d7d46", negative="#b3261e")
-    ui.dark_mode(value=None)
+    """Give the page its style sheet, and light or dark as the reader chose, or else as the system has it."""
+    ui.add_head_html(f"<style>{stylesheet()}</style>")
+    chosen = ui.context.client.request.cookies.get(LOOK_COOKIE)
+    ui.dark_mode(value={"dark": True, "light": False}.get(chosen or ""))
+
+
+# Words.
+
+
+def heading(text: str, level: int = 2) -> ui.html:
+    """A heading that is one also for a screen reader."""
+    return ui.html(escape(text), sanitize=False, tag=f"h{level}").classes(f"d-h{level}")
+
+
+def page_title(title: str, lead: str = "") -> None:
+    """The title of the page, and a sentence about what one can do here."""
+    with ui.element("div"):
+        heading(title, 1)
+        if lead:
+            ui.html(escape(lead), sanitize=False, tag="p").classes("d-lead")
+
+
+# Boxes.
+
+
+@contextmanager
+def section(title: str, hint: str = "") -> Iterator[Element]:
+    """A part of the page with a heading; what is made inside goes into it."""
+    with ui.element("section").classes("d-section") as box:
+        with ui.element("div"):
+            name = heading(title)
+            if hint:
+                ui.label(hint).classes("d-muted d-small")
+        box.props(f'aria-labelledby="{name.html_id}"')
+        yield box
+
+
+def row(*, spread: bool = False) -> Element:
+    """Things side by side that wrap where there is no room; ``spread`` puts them far apart."""
+    return ui.element("div").classes("d-row d-spread" if spread else "d-row")
+
+
+@contextmanager
+def figures() -> Iterator[Element]:
+    """A list of labelled figures."""
+    with ui.element("dl").classes("d-figures") as box:
+        yield box
+
+
+def figure(label: str, value: str, note: str = "") -> tuple[ui.label, ui.label]:
+    """One labelled figure inside `figures`; the labels of the value and of the note, to be changed later."""
+    with ui.element("div").classes("d-figure"):
+        with ui.element("dt"):
+            ui.label(label)
+        with ui.element("dd"):
+            shown = ui.label(value)
+        below = ui.label(note).classes("d-note")
+    return shown, below
+
+
+def notice(text: str, kind: Kind = "info") -> Element:
+    """Something to know; a warning and an error interrupt a screen reader, the others wait."""
+    role = "alert" if kind in ("warn", "error") else "status"
+    with ui.element("div").classes(f"d-notice d-notice-{kind}").props(f'role="{role}"') as box:
+        ui.icon(_ICONS[kind]).props('aria-hidden="true"')
+        ui.label(text).style("white-space: pre-line; min-width: 0")
+    return box
+
+
+def empty(icon: str, text: str, hint: str = "") -> Element:
+    """What stands where nothing is yet, and how to change that."""
+    with ui.element("div").classes("d-empty") as box:
+        ui.icon(icon).props('aria-hidden="true"')
+        ui.label(text)
+        if hint:
+            ui.label(hint).classes("d-small")
+    return box
+
+
+def chip(text: str, on_click: Callable[[], object] | None = None, *, name: str = "") -> Element:
+    """A small word in a frame; with ``on_click`` it is a button, called ``name`` where its text is not enough."""
+    tag = "span" if on_click is None else "button"
+    with ui.element(tag).classes("d-chip") as box:
+        ui.label(text)
+    if on_click is not None:
+        box.props('type="button"')
+        box.on("click", lambda _: on_click())
+    if name:
+        box.props["aria-label"] = name
+    return box
+
+
+# Actions.
+
+
+def button(
+    text: str,
+    on_click: Callable[..., object] | None = None,
+    *,
+    icon: str | None = None,
+    kind: Literal["main", "plain", "danger", "icon"] = "main",
+) -> ui.button:
+    """A button: the main one of its place, a plain one, one that cannot be undone, or an icon that ``text`` names."""
+    look = {"main": "unelevated", "plain": "outline", "danger": "unelevated color=negative", "icon": "flat round"}
+    made = ui.button("" if kind == "icon" else text, on_click=on_click, icon=icon).props(f"no-caps {look[kind]}")
+    if kind == "icon":
+        made.props["aria-label"] = text
+        with made:
+            ui.tooltip(text)
+    return made
+
+
+@contextmanager
+def busy(pressed: ui.button) -> Iterator[None]:
+    """While inside, the button turns and takes no other press."""
+    pressed.props("loading").disable()
+    try:
+        yield
+    finally:
+        pressed.props(remove="loading").enable()
+
+
+def download_button(text: str, name: str, media_type: str, make: Callable[[], bytes]) -> ui.button:
+    """A plain button that saves what ``make`` makes, off the loop of events, as a file ``name``."""
+
+    async def save() -> None:
+        with busy(pressed):
+            content = await run.io_bound(make)
+        if content is not None:
+            ui.download.content(content, name, media_type)
+
+    pressed = button(text, save, icon="download", kind="plain")
+    return pressed
+
+
+async def confirm(title: str, text: str, yes: str, *, danger: bool = False) -> bool:
+    """Ask before something is done; True where the reader pressed ``yes``."""
+    with ui.dialog() as dialog, ui.card().classes("d-section"):
+        name = heading(title)
+        ui.label(text).style("white-space: pre-line")
+        with row():
+            button(yes, lambda: dialog.submit(True), kind="danger" if danger else "main")
+            button("Cancel", lambda: dialog.submit(False), kind="plain").props("autofocus")
+    dialog.props(f'aria-labelledby="{name.html_id}"')
+    answer: Awaitable[object] = dialog
+    try:
+        return bool(await answer)
+    finally:
+        dialog.delete()
+
+
+async def shown_once(title: str, secret: str, text: str) -> None:
+    """Show a secret that cannot be shown again, until the reader says that it is in a safe place."""
+    with ui.dialog().props("persistent") as dialog, ui.card().classes("d-section"):
+        name = heading(title)
+        ui.label(text)
+        ui.label(secret).classes("d-secret")
+        with row():
+            copy = button("Copy", icon="content_copy", kind="plain")
+            copy.on("click", js_handler=f"() => navigator.clipboard.writeText({secret!r})")
+            button("I have it", lambda: dialog.submit(True))
+    dialog.props(f'aria-labelledby="{name.html_id}"')
+    answer: Awaitable[object] = dialog
+    try:
+        await answer
+    finally:
+        dialog.delete()

@@ -1,9 +1,14 @@
-"""Sessions: who signed in at the console. They live in memory and end with the process, the token, or a sign-out."""
+"""Sessions: who signed in at the console. They live in memory and end with the process, the token, or a sign-out.
+
+A session owns the pages that were drawn for it: what a browser sends to a page counts only when it comes from the
+session that the page was drawn for.
+"""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from threading import Lock
 
 from discreet.errors import NotSignedIn
@@ -21,38 +26,57 @@ _SECONDS = 12 * 3600.0
 class _Session:
     token: str
     ends: float
+    pages: set[str] = field(default_factory=set)
 
 
 class Sessions:
     """The sessions of one process."""
 
-    def __init__(self, house: House) -> None:
-        """Of visitors of ``house``."""
+    def __init__(self, house: House, clock: Callable[[], float] = time.monotonic) -> None:
+        """Of visitors of ``house``; ``clock`` tells seconds that never run backwards."""
         self._house = house
+        self._clock = clock
         self._open: dict[str, _Session] = {}
         self._lock = Lock()
 
     def start(self, token: str) -> str:
         """The id of a new session for whoever shows this token; a token that is not valid is refused."""
         self._house.members.visitor(token)
-        now, found = time.monotonic(), fresh_id()
+        now, found = self._clock(), fresh_id()
         with self._lock:
             self._open = {key: one for key, one in self._open.items() if one.ends > now}
             self._open[found] = _Session(token, now + _SECONDS)
         return found
 
     def end(self, session: str | None) -> None:
-        """Forget a session."""
+        """Forget a session, and with it whose pages were whose."""
         with self._lock:
             self._open.pop(session or "", None)
 
     def visitor(self, session: str | None) -> Visitor | None:
         """Who this session belongs to; nobody once it or its token has ended."""
         known = self._open.get(session or "")
-        if known is None or known.ends <= time.monotonic():
+        if known is None or known.ends <= self._clock():
             return None
         try:
             return self._house.members.visitor(known.token)
         except NotSignedIn:
             self.end(session)
             return None
+
+    def draw(self, session: str | None, page: str) -> None:
+        """Remember that a page was drawn for a session."""
+        known = self._open.get(session or "")
+        if known is not None:
+            known.pages.add(page)
+
+    def drop(self, session: str | None, page: str) -> None:
+        """Forget a page that is gone."""
+        known = self._open.get(session or "")
+        if known is not None:
+            known.pages.discard(page)
+
+    def may_use(self, session: str | None, page: str) -> bool:
+        """Whether this session is still valid and this page was drawn for it."""
+        known = self._open.get(session or "")
+        return known is not None and page in known.pages and self.visitor(session) is not None

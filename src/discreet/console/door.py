@@ -1,0 +1,129 @@
+"""The door between browsers and pages: every word that a browser sends to a page is checked before the page hears it.
+
+A page lives on in the server for as long as a browser listens, and NiceGUI lets in whoever knows its id. So nothing
+reaches a page unless it comes from the same site, in a session that is still valid, and the page was drawn for that
+session. After a sign-out, or once the token ended, the next word closes the connection; the browser then loads the page
+again, and is led to sign in.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from discreet.console.sessions import COOKIE, Sessions
+
+__all__ = ["Door", "is_same_site"]
+
+_WORDS, _UPLOADS = "/_nicegui_ws/", "/_nicegui/client/"
+_KEEPING_UP = re.compile(r"[23]|4[01].*", re.DOTALL)  # pings, and opening or closing the channel
+_EVENT = re.compile(r"42[0-9]*(\[.*)", re.DOTALL)
+_REFUSED = 1008
+_NO_PAGE = b"client_id=none&implicit_handshake=true&tab_id=none&document_id=none"
+"""Greets a page that does not exist, so that the browser loads its page again and learns why."""
+
+
+class Door:
+    """Lets in what belongs to a page, and turns the rest away."""
+
+    def __init__(self, app: ASGIApp, sessions: Sessions) -> None:
+        """Around an application, for these sessions."""
+        self.app = app
+        self._sessions = sessions
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check whatever is for a page; pass on the rest as it is."""
+        path = scope.get("path", "")
+        if path.startswith(_WORDS):
+            await self._words(scope, receive, send)
+        elif path.startswith(_UPLOADS) and not self._may_upload(scope, path):
+            await PlainTextResponse("Sign in again, then send the file again.", 403)(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    def _may_upload(self, scope: Scope, path: str) -> bool:
+        page = path.removeprefix(_UPLOADS).partition("/")[0]
+        return is_same_site(Headers(scope=scope)) and self._sessions.may_use(_session(scope), page)
+
+    async def _words(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "websocket":
+            await PlainTextResponse("Pages speak over websockets alone.", 403)(scope, receive, send)
+        elif not is_same_site(Headers(scope=scope)):
+            await send({"type": "websocket.close", "code": _REFUSED})
+        else:
+            session, page = _session(scope), _page(scope)
+            if not self._sessions.may_use(session, page):
+                scope["query_string"] = _NO_PAGE
+            await self.app(scope, _Checked(self._sessions, session, page, receive, send), send)
+
+
+class _Checked:
+    """What a browser says on one connection, up to the first word that may not pass."""
+
+    def __init__(self, sessions: Sessions, session: str | None, page: str, receive: Receive, send: Send) -> None:
+        self._sessions, self._session, self._page = sessions, session, page
+        self._receive, self._send = receive, send
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        if message["type"] != "websocket.receive" or self._may_pass(message):
+            return message
+        await self._send({"type": "websocket.close", "code": _REFUSED})
+        return {"type": "websocket.disconnect", "code": _REFUSED}
+
+    def _may_pass(self, message: Message) -> bool:
+        text = message.get("text")
+        if text is None:
+            return False
+        if _KEEPING_UP.fullmatch(text):
+            is_opening = text.startswith("4")
+            return is_opening or self._sessions.may_use(self._session, self._page)
+        event = _EVENT.fullmatch(text)
+        is_for_page = event is not None and _addressed(event[1]) == self._page
+        return is_for_page and self._sessions.may_use(self._session, self._page)
+
+
+def _addressed(written: str) -> str | None:
+    """The page that an event is for; None where it is for none, or says so in two ways."""
+    try:
+        parts = json.loads(written, object_pairs_hook=_once)
+    except (ValueError, RecursionError):
+        return None
+    told = parts[1] if isinstance(parts, list) and len(parts) == 2 else None
+    found = told.get("client_id") if isinstance(told, dict) else None
+    return found if isinstance(found, str) else None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose names differ: two readers could disagree about the others."""
+    if len({name for name, _ in pairs}) != len(pairs):
+        raise ValueError
+    return dict(pairs)
+
+
+def is_same_site(headers: Headers) -> bool:
+    """Whether a browser sent this from a page of this site."""
+    origin = headers.get("origin", "null")
+    if origin == "null":
+        return headers.get("sec-fetch-site") == "same-origin"
+    return urlsplit(origin).netloc == headers.get("host")
+
+
+def _session(scope: Scope) -> str | None:
+    try:
+        found = SimpleCookie(Headers(scope=scope).get("cookie", "")).get(COOKIE)
+    except CookieError:
+        return None
+    return None if found is None else found.value
+
+
+def _page(scope: Scope) -> str:
+    named = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("client_id", [])
+    return named[0] if len(named) == 1 else ""
