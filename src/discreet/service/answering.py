@@ -1,0 +1,27 @@
+"""Answering a request: at the curator's door, in the name of the member, under an id that no other member can take."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from discreet.curator.answer import Answer
+from discreet.curator.curator import Curator
+from discreet.errors import NotAllowed
+from discreet.service.members import Members
+from discreet.service.requests import Job
+from discreet.service.role import Role
+
+__all__ = ["ASKERS", "answered"]
+
+ASKERS = frozenset({Role.OWNER, Role.ANALYST})
+"""Who may ask."""
+
+
+def answered(curator: Curator, members: Members, job: Job) -> Answer:
+    """The answer; members who left, or may not ask any more, get none."""
+    found = next((one for one in members.all() if one.name == job.member and one.removed is None), None)
+    if found is None or found.role not in ASKERS:
+        raise NotAllowed("questions are answered to members who may ask", f"<{job.member}>")
+    analyst = None if found.role is Role.OWNER else found.name
+    request = f"{quote(job.member, safe='')}/{job.request}"
+    return curator.ask(**job.wish.told(), analyst=analyst, request=request, raw=job.wish.raw)

@@ -1,0 +1,146 @@
+"""The desk: where questions wait for their turn at the rows, a few at a time and in order.
+
+Its threads are its own, so that what needs no rows never waits for them. It holds a lease on what it works on, and
+takes over what others let go of, here or in another process. A place at the rows is given on at multiples of the
+release quantum, so that the start of one question does not tell when another ended.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from threading import Event, Lock, Thread
+from weakref import ref
+
+from discreet.curator.answer import Answer
+from discreet.curator.answer_arrow import answer_to_arrow
+from discreet.errors import DiscreetError, EngineFailure, StoreError
+from discreet.service.quantum import wait_until_release
+from discreet.service.requests import LEASE, Job, Key, Requests
+from discreet.web.kinds import problem_of
+
+__all__ = ["Desk"]
+
+_ROUND = LEASE / 4
+"""Seconds between two looks at leases."""
+Finish = Callable[[], None]
+"""Writes down what came of a request."""
+
+
+class Desk:
+    """Answers accepted requests with ``answer``, at most ``at_once`` of them at the same time."""
+
+    def __init__(
+        self, requests: Requests, answer: Callable[[Job], Answer], *, at_once: int, quantum: float = 0.0
+    ) -> None:
+        """At these ``requests``; nothing is read before the first of them."""
+        self._requests = requests
+        self._answer = answer
+        self._quantum = quantum
+        self._rows = ThreadPoolExecutor(at_once, thread_name_prefix="rows")
+        self._mine: dict[Key, Future[None]] = {}
+        self._lock = Lock()
+        self._closing = Event()
+        self._attendant: Thread | None = None
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it takes no more questions."""
+        return self._closing.is_set()
+
+    def open(self) -> None:
+        """Take up what was left unfinished."""
+        self.take_over()
+        if self._requests.unfinished():
+            self.watch()
+
+    def run(self, job: Job) -> None:
+        """Queue a request that was accepted for this desk."""
+        arrived = time.monotonic() - max(0.0, self._requests.clock() - job.made)
+        with self._lock:
+            if job.key not in self._mine and not self._closing.is_set():
+                self._mine[job.key] = self._rows.submit(self._work, job, arrived)
+        self.watch()
+
+    def future(self, key: Key) -> Future[None] | None:
+        """What is done when a request of this desk is; None where another desk works on it, or none does."""
+        with self._lock:
+            return self._mine.get(key)
+
+    def watch(self) -> None:
+        """Look after leases, in a thread, until nothing is unfinished."""
+        with self._lock:
+            if self._attendant is None and not self._closing.is_set():
+                self._attendant = Thread(target=_attend, args=(ref(self), self._closing), name="leases", daemon=True)
+                self._attendant.start()
+
+    def take_over(self) -> None:
+        """Queue what others let go of."""
+        for job in self._requests.take_over():
+            self.run(job)
+
+    def close(self) -> None:
+        """Finish what reads rows now; what waits is left to others, or to the next start."""
+        self._closing.set()
+        self._rows.shutdown(wait=True, cancel_futures=True)
+        with self._lock:
+            left, self._mine = list(self._mine), {}
+        self._requests.release(left)
+
+    def _work(self, job: Job, arrived: float) -> None:
+        try:
+            finish = self._outcome(job)
+            seconds = wait_until_release(time.monotonic() - arrived, self._quantum)
+            if seconds > 0 and self._closing.wait(seconds):
+                return  # it stays accepted: the next start finds its answer in the ledger, at no price
+            finish()
+        except StoreError:
+            return  # it stays accepted, and is tried again when its lease ends
+        finally:
+            if not self._closing.is_set():
+                self._forget(job.key)
+
+    def _outcome(self, job: Job) -> Finish:
+        """Answer the question; what came of it is not written down yet."""
+        known = self._requests.find(job.key)
+        if known is None or not known.is_unfinished:
+            return lambda: None
+        try:
+            answer = self._answer(job)
+            data = answer_to_arrow(answer)
+        except DiscreetError as fault:
+            problem = problem_of(fault)
+            return lambda: self._requests.refuse(job.key, problem)
+        except Exception:  # the same words whatever the reason, because it can hold a value of a row
+            problem = problem_of(EngineFailure())
+            return lambda: self._requests.refuse(job.key, problem)
+        return lambda: self._requests.keep(job.key, data, answer.entry)
+
+    def _forget(self, key: Key) -> None:
+        with self._lock:
+            self._mine.pop(key, None)
+
+    def look_round(self) -> bool:
+        """Renew leases, take over others; whether there is anything left to look after."""
+        with suppress(StoreError):
+            with self._lock:
+                mine = list(self._mine)
+            self._requests.renew(mine)
+            self.take_over()
+            with self._lock:
+                if self._mine or self._requests.unfinished():
+                    return True
+                self._attendant = None
+                return False
+        return True
+
+
+def _attend(desk: ref[Desk], closing: Event) -> None:
+    """Look round now and then, as long as the desk is there."""
+    while not closing.wait(_ROUND):
+        here = desk()
+        if here is None or not here.look_round():
+            return
+        del here

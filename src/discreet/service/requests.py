@@ -1,0 +1,239 @@
+"""Requests: what each member asked under which id, how far it is, and the answer that is kept for asking again.
+
+A request is worked on under a lease, which its worker renews. A lease that ended, or that ends further ahead than any
+lease does because the clock was set back, is anybody's to take over; two workers on one request do no harm, because the
+ledger charges once and keeps one answer.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import apsw
+
+from discreet.curator.amount import as_json, from_json
+from discreet.errors import InvalidValue, RequestConflict, TooManyRequests
+from discreet.privacy.loss import Pure, ZeroConcentrated
+from discreet.service.store import Store, explained
+from discreet.service.wish import Wish
+
+__all__ = ["LEASE", "Job", "Key", "Requests", "State", "checked_id"]
+
+LEASE = 10.0
+"""Seconds for which a worker holds a request without renewing its lease."""
+Key = tuple[str, str]
+"""The name of a member and the id of a request: ids of different members never meet."""
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]{0,99}\Z")
+_HEADER = "member, id, wish, price, made, state, lease, settled, entry, problem"
+
+
+class State(StrEnum):
+    """How far a request is."""
+
+    ACCEPTED = "accepted"
+    """It waits, or it is being answered."""
+    ANSWERED = "answered"
+    """Its answer is kept."""
+    REFUSED = "refused"
+    """It was refused or failed; the same request may be sent again."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A request as its member sees it: nothing here depends on rows."""
+
+    member: str
+    """Who asked."""
+    request: str
+    """The id."""
+    wish: Wish
+    """What was asked for."""
+    price: Pure | ZeroConcentrated | None
+    """What it costs; None for public tables alone."""
+    made: float
+    """When it came, in seconds since 1970."""
+    state: State
+    """How far it is."""
+    lease: float
+    """Until when its worker holds it."""
+    settled: float | None
+    """When it was answered or refused; None before."""
+    entry: int | None
+    """Where the ledger has its answer."""
+    problem: dict[str, Any] | None
+    """Why it was refused, in the shape of problems."""
+
+    @property
+    def key(self) -> Key:
+        """Whose it is, and its id."""
+        return self.member, self.request
+
+    @property
+    def sql(self) -> str:
+        """The question."""
+        return self.wish.sql
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether it waits or is being answered."""
+        return self.state is State.ACCEPTED
+
+
+def checked_id(value: str) -> str:
+    """A request id that fits into an address."""
+    if not _ID.match(value):
+        rule = "a request id has at most 100 letters, digits, dots, dashes, underscores and tildes"
+        raise InvalidValue(rule, value, "begin with a letter or a digit")
+    return value
+
+
+class Requests:
+    """The requests in a store."""
+
+    def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
+        """In ``store``; ``clock`` tells seconds since 1970."""
+        self._store = store
+        self.clock = clock
+
+    def find(self, key: Key) -> Job | None:
+        """What is known of a request."""
+        return _found(self._store.database, key)
+
+    def accept(self, key: Key, wish: Wish, price: Pure | ZeroConcentrated | None, most: int) -> tuple[Job, bool]:
+        """The request, now accepted unless it was before; and whether the caller is who works on it.
+
+        An id that stands for another wish is refused, and so is one more than ``most`` that are unfinished.
+        """
+        with self._store.writing() as database:
+            known = _found(database, key)
+            check_same(known, wish)
+            if known is not None and known.state is not State.REFUSED:
+                return known, False
+            _check_unfinished(database, key[0], most)
+            now = self.clock()
+            stated = None if price is None else json.dumps(as_json(price))
+            database.execute(
+                "INSERT INTO request (member, id, wish, price, made, state, lease)"
+                " VALUES (?, ?, ?, ?, ?, 'accepted', ?)"
+                " ON CONFLICT (member, id) DO UPDATE SET price = excluded.price, made = excluded.made,"
+                " state = 'accepted', lease = excluded.lease, settled = NULL, problem = NULL",
+                (*key, wish.written(), stated, now, now + LEASE),
+            )
+            job = _found(database, key)
+        assert job is not None  # noqa: S101  it was written above
+        return job, True
+
+    def keep(self, key: Key, answer: bytes, entry: int | None) -> None:
+        """Keep the answer, before anybody sees it; the first one that is kept is the only one."""
+        with self._store.writing() as database:
+            database.execute(
+                "UPDATE request SET state = 'answered', answer = ?, entry = ?, settled = ?, problem = NULL"
+                " WHERE member = ? AND id = ? AND state <> 'answered'",
+                (answer, entry, self.clock(), *key),
+            )
+
+    def refuse(self, key: Key, problem: dict[str, Any]) -> None:
+        """Write down why there is no answer."""
+        with self._store.writing() as database:
+            database.execute(
+                "UPDATE request SET state = 'refused', problem = ?, settled = ?"
+                " WHERE member = ? AND id = ? AND state = 'accepted'",
+                (json.dumps(problem, ensure_ascii=False), self.clock(), *key),
+            )
+
+    def answer(self, key: Key) -> bytes | None:
+        """The answer that is kept."""
+        with explained():
+            row = self._store.database.execute("SELECT answer FROM request WHERE member = ? AND id = ?", key).fetchone()
+        return None if row is None else row[0]
+
+    def renew(self, keys: Iterable[Key]) -> None:
+        """Hold on to these."""
+        with self._store.writing() as database:
+            end = self.clock() + LEASE
+            for key in keys:
+                database.execute(
+                    "UPDATE request SET lease = ? WHERE member = ? AND id = ? AND state = 'accepted'", (end, *key)
+                )
+
+    def release(self, keys: Iterable[Key]) -> None:
+        """Let go of these, so that others may take them over at once."""
+        with self._store.writing() as database:
+            for key in keys:
+                database.execute("UPDATE request SET lease = 0 WHERE member = ? AND id = ? AND state = 'accepted'", key)
+
+    def take_over(self) -> list[Job]:
+        """Requests whose worker let go of them, oldest first; they are the caller's from now on."""
+        with self._store.writing() as database:
+            now = self.clock()
+            found = [job for job in _unfinished(database) if not now < job.lease <= now + LEASE]
+            for job in found:
+                database.execute("UPDATE request SET lease = ? WHERE member = ? AND id = ?", (now + LEASE, *job.key))
+        return found
+
+    def unfinished(self) -> list[Job]:
+        """Everything that is accepted, of all members, oldest first."""
+        with explained():
+            return _unfinished(self._store.database)
+
+    def page(self, member: str, most: int, before: str | None) -> list[Job]:
+        """What a member asked, newest first; ``before`` is the id of the last one that was seen."""
+        where = (
+            "member = ?"
+            if before is None
+            else ("member = ?1 AND (made, id) < (SELECT made, id FROM request WHERE member = ?1 AND id = ?2)")
+        )
+        with explained():
+            rows = self._store.database.execute(
+                f"SELECT {_HEADER} FROM request WHERE {where} ORDER BY made DESC, id DESC LIMIT {most:d}",  # noqa: S608
+                (member,) if before is None else (member, before),
+            )
+            return [_job(row) for row in rows]
+
+
+def check_same(known: Job | None, wish: Wish) -> None:
+    """Refuse a wish under an id that stands for another."""
+    if known is not None and known.wish != wish:
+        raise RequestConflict("a request id must stand for one question", known.request, "use a new id")
+
+
+def _check_unfinished(database: apsw.Connection, member: str, most: int) -> None:
+    query = "SELECT COUNT(*) FROM request WHERE member = ? AND state = 'accepted'"
+    unfinished: int = database.execute(query, (member,)).get
+    if unfinished >= most:
+        raise TooManyRequests(
+            f"at most {most} questions of one member wait at a time", None, "wait until one of yours is answered"
+        )
+
+
+def _found(database: apsw.Connection, key: Key) -> Job | None:
+    with explained():
+        row = database.execute(f"SELECT {_HEADER} FROM request WHERE member = ? AND id = ?", key).fetchone()  # noqa: S608
+    return None if row is None else _job(row)
+
+
+def _unfinished(database: apsw.Connection) -> list[Job]:
+    rows = database.execute(f"SELECT {_HEADER} FROM request WHERE state = 'accepted' ORDER BY made, id")  # noqa: S608
+    return [_job(row) for row in rows]
+
+
+def _job(row: tuple[Any, ...]) -> Job:
+    member, request, wish, price, made, state, lease, settled, entry, problem = row
+    return Job(
+        member,
+        request,
+        Wish.read(wish),
+        None if price is None else from_json(json.loads(price)),
+        made,
+        State(state),
+        lease,
+        settled,
+        entry,
+        None if problem is None else json.loads(problem),
+    )

@@ -1,0 +1,231 @@
+"""Asking: prices, answers, jobs and certificates."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
+from starlette.concurrency import run_in_threadpool
+
+from discreet.curator.curator import Explanation
+from discreet.privacy.loss import Loss
+from discreet.service import asking, waiting
+from discreet.service.answering import ASKERS
+from discreet.service.formats import Format, wanted, written
+from discreet.service.requests import Job, State
+from discreet.service.routes.telling import Amount
+from discreet.service.signing_in import HouseHere, visitor_with
+from discreet.service.visitor import Visitor
+from discreet.service.wish import LONGEST_QUESTION, Wish
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["asking"])
+_LONGEST_WAIT = 60.0
+_MOST_HEADERS = 500
+_LONGEST_ID = 100
+_ACCEPTED = 202
+Asker = Annotated[Visitor, visitor_with(ASKERS)]
+Number = StrictStr | StrictInt | StrictFloat
+RequestId = Annotated[str, Path(max_length=_LONGEST_ID, description="The id of a request of the visitor's own.")]
+Wait = Annotated[float, Query(ge=0, le=_LONGEST_WAIT, description="How many seconds to wait for the answer.")]
+Accept = Annotated[str, Header(description="application/json, text/csv or application/vnd.apache.arrow.stream.")]
+Intervals = Annotated[bool, Query(description="In CSV: the ends of the error bars beside each value.")]
+Sheets = Annotated[bool, Query(description="In CSV: an apostrophe before texts that sheets take for formulas.")]
+
+
+class Question(BaseModel):
+    """A question, with the price or the error that is wanted for it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    sql: str = Field(max_length=LONGEST_QUESTION, description="One SELECT.")
+    epsilon: Number | None = Field(None, description='The price, exact: 0.1, "0.1" or "1/10".')
+    within: Number | None = Field(None, description="Instead of a price: the error that counts and sums may have.")
+    confidence: Number = Field(0.95, description="How often error bars cover the truth, at least.")
+    raw: bool = Field(False, description="Whether values are shown as drawn, also where they make no sense.")
+
+    def wish(self) -> Wish:
+        """The question, checked."""
+        return Wish(self.sql, self.epsilon, self.within, self.confidence, self.raw)
+
+
+class Asked(Question):
+    """A question that is to be answered."""
+
+    request: str | None = Field(
+        None, max_length=_LONGEST_ID, description="An id of one's own: sent again, it serves the same answer for free."
+    )
+
+
+class ErrorFacts(BaseModel):
+    """How far a column may be off, known beforehand."""
+
+    column: str = Field(description="The output that shows the aggregate.")
+    within: float | None = Field(description="Half the width of its interval; none where it depends on the answer.")
+
+
+class ShareFacts(BaseModel):
+    """A part of a price."""
+
+    part: str = Field(description="What the share answers.")
+    price: Amount = Field(description="The share.")
+
+
+class ExplanationFacts(BaseModel):
+    """What a question would cost and how good its answer would be."""
+
+    price: Amount | None = Field(description="The price of the whole question; none for public tables alone.")
+    epsilon: str | None = Field(description="The ε that was named, or the least one for the wanted error.")
+    affordable: bool = Field(description="Whether it fits what is left.")
+    groups: int | None = Field(description="How many rows there are before HAVING and LIMIT, where that is public.")
+    errors: list[ErrorFacts] = Field(description="The expected error of each aggregate.")
+    shares: list[ShareFacts] = Field(description="How the price is divided so that the errors together are least.")
+    notes: list[str] = Field(description="What will be clamped, weighted or left out.")
+
+    @classmethod
+    def of(cls, found: Explanation) -> ExplanationFacts:
+        """An explanation as plain data."""
+        return cls(
+            price=_amount(found.price),
+            epsilon=None if found.epsilon is None else str(found.epsilon),
+            affordable=found.affordable,
+            groups=found.groups,
+            errors=[ErrorFacts(column=one.column, within=one.within) for one in found.errors],
+            shares=[ShareFacts(part=part, price=Amount.price(price)) for part, price in found.shares],
+            notes=list(found.notes),
+        )
+
+
+class JobFacts(BaseModel):
+    """How far a request is: nothing here depends on rows."""
+
+    request: str = Field(description="Its id.")
+    sql: str = Field(description="The question.")
+    state: State = Field(description="accepted: waiting or being answered; answered; refused: it may be sent again.")
+    price: Amount | None = Field(description="What it costs; none for public tables alone.")
+    made: str = Field(description="When it came, in universal time.")
+    settled: str | None = Field(description="When it was answered or refused.")
+    elapsed: float = Field(description="Seconds since it came, until it was settled.")
+    problem: dict[str, Any] | None = Field(description="Why it was refused, in the shape of problems.")
+
+    @classmethod
+    def of(cls, job: Job, now: float) -> JobFacts:
+        """A request as plain data."""
+        return cls(
+            request=job.request,
+            sql=job.sql,
+            state=job.state,
+            price=_amount(job.price),
+            made=_moment(job.made),
+            settled=None if job.settled is None else _moment(job.settled),
+            elapsed=max(0.0, (now if job.settled is None else job.settled) - job.made),
+            problem=job.problem,
+        )
+
+
+_ANSWER: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The answer.",
+        "content": {
+            Format.JSON: {"schema": {"type": "object"}},
+            Format.CSV: {"schema": {"type": "string"}},
+            Format.ARROW: {"schema": {"type": "string", "format": "binary"}},
+        },
+    }
+}
+_LATER: dict[int | str, dict[str, Any]] = {202: {"description": "It is being answered.", "model": JobFacts}}
+
+
+@router.post("/explain", summary="What a question would cost, and how good its answer would be")
+def explain(house: HouseHere, visitor: Asker, question: Question) -> ExplanationFacts:
+    """Reads no rows and costs nothing."""
+    return ExplanationFacts.of(asking.explain(house, visitor, question.wish()))
+
+
+@router.post("/ask", summary="A private answer", response_class=Response, responses=_ANSWER | _LATER)
+async def ask(
+    request: Request,
+    house: HouseHere,
+    visitor: Asker,
+    question: Asked,
+    wait: Wait = 30.0,
+    accept: Accept = "*/*",
+    prefer: Annotated[str, Header(description="respond-async: do not wait.")] = "",
+    intervals: Intervals = False,
+    sheets: Sheets = False,
+) -> Response:
+    """Charged once for each request id. An answer that takes longer than ``wait`` is fetched from its job."""
+    form = wanted(accept)
+    is_async = "respond-async" in (part.strip().lower() for part in prefer.split(","))
+    job = await run_in_threadpool(asking.start, house, visitor, question.wish(), question.request)
+    job = await waiting.finished(house, visitor, job.request, 0.0 if is_async else wait)
+    if job.is_unfinished:
+        applied = {"Preference-Applied": "respond-async"} if is_async else {}
+        return _job(request, job, house.requests.clock(), _ACCEPTED, applied)
+    kept = await run_in_threadpool(asking.answer, house, visitor, job.request)
+    return await run_in_threadpool(_answer, request, kept, form, intervals, sheets)
+
+
+@router.get("/jobs/{request_id}", summary="How far a request is", response_model=JobFacts)
+async def job(request: Request, house: HouseHere, visitor: Asker, request_id: RequestId, wait: Wait = 0.0) -> Response:
+    """Accepted, answered or refused; of others' requests there are none."""
+    found = await waiting.finished(house, visitor, request_id, wait)
+    return _job(request, found, house.requests.clock(), 200, {})
+
+
+@router.get("/answers", summary="What I asked, newest first")
+def answers(
+    house: HouseHere,
+    visitor: Asker,
+    limit: Annotated[int, Query(ge=1, le=_MOST_HEADERS)] = 50,
+    before: Annotated[str | None, Query(max_length=_LONGEST_ID, description="The last id that was seen.")] = None,
+) -> list[JobFacts]:
+    """The visitor's own requests."""
+    now = house.requests.clock()
+    return [JobFacts.of(one, now) for one in asking.answers(house, visitor, limit, before)]
+
+
+@router.get("/answers/{request_id}", summary="An answer again", response_class=Response, responses=_ANSWER)
+def answer(
+    request: Request,
+    house: HouseHere,
+    visitor: Asker,
+    request_id: RequestId,
+    accept: Accept = "*/*",
+    intervals: Intervals = False,
+    sheets: Sheets = False,
+) -> Response:
+    """As it was first given, for free."""
+    form = wanted(accept)
+    return _answer(request, asking.answer(house, visitor, request_id), form, intervals, sheets)
+
+
+@router.get("/answers/{request_id}/certificate", summary="The certificate of an answer")
+def certificate(house: HouseHere, visitor: Asker, request_id: RequestId) -> dict[str, Any]:
+    """Question, plan, loss and place in the ledger, signed."""
+    return asking.certificate(house, visitor, request_id)
+
+
+def _answer(request: Request, kept: asking.Kept, form: Format, intervals: bool, sheets: bool) -> Response:
+    here = request.url_for("answer", request_id=kept.job.request).path
+    paper = request.url_for("certificate", request_id=kept.job.request).path
+    headers = {"Content-Location": here, "Link": f'<{paper}>; rel="describedby"', "Vary": "Accept"}
+    return Response(written(kept, form, paper, intervals=intervals, sheets=sheets), 200, headers, form.value)
+
+
+def _job(request: Request, job: Job, now: float, status: int, more: dict[str, str]) -> Response:
+    where = {"Location": request.url_for("job", request_id=job.request).path} if status == _ACCEPTED else {}
+    body = JobFacts.of(job, now).model_dump_json()
+    headers = {**where, **({"Retry-After": "1"} if job.is_unfinished else {}), **more}
+    return Response(body, status, headers, Format.JSON.value)
+
+
+def _amount(price: Loss | None) -> Amount | None:
+    return None if price is None else Amount.price(price)
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
