@@ -5,22 +5,19 @@ Owners and auditors read everything. For an analyst there is nothing but their o
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from discreet.curator.allowance import Price
 from discreet.curator.amount import amount
 from discreet.curator.answer_arrow import answer_from_arrow
 from discreet.curator.certificate import is_genuine, is_in_ledger
 from discreet.curator.signing import Signer
-from discreet.curator.spending import total
 from discreet.curator.verification import verify as replay
 from discreet.errors import NotFound
 from discreet.service.house import House
-from discreet.service.records import QUESTION, Record, records_of
+from discreet.service.records import QUESTION, Record, at_worst, records_of
 from discreet.service.role import EVERYBODY, READERS
 from discreet.service.visitor import Visitor
 
@@ -115,18 +112,10 @@ def price_words(house: House, record: Record) -> list[str]:
     charged = {name: price for name, price in (record.prices or {}).items() if "/" not in name}
     several = len(charged) > 1
     return [
-        amount(accounts[name].allowance.loss(_at_worst(price, accounts[name].places)))
+        amount(accounts[name].allowance.loss(at_worst(price, accounts[name].places)))
         + (f" of {name}" if several else "")
         for name, price in charged.items()
     ]
-
-
-def _at_worst(price: Price, places: int) -> int:
-    """What a price is for the person whom it concerns most."""
-    apart: dict[str, dict[str, int]] = defaultdict(dict)
-    for part, key, loss in price.portions:
-        apart[part][key] = loss
-    return total(price.loss, apart, places)
 
 
 def verify(house: House, visitor: Visitor) -> Checked:

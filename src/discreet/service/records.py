@@ -5,6 +5,7 @@ The ledger only grows, so what was read once is not read again.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Lock
@@ -13,8 +14,9 @@ from weakref import WeakKeyDictionary
 
 from discreet.curator.allowance import Portion, Price
 from discreet.curator.ledger import Entry, Ledger
+from discreet.curator.spending import total
 
-__all__ = ["ACCOUNT", "QUESTION", "START", "Record", "records_of"]
+__all__ = ["ACCOUNT", "QUESTION", "START", "Record", "at_worst", "records_of"]
 
 QUESTION, ACCOUNT, START = "question", "account", "start"
 """Kinds of records; what other rooms write keeps the name that they gave it."""
@@ -29,7 +31,7 @@ class Record:
     time: str
     """When it was written, in universal time."""
     kind: str
-    """A question, an account, a publication, or the start."""
+    """A question, an account, a cap, an analyst, a publication, or the start."""
     hash: bytes
     """The hash of the ledger up to here."""
     text: str = ""
@@ -80,13 +82,42 @@ def records_of(ledger: Ledger) -> list[Record]:
     return known.all()
 
 
+def at_worst(price: Price, places: int) -> int:
+    """What a price is for the person whom it concerns most, where a neighbour touches ``places`` keys."""
+    apart: dict[str, dict[str, int]] = defaultdict(dict)
+    for part, key, loss in price.portions:
+        apart[part][key] = loss
+    return total(price.loss, apart, places)
+
+
 def _record(entry: Entry) -> Record | None:
     """An entry as a record; None for one that only ties a request id to a question."""
     body = entry.body
     if body["kind"] == "charge":
         return _question(entry, body) if "sql" in body["note"] else None
-    text = str(body.get("name", ""))
-    return Record(entry.position, body["time"], body["kind"], entry.hash, text)
+    return Record(entry.position, body["time"], body["kind"], entry.hash, _words(body), tables=_tables(body))
+
+
+def _words(body: dict[str, Any]) -> str:
+    """What the owner did, in words."""
+    name, by = body.get("name", ""), f", by {body['by']}" if body.get("by") else ""
+    match body["kind"]:
+        case "account":
+            return f"opened {name}"
+        case "cap":
+            return f"changed the cap of {name}{by}"
+        case "analyst":
+            may = "may ask" if body["may_ask"] else "may not ask any more"
+            return f"{body['analyst']} {may} about {body['table']}{by}"
+        case "publication":
+            return f"published {name} without differential privacy, approved by {body['approved_by']}"
+    return str(name)
+
+
+def _tables(body: dict[str, Any]) -> tuple[str, ...]:
+    """The table of an account or a permission; account names hold a table and perhaps an analyst."""
+    named = body.get("table") or (body.get("name", "").partition("/")[0] if body["kind"] in ("account", "cap") else "")
+    return (str(named).replace("%2F", "/").replace("%25", "%"),) if named else ()
 
 
 def _question(entry: Entry, body: dict[str, Any]) -> Record:

@@ -14,12 +14,12 @@ from discreet.catalog.table import Table
 from discreet.curator.allowance import DELTA_UNITS, Allowance, Price
 from discreet.curator.charging import account_of
 from discreet.curator.ledger import Account
-from discreet.curator.remaining import last_prices, questions_left
+from discreet.curator.remaining import questions_left
 from discreet.curator.spending import total
 from discreet.errors import NotFound
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.service.house import House
-from discreet.service.records import Record, records_of
+from discreet.service.records import Record, at_worst, records_of
 from discreet.service.role import EVERYBODY, READERS
 from discreet.service.visitor import Visitor
 
@@ -96,8 +96,9 @@ def budget(house: House, visitor: Visitor) -> list[Balance]:
     """What is left: of every table for all together, and of the caps that the visitor may see."""
     accounts = house.curator.ledger.accounts()
     whose = {name: who for name, who in _accounts(tables(house, visitor)) if name in accounts}
-    prices = last_prices(house.curator.ledger, _with_own_prices(visitor, whose))
-    return [_balance(accounts[name], *who, prices.get(name)) for name, who in whose.items()]
+    last = {name: price for one in records_of(house.curator.ledger) for name, price in (one.prices or {}).items()}
+    told = {name: last.get(name) for name, (_, who) in whose.items() if _may_know_prices(visitor, who)}
+    return [_balance(accounts[name], *who, told.get(name)) for name, who in whose.items()]
 
 
 def _accounts(known: list[Table]) -> Iterator[tuple[str, tuple[str, str | None]]]:
@@ -106,13 +107,14 @@ def _accounts(known: list[Table]) -> Iterator[tuple[str, tuple[str, str | None]]
             yield account_of(one, analyst), (one.name, analyst)
 
 
-def _with_own_prices(visitor: Visitor, whose: dict[str, tuple[str, str | None]]) -> list[str]:
-    """The accounts of which the visitor may know the last price: what others paid last is theirs."""
-    return [name for name, (_, analyst) in whose.items() if visitor.role in READERS or analyst is not None]
+def _may_know_prices(visitor: Visitor, analyst: str | None) -> bool:
+    """Whether the visitor may know the last price of such an account: what another paid is another's."""
+    return visitor.role in READERS or analyst == visitor.name
 
 
 def _balance(account: Account, table: str, analyst: str | None, price: Price | None) -> Balance:
     allowance = account.allowance
+    last = None if price is None else Price(at_worst(price, account.places), price.delta)
     return Balance(
         account=account.name,
         table=table,
@@ -120,7 +122,7 @@ def _balance(account: Account, table: str, analyst: str | None, price: Price | N
         cap=allowance.loss(allowance.cap),
         spent=allowance.loss(account.spent),
         left=allowance.loss(account.left),
-        more=questions_left(account, price),
+        more=questions_left(account, last),
         delta_cap=_delta(account, allowance.delta_cap),
         delta_spent=_delta(account, account.delta_spent),
         delta_left=_delta(account, allowance.delta_cap - account.delta_spent),
