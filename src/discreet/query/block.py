@@ -71,8 +71,8 @@ class Block:
     """What the rows are grouped by."""
     places: list[exp.Expr]
     """Where the query says so, for refusals that point."""
-    aggregates: list[Aggregate] = field(default_factory=list)
-    """What is asked about each group, each once."""
+    asked: dict[Aggregate, str] = field(default_factory=dict)
+    """What is asked about each group, each once, and the column of the noisy table that will hold it."""
     top: int | None = None
     """How many groups are wanted, where only the names of the largest are shown."""
 
@@ -82,6 +82,11 @@ class Block:
         return f"_block{self.number}"
 
     @property
+    def aggregates(self) -> list[Aggregate]:
+        """What is asked about each group, each once."""
+        return list(self.asked)
+
+    @property
     def restriction(self) -> Restriction | None:
         """Whose rows they are alone, where the query says so."""
         known = () if self.rows.privacy is None else self.rows.privacy.restrictions
@@ -89,6 +94,4 @@ class Block:
 
     def ask(self, aggregate: Aggregate) -> str:
         """The column of the noisy table that will hold this aggregate."""
-        if aggregate not in self.aggregates:
-            self.aggregates.append(aggregate)
-        return f"a{self.aggregates.index(aggregate)}"
+        return self.asked.setdefault(aggregate, f"a{len(self.asked)}")

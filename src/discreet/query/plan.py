@@ -13,6 +13,7 @@ import itertools
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 from discreet.exact.ball import sqrt_down
 from discreet.mechanisms.threshold_keys import least_threshold
@@ -140,12 +141,19 @@ class BlockPlan:
 
     def part_of(self, aggregate: Aggregate) -> int | None:
         """The position of the part that an aggregate is read from; None where a choice answers it."""
-        return next((k for k, priced in enumerate(self.parts) if aggregate in priced.aggregates), None)
+        return self._parts_of.get(aggregate)
 
     def choice_of(self, aggregate: Aggregate) -> int | None:
         """The position of the choice that answers an aggregate; None where sums do."""
-        asked = [choice.aggregate for choice in self.choices]
-        return asked.index(aggregate) if aggregate in asked else None
+        return self._choices_of.get(aggregate)
+
+    @cached_property
+    def _parts_of(self) -> dict[Aggregate, int]:
+        return {aggregate: k for k, priced in enumerate(self.parts) for aggregate in priced.aggregates}
+
+    @cached_property
+    def _choices_of(self) -> dict[Aggregate, int]:
+        return {choice.aggregate: k for k, choice in enumerate(self.choices)}
 
 
 @dataclass(frozen=True)
