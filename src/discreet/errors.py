@@ -196,6 +196,10 @@ class NotFound(DiscreetError):
 class TooManyRequests(DiscreetError):
     """More requests than a service takes from one visitor at a time. Nothing was done."""
 
+    def __init__(self, rule: str, value: object = None, remedy: str = "", *, after: float = 1.0) -> None:
+        self.after = after  # seconds until it can be tried again
+        super().__init__(rule, value, remedy)
+
 
 class Unreachable(DiscreetError):
     """A service cannot be reached or does not answer. The same request can be sent again, and costs once."""

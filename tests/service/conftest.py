@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,9 +27,11 @@ def hospital(first_hospital: Hospital, tmp_path: Path) -> Hospital:
 
 
 @pytest.fixture
-def house(hospital: Hospital) -> House:
+def house(hospital: Hospital) -> Iterator[House]:
     """The house of that hospital, with settings as they come."""
-    return hospital.house()
+    house = hospital.house()
+    yield house
+    house.close()
 
 
 @pytest.fixture

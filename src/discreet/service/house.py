@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from discreet.curator.curator import Curator
+from discreet.service.answering import answered
+from discreet.service.desk import Desk
+from discreet.service.limits import Limits
 from discreet.service.members import Members
+from discreet.service.requests import Requests
 from discreet.service.settings import Settings
 from discreet.service.store import Store
 
@@ -19,3 +23,16 @@ class House:
         self.curator = Curator(settings.folder)
         self.store = Store(settings.folder)
         self.members = Members(self.store)
+        self.limits = Limits(settings.requests_per_minute)
+        self.requests = Requests(self.store)
+        self.desk = Desk(
+            self.requests,
+            lambda job: answered(self.curator, self.members, job),
+            at_once=settings.questions_at_once,
+            quantum=settings.release_quantum,
+        )
+        self.desk.open()
+
+    def close(self) -> None:
+        """Finish what reads rows now and take no more questions; those that wait are answered after the next start."""
+        self.desk.close()

@@ -1,28 +1,44 @@
-"""Members and their tokens: names that are taken for good, secrets that are shown once and kept as argon2 hashes."""
+"""Members and their tokens: names that are taken for good, secrets that are shown once and kept as argon2 hashes.
+
+Whether a token is still good is read from the book at every request, so that one which is taken back in one process
+ends in all of them. A token expires by the clock on the wall; that it was taken back does not depend on any clock.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Lock
+from typing import Any
 
+import apsw
 from argon2 import PasswordHasher
-from argon2.exceptions import VerificationError
 
-from discreet.catalog.names import checked_name
+from discreet.catalog.names import checked_name, checked_text
 from discreet.errors import InvalidValue, NotFound, NotSignedIn
 from discreet.noise.source import fresh_id
 from discreet.service.role import Role
 from discreet.service.store import Store
+from discreet.service.verifying import Verifier
 from discreet.service.visitor import Visitor
 
-__all__ = ["Member", "Members", "Token"]
+__all__ = ["FIRST_OWNER", "LONGEST_DAYS", "Issued", "Member", "Members", "Token"]
 
+FIRST_OWNER = "owner"
+"""The name of the member that a house without members starts with."""
+LONGEST_DAYS = 3650.0
+"""No token lives longer."""
 _FORM = re.compile(r"discreet_([0-9a-f]{16})_([0-9a-f]{64})\Z")
 _DAY = 86_400.0
+_LONGEST_LABEL = 100
+_MOST_TOKENS = 50
+"""That one member may have at the same time."""
+_ENDED_KEPT = 50
+"""Of each member: the latest that ended are kept for the record, so that the book does not grow without end."""
+_TOKEN = "SELECT id, member, label, once, made, expires, revoked FROM token"  # noqa: S105  no secret
+
+_OTHER_OWNERS = "SELECT count(*) FROM member WHERE role = 'owner' AND removed IS NULL AND name <> ?"
 
 
 @dataclass(frozen=True)
@@ -48,7 +64,7 @@ class Token:
     member: str
     """Whose it is."""
     label: str
-    """What it is for, in the owner's words."""
+    """What it is for, in the words of whoever issued it."""
     once: bool
     """Whether it is used up by signing in."""
     made: float
@@ -56,7 +72,17 @@ class Token:
     expires: float
     """When it ends."""
     revoked: float | None
-    """When it was taken back; None while it was not."""
+    """When it was taken back or used up; None while it was not."""
+
+
+@dataclass(frozen=True)
+class Issued:
+    """A token that was issued, and its secret."""
+
+    secret: str
+    """The whole token, to be shown once: it is kept nowhere."""
+    token: Token
+    """What is kept of it."""
 
 
 class Members:
@@ -68,66 +94,205 @@ class Members:
         """In ``store``; ``clock`` tells seconds since 1970, and ``hasher`` is argon2id with costs of its own choice."""
         self._store = store
         self._clock = clock
-        self._hasher = hasher or PasswordHasher()
-        self._known: dict[bytes, str] = {}  # digests of tokens that were verified → their ids
-        self._lock = Lock()
+        self._verifier = Verifier(hasher)
+
+    # Members.
+
+    def all(self) -> list[Member]:
+        """Every member by name, also former ones."""
+        rows = self._store.rows("SELECT name, role, since, removed FROM member ORDER BY name")
+        return [Member(name, Role(role), since, removed) for name, role, since, removed in rows]
 
     def add(self, name: str, role: Role) -> Member:
         """A new member; a name that was ever taken is refused."""
         checked_name(name, "a member's name")
+        made = Member(name, role, self._clock(), None)
         with self._store.writing() as database:
             if database.execute("SELECT 1 FROM member WHERE name = ?", (name,)).fetchone():
                 raise InvalidValue("a member's name must be new", name, "names of former members stay taken")
-            made = Member(name, role, self._clock(), None)
-            database.execute("INSERT INTO member (name, role, since) VALUES (?, ?, ?)", (name, role, made.since))
+            _insert_member(database, made)
         return made
 
-    def all(self) -> list[Member]:
-        """Every member by name, also former ones."""
-        rows = self._store.database.execute("SELECT name, role, since, removed FROM member ORDER BY name")
-        return [Member(name, Role(role), since, removed) for name, role, since, removed in rows]
+    def remove(self, name: str) -> None:
+        """Let a member go; all their tokens end at once, and their name stays taken."""
+        now = self._clock()
+        with self._store.writing() as database:
+            _check_present(database, name)
+            if _count(database, _OTHER_OWNERS, name) == 0:
+                raise InvalidValue("a house must keep an owner", name, "add another owner first")
+            database.execute("UPDATE member SET removed = ? WHERE name = ?", (now, name))
+            database.execute("UPDATE token SET revoked = ? WHERE member = ? AND revoked IS NULL", (now, name))
+        for token in self.tokens(name):
+            self._verifier.forget(token.id)
+
+    def start(self) -> Issued | None:
+        """The one-time token of the first owner, who joins now; None where anybody ever was a member."""
+        now = self._clock()
+        public, secret = _fresh()
+        kept = self._verifier.hash(secret)
+        token = Token(public, FIRST_OWNER, "the first sign-in", True, now, now + _DAY, None)
+        with self._store.writing() as database:
+            if database.execute("SELECT 1 FROM member").fetchone():
+                return None
+            _insert_member(database, Member(FIRST_OWNER, Role.OWNER, now, None))
+            _insert_token(database, token, kept)
+        return Issued(_whole(public, secret), token)
+
+    # Tokens.
+
+    def tokens(self, member: str) -> list[Token]:
+        """The tokens of a member, latest first, also some that have ended."""
+        rows = self._store.rows(f"{_TOKEN} WHERE member = ? ORDER BY made DESC, id", (member,))
+        return [_token(row) for row in rows]
+
+    def token(self, public: str) -> Token:
+        """The token with this public part."""
+        rows = self._store.rows(f"{_TOKEN} WHERE id = ?", (public,))
+        if not rows:
+            raise NotFound("there must be such a token", public)
+        return _token(rows[0])
+
+    def is_good(self, token: Token) -> bool:
+        """Whether the token was neither taken back nor has expired."""
+        return token.revoked is None and token.expires > self._clock()
 
     def issue(self, member: str, *, label: str = "", days: float, once: bool = False) -> str:
         """A new token for a member, whole: it is not kept and cannot be shown again."""
-        if member not in {one.name for one in self.all() if one.removed is None}:
-            raise NotFound("there must be such a member", member)
-        public, secret = fresh_id()[:16], fresh_id() + fresh_id()
-        now = self._clock()
+        return self.issued(member, label=label, days=days, once=once).secret
+
+    def issued(self, member: str, *, label: str = "", days: float, once: bool = False) -> Issued:
+        """A new token for a member, and what is kept of it."""
+        _check_label(label)
+        made, kept = self._made(member, label, days, once)
         with self._store.writing() as database:
-            database.execute(
-                "INSERT INTO token (id, member, hash, label, once, made, expires) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (public, member, self._hasher.hash(secret), label, int(once), now, now + days * _DAY),
-            )
-        return f"discreet_{public}_{secret}"
+            _check_present(database, member)
+            self._make_room(database, member)
+            _insert_token(database, made.token, kept)
+        return made
+
+    def revoke(self, public: str) -> None:
+        """Take a token back; one that has ended stays as it is."""
+        self.token(public)
+        with self._store.writing() as database:
+            database.execute("UPDATE token SET revoked = ? WHERE id = ? AND revoked IS NULL", (self._clock(), public))
+        self._verifier.forget(public)
+
+    # Signing in.
 
     def visitor(self, token: str) -> Visitor:
         """Who shows this token; one that is unknown, wrong, expired or taken back is refused in the same words."""
-        found = _FORM.match(token)
-        if found is None or not self._is_right(found[1], found[2]):
-            raise _refusal()
-        row = self._store.database.execute(
-            "SELECT name, role FROM token JOIN member ON name = member"
-            " WHERE id = ? AND revoked IS NULL AND removed IS NULL AND expires > ?",
-            (found[1], self._clock()),
-        ).fetchone()
-        if row is None:
-            raise _refusal()
-        return Visitor(row[0], Role(row[1]), found[1])
+        public, name, role, once = self._shown(token)
+        if once:
+            remedy = "exchange it first: POST /api/v1/sign-in, or sign in at the console"
+            raise NotSignedIn("a one-time token is good for signing in alone", "<a one-time token>", remedy)
+        return Visitor(name, role, public)
 
-    def _is_right(self, public: str, secret: str) -> bool:
-        digest = hashlib.sha256(secret.encode()).digest()
-        if self._known.get(digest) == public:
-            return True
-        row = self._store.database.execute("SELECT hash FROM token WHERE id = ?", (public,)).fetchone()
-        if row is None:
-            return False
-        try:
-            with self._lock:  # each takes much memory on purpose, so they go one by one
-                self._hasher.verify(row[0], secret)
-        except VerificationError:
-            return False
-        self._known[digest] = public
-        return True
+    def is_once(self, token: str) -> bool:
+        """Whether this is a one-time token; one that is not good is refused."""
+        return self._shown(token)[3]
+
+    def exchange(self, token: str, days: float) -> str:
+        """Use up a one-time token for one that lasts ``days``; of two who try at once, one succeeds."""
+        public, name, _, once = self._shown(token)
+        if not once:
+            raise InvalidValue("only a one-time token is exchanged", "<a lasting one>", "use it as it is")
+        made, kept = self._made(name, "signed in with a one-time token", days, once=False)
+        now = self._clock()
+        with self._store.writing() as database:
+            database.execute(
+                "UPDATE token SET revoked = ? WHERE id = ? AND revoked IS NULL AND expires > ?"
+                " AND EXISTS (SELECT 1 FROM member WHERE name = member AND removed IS NULL)",
+                (now, public, now),
+            )
+            if database.changes() != 1:
+                raise _refusal()
+            self._make_room(database, name)
+            _insert_token(database, made.token, kept)
+        self._verifier.forget(public)
+        return made.secret
+
+    def _shown(self, token: str) -> tuple[str, str, Role, bool]:
+        """The public part, the member, their role and whether it is good for once, of a token that is good."""
+        form = _FORM.match(token)
+        if form is None or not self._verifier.is_right(form[1], form[2], lambda: self._kept(form[1])):
+            raise _refusal()
+        found = self._good(form[1])  # also after the secret was verified, which takes a while
+        if found is None:
+            raise _refusal()
+        name, role, once, _ = found
+        return form[1], name, Role(role), bool(once)
+
+    def _kept(self, public: str) -> str | None:
+        found = self._good(public)
+        return None if found is None else found[3]
+
+    def _good(self, public: str) -> tuple[Any, ...] | None:
+        rows = self._store.rows(
+            "SELECT name, role, once, hash FROM token JOIN member ON name = member"
+            " WHERE id = ? AND revoked IS NULL AND removed IS NULL AND expires > ?",
+            (public, self._clock()),
+        )
+        return rows[0] if rows else None
+
+    def _made(self, member: str, label: str, days: float, once: bool) -> tuple[Issued, str]:
+        """A token that is not in the book yet, and the hash of its secret."""
+        if not 0 < days <= LONGEST_DAYS:
+            raise InvalidValue(f"a token must live for more than 0 and at most {LONGEST_DAYS:g} days", days)
+        public, secret = _fresh()
+        now = self._clock()
+        token = Token(public, member, label, once, now, now + days * _DAY, None)
+        return Issued(_whole(public, secret), token), self._verifier.hash(secret)
+
+    def _make_room(self, database: apsw.Connection, member: str) -> None:
+        """Refuse one token too many, and forget those that ended long ago."""
+        good = "revoked IS NULL AND expires > ?2"
+        count = f"SELECT count(*) FROM token WHERE member = ?1 AND {good}"  # noqa: S608
+        if _count(database, count, member, self._clock()) >= _MOST_TOKENS:
+            raise InvalidValue(f"a member may have {_MOST_TOKENS} tokens", "<one more>", "revoke one that is not used")
+        database.execute(
+            f"DELETE FROM token WHERE id IN (SELECT id FROM token WHERE member = ?1 AND NOT ({good})"  # noqa: S608
+            f" ORDER BY made DESC LIMIT -1 OFFSET {_ENDED_KEPT})",
+            (member, self._clock()),
+        )
+
+
+def _fresh() -> tuple[str, str]:
+    return fresh_id()[:16], fresh_id() + fresh_id()
+
+
+def _whole(public: str, secret: str) -> str:
+    return f"discreet_{public}_{secret}"
+
+
+def _token(row: tuple[Any, ...]) -> Token:
+    public, member, label, once, made, expires, revoked = row
+    return Token(public, member, label, bool(once), made, expires, revoked)
+
+
+def _insert_member(database: apsw.Connection, made: Member) -> None:
+    database.execute("INSERT INTO member (name, role, since) VALUES (?, ?, ?)", (made.name, made.role, made.since))
+
+
+def _insert_token(database: apsw.Connection, made: Token, kept: str) -> None:
+    database.execute(
+        "INSERT INTO token (id, member, hash, label, once, made, expires) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (made.id, made.member, kept, made.label, int(made.once), made.made, made.expires),
+    )
+
+
+def _check_present(database: apsw.Connection, name: str) -> None:
+    if not database.execute("SELECT 1 FROM member WHERE name = ? AND removed IS NULL", (name,)).fetchone():
+        raise NotFound("there must be such a member", name)
+
+
+def _count(database: apsw.Connection, statement: str, *values: str | float) -> int:
+    return int(next(iter(database.execute(statement, values)))[0])
+
+
+def _check_label(label: str) -> None:
+    checked_text(label, "a label")
+    if len(label) > _LONGEST_LABEL or not label.isprintable():
+        raise InvalidValue(f"a label must have at most {_LONGEST_LABEL} characters, all printable", label)
 
 
 def _refusal() -> NotSignedIn:

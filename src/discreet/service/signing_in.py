@@ -13,7 +13,7 @@ from discreet.service.house import House
 from discreet.service.role import EVERYBODY, Role
 from discreet.service.visitor import Visitor
 
-__all__ = ["HouseHere", "house_of", "roles_of", "visitor_with"]
+__all__ = ["HouseHere", "address_of", "house_of", "roles_of", "visitor_with"]
 
 _BEARER = HTTPBearer(auto_error=False, description="A token that an owner issued, shown once.")
 
@@ -32,14 +32,30 @@ def visitor_with(roles: Collection[Role] = EVERYBODY) -> Any:
     """A parameter of a handler: the visitor, who must have one of these roles."""
 
     def visitor(request: Request, shown: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]) -> Visitor:
-        if shown is None:
-            raise NotSignedIn("a request must carry a valid token", "<none>", "send Authorization: Bearer …")
-        found = house_of(request).members.visitor(shown.credentials)
+        house = house_of(request)
+        try:
+            found = _visitor_of(house, shown)
+        except NotSignedIn:
+            house.limits.failure(address_of(request))
+            raise
+        request.state.member = found.name  # for the log
+        house.limits.request(found)
         found.must_be(roles)
         return found
 
     _ROLES[visitor] = frozenset(roles)
     return Depends(visitor)
+
+
+def _visitor_of(house: House, shown: HTTPAuthorizationCredentials | None) -> Visitor:
+    if shown is None:
+        raise NotSignedIn("a request must carry a valid token", "<none>", "send Authorization: Bearer …")
+    return house.members.visitor(shown.credentials)
+
+
+def address_of(request: Request) -> str:
+    """Where a request came from, as the server tells it; empty where it cannot tell."""
+    return "" if request.client is None else request.client.host
 
 
 _ROLES: dict[Callable[..., Visitor], frozenset[Role]] = {}

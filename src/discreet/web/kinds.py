@@ -9,6 +9,7 @@ The service writes what the client reads, so both look here. What an error says 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -87,6 +88,8 @@ def _more(fault: DiscreetError) -> dict[str, Any]:
         said |= {"line": fault.line, "column": fault.column} if fault.line is not None else {}
     if isinstance(fault, PolicyError):
         said["problems"] = [{"text": str(one), "line": one.line, "column": one.column} for one in fault.problems]
+    if isinstance(fault, TooManyRequests):
+        said["after"] = math.ceil(fault.after)
     return said
 
 
@@ -118,6 +121,8 @@ def _made(error: type[DiscreetError], rule: str, remedy: str, said: Mapping[str,
         return QueryRefused(rule, _text(said, "value")[1:-1], remedy, line=line, column=column)
     if error is PolicyError:
         return PolicyError(_problems(said) or [Problem(rule, value, remedy)])
+    if error is TooManyRequests:
+        return TooManyRequests(rule, value, remedy, after=_place(said, "after") or 1)
     return error(rule, value, remedy)
 
 

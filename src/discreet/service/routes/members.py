@@ -1,0 +1,169 @@
+"""Members and tokens: signing in, who is here, and which tokens there are."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, overload
+
+from fastapi import APIRouter, Path, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from discreet.service import joining
+from discreet.service.members import LONGEST_DAYS, Issued, Member, Token
+from discreet.service.role import Role
+from discreet.service.signing_in import HouseHere, address_of, visitor_with
+from discreet.service.visitor import Visitor
+
+__all__ = ["router"]
+
+router = APIRouter()
+_Anybody = Annotated[Visitor, visitor_with()]
+_Owner = Annotated[Visitor, visitor_with({Role.OWNER})]
+_LATEST = datetime.max.replace(tzinfo=UTC).timestamp() - 1
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Showing(_Body):
+    """A token, shown to sign in."""
+
+    token: str = Field(max_length=200, description="The whole token, one-time or lasting.")
+
+
+class Lasting(BaseModel):
+    """The token to send with every request from now on."""
+
+    token: str = Field(description="The whole token. One that was exchanged for a one-time token is shown once.")
+    expires: datetime = Field(description="When it ends.")
+
+
+class NewMember(_Body):
+    """Who is to join."""
+
+    name: str = Field(description="As policies and the ledger know them; nobody ever had it here.")
+    role: Role = Field(description="What they may do.")
+
+
+class MemberTold(BaseModel):
+    """Somebody who is or was a member."""
+
+    name: str = Field(description="Taken for good.")
+    role: Role = Field(description="What they may do.")
+    since: datetime = Field(description="When they joined.")
+    removed: datetime | None = Field(description="When they left; null while they are here.")
+
+
+class NewToken(_Body):
+    """What a new token is to be."""
+
+    member: str | None = Field(None, description="Whose it is; left out: one's own. Those of others are for owners.")
+    label: str = Field("", max_length=100, description="What it is for.")
+    days: float | None = Field(
+        None,
+        gt=0,
+        le=LONGEST_DAYS,
+        allow_inf_nan=False,
+        description="How long it lives; left out: as the settings say. Owners may say more than these.",
+    )
+    once: bool = Field(False, description="Whether it is used up by signing in.")
+
+
+class TokenTold(BaseModel):
+    """A token, without its secret."""
+
+    id: str = Field(description="The public part, by which it is revoked.")
+    member: str = Field(description="Whose it is.")
+    label: str = Field(description="What it is for.")
+    once: bool = Field(description="Whether it is used up by signing in.")
+    made: datetime = Field(description="When it was issued.")
+    expires: datetime = Field(description="When it ends by itself.")
+    revoked: datetime | None = Field(description="When it was taken back or used up; null while it was not.")
+
+
+class TokenIssued(TokenTold):
+    """A new token, with its secret."""
+
+    secret: str = Field(description="The whole token. It is shown now and never again.")
+
+
+@router.post("/sign-in", tags=["me"], summary="Exchange a one-time token for one that lasts")
+def sign_in(house: HouseHere, request: Request, body: Showing) -> Lasting:
+    """A one-time token is used up; a token that lasts already comes back as it is."""
+    found = joining.sign_in(house, body.token, address_of(request))
+    return Lasting(token=found.secret, expires=_moment(found.token.expires))
+
+
+@router.get("/members", tags=["members"], summary="Who is or was a member")
+def members(house: HouseHere, visitor: _Owner) -> list[MemberTold]:
+    """Everybody, by name."""
+    return [_member(one) for one in joining.members(house, visitor)]
+
+
+@router.post("/members", tags=["members"], status_code=201, summary="Add a member")
+def add_member(house: HouseHere, visitor: _Owner, body: NewMember) -> MemberTold:
+    """They can sign in once they have a token."""
+    return _member(joining.add_member(house, visitor, body.name, body.role))
+
+
+@router.delete("/members", tags=["members"], status_code=204, summary="Remove a member")
+def remove_member(house: HouseHere, visitor: _Owner, name: Annotated[str, Query(description="Who leaves.")]) -> None:
+    """All their tokens end at once, and their name stays taken. The last owner stays."""
+    joining.remove_member(house, visitor, name)
+
+
+@router.get("/tokens", tags=["members"], summary="Tokens of a member")
+def tokens(
+    house: HouseHere,
+    visitor: _Anybody,
+    member: Annotated[str | None, Query(description="Whose; left out: one's own. Others' are for owners.")] = None,
+) -> list[TokenTold]:
+    """Latest first, without secrets; some that have ended are among them."""
+    return [_token(one) for one in joining.tokens(house, visitor, member)]
+
+
+@router.post("/tokens", tags=["members"], status_code=201, summary="Issue a token")
+def issue_token(house: HouseHere, visitor: _Anybody, body: NewToken) -> TokenIssued:
+    """For oneself, or by an owner for somebody else."""
+    given = body.label, body.days, body.once
+    return _issued(joining.issue_token(house, visitor, body.member, *given))
+
+
+@router.delete("/tokens/{id}", tags=["members"], status_code=204, summary="Revoke a token")
+def revoke_token(
+    house: HouseHere, visitor: _Anybody, public: Annotated[str, Path(alias="id", description="Its public part.")]
+) -> None:
+    """It is refused from now on, in every process. Owners may revoke anybody's."""
+    joining.revoke_token(house, visitor, public)
+
+
+def _member(one: Member) -> MemberTold:
+    return MemberTold(name=one.name, role=one.role, since=_moment(one.since), removed=_moment(one.removed))
+
+
+def _token(one: Token) -> TokenTold:
+    return TokenTold(
+        id=one.id,
+        member=one.member,
+        label=one.label,
+        once=one.once,
+        made=_moment(one.made),
+        expires=_moment(one.expires),
+        revoked=_moment(one.revoked),
+    )
+
+
+def _issued(one: Issued) -> TokenIssued:
+    return TokenIssued(secret=one.secret, **_token(one.token).model_dump())
+
+
+@overload
+def _moment(seconds: float) -> datetime: ...
+@overload
+def _moment(seconds: None) -> None: ...
+def _moment(seconds: float | None) -> datetime | None:
+    """A time as people write it; a clock that went astray is shown as far as the calendar goes."""
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(min(max(seconds, 0.0), _LATEST), UTC).replace(microsecond=0)
