@@ -1,0 +1,83 @@
+"""Plans are kept for texts that were asked before, and never outlive the policy or the public table they came from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import discreet as dp
+from discreet.catalog.column import Column, ColumnType
+from discreet.catalog.table import Table
+from discreet.curator.curator import Curator
+from discreet.errors import QueryRefused
+
+VISITS = pa.table({"person": [1, 1, 2, 3], "ward": ["a", "b", "a", "b"], "age": [20, 30, 40, 50]})
+POLICY = Table(
+    "visits",
+    (
+        Column("person", ColumnType.INTEGER),
+        Column("ward", ColumnType.TEXT, keys=("a", "b"), nullable=False),
+        Column("age", ColumnType.INTEGER, lower=0, upper=100, nullable=False),
+    ),
+    unit="person",
+    budget=dp.Budget(10),
+    rows_per_unit=2,
+)
+BY_WARD = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+TOTAL_AGE = "SELECT SUM(age) AS total FROM visits"
+BY_FLOOR = "SELECT floor, COUNT(*) AS n FROM visits JOIN wards ON visits.ward = wards.ward GROUP BY floor"
+
+
+@pytest.fixture
+def curator(tmp_path: Path) -> Curator:
+    found = Curator(tmp_path)
+    found.protect(VISITS, POLICY)
+    return found
+
+
+def changed(column: str, **facts: object) -> Table:
+    """The policy with other facts about one column."""
+    columns = [replace(one, **facts) if one.name == column else one for one in POLICY.columns]  # type: ignore[arg-type]
+    return replace(POLICY, columns=tuple(columns))
+
+
+def test_new_keys_are_in_the_next_plan_of_a_known_text(curator: Curator) -> None:
+    assert curator.explain(BY_WARD, 1).groups == 2
+    curator.protect(VISITS, changed("ward", keys=("a", "b", "c")))
+    assert curator.explain(BY_WARD, 1).groups == 3
+    assert [row["ward"] for row in curator.ask(BY_WARD, 1).to_rows()] == ["a", "b", "c"]
+
+
+def test_new_bounds_are_in_the_next_plan_of_a_known_text(curator: Curator) -> None:
+    (before,) = curator.explain(TOTAL_AGE, 1).errors
+    curator.protect(VISITS, changed("age", upper=1000))
+    (after,) = curator.explain(TOTAL_AGE, 1).errors
+    assert before.within is not None
+    assert after.within == pytest.approx(10 * before.within, rel=0.01)
+
+
+def test_a_column_that_is_gone_is_refused_in_a_known_text(curator: Curator) -> None:
+    curator.explain(TOTAL_AGE, 1)
+    curator.protect(VISITS, replace(POLICY, columns=POLICY.columns[:2]))
+    with pytest.raises(QueryRefused, match="no column"):
+        curator.explain(TOTAL_AGE, 1)
+
+
+def test_new_rows_of_a_public_table_are_in_the_next_plan_of_a_known_text(curator: Curator) -> None:
+    wards = {"ward": {"keys": ["a", "b"]}}
+    curator.protect(pa.table({"ward": ["a", "b"], "floor": [1, 2]}), table="wards", public=True, columns=wards)
+    assert curator.explain(BY_FLOOR, 1).groups == 2
+    # By another curator on the same folder, so that this one learns of it from the store alone.
+    other = Curator(curator.folder)
+    other.protect(pa.table({"ward": ["a", "b", "b"], "floor": [1, 2, 3]}), policy=other.catalog.table("wards"))
+    assert curator.explain(BY_FLOOR, 1).groups == 3
+    assert [row["floor"] for row in curator.ask(BY_FLOOR, 1).to_rows()] == [1, 2, 3]
+
+
+def test_a_price_is_never_that_of_a_plan_for_another(curator: Curator) -> None:
+    errors = [curator.explain(BY_WARD, epsilon).errors[0].within for epsilon in ("0.1", "1", "0.1", "10")]
+    assert errors[0] == errors[2]
+    assert len(set(errors)) == 3
