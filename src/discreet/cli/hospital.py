@@ -5,35 +5,23 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 from rich.panel import Panel
 
-from discreet.catalog.column import Column, ColumnType
-from discreet.catalog.table import Budget, Table
 from discreet.cli.output import console
 from discreet.cli.showing import show_answer, show_explanation
 from discreet.curator.amount import balance
 from discreet.curator.curator import Curator
+from discreet.curator.hospital import visits, visits_policy
 from discreet.curator.verification import verify
 from discreet.errors import BudgetExceeded, QueryRefused
 
 __all__ = ["play"]
 
-_WARDS = ("cardiology", "maternity", "neurology", "oncology", "surgery")
 _VICTIM = 4711
 _COUNT_OLDER = "SELECT COUNT(*) FROM visits WHERE age > {}"
-_VISITS = """
-    SELECT CAST(hash(i) % 60000 AS BIGINT) AS patient_id,
-           ['cardiology', 'maternity', 'neurology', 'oncology', 'surgery'][1 + CAST(hash(i * 7) % 5 AS INT)] AS ward,
-           CAST(18 + hash(i * 11) % 70 AS BIGINT) AS age,
-           round(50 + (hash(i * 13) % 2000) * (hash(i * 17) % 5) / 2.0, 2) AS cost,
-           DATE '2025-01-01' + CAST(hash(i * 19) % 365 AS INT) AS day
-    FROM range(200000) t(i)
-"""
 
 
 def play() -> None:
@@ -53,7 +41,7 @@ def play() -> None:
 
 class _Story:
     def __init__(self, folder: Path) -> None:
-        self._visits = _made_up_visits()
+        self._visits = visits()
         self._curator = Curator(folder)
 
     def scenes(self) -> list[tuple[str, Callable[[], None]]]:
@@ -70,7 +58,7 @@ class _Story:
 
     def _protect(self) -> None:
         start = time.perf_counter()
-        self._curator.protect(self._visits, _policy())
+        self._curator.protect(self._visits, visits_policy())
         took = time.perf_counter() - start
         console.print(
             "200,000 visits of 60,000 patients; a person counts with at most 8 visits; ε = 3 for everybody together."
@@ -136,28 +124,6 @@ class _Story:
         found = verify(self._curator.folder)
         console.print(f"sound: {found.is_sound}, {found.entries} records, head {found.head.hex()[:16]}…")
         console.print(f"left: {balance(self._curator.budget()['visits']['left'])}")
-
-
-def _made_up_visits() -> pa.Table:
-    """Visits from a hash of their number, the same on every machine."""
-    with duckdb.connect() as database:
-        return database.sql(_VISITS).to_arrow_table()
-
-
-def _policy() -> Table:
-    return Table(
-        "visits",
-        (
-            Column("patient_id", ColumnType.INTEGER),
-            Column("ward", ColumnType.TEXT, keys=_WARDS, nullable=False),
-            Column("age", ColumnType.INTEGER, lower=18, upper=90, nullable=False),
-            Column("cost", ColumnType.REAL, lower=0, upper=4000, nullable=False),
-            Column("day", ColumnType.DATE, lower=date(2025, 1, 1), upper=date(2025, 12, 31), nullable=False),
-        ),
-        unit="patient_id",
-        budget=Budget(3),
-        rows_per_unit=8,
-    )
 
 
 def _say(sql: str) -> None:

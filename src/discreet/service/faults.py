@@ -16,11 +16,15 @@ from discreet.web.problem import problem
 
 __all__ = ["KINDS", "as_problem", "handle_faults", "problem_of"]
 
+_MOST_LISTED = 20
+_MOST_CHARACTERS = 200
+
 
 def as_problem(said: dict[str, Any]) -> Response:
     """The response that says it."""
     status = HTTPStatus(said["status"])
     headers = {"WWW-Authenticate": "Bearer"} if status is HTTPStatus.UNAUTHORIZED else {}
+    headers |= {"Retry-After": str(said["after"])} if "after" in said else {}
     more = {name: value for name, value in said.items() if name not in ("type", "status", "detail")}
     return problem(status, said["detail"], headers, kind=said["type"], more=more)
 
@@ -34,14 +38,18 @@ def handle_faults(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _failed)
 
 
-async def _refused(_: Request, fault: Exception) -> Response:
+async def _refused(request: Request, fault: Exception) -> Response:
     assert isinstance(fault, DiscreetError)  # noqa: S101  that is what it handles
-    return as_problem(problem_of(fault))
+    said = problem_of(fault)
+    request.state.problem = said["type"].rpartition(":")[2]  # for those who count
+    return as_problem(said)
 
 
-async def _malformed(_: Request, fault: Exception) -> Response:
+async def _malformed(request: Request, fault: Exception) -> Response:
     assert isinstance(fault, RequestValidationError)  # noqa: S101
-    found = [{"where": "/".join(map(str, one["loc"])), "text": one["msg"]} for one in fault.errors()]
+    request.state.problem = MALFORMED.rpartition(":")[2]
+    listed = fault.errors()[:_MOST_LISTED]
+    found = [{"where": "/".join(map(str, one["loc"]))[:_MOST_CHARACTERS], "text": one["msg"]} for one in listed]
     words = "; ".join(f"{one['where']}: {one['text']}" for one in found)
     more = {"problems": found}
     status = HTTPStatus.UNPROCESSABLE_ENTITY

@@ -1,27 +1,58 @@
-"""Settings of the service: from a TOML file, from variables named DISCREET_*, or as they are here.
+"""Settings of the service: from a TOML file, from variables named DISCREET_*, and from flags of the command.
 
-A variable wins over the file. The words under each field are its documentation.
+A flag wins over a variable, and a variable over the file. The words under each field are its documentation.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BeforeValidator, Field, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-__all__ = ["Settings"]
+__all__ = ["PREFIX", "Settings"]
+
+PREFIX = "DISCREET_"
+"""What names of variables begin with."""
+
+
+def _separated_by(mark: str) -> Any:
+    """A list may be written as one text, as variables have to be."""
+    return BeforeValidator(lambda given: [one for one in given.split(mark) if one] if isinstance(given, str) else given)
+
+
+_Words = Annotated[tuple[str, ...], NoDecode, _separated_by(",")]
+_Paths = Annotated[tuple[Path, ...], NoDecode, _separated_by(os.pathsep)]
 
 
 class Settings(BaseSettings):
     """Everything that can be set."""
 
-    model_config = SettingsConfigDict(env_prefix="DISCREET_", extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True)
 
     folder: Path = Field(Path("curator"), description="The curator's folder: rows, policies, ledger, members.")
     host: str = Field("127.0.0.1", description="The address to listen at.")
     port: int = Field(8000, ge=0, le=65535, description="The port to listen at; 0 takes a free one.")
     console: bool = Field(True, description="Whether this process serves the console's pages.")
+    workers: int = Field(
+        1, ge=1, le=64, description="Processes that answer; more than one needs `console = false`, see the how-to."
+    )
+    hosts: _Words = Field(
+        (),
+        description="Names under which visitors reach the service; requests for others are refused. Empty: any name,"
+        " or those of this computer where the service listens there alone and no proxy is in front.",
+    )
+    behind_proxy: _Words = Field(
+        (),
+        description="Addresses of proxies in front that encrypt; what they say about visitors is believed, and cookies"
+        " and addresses are those of https. Empty: there is none.",
+    )
+    certificate_file: Path | None = Field(
+        None, description="The TLS certificate, with those that lead to its root; none where a proxy encrypts."
+    )
+    key_file: Path | None = Field(None, description="The key of the TLS certificate, without a password.")
     shared_answers: bool = Field(
         False,
         description="Whether a question that another analyst asked before is free, which tells that it was asked.",
@@ -36,7 +67,27 @@ class Settings(BaseSettings):
     requests_per_minute: int = Field(600, ge=1, description="How many requests one visitor may send in a minute.")
     largest_body: int = Field(1_000_000, ge=1000, description="Bytes of a request that is no upload, at most.")
     largest_upload: int = Field(2_000_000_000, ge=1000, description="Bytes of an uploaded table, at most.")
-    data_folders: tuple[Path, ...] = Field((), description="Folders whose files owners may protect by path.")
+    data_folders: _Paths = Field((), description="Folders whose files owners may protect by path.")
     token_days: float = Field(90, gt=0, le=3650, description="Days until a new token expires, unless said otherwise.")
-    certificate_file: Path | None = Field(None, description="The TLS certificate; none where a proxy does TLS.")
-    key_file: Path | None = Field(None, description="The key of the TLS certificate.")
+    shutdown_seconds: int = Field(
+        10, ge=1, le=3600, description="How long requests under way may take after the service was told to end."
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="The least level of what is logged; at `warning`, requests are not."
+    )
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether visitors come by https."""
+        return self.certificate_file is not None or bool(self.behind_proxy)
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Settings:
+        if (self.certificate_file is None) != (self.key_file is None):
+            raise ValueError("certificate_file and key_file go together")
+        if self.workers > 1 and self.console:
+            raise ValueError(
+                "the console's sessions live in one process, so workers > 1 needs console = false (--no-console);"
+                " serve the console by a second discreet serve --workers 1 on the same folder and another port"
+            )
+        return self

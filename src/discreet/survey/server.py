@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import errno
 import socket
 from collections.abc import Callable
 from contextlib import suppress
 
 import uvicorn
 
-from discreet.errors import InvalidValue, StoreError
+from discreet.errors import StoreError
 from discreet.survey.app import application
 from discreet.survey.store import Store
+from discreet.web.listening import QUIET, address_of, listening
 
 __all__ = ["serve"]
 
@@ -34,9 +34,8 @@ class _Server(uvicorn.Server):
 
 def serve(store: Store, host: str, port: int, ready: Callable[[str], object]) -> None:
     """Serve until a signal comes; requests under way are finished first. ``ready`` hears the address."""
-    with _listening(host, port) as listener:
-        place, number = listener.getsockname()[:2]
-        ready(f"http://{f'[{place}]' if ':' in place else place}:{number}")
+    with listening(host, port) as listener:
+        ready(address_of(listener))
         _server(store).run(sockets=[listener])
 
 
@@ -44,26 +43,11 @@ def _server(store: Store) -> _Server:
     """Without a log of requests and without a header that names the software; addresses are in neither."""
     config = uvicorn.Config(
         application(store),
-        access_log=False,
         log_level="warning",
         lifespan="off",
-        server_header=False,
         proxy_headers=False,
         limit_concurrency=_MOST_AT_ONCE,
         timeout_graceful_shutdown=_PATIENCE_SECONDS,
+        **QUIET,
     )
     return _Server(config, store)
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    try:
-        return socket.create_server(
-            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=1024
-        )
-    except (OSError, OverflowError) as fault:
-        known = {
-            errno.EADDRINUSE: "another program uses it; pass another --port",
-            errno.EACCES: "pass a --port above 1023",
-        }
-        remedy = known.get(getattr(fault, "errno", None) or 0, "pass another --host or --port")
-        raise InvalidValue("the server must be able to listen at its address", f"{host}:{port}", remedy) from None

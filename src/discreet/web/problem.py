@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from fastapi.responses import JSONResponse
+from starlette.responses import Response
 
-__all__ = ["problem"]
+__all__ = ["KIND", "problem"]
+
+KIND = "application/problem+json"
+"""The media type of a problem."""
 
 
 def problem(
@@ -18,10 +22,10 @@ def problem(
     *,
     kind: str = "about:blank",
     more: Mapping[str, Any] | None = None,
-) -> JSONResponse:
+) -> Response:
     """The answer to a request that was refused: ``detail`` says why, and what would work.
 
     ``kind`` is the problem's type, and ``more`` what programs may want to know about one of that type.
     """
     body = {"type": kind, "title": status.phrase, "status": status.value, "detail": detail, **(more or {})}
-    return JSONResponse(body, status.value, headers, media_type="application/problem+json")
+    return Response(json.dumps(body), status.value, headers, KIND)  # ASCII alone, whatever the words hold

@@ -1,0 +1,84 @@
+"""The description of the API, as programs read it: every operation says which problems it answers with."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = ["Problem", "described"]
+
+_ABOUT = (
+    "Questions to a curator that answers with calibrated noise. Send the token that an owner issued in the header"
+    " `Authorization: Bearer …`. Whatever is refused is told as a problem (RFC 9457), of one shape on every route."
+)
+_TAGS = {
+    "me": "Who is signed in.",
+    "tables": "What is public about the tables, and what was spent on them.",
+    "asking": "Prices, questions and answers.",
+    "ledger": "What was released, and its certificates.",
+    "owning": "Tables, policies and who may ask, for owners.",
+    "members": "Members and their tokens, for owners.",
+    "publications": "Tables that were published, for owners.",
+    "metrics": "Counts that do not depend on rows.",
+    "health": "Whether the service can answer.",
+}
+
+
+class Problem(BaseModel):
+    """Why a request was refused (RFC 9457)."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str = Field(description="The kind of problem, `urn:discreet:…`, or `about:blank` where the status says it.")
+    title: str = Field(description="The status in words.")
+    status: int = Field(description="The status of the answer.")
+    detail: str = Field(description="What is wrong, and what would work.")
+    rule: str | None = Field(None, description="The rule that was broken.")
+    value: str | None = Field(None, description="What was found instead.")
+    remedy: str | None = Field(None, description="What would work.")
+    line: int | None = Field(None, description="The line of a question where it was broken, from 1.")
+    column: int | None = Field(None, description="The character in that line, from 1.")
+    problems: list[dict[str, Any]] | None = Field(None, description="All of them, where there are several.")
+
+
+def described(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI description of ``app``."""
+    found = get_openapi(title=app.title, version=app.version, description=_ABOUT, routes=app.routes)
+    schemas = found.setdefault("components", {}).setdefault("schemas", {})
+    for name in ("HTTPValidationError", "ValidationError"):  # the shape that we do not use
+        schemas.pop(name, None)
+    schemas["Problem"] = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    for path, operations in found["paths"].items():
+        for operation in operations.values():
+            _document_problems(path, operation)
+    used = {tag for operations in found["paths"].values() for one in operations.values() for tag in one.get("tags", [])}
+    found["tags"] = [{"name": name, "description": words} for name, words in _TAGS.items() if name in used]
+    return found
+
+
+def _document_problems(path: str, operation: dict[str, Any]) -> None:
+    statuses = {HTTPStatus.INTERNAL_SERVER_ERROR}
+    if "security" in operation:
+        statuses |= {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS}
+        statuses |= {HTTPStatus.SERVICE_UNAVAILABLE}
+    if "{" in path:
+        statuses |= {HTTPStatus.NOT_FOUND}
+    if "parameters" in operation or "requestBody" in operation:
+        statuses |= {HTTPStatus.UNPROCESSABLE_ENTITY}
+    if "requestBody" in operation:
+        statuses |= {HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE}
+    responses = operation["responses"]
+    stated = {int(status) for status in responses if status.isdigit() and int(status) >= HTTPStatus.BAD_REQUEST}
+    for status in sorted({one.value for one in statuses} | stated):
+        said = responses.get(str(status), {}).get("description") if status in stated - {422} else None
+        responses[str(status)] = _refusal(said or HTTPStatus(status).phrase)
+    responses["default"] = _refusal("Any other problem.")
+
+
+def _refusal(words: str) -> dict[str, Any]:
+    content = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {"description": words, "content": content}

@@ -1,0 +1,25 @@
+"""The page of the API, for people; the description for programs is ``openapi.json`` beside it."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse
+
+from discreet.pages.style import STYLE
+from discreet.service.api_html import html_of
+
+__all__ = ["router"]
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/docs")
+def page(request: Request) -> HTMLResponse:
+    """Every route, what it takes and what it answers."""
+    return HTMLResponse(html_of(request.app.openapi(), f"{request.url.path}/style.css"))
+
+
+@router.get("/docs/style.css")
+def style() -> Response:
+    """The style sheet of the page."""
+    return Response(STYLE, media_type="text/css")

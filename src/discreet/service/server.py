@@ -1,0 +1,109 @@
+"""The service as processes: it listens, answers until it is told to end, finishes what is under way, and ends well."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.supervisors.multiprocess import Multiprocess
+
+from discreet.curator.curator import Curator
+from discreet.errors import DiscreetError
+from discreet.service.ending import Ending
+from discreet.service.house import House
+from discreet.service.logs import log_event, start_logs
+from discreet.service.members import Members
+from discreet.service.metrics import SHARED
+from discreet.service.settings import Settings
+from discreet.service.store import Store
+from discreet.web.listening import QUIET, address_of, listening
+
+__all__ = ["Built", "Ready", "serve"]
+
+Built = Callable[[House], ASGIApp]
+"""What makes an application of a house; it is handed to other processes, so it has a place in a module."""
+Ready = Callable[[str, Members], object]
+"""What hears the address and the members, before the first request is answered."""
+_PATIENCE_WITH_WORKERS = 60
+"""Seconds in which a worker says that it is there; a busy machine is no reason to end one."""
+
+
+def serve(settings: Settings, built: Built, ready: Ready) -> None:
+    """Serve until a signal comes; requests under way are finished within the time that settings give."""
+    with _ended_by_signals(), listening(settings.host, settings.port) as listener:
+        run = _by_one if settings.workers == 1 else _by_several
+        run(settings, built, ready, listener)
+
+
+def _by_one(settings: Settings, built: Built, ready: Ready, listener: socket.socket) -> None:
+    house = House(settings)
+    app = Ending(built(house), house)
+    ready(_address(settings, listener), house.members)
+    start_logs(settings.log_level)
+    uvicorn.Server(_config(settings, app)).run(sockets=[listener])
+
+
+def _by_several(settings: Settings, built: Built, ready: Ready, listener: socket.socket) -> None:
+    """Processes that share the socket; one that dies is replaced, and all end together."""
+    Curator(settings.folder).ledger.close()  # or each of them would say why it cannot be opened
+    ready(_address(settings, listener), Members(Store(settings.folder)))
+    with tempfile.TemporaryDirectory(prefix="discreet-counts-") as counts:
+        os.environ[SHARED] = counts
+        start_logs(settings.log_level)
+        config = _config(settings, partial(_worker, settings, built), factory=True, workers=settings.workers)
+        Multiprocess(config, sockets=[listener]).run()
+
+
+def _worker(settings: Settings, built: Built) -> ASGIApp:
+    """The application of one process among several."""
+    start_logs(settings.log_level)
+    try:
+        house = House(settings)
+    except DiscreetError as fault:
+        log_event("could not start", error=type(fault).__name__)
+        sys.exit(STARTUP_FAILURE)
+    return Ending(built(house), house)
+
+
+def _address(settings: Settings, listener: socket.socket) -> str:
+    return address_of(listener, "http" if settings.certificate_file is None else "https")
+
+
+def _config(settings: Settings, app: Any, **more: Any) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        log_config=None,
+        proxy_headers=bool(settings.behind_proxy),
+        forwarded_allow_ips=",".join(settings.behind_proxy),
+        timeout_graceful_shutdown=settings.shutdown_seconds,
+        timeout_worker_healthcheck=_PATIENCE_WITH_WORKERS,
+        ssl_certfile=settings.certificate_file,
+        ssl_keyfile=settings.key_file,
+        **QUIET,
+        **more,
+    )
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Until the server listens to signals itself, and after it has ended because of one, they mean a clean end."""
+
+    def end(*_: object) -> None:
+        raise SystemExit(0)
+
+    before = {one: signal.signal(one, end) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)

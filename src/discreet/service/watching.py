@@ -1,0 +1,74 @@
+"""Every request is given an id, logged by its route and counted; what it carried is not looked at."""
+
+from __future__ import annotations
+
+import time
+from http import HTTPMethod, HTTPStatus
+from typing import Any
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from discreet.noise.source import fresh_id
+from discreet.service.logs import log_event
+from discreet.service.metrics import Metrics
+
+__all__ = ["REQUEST_ID", "Watching", "template_of"]
+
+REQUEST_ID = "X-Request-ID"
+"""The header that tells a visitor the id of their request in the log."""
+_API = "/api/v1"
+_METHODS = frozenset(HTTPMethod)
+
+
+class Watching:
+    """Logs and counts what an application answers."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        """Around an application."""
+        self.app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, and remember how it ended."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request, status, began = fresh_id(), HTTPStatus.INTERNAL_SERVER_ERROR.value, time.perf_counter()
+        scope.setdefault("state", {})
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)[REQUEST_ID] = request
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_with_id)
+        finally:
+            self._ended(scope, request, status, time.perf_counter() - began)
+
+    def _ended(self, scope: Scope, request: str, status: int, seconds: float) -> None:
+        state: dict[str, Any] = scope["state"]
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        route, problem = template_of(scope), state.get("problem")
+        log_event(
+            "request",
+            request=request,
+            method=method,
+            route=route,
+            status=status,
+            member=state.get("member"),
+            problem=problem,
+        )
+        self._metrics.count(method, route, status, problem, seconds)
+
+
+def template_of(scope: Scope) -> str:
+    """The route that took a request, as it is written in the code: with names in place of what was sent."""
+    found = getattr(scope.get("route"), "path", None)
+    if not found:
+        return "unknown"
+    is_included = scope["path"].startswith(f"{_API}/") and not found.startswith("/api/")
+    return f"{_API}{found}" if is_included else str(found)

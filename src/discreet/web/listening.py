@@ -1,0 +1,36 @@
+"""Where a server listens: a socket or a clear refusal, and how uvicorn is told to keep quiet about visitors."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from typing import Any
+
+from discreet.errors import InvalidValue
+
+__all__ = ["LOOPBACK", "QUIET", "address_of", "listening"]
+
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+"""Addresses that only this computer reaches."""
+QUIET: dict[str, Any] = {"access_log": False, "server_header": False}
+"""Uvicorn's settings of every server of the house: no log of requests, no header that names the software."""
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens at an address; 0 takes a free port."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except (OSError, OverflowError) as fault:
+        known = {
+            errno.EADDRINUSE: "another program uses it; pass another --port",
+            errno.EACCES: "pass a --port above 1023",
+        }
+        remedy = known.get(getattr(fault, "errno", None) or 0, "pass another --host or --port")
+        raise InvalidValue("the server must be able to listen at its address", f"{host}:{port}", remedy) from None
+
+
+def address_of(listener: socket.socket, scheme: str = "http") -> str:
+    """Where a browser on this computer reaches it."""
+    place, number = listener.getsockname()[:2]
+    return f"{scheme}://{f'[{place}]' if ':' in place else place}:{number}"
