@@ -21,11 +21,16 @@ from discreet.console.publishing import brought_table
 from discreet.console.publishing.attempts import Asked, attempts_of
 from discreet.console.publishing.brought_table import Brought, brought, example
 from discreet.console.publishing.candidates import tried
-from discreet.console.publishing.column_plan import ColumnPlan, HierarchyPlan, first_plans, hierarchies_of, roles_of
+from discreet.console.publishing.column_plan import ColumnPlan, HierarchyPlan, hierarchies_of, roles_of
+from discreet.console.publishing.laid_out import laid_out
 from discreet.console.publishing.level_preview import level_preview
 from discreet.errors import DiscreetError
 
 CSV = b"name,zip,age,disease\nAda,13053,28,flu\nBo,13068,29,cold\nCy,13053,31,flu\nDi,13068,37,cold\n"
+
+
+def plans_of(found: Brought) -> dict[str, ColumnPlan]:
+    return dict(laid_out(found).plans)
 
 
 def quiet(share: float, words: str) -> None:
@@ -89,7 +94,7 @@ def test_a_file_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_first_plan_guesses_roles_and_takes_what_it_does_not_know_for_known_to_others() -> None:
-    roles = roles_of(first_plans(example().table))
+    roles = roles_of(plans_of(example()))
     assert roles.identifying == ("patient",)
     assert roles.quasi == ("age", "zip", "sex")
     assert roles.sensitive == ("diagnosis",)
@@ -99,7 +104,7 @@ def test_the_first_plan_guesses_roles_and_takes_what_it_does_not_know_for_known_
 def test_the_first_hierarchies_fit_their_columns() -> None:
     days = [date(2024, 1 + row % 12, 1 + row % 28) for row in range(60)]
     table = pa.table({"day": days, "pay": [20_000 + 531 * row for row in range(60)], "town": ["Ulm", "Bonn"] * 30})
-    plans = first_plans(table)
+    plans = plans_of(Brought("t", table))
     assert plans["day"].hierarchy.kind == "dates"
     assert plans["pay"].hierarchy == HierarchyPlan("intervals", "2000, 4000, 8000")
     assert plans["town"].hierarchy.kind == "keep or hide"
@@ -147,7 +152,7 @@ def test_every_method_gets_what_it_understands_and_candidates_come_least_loss_fi
     table = example()
     asked = Asked(methods=("optimal", "local", "taxonomy", "mondrian", "microaggregate"), also_stricter=True)
     small = Brought(table.name, table.table.slice(0, 400))
-    attempts = attempts_of(small, first_plans(table.table), asked)
+    attempts = attempts_of(small, plans_of(table), asked)
     assert [one.title for one in attempts][:3] == ["optimal", "optimal, k = 10", "optimal, k = 20"]
     found = tried(attempts, small.name, quiet)
     losses = [one.loss for one in found.candidates]
@@ -164,7 +169,7 @@ def test_a_release_that_breaks_its_models_is_no_candidate(monkeypatch: pytest.Mo
     broken = lambda method, job, progress: Release(job.table.drop_columns(["patient"]), "")  # noqa: E731
     monkeypatch.setattr("discreet.console.publishing.candidates.release_of", broken)
     table = example()
-    attempts = attempts_of(table, first_plans(table.table), Asked(methods=("optimal",)))
+    attempts = attempts_of(table, plans_of(table), Asked(methods=("optimal",)))
     found = tried(attempts, table.name, quiet)
     assert found.best is None
     assert "checked again" in found.refusals["optimal"]
@@ -172,7 +177,7 @@ def test_a_release_that_breaks_its_models_is_no_candidate(monkeypatch: pytest.Mo
 
 def test_what_cannot_be_tried_is_refused_before_the_work() -> None:
     table = brought("people.csv", CSV)
-    plans = first_plans(table.table)
+    plans = plans_of(table)
     nobody = {name: ColumnPlan(Role.INSENSITIVE) for name in plans}
     for wrong, asked, words in (
         (plans, Asked(methods=()), "a method to try"),

@@ -88,7 +88,11 @@ def price_words(report: TableReport) -> str:
     """What the curator would take for the same question, in a sentence or two."""
     price = report.price
     rows = counted(price.within, "row", "rows")
-    more = "" if price.questions < 1 else f" A budget of ε = 1 answers {price.questions:,} such questions."
+    more = (
+        ""
+        if price.questions < 1
+        else f" A budget of ε = 1 answers {counted(price.questions, 'such question', 'such questions')}."
+    )
     who = "as the release does" if report.comparison is not None else "which is a hundredth of the table or 3"
     return (
         f"Through the curator this question costs ε = {price.epsilon:g} if 95 % of the answers shall be within {rows}, "

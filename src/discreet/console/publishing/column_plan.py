@@ -104,14 +104,9 @@ def hierarchies_of(table: pa.Table, plans: Plans) -> dict[str, Hierarchy]:
 # The first plan ---------------------------------------------------------------------------------------------------
 
 
-def first_plans(table: pa.Table) -> dict[str, ColumnPlan]:
+def first_plans(columns: Mapping[str, CodedColumn]) -> dict[str, ColumnPlan]:
     """A plan to begin with, column by column."""
-    return {name: _first_plan(CodedColumn.of(name, table.column(name))) for name in table.column_names}
-
-
-def _first_plan(column: CodedColumn) -> ColumnPlan:
-    role = _first_role(column)
-    return ColumnPlan(role, _first_hierarchy(column))
+    return {name: ColumnPlan(_first_role(column), _first_hierarchy(column)) for name, column in columns.items()}
 
 
 def _first_role(column: CodedColumn) -> Role:

@@ -1,0 +1,32 @@
+"""The page of publications: from a table to a release that its owner approves by name, step by step."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from discreet.console.look import page_title
+from discreet.console.publish_bench import Bench
+from discreet.console.publish_candidates import CandidatesStep
+from discreet.console.publish_chosen import ChosenStep
+from discreet.console.publish_columns import ColumnsStep
+from discreet.console.publish_models import ModelsStep
+from discreet.console.publish_style import STYLE
+from discreet.console.publish_table import TableStep
+from discreet.console.visit import Visit
+
+__all__ = ["build"]
+
+_LEAD = (
+    "Make a table coarse enough to hand out, see what it still tells, and approve it by name. "
+    "A published table is never differentially private."
+)
+
+
+async def build(visit: Visit) -> None:
+    """The page for an owner."""
+    ui.add_css(STYLE)
+    bench = Bench(visit)
+    page_title("Publish a table", _LEAD)
+    for step in (TableStep, ColumnsStep, ModelsStep, CandidatesStep, ChosenStep):
+        with ui.element("div").classes("w-full empty:hidden"):
+            step(bench).draw()

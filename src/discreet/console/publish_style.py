@@ -1,0 +1,68 @@
+"""How the page of publications looks: the colours of roles, the gauge, and tables that scroll on a phone."""
+
+from __future__ import annotations
+
+from discreet.anonymize.roles import Role
+
+__all__ = ["ROLE_ICONS", "ROLE_NAMES", "ROLE_WORDS", "STYLE", "role_class"]
+
+ROLE_NAMES = {
+    Role.IDENTIFYING: "identifying",
+    Role.QUASI_IDENTIFYING: "known to others",
+    Role.SENSITIVE: "sensitive",
+    Role.INSENSITIVE: "harmless",
+}
+"""A short name for each role."""
+ROLE_WORDS = {
+    Role.IDENTIFYING: "names a person alone; left out",
+    Role.QUASI_IDENTIFYING: "several together single people out; made coarser",
+    Role.SENSITIVE: "nobody should learn it; kept, the models are about it",
+    Role.INSENSITIVE: "neither known nor worth hiding; released as it is",
+}
+"""What each role means and what happens to such a column."""
+ROLE_ICONS = {
+    Role.IDENTIFYING: "badge",
+    Role.QUASI_IDENTIFYING: "visibility",
+    Role.SENSITIVE: "lock",
+    Role.INSENSITIVE: "check_circle",
+}
+"""A sign for each role, so that colour is never alone."""
+
+
+def role_class(role: Role) -> str:
+    """The class that sets a role's colour."""
+    return f"role-{role.value}"
+
+
+STYLE = """
+.role-identifying{--role:var(--d-bad)}.role-quasi-identifying{--role:var(--d-series-2)}
+.role-sensitive{--role:var(--d-series-4)}.role-insensitive{--role:var(--d-good)}
+.role-chip{display:inline-flex;align-items:center;gap:.3rem;color:var(--role);border:1px solid var(--role);
+background:color-mix(in srgb,var(--role) 9%,transparent);border-radius:1rem;padding:.02rem .6rem;font-size:.82rem;
+font-weight:600;white-space:nowrap}
+.role-card{border-left:5px solid var(--role)!important;padding:12px 14px;width:100%;
+display:flex;flex-direction:column;gap:10px}
+table.tight th,table.tight td{white-space:nowrap;font-size:.88rem;padding:4px 14px 4px 0}
+table.d-table th.role-head{color:var(--role);border-bottom:3px solid var(--role)}
+table.d-table tr.chosen td{background:var(--d-tint)}
+table.candidates td{vertical-align:middle}
+.question code,.question pre{white-space:pre-wrap!important;overflow-wrap:anywhere}
+.one-line-upload{width:22rem;max-width:100%}
+.one-line-upload .q-uploader__list{display:none}
+.one-line-upload .q-uploader__header{background:var(--d-raised);color:var(--d-text);border-radius:8px}
+.one-line-upload .q-uploader__subtitle{display:none}
+.model-grid{display:grid;gap:12px;width:100%;grid-template-columns:repeat(auto-fill,minmax(min(100%,17rem),1fr))}
+.side-by-side{display:grid;gap:20px;width:100%;grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr))}
+.risk-gauge{width:100%;max-width:20rem;height:auto;color:var(--d-text)}
+.risk-gauge path{fill:none;stroke-width:16}
+.risk-gauge .allowed{stroke:var(--d-good)}.risk-gauge .too-high{stroke:var(--d-bad);stroke-opacity:.5}
+.risk-gauge .needle{stroke:currentColor;stroke-width:3;stroke-linecap:round}.risk-gauge .hub{fill:currentColor}
+.risk-gauge .limit{stroke:currentColor;stroke-width:2;stroke-dasharray:3 2}
+.risk-gauge text{font-size:10px;fill:currentColor;text-anchor:middle}
+.risk-gauge .value{font-size:15px;font-weight:700}
+.risk-bar{position:relative;height:10px;border-radius:5px;background:var(--d-raised);overflow:hidden}
+.risk-bar>span{position:absolute;inset:0 auto 0 0;border-radius:5px}
+.risk-bar>.within{background:var(--d-good)}.risk-bar>.above{background:var(--d-bad)}
+.risk-bar>.at{width:2px;background:var(--d-text);border-radius:0;inset:0 auto 0 auto}
+"""
+"""The sheet of the page."""
