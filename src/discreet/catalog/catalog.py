@@ -15,6 +15,7 @@ discreet.errors.InvalidValue: a table must have a policy, got 'visit'; did you m
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 
 from discreet.catalog.complaints import Complaints
 from discreet.catalog.suggestion import suggestion
@@ -45,6 +46,8 @@ class Catalog:
         found.refuse_any()  # paths are followed only where every key leads somewhere
         self._domains = self._checked_domains(found)
         found.refuse_any()
+        self.nameable: dict[str, Table] = self._tables
+        """The tables that questions may name, by their folded names."""
 
     def __iter__(self) -> Iterator[Table]:
         return iter(self._tables.values())
@@ -63,14 +66,17 @@ class Catalog:
         ``main.visits`` finds a table registered as ``visits``, because main is where a table without a schema lives;
         ``visits`` finds one registered as ``sales.visits`` when no other schema has one.
         """
-        wanted = folded(name)
-        if wanted in self._tables:
-            return self._tables[wanted]
-        schema, dot, bare = wanted.rpartition(".")
-        if dot:
-            return self._tables.get(bare) if schema in _DEFAULT_SCHEMAS else None
-        within = [table for key, table in self._tables.items() if key.rpartition(".")[2] == wanted]
-        return within[0] if len(within) == 1 else None
+        return _found(name, self._tables)
+
+    def named(self, name: str) -> Table | None:
+        """The one table that ``name`` can mean in a question."""
+        return _found(name, self.nameable)
+
+    def seen_by(self, analyst: str) -> Catalog:
+        """The same catalog, in which questions find tables whose policies name an analyst, and public ones, alone."""
+        seen = copy(self)
+        seen.nameable = {key: table for key, table in self._tables.items() if table.public or analyst in table.analysts}
+        return seen
 
     def table(self, name: str) -> Table:
         """The table that ``name`` means; tables without a policy are refused, never taken for public."""
@@ -153,3 +159,14 @@ class Catalog:
             rule = f"{table.name}: tables of one unit must agree on neighbours"
             remedy = f"{first.name} says {first.neighbours} for {domain}"
             found.say((table.name, "neighbours"), rule, str(table.neighbours), remedy)
+
+
+def _found(name: str, tables: dict[str, Table]) -> Table | None:
+    wanted = folded(name)
+    if wanted in tables:
+        return tables[wanted]
+    schema, dot, bare = wanted.rpartition(".")
+    if dot:
+        return tables.get(bare) if schema in _DEFAULT_SCHEMAS else None
+    within = [table for key, table in tables.items() if key.rpartition(".")[2] == wanted]
+    return within[0] if len(within) == 1 else None

@@ -20,9 +20,10 @@ def find_table(node: exp.Expr, catalog: Catalog) -> Table:
     if {key for key, value in node.args.items() if value} - {"this", "alias", "db", "catalog"}:
         raise refuse(node, "only a name and an alias can be given for a table", "leave the rest out")
     name = ".".join(part.name for part in node.parts)
-    table = catalog.find(name)
+    table = catalog.named(name)
     if table is None:
-        raise refuse(node, "there is no table of this name", suggestion(name, [known.name for known in catalog]))
+        known = [one.name for one in catalog.nameable.values()]
+        raise refuse(node, "there is no table of this name", suggestion(name, known))
     return table
 
 

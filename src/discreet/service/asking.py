@@ -20,6 +20,7 @@ from discreet.curator.curator import Explanation
 from discreet.errors import NotFound, StoreError
 from discreet.noise.source import fresh_id
 from discreet.service.answering import ASKERS
+from discreet.service.hidden_tables import check_names
 from discreet.service.house import House
 from discreet.service.requests import Job, State, check_same, checked_id
 from discreet.service.visitor import Visitor
@@ -64,6 +65,8 @@ class Kept:
 def explain(house: House, visitor: Visitor, wish: Wish) -> Explanation:
     """Price, shape and expected error; reads no rows and costs nothing."""
     visitor.must_be(ASKERS)
+    if visitor.analyst is not None:
+        check_names(wish.sql, house.curator.catalog, visitor.analyst)
     return house.curator.explain(**wish.told(), analyst=visitor.analyst)
 
 
