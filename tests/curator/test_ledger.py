@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from discreet.curator import ledger_file
+from discreet.books import sqlite
 from discreet.curator.allowance import LOSS_UNITS, Allowance, Measure, Price, price_in_units
 from discreet.curator.ledger import Ledger
 from discreet.curator.verification import verify
@@ -212,7 +212,7 @@ def test_an_unwritable_witness_releases_nothing(ledger: Ledger) -> None:
 
 
 def test_a_lock_that_is_never_freed_fails_closed(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger_file, "_PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(sqlite, "_PATIENCE_SECONDS", 0.05)
     impatient = Ledger(ledger.path.parent)
     ledger.database.execute("BEGIN IMMEDIATE")
     for request in ("r", "s"):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from discreet.books.book import Database
 from discreet.curator.allowance import Allowance, Measure, price_in_units
 from discreet.curator.ledger import Ledger
 from discreet.curator.verification import verify
@@ -54,18 +55,17 @@ def test_no_thread_sees_what_another_has_not_made_durable(ledger: Ledger) -> Non
         seen.append(ledger.look_up("r", b""))
         seen.append(ledger.affords({"visits": HUNDREDTH}))
 
-    def write_and_take_back() -> None:
-        with ledger.file.writing() as database:
-            database.execute("UPDATE account SET spent = cap")
-            database.execute("INSERT INTO entry (position, body, hash) VALUES (4, x'7b7d', x'00')")
-            database.execute("INSERT INTO request (id, body_hash, charge) VALUES ('r', x'00', 4)")
-            failed.extend(in_threads(look))
-            look()  # also the thread that writes reads what is durable
-            raise RuntimeError
+    def take_back(database: Database) -> None:
+        database.execute("UPDATE account SET spent = cap")
+        database.execute("INSERT INTO entry (position, body, hash) VALUES (4, x'7b7d', x'00')")
+        database.execute("INSERT INTO request (id, body_hash, charge) VALUES ('r', x'00', 4)")
+        failed.extend(in_threads(look))
+        look()  # also the thread that writes reads what is durable
+        raise RuntimeError
 
     failed: list[BaseException] = []
     with pytest.raises(RuntimeError):
-        write_and_take_back()
+        ledger.book.write(take_back)
     assert not failed
     assert seen == [before, None, True] * 2
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,9 +19,12 @@ from typing import Any
 
 import apsw
 
+from discreet.books.book import Book, Database
+from discreet.books.postgres import PostgresBook
+from discreet.books.sqlite import SQLiteBook
 from discreet.curator.allowance import DELTA_UNITS, Allowance, Measure, Price
 from discreet.curator.chain import GENESIS, canonical, link
-from discreet.curator.ledger_file import VERSION, LedgerFile, explained
+from discreet.curator.ledger_schema import POSTGRES, SQLITE, VERSION
 from discreet.curator.spending import largest
 from discreet.curator.witness import Witness
 from discreet.errors import BudgetExceeded, InvalidValue, LedgerError, RequestConflict
@@ -76,40 +80,52 @@ class Receipt:
 
 
 class Ledger:
-    """A ledger in a folder: ``ledger.db`` and its witness ``ledger.witness``. Threads may share one."""
+    """A ledger and its witness ``ledger.witness`` in a folder. Threads may share one.
 
-    def __init__(self, folder: Path) -> None:
-        """Open the ledger in ``folder``; `Ledger.create` starts one."""
+    The records are in the file ``ledger.db`` of the folder, or on a PostgreSQL ``server`` for curators on several
+    hosts. The witness is each host's own.
+    """
+
+    def __init__(self, folder: Path, server: str | None = None) -> None:
+        """Open the ledger; `Ledger.create` starts one."""
         self.path = folder / "ledger.db"
         self.witness = Witness(folder / "ledger.witness")
-        if not self.path.exists():
+        if server is None and not self.path.exists():
             remedy = "put it back, or start one with Ledger.create"
             raise LedgerError("there must be a ledger in the folder", str(folder), remedy)
-        self.file = LedgerFile(self.path)
+        self.book = _book(self.path, server)
+        self.book.seal = self._attest
 
     @classmethod
-    def create(cls, folder: Path) -> Ledger:
-        """Start an empty ledger; a folder that holds one, or a part of one, is refused."""
+    def create(cls, folder: Path, server: str | None = None) -> Ledger:
+        """Start an empty ledger; a folder that holds one, or a part of one, is refused.
+
+        On a server that has one already, this host joins it: its witness remembers from here on.
+        """
         path, witness = folder / "ledger.db", Witness(folder / "ledger.witness")
         if path.exists() or witness.path.exists():
             raise LedgerError("the folder must not hold a ledger yet", str(folder))
-        LedgerFile.create(path)
-        witness.create()
-        ledger = cls(folder)
-        with ledger.file.writing() as database:
-            position, head = _append(database, {"kind": "start", "version": VERSION})
-        with explained():
-            witness.attest(position, head)
+        if server is None:
+            SQLiteBook.create(path, SQLITE, VERSION, _refusal)
+        with _explained():
+            witness.create()
+        ledger = cls(folder, server)
+        ledger.book.write(_start, sealed=True, repeatable=True)
         return ledger
+
+    def _attest(self, database: Database) -> None:
+        """Before anybody hears of what was written, the witness remembers the last record."""
+        self.witness.attest(*_head(database))
 
     @property
     def database(self) -> apsw.Connection:
-        """The connection that writes."""
-        return self.file.writer
+        """The connection that writes to the file."""
+        assert isinstance(self.book, SQLiteBook)  # noqa: S101  a server has no file
+        return self.book.writer
 
     def close(self) -> None:
         """Let go of the file."""
-        self.file.close()
+        self.book.close()
 
     # The owner's part.
 
@@ -117,7 +133,8 @@ class Ledger:
         """Add an account; its name is taken for good. ``places`` is 2 where neighbours replace one unit by another."""
         record: dict[str, Any] = {"kind": "account", "name": name, "measure": allowance.measure.value}
         record |= {"cap": allowance.cap, "delta_cap": allowance.delta_cap, "places": places}
-        with self.file.writing() as database:
+
+        def part(database: Database) -> None:
             if _row(database, "SELECT 1 FROM account WHERE name = ?", name):
                 raise InvalidValue("an account's name must be new", name)
             values = (name, allowance.measure.value, allowance.cap, allowance.delta_cap, places)
@@ -125,9 +142,12 @@ class Ledger:
             database.execute(insert, values)
             _append(database, record)
 
+        self.book.write(part)
+
     def change_cap(self, name: str, allowance: Allowance, by: str | None = None) -> None:
         """Give an analyst's account another cap, not below what was spent; a table's budget is granted for good."""
-        with self.file.writing() as database:
+
+        def part(database: Database) -> None:
             account = _found(database, name)
             _check_new_cap(account, allowance)
             if account.allowance == allowance:
@@ -135,17 +155,14 @@ class Ledger:
             values = (allowance.cap, allowance.delta_cap, name)
             database.execute("UPDATE account SET cap = ?, delta_cap = ? WHERE name = ?", values)
             record = {"kind": "cap", "name": name, "cap": allowance.cap, "delta_cap": allowance.delta_cap, "by": by}
-            position, head = _append(database, record)
-        with explained():
-            self.witness.attest(position, head)
+            _append(database, record)
+
+        self.book.write(part, sealed=True, repeatable=True)
 
     def record_analyst(self, table: str, analyst: str, *, may_ask: bool, by: str | None = None) -> None:
         """Write down that somebody may ask about a table from now on, or may not any more."""
         record = {"kind": "analyst", "table": table, "analyst": analyst, "may_ask": may_ask, "by": by}
-        with self.file.writing() as database:
-            position, head = _append(database, record)
-        with explained():
-            self.witness.attest(position, head)
+        self.book.write(lambda database: _append(database, record), sealed=True)
 
     def publish(self, name: str, sha256: str, approved_by: str, statement: Mapping[str, Any]) -> Entry:
         """Write down what was published without differential privacy; the same bytes under the same name once."""
@@ -159,32 +176,34 @@ class Ledger:
             "sha256": sha256,
         }
         record |= {"loss": "infinite", "approved_by": approved_by, "statement": dict(statement)}
-        with self.file.writing() as database:
+
+        def part(database: Database) -> int:
             known = _known(database, request, digest)
-            position = _append(database, record)[0] if known is None else known.charge
-            if known is None:
-                _remember(database, request, digest, position)
-        entry = self.entry(position)
+            if known is not None:
+                return known.charge
+            position, _ = _append(database, record)
+            _remember(database, request, digest, position)
+            return position
+
+        entry = self.entry(self.book.write(part, sealed=True, repeatable=True))
         assert entry is not None  # noqa: S101  it was appended above, by us or before us
-        with explained():
-            self.witness.attest(entry.position, entry.hash)
         return entry
 
     def publications(self) -> list[Entry]:
         """What was published without differential privacy, from the first on."""
         start, end = "publication:", "publication;"  # the character after the colon
         query = f"{_RECORDS} JOIN request ON position = charge WHERE id > ? AND id < ? ORDER BY position"
-        with self.file.reading() as database:
+        with self.book.reading() as database:
             return [_entry(row) for row in database.execute(query, (start, end))]
 
     def accounts(self) -> dict[str, Account]:
         """Every account by name."""
-        with self.file.reading() as database:
+        with self.book.reading() as database:
             return {row[0]: _account(row) for row in database.execute(_ACCOUNTS)}
 
     def affords(self, prices: Mapping[str, Price]) -> bool:
         """Whether a charge would fit now; it may not any more when it comes. What has no account cannot be paid."""
-        with self.file.reading() as database:
+        with self.book.reading() as database:
             accounts = self.accounts()
             return all(name in accounts and _fits(database, accounts[name], price) for name, price in prices.items())
 
@@ -193,25 +212,27 @@ class Ledger:
     def charge(self, request: str, body: bytes, prices: Mapping[str, Price], note: Mapping[str, Any]) -> Receipt:
         """Charge all accounts or none, durably; a request that was charged before is not charged again."""
         digest = hashlib.sha256(body).digest()
-        with self.file.writing() as database:
+        units = {name: [price.loss, price.delta] for name, price in prices.items()}
+        record = {"kind": "charge", "request": request, "body": digest.hex(), "prices": units, "note": dict(note)}
+        apart = {name: [list(p) for p in sorted(price.portions)] for name, price in prices.items() if price.portions}
+        record |= {"portions": apart} if apart else {}
+
+        def part(database: Database) -> Receipt:
             known = _known(database, request, digest)
             if known is not None:
                 return known
             for name, price in sorted(prices.items()):
                 _take(database, name, price)
-            units = {name: [price.loss, price.delta] for name, price in prices.items()}
-            record = {"kind": "charge", "request": request, "body": digest.hex(), "prices": units, "note": dict(note)}
-            apart = {
-                name: [list(p) for p in sorted(price.portions)] for name, price in prices.items() if price.portions
-            }
-            record |= {"portions": apart} if apart else {}
             position, _ = _append(database, record)
             _remember(database, request, digest, position)
-        return Receipt(request, position)
+            return Receipt(request, position)
+
+        return self.book.write(part, repeatable=True)
 
     def settle(self, request: str, answer: bytes) -> Receipt:
         """Store the answer to a charged request and return what is stored: the first answer stored is the only one."""
-        with self.file.writing() as database:
+
+        def part(database: Database) -> Receipt:
             row = _row(database, "SELECT charge, answer FROM request WHERE id = ?", request)
             if row is None:
                 raise InvalidValue("a request must be charged before it is answered", request)
@@ -220,22 +241,20 @@ class Ledger:
                 position, _ = _append(database, record | {"answer": hashlib.sha256(answer).hexdigest()})
                 values = (position, answer, request)
                 database.execute("UPDATE request SET answer = ?, bytes = ? WHERE id = ?", values)
-            receipt = _receipt(database, request)
-        assert receipt.position is not None  # noqa: S101  it was stored above, by us or before us
-        with explained():
-            self.witness.attest(receipt.position, receipt.head)
-        return receipt
+            return _receipt(database, request)
+
+        return self.book.write(part, sealed=True, repeatable=True)
 
     def look_up(self, request: str, body: bytes) -> Receipt | None:
         """What is known about a request with this body; another body under the same id is refused."""
-        with self.file.reading() as database:
+        with self.book.reading() as database:
             return _known(database, request, hashlib.sha256(body).digest())
 
     # The auditor's part.
 
     def entry(self, position: int) -> Entry | None:
         """The record at a position; None where there is none."""
-        with self.file.reading() as database:
+        with self.book.reading() as database:
             row = _row(database, f"{_RECORDS} WHERE position = ?", position)
         return None if row is None else _entry(row)
 
@@ -243,7 +262,7 @@ class Ledger:
         """The records from position ``start`` on."""
         size = _FIRST_PAGE
         while True:
-            with self.file.reading() as database:
+            with self.book.reading() as database:
                 rows = database.execute(f"{_RECORDS} WHERE position >= ? ORDER BY position LIMIT {size}", (start,))
                 page: list[Any] = rows.fetchall()
             for row in page:
@@ -254,7 +273,7 @@ class Ledger:
 
     def head(self) -> tuple[int, bytes]:
         """Position and hash of the last record."""
-        with self.file.reading() as database:
+        with self.book.reading() as database:
             return _head(database)
 
 
@@ -263,20 +282,48 @@ def publication_id(name: str, sha256: str) -> str:
     return f"publication:{sha256}:{name}"
 
 
+# Where it is kept ---------------------------------------------------------------------------------------------------
+
+
+def _book(path: Path, server: str | None) -> Book:
+    if server is None:
+        return SQLiteBook(path, _refusal)
+    return PostgresBook(server, "discreet_ledger", POSTGRES, VERSION, _refusal)
+
+
+def _refusal(what: str) -> LedgerError:
+    remedy = "nothing was released; check the disk or the server, then ask again with the same request id"
+    return LedgerError("the ledger must be writable and sound", f"<{what}>", remedy)
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except OSError as fault:
+        raise _refusal(type(fault).__name__) from fault
+
+
+def _start(database: Database) -> None:
+    """The first record, unless there is one."""
+    if _head(database)[0] == 0:
+        _append(database, {"kind": "start", "version": VERSION})
+
+
 # How it is kept: these work on the connection of whoever reads or writes ---------------------------------------------
 
 
-def _row(database: apsw.Connection, query: str, *values: Any) -> tuple[Any, ...] | None:
+def _row(database: Database, query: str, *values: Any) -> tuple[Any, ...] | None:
     found: tuple[Any, ...] | None = database.execute(query, values).fetchone()
     return found
 
 
-def _head(database: apsw.Connection) -> tuple[int, bytes]:
+def _head(database: Database) -> tuple[int, bytes]:
     row = _row(database, "SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1")
     return (row[0], row[1]) if row else (0, GENESIS)
 
 
-def _append(database: apsw.Connection, record: dict[str, Any]) -> tuple[int, bytes]:
+def _append(database: Database, record: dict[str, Any]) -> tuple[int, bytes]:
     position, previous = _head(database)
     body = canonical(record | {"time": datetime.now(UTC).isoformat(timespec="seconds")})
     digest = link(previous, body)
@@ -285,7 +332,7 @@ def _append(database: apsw.Connection, record: dict[str, Any]) -> tuple[int, byt
     return position + 1, digest
 
 
-def _remember(database: apsw.Connection, request: str, digest: bytes, position: int) -> None:
+def _remember(database: Database, request: str, digest: bytes, position: int) -> None:
     database.execute("INSERT INTO request (id, body_hash, charge) VALUES (?, ?, ?)", (request, digest, position))
 
 
@@ -299,7 +346,7 @@ def _account(row: tuple[Any, ...]) -> Account:
     return Account(name, Allowance(Measure(measure), cap, delta_cap), spent, delta_spent, places)
 
 
-def _found(database: apsw.Connection, name: str) -> Account:
+def _found(database: Database, name: str) -> Account:
     row = _row(database, f"{_ACCOUNTS} WHERE name = ?", name)
     if row is None:
         raise InvalidValue("a charge must name an existing account", name)
@@ -318,7 +365,7 @@ def _check_new_cap(account: Account, allowance: Allowance) -> None:
         raise InvalidValue(rule, repr(allowance.loss(allowance.cap)), "nothing is refunded; or let them ask no more")
 
 
-def _take(database: apsw.Connection, name: str, price: Price) -> None:
+def _take(database: Database, name: str, price: Price) -> None:
     account = _found(database, name)
     increase = _increase(database, account, price)
     if increase > account.left:
@@ -335,17 +382,17 @@ def _take(database: apsw.Connection, name: str, price: Price) -> None:
     for part, key, loss in price.portions:
         database.execute(
             "INSERT INTO portion (account, part, key, spent) VALUES (?, ?, ?, ?)"
-            " ON CONFLICT (account, part, key) DO UPDATE SET spent = spent + excluded.spent",
+            " ON CONFLICT (account, part, key) DO UPDATE SET spent = portion.spent + excluded.spent",
             (name, part, key, loss),
         )
 
 
-def _fits(database: apsw.Connection, account: Account, price: Price) -> bool:
+def _fits(database: Database, account: Account, price: Price) -> bool:
     delta = account.delta_spent + price.delta
     return _increase(database, account, price) <= account.left and delta <= account.allowance.delta_cap
 
 
-def _increase(database: apsw.Connection, account: Account, price: Price) -> int:
+def _increase(database: Database, account: Account, price: Price) -> int:
     """What a price adds for the worst-off unit."""
     increase = price.loss
     for part in sorted({portion.part for portion in price.portions}):
@@ -359,7 +406,7 @@ def _increase(database: apsw.Connection, account: Account, price: Price) -> int:
     return increase
 
 
-def _known(database: apsw.Connection, request: str, digest: bytes) -> Receipt | None:
+def _known(database: Database, request: str, digest: bytes) -> Receipt | None:
     row = _row(database, "SELECT body_hash FROM request WHERE id = ?", request)
     if row is None:
         return None
@@ -368,7 +415,7 @@ def _known(database: apsw.Connection, request: str, digest: bytes) -> Receipt | 
     return _receipt(database, request)
 
 
-def _receipt(database: apsw.Connection, request: str) -> Receipt:
+def _receipt(database: Database, request: str) -> Receipt:
     row = _row(
         database,
         "SELECT charge, answer, bytes, hash FROM request LEFT JOIN entry ON position = answer WHERE id = ?",

@@ -15,6 +15,7 @@ from typing import Any
 
 import apsw
 
+from discreet.books.book import Database
 from discreet.curator.chain import GENESIS, link
 from discreet.curator.ledger import Ledger, publication_id
 from discreet.curator.spending import total
@@ -40,11 +41,11 @@ class Verification:
         return not self.problems
 
 
-def verify(folder: Path) -> Verification:
-    """Check the ledger in ``folder`` as a whole."""
+def verify(folder: Path, server: str | None = None) -> Verification:
+    """Check the ledger in ``folder``, or on a PostgreSQL ``server``, as a whole."""
     result = Verification()
     try:
-        ledger = Ledger(folder)
+        ledger = Ledger(folder, server)
         try:
             _check(ledger, result)
         finally:
@@ -58,13 +59,14 @@ def verify(folder: Path) -> Verification:
 
 def _check(ledger: Ledger, result: Verification) -> None:
     attested = ledger.witness.attested()  # before the records, which by then hold whatever was attested
-    with ledger.file.reading() as database:  # one moment of the ledger, whoever writes meanwhile
+    with ledger.book.reading() as database:  # one moment of the ledger, whoever writes meanwhile
         _check_moment(ledger, database, attested, result)
 
 
-def _check_moment(ledger: Ledger, database: apsw.Connection, attested: dict[int, bytes], result: Verification) -> None:
-    if database.pragma("integrity_check") != "ok":
-        result.problems.append("the database file is damaged")
+def _check_moment(ledger: Ledger, database: Database, attested: dict[int, bytes], result: Verification) -> None:
+    damage = ledger.book.damage()
+    if damage is not None:
+        result.problems.append(damage)
     replay = _Replay()
     hashes = {0: GENESIS}
     for position, body, digest in database.execute("SELECT position, body, hash FROM entry ORDER BY position"):
@@ -145,10 +147,10 @@ class _Replay:
         _, _, places, common, _ = self._accounts[name]
         return total(common, self._apart[name], places)
 
-    def differences(self, ledger: Ledger, database: apsw.Connection) -> list[str]:
+    def differences(self, ledger: Ledger, database: Database) -> list[str]:
         return [*self._account_differences(ledger, database), *self._request_differences(database)]
 
-    def _account_differences(self, ledger: Ledger, database: apsw.Connection) -> list[str]:
+    def _account_differences(self, ledger: Ledger, database: Database) -> list[str]:
         stored = {
             name: [a.allowance.measure.value, a.allowance.cap, a.allowance.delta_cap, a.places, a.spent, a.delta_spent]
             for name, a in ledger.accounts().items()
@@ -170,14 +172,14 @@ class _Replay:
             found.append("the portions are not what the records say")
         return found
 
-    def _request_differences(self, database: apsw.Connection) -> list[str]:
-        rows = database.execute("SELECT id, hex(body_hash), charge, answer, bytes FROM request")
+    def _request_differences(self, database: Database) -> list[str]:
+        rows = database.execute("SELECT id, body_hash, charge, answer, bytes FROM request")
         found, seen = [], set()
         for request, body, charge, answer, data in rows:
             seen.add(request)
             known = self._requests.get(request, {})
             digest = None if data is None else hashlib.sha256(data).hexdigest()
-            stored = (body.lower(), charge, answer, digest)
+            stored = (body.hex(), charge, answer, digest)
             if stored != (known.get("body"), known.get("charge"), known.get("answer"), known.get("digest")):
                 found.append(f"request {request} is not what the records say")
         return found + [f"request {request} is missing" for request in self._requests.keys() - seen]

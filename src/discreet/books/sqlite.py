@@ -1,0 +1,182 @@
+"""A book in one file of this host, kept by SQLite.
+
+One connection writes. Every thread reads through a connection of its own, so that it sees what is durable and never
+what another thread is about to write and may take back.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from weakref import WeakSet
+
+import apsw
+
+from discreet.books.book import Book, Database
+from discreet.errors import DiscreetError
+
+__all__ = ["SQLiteBook"]
+
+_PATIENCE_SECONDS = 60.0
+_STEP_SECONDS = 0.001
+_PRAGMAS = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "trusted_schema": 0}
+_KNOWN_FAULTS = {
+    "FullError": "a full disk",
+    "BusyError": "a process that holds it",
+    "CorruptError": "a damaged file",
+    "NotADBError": "a damaged file",
+    "ReadOnlyError": "a read-only file",
+    "CantOpenError": "a file that cannot be opened or written",
+}
+
+Refusal = Callable[[str], DiscreetError]
+"""The error that says what happened, given in a few words."""
+
+
+class SQLiteBook(Book):
+    """The database in a file, for any number of threads and processes of one host."""
+
+    def __init__(self, path: Path, refusal: Refusal) -> None:
+        """Open the file, which must be there; ``refusal`` tells faults of the disk in the words of the book's owner."""
+        super().__init__()
+        self.path = path
+        self._refusal = refusal
+        self._open()
+
+    @classmethod
+    def create(cls, path: Path, schema: str, version: int, refusal: Refusal) -> None:
+        """Make the file with its tables; fails where there is one."""
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        book = cls(path, refusal)
+        with book._faults(), book._writer:
+            book._writer.execute(schema)
+            book._writer.pragma("user_version", version)
+        book.close()
+
+    def _open(self) -> None:
+        self._process = os.getpid()
+        self._local = threading.local()
+        self._readers: WeakSet[apsw.Connection] = WeakSet()
+        self._writer = self._connected()
+
+    def _connected(self) -> apsw.Connection:
+        with self._faults():
+            connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
+            connection.set_busy_handler(_Patience(_PATIENCE_SECONDS))
+            for name, value in _PRAGMAS.items():
+                connection.pragma(name, value)
+                if connection.pragma(name) != value:
+                    raise self._refusal(f"{name} = {connection.pragma(name)} instead of {value}")
+            return connection
+
+    def check_process(self) -> None:
+        """In a forked child, use nothing of the parent's."""
+        if self._process != os.getpid():
+            _INHERITED.append((self._writer, self._local, list(self._readers)))
+            self._renew_locks()
+            self._open()
+
+    @property
+    def version(self) -> int:
+        """The version of its tables."""
+        return int(self._writer.pragma("user_version"))
+
+    # Reading ------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def reading(self) -> Iterator[Database]:
+        """One moment of the book for the whole block; nothing can be written in it."""
+        with self._faults():
+            reader = self._reader()
+            with reader:
+                yield reader
+
+    def _reader(self) -> apsw.Connection:
+        self.check_process()
+        found: apsw.Connection | None = getattr(self._local, "reader", None)
+        if found is None:
+            found = self._local.reader = self._connected()
+            found.pragma("query_only", 1)
+            self._readers.add(found)
+        return found
+
+    def damage(self) -> str | None:
+        """What SQLite says where the file is damaged; None where it is sound."""
+        with self._faults():
+            found = self._reader().pragma("integrity_check")
+        return None if found == "ok" else "the database file is damaged"
+
+    # Writing ------------------------------------------------------------------------------------------------------
+
+    @property
+    def writer(self) -> apsw.Connection:
+        """The connection that writes, for whoever must look at the file itself."""
+        self.check_process()
+        return self._writer
+
+    def begin(self) -> Database:
+        """Start a transaction as the only writer, after those of other processes."""
+        self._writer.execute("BEGIN IMMEDIATE")
+        return self._writer
+
+    def commit(self) -> None:
+        """Make it durable."""
+        self._writer.execute("COMMIT")
+
+    def undo(self) -> None:
+        """Give up the transaction, if there still is one."""
+        if self.is_open():
+            self._writer.execute("ROLLBACK")
+
+    def is_open(self) -> bool:
+        """Whether the transaction is still there."""
+        return self._writer.in_transaction
+
+    def explained(self, fault: BaseException) -> BaseException:
+        """A fault of the disk or of SQLite in words; others as they are."""
+        if not isinstance(fault, (apsw.Error, OSError)):
+            return fault
+        told = self._refusal(_KNOWN_FAULTS.get(type(fault).__name__, type(fault).__name__))
+        told.__cause__ = fault
+        return told
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        try:
+            yield
+        except (apsw.Error, OSError) as fault:
+            raise self.explained(fault) from fault
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.check_process()
+        for connection in (self._writer, *self._readers):
+            connection.close()
+        self._local = threading.local()
+
+
+_INHERITED: list[object] = []
+"""Connections of a parent process, kept for ever in a forked child: to close them there would disturb the parent."""
+
+
+class _Patience:
+    """Waits for other writers in short steps, up to a limit.
+
+    SQLite's own steps grow to a tenth of a second, and whoever has written last starts again before anybody wakes up:
+    with many writers some are never served.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._end = 0.0
+
+    def __call__(self, times: int) -> bool:
+        """Whether to try again, after having waited ``times`` times."""
+        if times == 0:
+            self._end = time.monotonic() + self._seconds
+        time.sleep(_STEP_SECONDS)
+        return time.monotonic() < self._end
