@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from discreet import __version__
-from discreet.cli import certificate, ledger, local, suggest, survey
+from discreet.cli import certificate, ledger, local, members, suggest, survey
 from discreet.cli.anonymize import anonymize
 from discreet.cli.ask import ask, explain
 from discreet.cli.attack import attack
@@ -16,6 +16,7 @@ from discreet.cli.budget import budget
 from discreet.cli.check import check
 from discreet.cli.protect import init, protect
 from discreet.cli.replay import replay
+from discreet.cli.serve import serve
 from discreet.cli.stories import demo, tour
 from discreet.cli.understand import understand
 
@@ -46,7 +47,10 @@ def root(
     """Differential privacy with exact noise and a budget that holds."""
 
 
-for command in (demo, tour, init, protect, explain, ask, budget, check, anonymize, attack, audit, replay, understand):
+for command in (
+    *(demo, tour, init, protect, explain, ask, budget, serve),
+    *(check, anonymize, attack, audit, replay, understand),
+):
     app.command()(command)
 
 books = typer.Typer(help="Read and check the ledger.", no_args_is_help=True)
@@ -65,6 +69,14 @@ advice.command("bounds")(suggest.bounds)
 advice.command("rows")(suggest.rows)
 advice.command("touched")(suggest.touched)
 app.add_typer(advice, name="suggest")
+
+joining = typer.Typer(help="Members of a served curator, and their tokens.", no_args_is_help=True)
+joining.command("add")(members.add)
+joining.command("list")(members.list_members)
+joining.command("remove")(members.remove)
+joining.command("token")(members.token)
+joining.command("revoke")(members.revoke)
+app.add_typer(joining, name="member")
 
 asking = typer.Typer(help="Surveys whose answers are made noisy before they are sent.", no_args_is_help=True)
 asking.command("new")(survey.new)

@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import apsw
@@ -26,7 +27,7 @@ from discreet.service.visitor import Visitor
 __all__ = ["FIRST_OWNER", "LONGEST_DAYS", "Issued", "Member", "Members", "Token"]
 
 FIRST_OWNER = "owner"
-"""The name of the member that a house without members starts with."""
+"""The name of the member that a house without owners starts with."""
 LONGEST_DAYS = 3650.0
 """No token lives longer."""
 _FORM = re.compile(r"discreet_([0-9a-f]{16})_([0-9a-f]{64})\Z")
@@ -117,8 +118,7 @@ class Members:
         """Let a member go; all their tokens end at once, and their name stays taken."""
         now = self._clock()
         with self._store.writing() as database:
-            _check_present(database, name)
-            if _count(database, _OTHER_OWNERS, name) == 0:
+            if _role(database, name) == Role.OWNER and _count(database, _OTHER_OWNERS, name) == 0:
                 raise InvalidValue("a house must keep an owner", name, "add another owner first")
             database.execute("UPDATE member SET removed = ? WHERE name = ?", (now, name))
             database.execute("UPDATE token SET revoked = ? WHERE member = ? AND revoked IS NULL", (now, name))
@@ -126,15 +126,16 @@ class Members:
             self._verifier.forget(token.id)
 
     def start(self) -> Issued | None:
-        """The one-time token of the first owner, who joins now; None where anybody ever was a member."""
-        now = self._clock()
+        """The one-time token of the first owner, who joins now; None where there is an owner."""
         public, secret = _fresh()
         kept = self._verifier.hash(secret)
-        token = Token(public, FIRST_OWNER, "the first sign-in", True, now, now + _DAY, None)
+        now = self._clock()
         with self._store.writing() as database:
-            if database.execute("SELECT 1 FROM member").fetchone():
+            if _count(database, _OTHER_OWNERS, "") > 0:
                 return None
-            _insert_member(database, Member(FIRST_OWNER, Role.OWNER, now, None))
+            first = Member(_free_name(database), Role.OWNER, now, None)
+            token = Token(public, first.name, "the first sign-in", True, now, now + _DAY, None)
+            _insert_member(database, first)
             _insert_token(database, token, kept)
         return Issued(_whole(public, secret), token)
 
@@ -156,6 +157,12 @@ class Members:
         """Whether the token was neither taken back nor has expired."""
         return token.revoked is None and token.expires > self._clock()
 
+    @staticmethod
+    def check_days(days: float) -> None:
+        """Refuse a time that no token may live for."""
+        if not 0 < days <= LONGEST_DAYS:
+            raise InvalidValue(f"a token must live for more than 0 and at most {LONGEST_DAYS:g} days", days)
+
     def issue(self, member: str, *, label: str = "", days: float, once: bool = False) -> str:
         """A new token for a member, whole: it is not kept and cannot be shown again."""
         return self.issued(member, label=label, days=days, once=once).secret
@@ -165,7 +172,7 @@ class Members:
         _check_label(label)
         made, kept = self._made(member, label, days, once)
         with self._store.writing() as database:
-            _check_present(database, member)
+            _role(database, member)
             self._make_room(database, member)
             _insert_token(database, made.token, kept)
         return made
@@ -236,8 +243,7 @@ class Members:
 
     def _made(self, member: str, label: str, days: float, once: bool) -> tuple[Issued, str]:
         """A token that is not in the book yet, and the hash of its secret."""
-        if not 0 < days <= LONGEST_DAYS:
-            raise InvalidValue(f"a token must live for more than 0 and at most {LONGEST_DAYS:g} days", days)
+        self.check_days(days)
         public, secret = _fresh()
         now = self._clock()
         token = Token(public, member, label, once, now, now + days * _DAY, None)
@@ -246,8 +252,8 @@ class Members:
     def _make_room(self, database: apsw.Connection, member: str) -> None:
         """Refuse one token too many, and forget those that ended long ago."""
         good = "revoked IS NULL AND expires > ?2"
-        count = f"SELECT count(*) FROM token WHERE member = ?1 AND {good}"  # noqa: S608
-        if _count(database, count, member, self._clock()) >= _MOST_TOKENS:
+        living = f"SELECT count(*) FROM token WHERE member = ?1 AND {good}"  # noqa: S608
+        if _count(database, living, member, self._clock()) >= _MOST_TOKENS:
             raise InvalidValue(f"a member may have {_MOST_TOKENS} tokens", "<one more>", "revoke one that is not used")
         database.execute(
             f"DELETE FROM token WHERE id IN (SELECT id FROM token WHERE member = ?1 AND NOT ({good})"  # noqa: S608
@@ -269,6 +275,13 @@ def _token(row: tuple[Any, ...]) -> Token:
     return Token(public, member, label, bool(once), made, expires, revoked)
 
 
+def _free_name(database: apsw.Connection) -> str:
+    """A name for the first owner that nobody ever had."""
+    taken = {name for (name,) in database.execute("SELECT name FROM member")}
+    names = (FIRST_OWNER if number == 1 else f"{FIRST_OWNER} {number}" for number in count(1))
+    return next(name for name in names if name not in taken)
+
+
 def _insert_member(database: apsw.Connection, made: Member) -> None:
     database.execute("INSERT INTO member (name, role, since) VALUES (?, ?, ?)", (made.name, made.role, made.since))
 
@@ -280,9 +293,12 @@ def _insert_token(database: apsw.Connection, made: Token, kept: str) -> None:
     )
 
 
-def _check_present(database: apsw.Connection, name: str) -> None:
-    if not database.execute("SELECT 1 FROM member WHERE name = ? AND removed IS NULL", (name,)).fetchone():
+def _role(database: apsw.Connection, name: str) -> str:
+    """The role of a member; whoever is none, or left, is not found."""
+    found = database.execute("SELECT role FROM member WHERE name = ? AND removed IS NULL", (name,)).fetchone()
+    if found is None:
         raise NotFound("there must be such a member", name)
+    return str(found[0])
 
 
 def _count(database: apsw.Connection, statement: str, *values: str | float) -> int:

@@ -1,0 +1,146 @@
+"""``discreet member``: who may use a served curator, from the computer that serves it.
+
+Whoever may write the curator's folder may do all of this: it is also the way back in for an owner without a token.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table as Grid
+
+from discreet.cli.options import DEFAULT_FOLDER
+from discreet.cli.output import check_folder, console, refusals, say, whisper
+
+if TYPE_CHECKING:
+    from discreet.service.members import Member, Members, Token
+
+__all__ = ["add", "list_members", "remove", "revoke", "token"]
+
+_DAYS = 90.0
+
+
+class RoleName(StrEnum):
+    """What a member may do."""
+
+    owner = "owner"
+    analyst = "analyst"
+    auditor = "auditor"
+
+
+Folder = Annotated[
+    Path,
+    typer.Option("--folder", "--curator", "-c", envvar="DISCREET_FOLDER", help="The folder of the served curator."),
+]
+Name = Annotated[str, typer.Argument(help="The member's name, as policies call them.")]
+Days = Annotated[float, typer.Option(help="Days until the token expires.")]
+Label = Annotated[str, typer.Option(help="What the token is for.")]
+Once = Annotated[bool, typer.Option("--once", help="A token that is used up by signing in.")]
+
+
+def add(
+    name: Name,
+    role: Annotated[RoleName, typer.Option(help="What they may do.")] = RoleName.analyst,
+    days: Days = _DAYS,
+    folder: Folder = DEFAULT_FOLDER,
+) -> None:
+    """Add a member and print their token, which is shown once.
+
+    An analyst asks under this name, so policies that name it apply. Names of former members stay taken.
+
+    [dim]Example:[/]  discreet member add ana --folder hospital
+    [dim]Example:[/]  discreet member add otto --role auditor --days 30
+    """
+    with refusals():
+        from discreet.service.role import Role
+
+        members = _opened(folder)
+        members.check_days(days)
+        members.add(name, Role(role.value))
+        _show(members.issue(name, label="from the command line", days=days))
+
+
+def list_members(folder: Folder = DEFAULT_FOLDER) -> None:
+    """List the members and their tokens, without secrets.
+
+    [dim]Example:[/]  discreet member list --folder hospital
+    """
+    with refusals():
+        members = _opened(folder)
+        found = members.all()
+        if not found:
+            return say("no members yet: discreet serve makes the first owner, or discreet member add … --role owner")
+        grid = Grid(box=None, pad_edge=False)
+        for heading in ("name", "role", "token", "label", "until"):
+            grid.add_column(heading, overflow="fold")
+        for member in found:
+            _add_rows(grid, member, [one for one in members.tokens(member.name) if members.is_good(one)])
+        console.print(grid)
+        return None
+
+
+def remove(name: Name, folder: Folder = DEFAULT_FOLDER) -> None:
+    """Remove a member: their tokens end at once, and their name stays taken. The last owner stays.
+
+    [dim]Example:[/]  discreet member remove ana --folder hospital
+    """
+    with refusals():
+        _opened(folder).remove(name)
+        say(f"{name} is no member any more; their tokens have ended")
+
+
+def token(
+    name: Name, days: Days = _DAYS, label: Label = "", once: Once = False, folder: Folder = DEFAULT_FOLDER
+) -> None:
+    """Print a new token for a member, which is shown once.
+
+    [dim]Example:[/]  discreet member token ana --label notebook
+    [dim]Example:[/]  discreet member token owner --once --days 1
+    """
+    with refusals():
+        _show(_opened(folder).issue(name, label=label, days=days, once=once))
+
+
+def revoke(
+    token: Annotated[str, typer.Argument(help="The id of the token, as discreet member list shows it.")],
+    folder: Folder = DEFAULT_FOLDER,
+) -> None:
+    """Take a token back: it is refused from now on, also by a server that is running.
+
+    [dim]Example:[/]  discreet member revoke 0123456789abcdef --folder hospital
+    """
+    with refusals():
+        _opened(folder).revoke(token)
+        say(f"token {token} is refused from now on")
+
+
+def _opened(folder: Path) -> Members:
+    from discreet.curator.extra import extra
+
+    extra("argon2", "serve")
+    from discreet.service.members import Members
+    from discreet.service.store import Store
+
+    check_folder(folder)
+    return Members(Store(folder))
+
+
+def _show(secret: str) -> None:
+    say(secret)
+    whisper("shown once: keep it like a password")
+
+
+def _add_rows(grid: Grid, member: Member, tokens: list[Token]) -> None:
+    role = str(member.role) if member.removed is None else f"former {member.role}"
+    rows = [(one.id, escape(one.label) + (" (once)" if one.once else ""), _day(one.expires)) for one in tokens]
+    for number, row in enumerate(rows or [("", "", "")]):
+        grid.add_row(*((escape(member.name), role) if number == 0 else ("", "")), *row)
+
+
+def _day(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(sep=" ", timespec="minutes")[:16]
