@@ -1,0 +1,197 @@
+"""Ask: a question and what it would cost, its answer, what is public about the tables, and what was asked before."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+
+from nicegui import run, ui
+
+from discreet.catalog.table import Table
+from discreet.console.ask_answer import AnswerBox
+from discreet.console.ask_editor import Editor
+from discreet.console.ask_examples import examples
+from discreet.console.ask_history import History
+from discreet.console.ask_price import Price
+from discreet.console.ask_schema import Schema
+from discreet.console.ask_words import refused_words
+from discreet.console.frame import failure_words
+from discreet.console.look import busy, button, chip, empty, notice, page_title, section
+from discreet.console.visit import Visit
+from discreet.curator.amount import amount
+from discreet.curator.curator import Explanation
+from discreet.errors import DiscreetError, QueryRefused
+from discreet.noise.source import fresh_id
+from discreet.service import asking, telling
+from discreet.service.requests import Job
+from discreet.service.wish import Wish
+
+__all__ = ["build"]
+
+_STYLE = (Path(__file__).parent / "ask.css").read_text("utf-8")
+_PAUSE = 0.25
+"""Seconds without typing after which a question is priced."""
+_LEAD = "Every answer carries noise that hides each person. You see its price and its error before you pay."
+_LOOKS = (0.02, 0.05, 0.1, 0.2, 0.4)
+"""Seconds between looks at a question that is being answered; the last one goes on."""
+
+
+async def build(visit: Visit) -> None:
+    """Fill the page."""
+    page_title("Ask", _LEAD)
+    tables = telling.tables(visit.house, visit.visitor)
+    if not tables:
+        hint = "The owner names you in the policy of a table; then it appears here."
+        empty("table_chart", "There is no table that you may ask about", hint)
+        return
+    ui.add_css(_STYLE)
+    await _Ask(visit, tables).start()
+
+
+class _Ask:
+    """The page of one visitor: its parts, and what happens between them."""
+
+    def __init__(self, visit: Visit, tables: list[Table]) -> None:
+        self._visit = visit
+        self._turn = 0  # counts changes, so that what was worked out for an older one is dropped
+        self._explained: Explanation | None = None
+        self._intent: tuple[Wish, str] | None = None
+        with ui.element("div").classes("d-ask"):
+            with ui.element("div").classes("d-ask-main"):
+                self._question(tables)
+                self._answer = AnswerBox()
+            with ui.element("div").classes("d-ask-side"):
+                with section("What you may name"):
+                    self._schema = Schema(tables, self._editor.insert, self._picked)
+                with section("Asked before"):
+                    self._history = History(visit, self._see, self._use)
+
+    def _question(self, tables: list[Table]) -> None:
+        with section("Your question"):
+            self._editor = Editor(tables, self._visit.visitor.name, self._changed, self._ask)
+            ui.label("Ctrl+Enter asks. Ctrl+Space completes a name.").classes("d-muted d-small").props("id=ask-keys")
+            self._said = ui.element("div").classes("w-full").props('aria-live="polite"')
+            self._price = Price(self._changed)
+            self._button = button("Ask", self._ask, icon="send")
+            self._button.disable()
+
+    async def start(self) -> None:
+        """Draw what depends on the past."""
+        await self._explain()
+        await self._history.refresh()
+
+    # Pricing.
+
+    async def _changed(self) -> None:
+        self._turn += 1
+        turn = self._turn
+        await asyncio.sleep(_PAUSE)
+        if turn == self._turn:
+            await self._explain()
+
+    async def _picked(self) -> None:
+        await self._explain()
+
+    async def _explain(self) -> None:
+        """Price the question as it stands now, unless it changes meanwhile."""
+        self._turn += 1
+        turn, text = self._turn, self._editor.text
+        try:
+            found = await self._found(text)
+        except DiscreetError as fault:
+            outcome: Explanation | DiscreetError | None = fault
+        else:
+            outcome = found
+        balances = await run.io_bound(telling.budget, self._visit.house, self._visit.visitor) or []
+        if turn == self._turn:
+            self._show(text, outcome, [one for one in balances if self._pays(one)])
+
+    async def _found(self, text: str) -> Explanation | None:
+        if not text.strip():
+            return None
+        wish = self._price.wish(text)
+        return await run.io_bound(asking.explain, self._visit.house, self._visit.visitor, wish)
+
+    def _pays(self, one: telling.Balance) -> bool:
+        return one.table == self._schema.picked.name and one.analyst in (None, self._visit.visitor.analyst)
+
+    def _show(self, text: str, outcome: Explanation | DiscreetError | None, balances: list[telling.Balance]) -> None:
+        refused = outcome if isinstance(outcome, DiscreetError) else None
+        self._explained = outcome if isinstance(outcome, Explanation) else None
+        self._price.show(self._explained, balances)
+        place = refused_words(text, refused) if isinstance(refused, QueryRefused) else None
+        self._editor.underline(place, "" if refused is None else refused.rule)
+        self._said.clear()
+        with self._said:
+            if outcome is None:
+                self._suggest()
+            elif refused is not None:
+                notice(_sentence(refused), "warn")
+            elif self._explained is not None and not self._explained.affordable:
+                notice("This costs more than what is left, unless it was asked before. Ask for a lower price.", "warn")
+        self._offer()
+
+    def _offer(self) -> None:
+        """Say on the button what pressing it costs."""
+        found = self._explained
+        self._button.set_enabled(found is not None)
+        price = None if found is None else found.price
+        self._button.set_text("Ask" if found is None else "Ask, free" if price is None else f"Ask for {amount(price)}")
+
+    def _suggest(self) -> None:
+        with ui.element("div").classes("d-row"):
+            ui.label("Type a question, or start with:").classes("d-muted")
+            for title, sql in examples(self._schema.picked):
+                chip(title, partial(self._write, sql))
+
+    def _write(self, sql: str) -> None:
+        self._editor.text = sql
+
+    # Asking.
+
+    async def _ask(self) -> None:
+        found = self._explained
+        if found is None or found.epsilon is None or not self._button.enabled:
+            return
+        wish = Wish(self._editor.text, epsilon=found.epsilon)
+        if self._intent is None or self._intent[0] != wish:
+            self._intent = wish, fresh_id()
+        self._answer.wait()
+        with busy(self._button):
+            try:
+                await self._answered(*self._intent)
+            except DiscreetError as fault:
+                self._answer.refuse(_sentence(fault))
+        await self._history.refresh()
+        await self._explain()
+
+    async def _answered(self, wish: Wish, request: str) -> None:
+        house, visitor = self._visit.house, self._visit.visitor
+        job = await run.io_bound(asking.start, house, visitor, wish, request)
+        looks = iter(_LOOKS)
+        pause = _LOOKS[-1]
+        while job is not None and job.is_unfinished:
+            await asyncio.sleep(next(looks, pause))
+            job = await run.io_bound(asking.job, house, visitor, request)
+        if job is not None:
+            await self._see(job)
+            self._intent = None  # asked again, it is a request of its own, and free
+
+    async def _see(self, job: Job) -> None:
+        """Show the answer of a question that was asked before."""
+        try:
+            kept = await run.io_bound(asking.answer, self._visit.house, self._visit.visitor, job.request)
+        except DiscreetError as fault:
+            self._answer.refuse(_sentence(fault))
+        else:
+            if kept is not None:
+                self._answer.show(kept.answer, kept.job.wish.sql)
+
+    def _use(self, job: Job) -> None:
+        self._editor.text = job.wish.sql
+
+
+def _sentence(fault: DiscreetError) -> str:
+    words = failure_words(fault)
+    return words[:1].upper() + words[1:] + ("" if words.endswith(("?", ".")) else ".")

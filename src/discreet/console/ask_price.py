@@ -1,0 +1,147 @@
+"""The price of a question: a slider from cheap and rough to dear and fine, or the error that is wanted.
+
+Price and error follow each other: whoever moves one sees the other. What it takes from the budgets is drawn before
+anything is spent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from fractions import Fraction
+
+from nicegui import ui
+
+from discreet.console.ask_words import EPSILONS, error_words, nearest, rounded, share_of
+from discreet.console.look import figure, figures
+from discreet.curator.amount import amount, balance
+from discreet.curator.curator import Explanation
+from discreet.errors import InvalidValue
+from discreet.exact.rational import positive
+from discreet.privacy.loss import shown
+from discreet.service.telling import Balance
+from discreet.service.wish import Wish
+
+__all__ = ["Price"]
+
+Changed = Awaitable[None] | None
+"""What follows a change of a control; nothing where the change was our own."""
+_USUAL = Fraction(1, 10)
+
+
+class Price:
+    """The controls of the price, and what it buys."""
+
+    def __init__(self, on_change: Callable[[], Awaitable[None]]) -> None:
+        """``on_change`` hears that another price or error is wanted."""
+        self._on_change = on_change
+        self._epsilon, self._within = str(float(_USUAL)), ""
+        self._is_ours = False  # whether a change of a control is our own doing
+        with ui.element("div").classes("d-price"):
+            self._controls()
+        with figures():
+            self._price, self._share = figure("Price", "–")
+            self._groups, _ = figure("Groups", "–")
+            self._errors, self._more_errors = figure("Expected error", "–")
+        self._bars = ui.element("div").classes("d-balances")
+
+    def _controls(self) -> None:
+        with ui.element("div").classes("d-slider"):
+            ui.label("From rough and cheap to fine and dear").classes("d-muted d-small").props("id=slider-name")
+            last = len(EPSILONS) - 1
+            self._slider = ui.slider(min=0, max=last, value=nearest(_USUAL), on_change=self._slid)
+            self._slider.props('aria-labelledby="slider-name" aria-label="Price"')
+        fields = "outlined dense inputmode=decimal"
+        self._epsilon_field = ui.input("Price ε", value=self._epsilon, on_change=self._priced).props(fields)
+        self._within_field = ui.input("or error ±", on_change=self._bounded).props(fields)
+
+    # What the reader wants.
+
+    def wish(self, sql: str) -> Wish:
+        """The question with the price or the error that is wanted; a number that cannot be read is refused."""
+        if self._within:
+            return Wish(sql, within=_read(self._within, "the wanted error"))
+        return Wish(sql, epsilon=_read(self._epsilon, "the price ε"))
+
+    def _slid(self) -> Changed:
+        return self._want(epsilon=shown(EPSILONS[int(self._slider.value or 0)]))
+
+    def _priced(self) -> Changed:
+        return self._want(epsilon=str(self._epsilon_field.value or "").strip())
+
+    def _bounded(self) -> Changed:
+        return self._want(within=str(self._within_field.value or "").strip())
+
+    def _want(self, epsilon: str | None = None, within: str = "") -> Changed:
+        if self._is_ours:  # asked here and now: what is awaited runs after we let go of the controls
+            return None
+        self._epsilon = self._epsilon if epsilon is None else epsilon
+        self._within = within
+        return self._on_change()
+
+    # What it buys.
+
+    def show(self, found: Explanation | None, balances: Iterable[Balance]) -> None:
+        """Show what a question would cost; None where there is no question that could be priced."""
+        if found is None:
+            for label in (self._price, self._groups, self._errors):
+                label.set_text("–")
+            self._share.set_text("")
+            self._more_errors.set_text("")
+        else:
+            self._figures(found)
+            self._follow(found)
+        self._balances(found, balances)
+
+    def _figures(self, found: Explanation) -> None:
+        self._price.set_text("free" if found.price is None else amount(found.price))
+        self._groups.set_text("as many as are large enough" if found.groups is None else f"{found.groups:,}")
+        words = [f"{one.column} {error_words(one)}" for one in found.errors]
+        self._errors.set_text(words[0] if words else "none: exact")
+        self._more_errors.set_text("; ".join(words[1:]))
+
+    def _follow(self, found: Explanation) -> None:
+        """Let the controls that were not moved follow the one that was."""
+        if found.epsilon is None:
+            return
+        errors = [one.within for one in found.errors if one.within is not None]
+        self._is_ours = True
+        self._slider.value = nearest(found.epsilon)
+        if self._within:
+            self._epsilon_field.value = shown(found.epsilon)
+        else:
+            self._within_field.value = rounded(max(errors)).replace(",", "") if errors else ""
+            if self._epsilon_field.value != self._epsilon:
+                self._epsilon_field.value = self._epsilon
+        self._is_ours = False
+
+    def _balances(self, found: Explanation | None, balances: Iterable[Balance]) -> None:
+        price = None if found is None else found.price
+        self._share.set_text("")
+        self._bars.clear()
+        with self._bars:
+            for one in balances:
+                _bar(one, found)
+                if price is not None and type(price) is type(one.left):
+                    self._share.set_text(f"{share_of(price, one.left):.0%} of what is left".replace("%", " %"))
+
+
+def _read(text: str, name: str) -> Fraction:
+    try:
+        return positive(text, name)
+    except InvalidValue:
+        raise InvalidValue(f"{name} must be a positive number", text or "<nothing>", "such as 0.1") from None
+
+
+def _bar(one: Balance, found: Explanation | None) -> None:
+    whose = "All together" if one.analyst is None else "You"
+    price = None if found is None else found.price
+    spent = share_of(one.spent, one.cap)
+    takes = 0.0 if price is None or type(price) is not type(one.cap) else share_of(price, one.cap)
+    is_too_much = spent + takes > 1.0
+    words = f"{whose} on {one.table}: {balance(one.left)} left of {balance(one.cap)}"
+    with ui.element("div").classes("d-balance"):
+        ui.label(words).classes("d-small d-muted")
+        with ui.element("div").classes("d-bar").props(f'role="img" aria-label="{words}"'):
+            ui.element("div").style(f"width:{spent:.2%};background:var(--d-muted);opacity:.55")
+            colour = "var(--d-bad)" if is_too_much else "var(--d-primary)"
+            ui.element("div").style(f"width:{min(takes, 1 - spent):.2%};background:{colour}")

@@ -1,0 +1,68 @@
+"""Words and places for a question: which words were refused, how large an error is, how much of a budget is gone."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from fractions import Fraction
+
+from discreet.errors import QueryRefused
+from discreet.privacy.loss import Pure, ZeroConcentrated
+from discreet.query.question import ExpectedError
+
+__all__ = ["EPSILONS", "error_words", "nearest", "refused_words", "rounded", "share_of", "when"]
+
+_WORD = re.compile(r"\w+|\S")
+_LARGE = 1000
+_STEPS = (1, Fraction(3, 2), 2, 3, 4, 5, 6, 8)
+
+EPSILONS = (*(Fraction(10) ** power * step for power in range(-3, 1) for step in _STEPS), Fraction(10))
+"""The prices that the slider offers: round ones, each a little larger than the one before."""
+
+
+def nearest(epsilon: Fraction) -> int:
+    """The place on the slider that is nearest to a price."""
+    return min(range(len(EPSILONS)), key=lambda place: abs(EPSILONS[place] / epsilon - 1))
+
+
+def refused_words(text: str, refusal: QueryRefused) -> tuple[int, int] | None:
+    """Where in a text the refused words stand: start and end; None where the refusal names no place.
+
+    >>> refused_words("SELECT AVG(agee) FROM visits", QueryRefused("no such column", "agee", line=1, column=12))
+    (11, 15)
+    """
+    if refusal.line is None or refusal.column is None:
+        return None
+    lines = text.splitlines(keepends=True)
+    start = sum(map(len, lines[: refusal.line - 1])) + refusal.column - 1
+    words = str(refusal.value or "<>")[1:-1]
+    if words and text[start : start + len(words)].casefold() == words.casefold():
+        return start, start + len(words)
+    found = _WORD.search(text, start) or _WORD.search(text)
+    return None if found is None else found.span()
+
+
+def rounded(reach: float) -> str:
+    """An error with as many digits as anybody needs."""
+    return f"{reach:,.0f}" if reach >= _LARGE else f"{reach:.3g}"
+
+
+def error_words(error: ExpectedError, confidence: float = 0.95) -> str:
+    """How far a column may be off, in words."""
+    if error.within is None:
+        return "depends on the answer"
+    return f"± {rounded(error.within)}, {confidence:.0%} of the time".replace("%", " %")
+
+
+def share_of(part: Pure | ZeroConcentrated, whole: Pure | ZeroConcentrated) -> float:
+    """Which part of a budget this is, both in the same unit; at most 1."""
+    return min(float(_size(part) / _size(whole)), 1.0) if _size(whole) else 1.0
+
+
+def _size(loss: Pure | ZeroConcentrated) -> Fraction:
+    return loss.epsilon if isinstance(loss, Pure) else loss.rho
+
+
+def when(seconds: float) -> str:
+    """A moment, to the minute, in universal time."""
+    return f"{datetime.fromtimestamp(seconds, UTC):%d %b %Y, %H:%M} UTC"
