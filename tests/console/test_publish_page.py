@@ -1,0 +1,107 @@
+"""The page of publications in a real browser: from a table to candidates, what they still tell, and the files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.console.conftest import Enter
+
+PEOPLE = "name,zip,age,disease\n" + "".join(
+    f"P{row},130{50 + row % 9},{20 + 7 * row % 50},{('flu', 'cold', 'cancer')[row * row % 7 % 3]}\n"
+    for row in range(300)
+)
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    page.get_by_label(label, exact=True).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def test_an_owner_goes_from_the_hospital_to_a_release(enter: Enter) -> None:
+    page = enter("owner", "/publish")
+    page.get_by_role("button", name="Take the made-up hospital").click()
+    expect(page.get_by_text("patients: 3,000 rows, 5 columns")).to_be_visible()
+    expect(page.get_by_text("several together single people out")).to_be_visible()
+
+    widths = page.get_by_label("Widths, with commas")
+    widths.fill("many")
+    expect(page.get_by_role("alert").filter(has_text="numbers with commas, got 'many'")).to_be_visible()
+    widths.fill("10, 30")
+    expect(page.get_by_role("cell", name="[60, 90)").first).to_be_visible()
+    choose(page, "How zip becomes coarser", "intervals of numbers")
+    expect(page.get_by_role("alert").filter(has_text="made of numbers")).to_be_visible()
+    expect(page.get_by_text("and 28 more")).to_be_visible()
+    choose(page, "How zip becomes coarser", "hide characters")
+
+    page.get_by_role("checkbox", name="microaggregate").click()
+    page.get_by_role("button", name="Find candidates").click()
+    expect(page.get_by_role("heading", name="4. Candidates")).to_be_visible()
+    expect(page.get_by_text("microaggregate: column 'zip' must be of numbers")).to_be_visible()
+    choice = page.get_by_role("button", name="Choose optimal")
+    choice.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="5. The release by “optimal”")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="Within the limit")).to_be_visible()
+    limit = page.get_by_role("slider", name="The risk that is allowed")
+    limit.locator("[tabindex='0']").focus()
+    for _ in range(6):
+        page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("alert").filter(has_text="Above the limit")).to_be_visible()
+    expect(page.get_by_text("This is not differential privacy.")).to_be_visible()
+    expect(page.get_by_text("Through the curator this question costs ε =")).to_be_visible()
+
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Release, CSV").click()
+    rows = list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text("utf-8"))))
+    assert waiting.value.suggested_filename == "patients-release.csv"
+    classes = Counter((row["age"], row["zip"], row["sex"]) for row in rows)
+    assert min(classes.values()) >= 5
+    assert "patient" not in rows[0]
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Report, page").click()
+    assert "What an attacker can still do" in Path(waiting.value.path()).read_text("utf-8")
+
+
+def test_a_table_of_ones_own_is_read_and_what_is_none_is_refused(enter: Enter) -> None:
+    page = enter("owner", "/publish")
+    bring = page.locator("input[type=file]").first
+    bring.set_input_files({"name": "picture.csv", "mimeType": "text/csv", "buffer": b"\x89PNG\xff\xfe"})
+    expect(page.get_by_role("alert").filter(has_text="UTF-8, got 'picture.csv'")).to_be_visible()
+    bring.set_input_files({"name": "people.csv", "mimeType": "text/csv", "buffer": PEOPLE.encode()})
+    expect(page.get_by_text("people: 300 rows, 4 columns")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    choose(page, "Role of disease", "harmless")
+    expect(page.get_by_text("Needs a sensitive column.").first).to_be_visible()
+    choose(page, "How age becomes coarser", "a hierarchy from a file (ARX)")
+    file = {"name": "age.csv", "mimeType": "text/csv", "buffer": b"20;young\n27;young\n"}
+    page.locator("input[type=file]").nth(1).set_input_files(file)
+    expect(page.get_by_role("alert").filter(has_text="the hierarchy of 'age' must hold every value")).to_be_visible()
+    page.get_by_role("button", name="Find candidates").click()
+    expect(page.get_by_role("alert").filter(has_text="must hold every value")).to_have_count(2)
+
+
+def test_a_search_can_be_stopped(enter: Enter) -> None:
+    """Twelve columns with five levels each have 240 million recodings."""
+    page = enter("owner", "/publish")
+    names = [f"c{column}" for column in range(12)]
+    lines = [",".join(str(hash((row, name)) % 97) for name in names) for row in range(800)]
+    wide = {"name": "wide.csv", "mimeType": "text/csv", "buffer": "\n".join([",".join(names), *lines]).encode()}
+    page.locator("input[type=file]").first.set_input_files(wide)
+    expect(page.get_by_text("wide: 800 rows, 12 columns")).to_be_visible()
+    page.get_by_role("button", name="Find candidates").click()
+    expect(page.get_by_text("Trying optimal")).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_text("Stopped. Nothing changed.")).to_be_visible()
+    expect(page.get_by_role("button", name="Find candidates")).to_be_enabled()
+
+
+def test_an_analyst_does_not_get_in(enter: Enter) -> None:
+    page = enter("ana", "/budget")
+    page.goto("/publish")
+    expect(page.get_by_role("button", name="Take the made-up hospital")).to_have_count(0)
+    assert not page.url.endswith("/publish")
