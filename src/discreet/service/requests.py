@@ -25,7 +25,7 @@ from discreet.service.wish import Wish
 
 __all__ = ["LEASE", "Job", "Key", "Requests", "State", "checked_id"]
 
-LEASE = 10.0
+LEASE = 4.0
 """Seconds for which a worker holds a request without renewing its lease."""
 Key = tuple[str, str]
 """The name of a member and the id of a request: ids of different members never meet."""

@@ -1,0 +1,274 @@
+"""Questions as jobs: they queue in order, outlive their process and their connection, and cost once."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from discreet.curator.verification import verify
+from discreet.errors import NotAllowed, TooManyRequests
+from discreet.service import asking
+from discreet.service.house import House
+from discreet.service.requests import LEASE, Job, State
+from discreet.service.wish import Wish
+from tests.service.hospital import Clients, Hospital
+from tests.service.served import KEEP, PATIENCE, ROOT, STEPS
+from tests.service.test_asking import COUNT, ask, spent
+from tests.service.visiting import ANA, BEN, OWNER
+
+WISH = Wish(COUNT, "0.1")
+
+
+class Gate:
+    """Rows that nobody can read until it is opened; remembers who came in which order."""
+
+    def __init__(self, house: House) -> None:
+        self.opened = threading.Event()
+        self.order: list[str] = []
+        self.reading = self.most = 0
+        self._lock = threading.Lock()
+        self._answered = house.desk._answer
+        house.desk._answer = self._answer
+
+    def _answer(self, job: Job) -> Any:
+        with self._lock:
+            self.order.append(f"{job.member}/{job.request}")
+            self.reading += 1
+            self.most = max(self.most, self.reading)
+        assert self.opened.wait(PATIENCE)
+        try:
+            return self._answered(job)
+        finally:
+            with self._lock:
+                self.reading -= 1
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds."""
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end, "it never came to hold"
+        time.sleep(0.01)
+
+
+# Over the network -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("params", "headers"), [({"wait": 0}, {}), ({}, {"Prefer": "respond-async"})])
+def test_a_long_question_is_a_job(
+    clients: Clients, house: House, params: dict[str, Any], headers: dict[str, str]
+) -> None:
+    gate = Gate(house)
+    body = {"sql": COUNT, "epsilon": 0.1, "request": "one"}
+    accepted = clients.ana.post("/api/v1/ask", json=body, params=params, headers=headers)
+    assert (accepted.status_code, accepted.headers["location"]) == (202, "/api/v1/jobs/one")
+    assert ("preference-applied" in accepted.headers) == bool(headers)
+    assert accepted.json()["state"] == "accepted"
+    assert clients.ana.get("/api/v1/answers/one").status_code == 404
+    gate.opened.set()
+    done = clients.ana.get(accepted.headers["location"], params={"wait": 60}, timeout=PATIENCE).json()
+    assert done["state"] == "answered"
+    assert done["elapsed"] >= 0
+    assert (
+        clients.ana.get("/api/v1/answers/one").json()["rows"] == ask(clients.ana, COUNT, request="one").json()["rows"]
+    )
+    assert spent(house) == Fraction(1, 10)
+
+
+def test_a_refused_job_says_why(clients: Clients) -> None:
+    ask(clients.ana, COUNT, request="one", epsilon=2)
+    job = clients.ana.get("/api/v1/jobs/one").json()
+    assert (job["state"], job["problem"]["type"]) == ("refused", "urn:discreet:budget-exceeded")
+    assert set(job) == {"request", "sql", "state", "price", "made", "settled", "elapsed", "problem"}
+
+
+def test_prices_are_told_while_every_thread_of_the_server_could_be_waiting(clients: Clients, house: House) -> None:
+    """48 questions wait; the server's pool has 40 threads. It waits forever if an asker holds one of them."""
+    gate = Gate(house)
+    members = (clients.ana, clients.ben, clients.owner)
+    with ThreadPoolExecutor(3 * asking.UNFINISHED) as pool:
+        waiting = [
+            pool.submit(ask, client, f"{COUNT} WHERE age > {20 + number}", epsilon="0.001")
+            for client in members
+            for number in range(asking.UNFINISHED)
+        ]
+        until(lambda: len(house.requests.unfinished()) == len(waiting))
+        explained = clients.ben.post("/api/v1/explain", json={"sql": COUNT, "epsilon": 1}, timeout=PATIENCE)
+        assert explained.status_code == 200
+        refused = ask(clients.ana, COUNT)
+        assert (refused.status_code, refused.json()["type"]) == (429, "urn:discreet:too-many-requests")
+        gate.opened.set()
+        assert {one.result().status_code for one in waiting} == {200}
+    assert gate.most == house.settings.questions_at_once
+
+
+# The desk ---------------------------------------------------------------------------------------------------------
+
+
+def test_questions_are_answered_in_order_a_few_at_a_time(house: House) -> None:
+    gate = Gate(house)
+    for number in range(8):
+        asking.start(house, (ANA, BEN)[number % 2], Wish(COUNT, Fraction(1, 100 + number)), f"r{number}")
+    until(lambda: gate.reading == house.settings.questions_at_once)
+    gate.opened.set()
+    until(lambda: not house.requests.unfinished())
+    assert gate.order == [f"{('ana', 'ben')[number % 2]}/r{number}" for number in range(8)]
+    assert gate.most == 2
+
+
+def test_one_member_cannot_fill_the_desk(house: House) -> None:
+    gate = Gate(house)
+    for number in range(asking.UNFINISHED):
+        asking.start(house, ANA, WISH, f"r{number}")
+    with pytest.raises(TooManyRequests):
+        asking.start(house, ANA, WISH, "one-more")
+    assert asking.start(house, ANA, WISH, "r3").is_unfinished  # it waits already
+    assert asking.start(house, BEN, WISH, "r0").is_unfinished
+    gate.opened.set()
+    until(lambda: not house.requests.unfinished())
+    assert asking.ask(house, ANA, WISH, "one-more").answer.charged is False
+
+
+def test_closing_leaves_what_waits_to_the_next_start(hospital: Hospital) -> None:
+    house = hospital.house(questions_at_once=1)
+    gate = Gate(house)
+    for number in range(3):
+        asking.start(house, ANA, Wish(COUNT, Fraction(1, 100 + number)), f"r{number}")
+    until(lambda: gate.reading == 1)
+    closing = threading.Thread(target=house.close)
+    closing.start()
+    until(lambda: house.desk.is_closed)
+    gate.opened.set()
+    closing.join()
+    assert [one.state for one in asking.answers(house, ANA)][::-1] == [State.ANSWERED, State.ACCEPTED, State.ACCEPTED]
+    after = hospital.house()
+    until(lambda: not after.requests.unfinished())
+    assert {one.state for one in asking.answers(after, ANA)} == {State.ANSWERED}
+    after.close()
+
+
+def test_who_was_removed_meanwhile_gets_no_answer(house: House) -> None:
+    gate = Gate(house)
+    asking.start(house, ANA, WISH, "one")
+    with house.store.writing() as database:
+        database.execute("UPDATE member SET removed = 1 WHERE name = 'ana'")
+    gate.opened.set()
+    until(lambda: not house.requests.unfinished())
+    with pytest.raises(NotAllowed):
+        asking.answer(house, ANA, "one")
+    assert spent(house) == 0
+
+
+# Leases -----------------------------------------------------------------------------------------------------------
+
+
+def abandoned(hospital: Hospital, clock: float) -> None:
+    """A request that was accepted by a process that is gone, at some time on its clock."""
+    house = hospital.house()
+    house.requests.clock = lambda: clock
+    house.requests.accept(("ana", "one"), WISH, None, 16)
+    house.close()
+
+
+@pytest.mark.parametrize("ago", [LEASE + 1, 86_400.0, -86_400.0], ids=["ended", "long ago", "from a clock set back"])
+def test_a_lease_that_is_nobodys_is_taken_over_at_the_next_start(hospital: Hospital, ago: float) -> None:
+    abandoned(hospital, time.time() - ago)
+    house = hospital.house()
+    until(lambda: not house.requests.unfinished())
+    assert asking.answer(house, ANA, "one").job.state is State.ANSWERED
+    assert spent(house) == Fraction(1, 10)
+    house.close()
+
+
+def test_a_lease_that_ends_later_is_taken_over_by_looking(hospital: Hospital) -> None:
+    first = hospital.house()  # it starts before there is anything to take over
+    now = time.time()
+    abandoned(hospital, now)
+    assert first.desk.future(("ana", "one")) is None
+    first.requests.clock = lambda: now + LEASE / 2
+    assert asking.job(first, ANA, "one").is_unfinished
+    assert first.desk.future(("ana", "one")) is None
+    first.requests.clock = lambda: now + LEASE + 1
+    assert asking.ask(first, ANA, WISH, "one").answer.charged
+    assert spent(first) == Fraction(1, 10)
+    first.close()
+
+
+@pytest.mark.parametrize("jump", [86_400.0, -86_400.0])
+def test_a_clock_that_jumps_loses_and_doubles_nothing(hospital: Hospital, jump: float) -> None:
+    """Two houses in one folder: the clock jumps while one works, so the other takes the work over as well."""
+    one, other = hospital.house(), hospital.house()
+    gates = Gate(one), Gate(other)
+    asking.start(one, ANA, WISH, "one")
+    until(lambda: gates[0].reading == 1)
+    for house in (one, other):
+        house.requests.clock = lambda: time.time() + jump
+    assert asking.job(other, ANA, "one").is_unfinished
+    until(lambda: gates[1].reading == 1)
+    for gate in gates:
+        gate.opened.set()
+    until(lambda: not one.requests.unfinished())
+    assert asking.answer(one, ANA, "one").arrow == asking.answer(other, ANA, "one").arrow
+    until(lambda: gates[0].reading == gates[1].reading == 0)
+    assert asking.ask(other, ANA, WISH, "one").job.state is State.ANSWERED
+    assert spent(one) == Fraction(1, 10)
+    assert verify(hospital.folder).is_sound
+    for house in (one, other):
+        house.close()
+
+
+def test_leases_are_renewed_while_their_question_is_answered(house: House) -> None:
+    gate = Gate(house)
+    asking.start(house, ANA, WISH, "one")
+    until(lambda: gate.reading == 1)
+    first = asking.job(house, ANA, "one").lease
+    assert house.desk.look_round()
+    assert asking.job(house, ANA, "one").lease > first
+    gate.opened.set()
+    until(lambda: not house.requests.unfinished())
+    assert not house.desk.look_round()
+
+
+# Kill -9 ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def killed(first_hospital: Hospital, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Hospital]:
+    """Per step, a hospital whose process was killed there while it answered a question."""
+    folder = tmp_path_factory.mktemp("killed")
+    found = {}
+    for number, step in enumerate(STEPS):
+        shutil.copytree(first_hospital.folder, folder / str(number))
+        found[step] = Hospital(folder / str(number), first_hospital.tokens)
+    arguments = [text for step, one in found.items() for text in (str(one.folder), step)]
+    subprocess.run([sys.executable, "-m", "tests.service.dying", *arguments], cwd=ROOT, check=True, timeout=PATIENCE)
+    return found
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_what_a_killed_process_left_is_answered_after_the_restart_for_one_charge(
+    killed: dict[str, Hospital], step: str
+) -> None:
+    house = killed[step].house()
+    assert spent(house) == (0 if step == "before the charge" else Fraction(1, 10))
+    assert asking.job(house, ANA, "one").is_unfinished
+    house.requests.clock = lambda: time.time() + LEASE
+    first, again = (asking.ask(house, ANA, WISH, "one") for _ in range(2))
+    assert first.arrow == again.arrow
+    assert first.answer.charged is (step != KEEP)
+    assert spent(house) == Fraction(1, 10)
+    assert verify(killed[step].folder).is_sound
+    house.close()
+
+
+def test_the_owner_may_ask_in_jobs_too(house: House) -> None:
+    assert asking.ask(house, OWNER, WISH, "one").answer.price == asking.job(house, OWNER, "one").price
