@@ -28,9 +28,16 @@ def released(output: str) -> dict[str, str]:
     return {request: answer for _, request, answer in lines}
 
 
-def spend_together(folder: Path, requests: int, processes: int, afforded: int, tick: Callable[[], None]) -> str:
+def spend_together(
+    folder: Path,
+    requests: int,
+    processes: int,
+    afforded: int,
+    tick: Callable[[], None],
+    start: Callable[[Path], Ledger] = Ledger.create,
+) -> str:
     """All processes at once with a budget for ``afforded`` requests; says what was found."""
-    ledger = Ledger.create(folder)
+    ledger = start(folder)
     ledger.open_account("visits", Allowance.of(Pure(1)))
     askers = [asking(folder, f"asker{k}", requests // processes, f"1/{afforded}") for k in range(processes)]
     outputs = []

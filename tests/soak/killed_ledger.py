@@ -20,10 +20,12 @@ __all__ = ["kill_askers"]
 PRICE = Fraction(1, 100_000)
 
 
-def kill_askers(folder: Path, kills: int, tick: Callable[[], None]) -> str:
+def kill_askers(
+    folder: Path, kills: int, tick: Callable[[], None], start: Callable[[Path], Ledger] = Ledger.create
+) -> str:
     """One life after the other on one ledger; says what was found."""
     chance = random.Random(20)
-    Ledger.create(folder).open_account("visits", Allowance.of(Pure(1)))
+    start(folder).open_account("visits", Allowance.of(Pure(1)))
     seen: dict[str, str] = {}
     for life in range(kills):
         with asking(folder, f"life{life}", 10_000, str(PRICE)) as process:

@@ -197,6 +197,10 @@ class PostgresBook(Book):
         for connection in idle:
             connection.close()
 
+    def __del__(self) -> None:
+        with suppress(Exception):
+            self.close()
+
 
 class _Statements:
     """A connection that reads question marks, as SQLite does."""

@@ -57,6 +57,14 @@ class SQLiteBook(Book):
             book._writer.pragma("user_version", version)
         book.close()
 
+    @staticmethod
+    def put_aside(path: Path) -> None:
+        """Keep a file that is no longer the book, under another name."""
+        for ending in ("-wal", "-shm", ""):  # the log first: without it the file would be another one
+            part = path.with_name(path.name + ending)
+            if part.exists():
+                part.rename(path.with_name(f"{path.name}.moved{ending}"))
+
     def _open(self) -> None:
         self._process = os.getpid()
         self._local = threading.local()

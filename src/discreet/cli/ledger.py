@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -12,9 +13,9 @@ from discreet.cli.output import check_folder, console, refusals, say
 from discreet.errors import LedgerError
 
 if TYPE_CHECKING:
-    from discreet.curator.ledger import Entry
+    from discreet.curator.ledger import Account, Entry
 
-__all__ = ["show", "verify"]
+__all__ = ["move", "show", "verify"]
 
 
 def show(folder: Folder = DEFAULT_FOLDER, last: Annotated[int, typer.Option(min=1, help="How many.")] = 20) -> None:
@@ -23,28 +24,46 @@ def show(folder: Folder = DEFAULT_FOLDER, last: Annotated[int, typer.Option(min=
     [dim]Example:[/]  discreet ledger show --last 50
     """
     with refusals():
-        import apsw
-
         from discreet.curator.ledger import Ledger
 
         check_folder(folder)
         ledger = Ledger(folder)
         try:
-            start = max(ledger.head()[0] - last + 1, 1)
+            start, accounts = max(ledger.head()[0] - last + 1, 1), ledger.accounts()
             for entry in ledger.entries(start):
-                say(_line(entry))
-        except apsw.Error:
+                say(_line(entry, accounts))
+        except LedgerError:
             raise LedgerError("the ledger must be readable", str(folder), "see discreet ledger verify") from None
 
 
-def _line(entry: Entry) -> str:
+def _line(entry: Entry, accounts: Mapping[str, Account]) -> str:
     body = entry.body
-    what = str(body.get("request", ""))
-    if body["kind"] == "account":
-        what = f"opened {body['name']}"
-    elif body["kind"] == "charge" and "sql" in body["note"]:
-        what = f"{body['note']['price']}  {body['note']['sql']}"
-    return f"{entry.position:>6}  {body['time']}  {body['kind']:<8} {what}"
+    return f"{entry.position:>6}  {body['time']}  {body['kind']:<8} {_words(body, accounts)}"
+
+
+def _words(body: dict[str, Any], accounts: Mapping[str, Account]) -> str:
+    kind = body["kind"]
+    if kind == "account":
+        return f"opened {body['name']}"
+    if kind == "charge" and "sql" in body["note"]:
+        return f"{body['note']['price']}  {body['note']['sql']}"
+    if kind == "cap":
+        return f"{body['name']} may spend {_cap(body, accounts)} in all{_by(body)}"
+    if kind == "analyst":
+        return f"{body['analyst']} may ask {'' if body['may_ask'] else 'no more '}about {body['table']}{_by(body)}"
+    if kind == "publication":
+        return f"published {body['name']} with infinite loss, approved by {body['approved_by']}"
+    return str(body.get("request", ""))
+
+
+def _cap(body: dict[str, Any], accounts: Mapping[str, Account]) -> str:
+    from discreet.curator.amount import balance
+
+    return balance(accounts[body["name"]].allowance.loss(body["cap"]))
+
+
+def _by(body: dict[str, Any]) -> str:
+    return f", says {body['by']}" if body["by"] else ""
 
 
 def verify(folder: Folder = DEFAULT_FOLDER) -> None:
@@ -62,3 +81,21 @@ def verify(folder: Folder = DEFAULT_FOLDER) -> None:
         for problem in found.problems:
             console.print(f"[red]{escape(problem)}[/]", soft_wrap=True)
         raise typer.Exit(1)
+
+
+def move(
+    to: Annotated[str, typer.Option(help="The server: postgresql://USER@HOST/DATABASE.")],
+    folder: Folder = DEFAULT_FOLDER,
+) -> None:
+    """Move the ledger from its file to a PostgreSQL server, for curators on several hosts; the chain goes on there.
+
+    A password belongs into the variable PGPASSWORD or the server's password file.
+
+    [dim]Example:[/]  discreet ledger move --to postgresql://curator@db.example/discreet
+    """
+    with refusals():
+        from discreet.curator.moving import move as moved
+
+        check_folder(folder)
+        records = moved(folder, to)
+        say(f"{records:,} records are on the server, and the folder's file ledger.server names it.")

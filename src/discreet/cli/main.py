@@ -56,6 +56,7 @@ for command in (
 books = typer.Typer(help="Read and check the ledger.", no_args_is_help=True)
 books.command("show")(ledger.show)
 books.command("verify")(ledger.verify)
+books.command("move")(ledger.move)
 app.add_typer(books, name="ledger")
 
 papers = typer.Typer(help="Read and check the certificates of answers.", no_args_is_help=True)

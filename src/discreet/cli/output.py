@@ -58,7 +58,7 @@ def whisper(text: str) -> None:
 
 def check_folder(folder: Path) -> None:
     """Refuse a folder without a curator, so that a mistyped name does not start an empty one."""
-    if not any((folder / name).exists() for name in ("ledger.db", "ledger.witness")):
+    if not any((folder / name).exists() for name in ("ledger.db", "ledger.witness", "ledger.server")):
         remedy = "name its folder with -c or DISCREET_CURATOR, or start one with discreet protect"
         raise InvalidValue("there must be a curator in the folder", str(folder), remedy)
 

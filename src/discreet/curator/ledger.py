@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import apsw
 
 from discreet.books.book import Book, Database
+from discreet.books.place import FILE, server_of
 from discreet.books.postgres import PostgresBook
 from discreet.books.sqlite import SQLiteBook
 from discreet.curator.allowance import DELTA_UNITS, Allowance, Measure, Price
@@ -29,7 +32,7 @@ from discreet.curator.spending import largest
 from discreet.curator.witness import Witness
 from discreet.errors import BudgetExceeded, InvalidValue, LedgerError, RequestConflict
 
-__all__ = ["Account", "Entry", "Ledger", "Receipt", "publication_id"]
+__all__ = ["Account", "Entry", "Ledger", "Receipt", "has_ledger", "publication_id", "server_book", "witness_name"]
 
 _ACCOUNTS = "SELECT name, measure, cap, delta_cap, spent, delta_spent, places FROM account"
 _RECORDS = "SELECT position, body, hash FROM entry"
@@ -80,42 +83,48 @@ class Receipt:
 
 
 class Ledger:
-    """A ledger and its witness ``ledger.witness`` in a folder. Threads may share one.
+    """A ledger and its witness in a folder. Threads may share one.
 
-    The records are in the file ``ledger.db`` of the folder, or on a PostgreSQL ``server`` for curators on several
-    hosts. The witness is each host's own.
+    The records are in the file ``ledger.db`` of the folder, or on the PostgreSQL server that its file ``ledger.server``
+    names, for curators on several hosts.
     """
 
-    def __init__(self, folder: Path, server: str | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         """Open the ledger; `Ledger.create` starts one."""
         self.path = folder / "ledger.db"
-        self.witness = Witness(folder / "ledger.witness")
+        server = server_of(folder)
+        self.witness = Witness(folder / witness_name(server))
         if server is None and not self.path.exists():
             remedy = "put it back, or start one with Ledger.create"
             raise LedgerError("there must be a ledger in the folder", str(folder), remedy)
+        if server is not None and self.path.exists():
+            rule = "a folder must have one ledger"
+            raise LedgerError(rule, "<a file and a server>", "remove ledger.server, or the file that was moved there")
         self.book = _book(self.path, server)
-        self.book.seal = self._attest
+        self.book.seal = partial(_attest, self.witness)  # no part of self, so that who lets go of it closes the file
+        if server is not None and not self.witness.path.exists():
+            self._join()
 
     @classmethod
-    def create(cls, folder: Path, server: str | None = None) -> Ledger:
-        """Start an empty ledger; a folder that holds one, or a part of one, is refused.
-
-        On a server that has one already, this host joins it: its witness remembers from here on.
-        """
-        path, witness = folder / "ledger.db", Witness(folder / "ledger.witness")
-        if path.exists() or witness.path.exists():
+    def create(cls, folder: Path) -> Ledger:
+        """Start an empty ledger in a file; a folder that holds one, or a part of one, is refused."""
+        if has_ledger(folder):
             raise LedgerError("the folder must not hold a ledger yet", str(folder))
-        if server is None:
-            SQLiteBook.create(path, SQLITE, VERSION, _refusal)
+        SQLiteBook.create(folder / "ledger.db", SQLITE, VERSION, _refusal)
         with _explained():
-            witness.create()
-        ledger = cls(folder, server)
-        ledger.book.write(_start, sealed=True, repeatable=True)
+            Witness(folder / witness_name(None)).create()
+        ledger = cls(folder)
+        ledger.book.write(lambda database: _append(database, {"kind": "start", "version": VERSION}), sealed=True)
         return ledger
 
-    def _attest(self, database: Database) -> None:
-        """Before anybody hears of what was written, the witness remembers the last record."""
-        self.witness.attest(*_head(database))
+    def _join(self) -> None:
+        """A host that comes to a server's ledger has a witness of its own, which remembers from here on."""
+        if self.head()[0] == 0:
+            rule = "there must be a ledger on the server"
+            raise LedgerError(rule, "<none>", "put it back, or move one there with discreet ledger move")
+        with _explained():
+            self.witness.create()
+        self.book.write(lambda _: None, sealed=True)
 
     @property
     def database(self) -> apsw.Connection:
@@ -282,12 +291,25 @@ def publication_id(name: str, sha256: str) -> str:
     return f"publication:{sha256}:{name}"
 
 
+def has_ledger(folder: Path) -> bool:
+    """Whether a folder holds a ledger, or a part of one."""
+    return any((folder / name).exists() for name in ("ledger.db", "ledger.witness", FILE))
+
+
+def witness_name(server: str | None) -> str:
+    """The file of a witness; each host that shares a server has one, because their writes must not mix."""
+    return "ledger.witness" if server is None else f"ledger.witness.{platform.node() or 'host'}"
+
+
 # Where it is kept ---------------------------------------------------------------------------------------------------
 
 
 def _book(path: Path, server: str | None) -> Book:
-    if server is None:
-        return SQLiteBook(path, _refusal)
+    return SQLiteBook(path, _refusal) if server is None else server_book(server)
+
+
+def server_book(server: str) -> PostgresBook:
+    """The ledger's tables on a server; they are made where there are none."""
     return PostgresBook(server, "discreet_ledger", POSTGRES, VERSION, _refusal)
 
 
@@ -304,10 +326,9 @@ def _explained() -> Iterator[None]:
         raise _refusal(type(fault).__name__) from fault
 
 
-def _start(database: Database) -> None:
-    """The first record, unless there is one."""
-    if _head(database)[0] == 0:
-        _append(database, {"kind": "start", "version": VERSION})
+def _attest(witness: Witness, database: Database) -> None:
+    """Before anybody hears of what was written, the witness remembers the last record."""
+    witness.attest(*_head(database))
 
 
 # How it is kept: these work on the connection of whoever reads or writes ---------------------------------------------

@@ -19,6 +19,7 @@ from discreet.books.book import Database
 from discreet.curator.chain import GENESIS, link
 from discreet.curator.ledger import Ledger, publication_id
 from discreet.curator.spending import total
+from discreet.curator.witness import Witness
 from discreet.errors import DiscreetError
 
 __all__ = ["Verification", "verify"]
@@ -41,11 +42,11 @@ class Verification:
         return not self.problems
 
 
-def verify(folder: Path, server: str | None = None) -> Verification:
-    """Check the ledger in ``folder``, or on a PostgreSQL ``server``, as a whole."""
+def verify(folder: Path) -> Verification:
+    """Check the ledger of ``folder`` as a whole."""
     result = Verification()
     try:
-        ledger = Ledger(folder, server)
+        ledger = Ledger(folder)
         try:
             _check(ledger, result)
         finally:
@@ -58,12 +59,18 @@ def verify(folder: Path, server: str | None = None) -> Verification:
 
 
 def _check(ledger: Ledger, result: Verification) -> None:
-    attested = ledger.witness.attested()  # before the records, which by then hold whatever was attested
+    attested = _attested(ledger.witness.path)  # before the records, which by then hold whatever was attested
     with ledger.book.reading() as database:  # one moment of the ledger, whoever writes meanwhile
         _check_moment(ledger, database, attested, result)
 
 
-def _check_moment(ledger: Ledger, database: Database, attested: dict[int, bytes], result: Verification) -> None:
+def _attested(own: Path) -> list[tuple[int, bytes]]:
+    """What this host's witness saw, and those of the others that share the folder."""
+    found = {own, *own.parent.glob("ledger.witness.*")} if own.name != "ledger.witness" else {own}
+    return [one for path in sorted(found) for one in Witness(path).attested().items()]
+
+
+def _check_moment(ledger: Ledger, database: Database, attested: list[tuple[int, bytes]], result: Verification) -> None:
     damage = ledger.book.damage()
     if damage is not None:
         result.problems.append(damage)
@@ -81,8 +88,8 @@ def _check_moment(ledger: Ledger, database: Database, attested: dict[int, bytes]
     result.problems += _rolled_back(attested, hashes)
 
 
-def _rolled_back(attested: dict[int, bytes], hashes: dict[int, bytes]) -> list[str]:
-    found = [f"record {p} is not the one the witness saw" for p, head in attested.items() if hashes.get(p) != head]
+def _rolled_back(attested: list[tuple[int, bytes]], hashes: dict[int, bytes]) -> list[str]:
+    found = [f"record {p} is not the one the witness saw" for p, head in attested if hashes.get(p) != head]
     return found if attested else ["the witness is empty"]
 
 

