@@ -1,0 +1,177 @@
+"""People: who may come in, in which role, and the tokens that they come in with."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from nicegui import ui
+
+from discreet.console.look import button, confirm, empty, notice, page_title, row, section, shown_once
+from discreet.console.people_words import ROLE_WORDS, is_good, member_words, token_state
+from discreet.console.visit import Visit
+from discreet.errors import DiscreetError
+from discreet.service import joining
+from discreet.service.members import Member, Token
+from discreet.service.role import Role
+
+__all__ = ["build"]
+
+T = TypeVar("T")
+_LEAD = "Who may come in, in which role, and with which tokens. A secret is shown once and kept nowhere."
+_FOR_TOKENS = "It is shown now and never again: copy it and hand it over by a way that you trust."
+
+
+async def build(visit: Visit) -> None:
+    """The page for an owner."""
+    page_title("People", _LEAD)
+    await _People(visit).draw()
+
+
+class _People:
+    """The page: members, newcomers, former members."""
+
+    def __init__(self, visit: Visit) -> None:
+        self._visit = visit
+        self._opened = ""  # the member whose tokens are shown
+
+    async def draw(self) -> None:
+        """All parts."""
+        with section("Somebody new", "Names are taken for good: the ledger remembers who asked what."):
+            self._newcomer()
+        self._said = ui.element("div").classes("w-full empty:hidden")
+        self._listed = ui.element("div").classes("w-full flex flex-col gap-5")
+        await self._list()
+
+    # Newcomers ----------------------------------------------------------------------------------------------------
+
+    def _newcomer(self) -> None:
+        with row():
+            name = ui.input("Name").props("outlined dense").classes("w-56 max-w-full")
+            role = ui.select({one: str(one) for one in Role}, value=Role.ANALYST, label="Role")
+            role.props("outlined dense").classes("w-40")
+            button("Add", lambda: self._add(name, role), icon="person_add")
+            name.on("keydown.enter", lambda: self._add(name, role))
+        words = ui.label().classes("d-muted d-small")
+        words.bind_text_from(role, "value", lambda chosen: f"An {chosen} {ROLE_WORDS[chosen]}.")
+
+    async def _add(self, name: ui.input, role: ui.select) -> None:
+        added = await self._done(
+            lambda: joining.add_member(self._visit.house, self._visit.visitor, (name.value or "").strip(), role.value)
+        )
+        if added is not None:
+            name.value = ""
+            self._opened = added.name
+            await self._list()
+
+    # Members ------------------------------------------------------------------------------------------------------
+
+    async def _list(self) -> None:
+        everybody = await asyncio.to_thread(self._everybody)
+        self._listed.clear()
+        with self._listed:
+            with section("Members"):
+                for member, tokens in everybody:
+                    if member.removed is None:
+                        self._member(member, tokens)
+            former = [member for member, _ in everybody if member.removed is not None]
+            if former:
+                with section("Former members"):
+                    for member in former:
+                        ui.label(f"{member.name}: {member_words(member, [], time.time())}")
+
+    def _everybody(self) -> list[tuple[Member, list[Token]]]:
+        house, visitor = self._visit.house, self._visit.visitor
+        return [(one, joining.tokens(house, visitor, one.name)) for one in joining.members(house, visitor)]
+
+    def _member(self, member: Member, tokens: list[Token]) -> None:
+        words = member_words(member, tokens, time.time())
+        is_open = member.name == self._opened
+        with ui.expansion(member.name, caption=words, icon=_ICONS[member.role], value=is_open) as folded:
+            folded.classes("w-full q-card").on_value_change(lambda event: self._open(member.name, bool(event.value)))
+            with ui.column().classes("w-full gap-4"):
+                self._tokens(tokens)
+                self._issue(member.name)
+                with row():
+                    button(f"Let {member.name} go", lambda: self._remove(member), icon="person_remove", kind="plain")
+
+    def _open(self, name: str, is_open: bool) -> None:
+        self._opened = name if is_open else ""
+
+    async def _remove(self, member: Member) -> None:
+        words = f"All tokens of {member.name} end at once. The name stays taken, and so does what they spent."
+        if not await confirm(f"Let {member.name} go?", words, "Let go", danger=True):
+            return
+        await self._done(lambda: joining.remove_member(self._visit.house, self._visit.visitor, member.name))
+        await self._list()
+
+    # Tokens -------------------------------------------------------------------------------------------------------
+
+    def _tokens(self, tokens: list[Token]) -> None:
+        if not tokens:
+            empty("key_off", "No tokens yet")
+            return
+        with ui.element("div").classes("d-table-box"), ui.element("table").classes("d-table"):
+            with ui.element("thead"), ui.element("tr"):
+                for head in _HEADS:
+                    with ui.element("th"):
+                        ui.label(head)
+            with ui.element("tbody"):
+                for token in tokens:
+                    self._token(token)
+
+    def _token(self, token: Token) -> None:
+        now = time.time()
+        with ui.element("tr"):
+            for words in (token.label or "without a label", token.id[:8], token_state(token, now)):
+                with ui.element("td"):
+                    ui.label(words)
+            with ui.element("td").classes("d-number"):
+                if is_good(token, now):
+                    called = token.label or token.id[:8]
+                    button(f"Take back {called}", lambda: self._revoke(token), icon="key_off", kind="icon").props(
+                        "dense"
+                    )
+
+    async def _revoke(self, token: Token) -> None:
+        mine = " You are signed in with it: you will be signed out." if token.id == self._visit.visitor.token else ""
+        words = f"Whoever uses it is refused from now on.{mine}"
+        if not await confirm(f"Take back “{token.label or token.id[:8]}”?", words, "Take back", danger=True):
+            return
+        await self._done(lambda: joining.revoke_token(self._visit.house, self._visit.visitor, token.id))
+        await self._list()
+
+    def _issue(self, name: str) -> None:
+        with row():
+            label = ui.input("What it is for").props("outlined dense").classes("w-56 max-w-full")
+            days = ui.number("Days", value=self._visit.house.settings.token_days, min=1, step=1)
+            days.props("outlined dense").classes("w-24")
+            once = ui.checkbox("for one sign-in")
+            button(f"Issue a token for {name}", lambda: self._issued(name, label, days, once), icon="key")
+
+    async def _issued(self, name: str, label: ui.input, days: ui.number, once: ui.checkbox) -> None:
+        house, visitor, words = self._visit.house, self._visit.visitor, label.value or ""
+        made = await self._done(
+            lambda: joining.issue_token(house, visitor, name, words, days.value, once=bool(once.value))
+        )
+        if made is not None:
+            await shown_once(f"A token for {name}", made.secret, _FOR_TOKENS)
+            self._opened = name
+            await self._list()
+
+    async def _done(self, operation: Callable[[], T]) -> T | None:
+        """Do something beside the event loop; a refusal is said on the page."""
+        self._said.clear()
+        try:
+            return await asyncio.to_thread(operation)
+        except DiscreetError as refusal:
+            with self._said:
+                notice(str(refusal), "error")
+            ui.run_javascript(f"getHtmlElement({self._said.id}).scrollIntoView({{block: 'center'}})")
+            return None
+
+
+_ICONS = {Role.OWNER: "admin_panel_settings", Role.ANALYST: "query_stats", Role.AUDITOR: "fact_check"}
+_HEADS = ("for", "id", "state", "")
