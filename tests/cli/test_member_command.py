@@ -21,7 +21,7 @@ runner = CliRunner()
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(Verifier.__init__, "__defaults__", (CHEAP, None))  # argon2 at its usual costs takes a while
+    monkeypatch.setattr(Verifier.__init__, "__defaults__", (CHEAP,))  # argon2 at its usual costs takes a while
     Curator(tmp_path / "hospital").ledger.close()
     return tmp_path / "hospital"
 

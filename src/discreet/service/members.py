@@ -21,7 +21,7 @@ from discreet.errors import InvalidValue, NotFound, NotSignedIn
 from discreet.noise.source import fresh_id
 from discreet.service.role import Role
 from discreet.service.store import Store
-from discreet.service.verifying import Verifier
+from discreet.service.verifying import Kept, Verifier
 from discreet.service.visitor import Visitor
 
 __all__ = ["FIRST_OWNER", "LONGEST_DAYS", "Issued", "Member", "Members", "Token"]
@@ -128,7 +128,7 @@ class Members:
     def start(self) -> Issued | None:
         """The one-time token of the first owner, who joins now; None where there is an owner."""
         public, secret = _fresh()
-        kept = self._verifier.hash(secret)
+        kept = self._verifier.kept(secret)
         now = self._clock()
         with self._store.writing() as database:
             if _count(database, _OTHER_OWNERS, "") > 0:
@@ -226,28 +226,28 @@ class Members:
         found = self._good(form[1])  # also after the secret was verified, which takes a while
         if found is None:
             raise _refusal()
-        name, role, once, _ = found
+        name, role, once, *_ = found
         return form[1], name, Role(role), bool(once)
 
-    def _kept(self, public: str) -> str | None:
+    def _kept(self, public: str) -> Kept | None:
         found = self._good(public)
-        return None if found is None else found[3]
+        return None if found is None else Kept(*found[3:])
 
     def _good(self, public: str) -> tuple[Any, ...] | None:
         rows = self._store.rows(
-            "SELECT name, role, once, hash FROM token JOIN member ON name = member"
+            "SELECT name, role, once, mark, hash FROM token JOIN member ON name = member"
             " WHERE id = ? AND revoked IS NULL AND removed IS NULL AND expires > ?",
             (public, self._clock()),
         )
         return rows[0] if rows else None
 
-    def _made(self, member: str, label: str, days: float, once: bool) -> tuple[Issued, str]:
-        """A token that is not in the book yet, and the hash of its secret."""
+    def _made(self, member: str, label: str, days: float, once: bool) -> tuple[Issued, Kept]:
+        """A token that is not in the book yet, and what is kept of its secret."""
         self.check_days(days)
         public, secret = _fresh()
         now = self._clock()
         token = Token(public, member, label, once, now, now + days * _DAY, None)
-        return Issued(_whole(public, secret), token), self._verifier.hash(secret)
+        return Issued(_whole(public, secret), token), self._verifier.kept(secret)
 
     def _make_room(self, database: apsw.Connection, member: str) -> None:
         """Refuse one token too many, and forget those that ended long ago."""
@@ -286,10 +286,10 @@ def _insert_member(database: apsw.Connection, made: Member) -> None:
     database.execute("INSERT INTO member (name, role, since) VALUES (?, ?, ?)", (made.name, made.role, made.since))
 
 
-def _insert_token(database: apsw.Connection, made: Token, kept: str) -> None:
+def _insert_token(database: apsw.Connection, made: Token, kept: Kept) -> None:
     database.execute(
-        "INSERT INTO token (id, member, hash, label, once, made, expires) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (made.id, made.member, kept, made.label, int(made.once), made.made, made.expires),
+        "INSERT INTO token (id, member, mark, hash, label, once, made, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (made.id, made.member, kept.mark, kept.hash, made.label, int(made.once), made.made, made.expires),
     )
 
 

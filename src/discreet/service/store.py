@@ -32,6 +32,7 @@ CREATE TABLE member (
 CREATE TABLE token (
     id TEXT PRIMARY KEY,
     member TEXT NOT NULL REFERENCES member (name),
+    mark TEXT NOT NULL,
     hash TEXT NOT NULL,
     label TEXT NOT NULL,
     once INTEGER NOT NULL CHECK (once IN (0, 1)),

@@ -1,52 +1,63 @@
 """Verifying secrets against their argon2 hashes, one at a time, and remembering those that were right.
 
-Each verification takes much memory and time on purpose. So that nobody can keep all others waiting, a token with which
-wrong secrets were tried a few times is not tried again for a while; the right one, once verified, is not concerned.
+Each verification takes much memory and time on purpose. So that nobody can keep all others waiting by sending wrong
+secrets, a few bits of another hash are kept as well: they tell a wrong secret from the right one at once, but for one
+in four thousand million. A secret has 256 random bits, so whoever steals the book still has 224 of them to guess.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from threading import Lock
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHash, VerificationError
 
-from discreet.errors import TooManyRequests
-from discreet.service.limits import Rates
-
-__all__ = ["Verifier"]
+__all__ = ["Kept", "Verifier"]
 
 _REMEMBERED = 10_000
-_TRIES = 5
-_SECONDS = 60.0
+_MARK = 8  # hexadecimal digits
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is kept of a secret."""
+
+    mark: str
+    """The first digits of its SHA-256."""
+    hash: str
+    """Its argon2id hash."""
 
 
 class Verifier:
     """What was verified in this process."""
 
-    def __init__(self, hasher: PasswordHasher | None = None, tries: Rates | None = None) -> None:
-        """With argon2id of its own costs where ``hasher`` is given, and ``tries`` of wrong secrets for each token."""
+    def __init__(self, hasher: PasswordHasher | None = None) -> None:
+        """With argon2id at the costs that its library advises, or those of ``hasher``."""
         self._hasher = hasher or PasswordHasher()
-        self._tries = tries or Rates(_TRIES, _SECONDS)
         self._right: OrderedDict[bytes, str] = OrderedDict()  # digests of whole tokens → their public parts
         self._at_work = Lock()
         self._lock = Lock()
 
-    def hash(self, secret: str) -> str:
-        """What is kept of a secret."""
+    def kept(self, secret: str) -> Kept:
+        """What to keep of a secret."""
         with self._at_work:
-            return self._hasher.hash(secret)
+            return Kept(_mark(secret), self._hasher.hash(secret))
 
-    def is_right(self, public: str, secret: str, kept: Callable[[], str | None]) -> bool:
-        """Whether the secret belongs to the token; ``kept`` finds its hash, or None where the token has ended."""
+    def is_right(self, public: str, secret: str, found: Callable[[], Kept | None]) -> bool:
+        """Whether the secret is that of a token; ``found`` tells what is kept of it, None where the token has ended."""
         digest = hashlib.sha256(f"{public} {secret}".encode()).digest()
         if self._remembers(digest):
             return True
+        kept = found()
+        if kept is None or not hmac.compare_digest(kept.mark, _mark(secret)):
+            return False
         with self._at_work:  # whoever waited here for the same token finds it remembered
-            return self._remembers(digest) or self._verified(digest, public, secret, kept())
+            return self._remembers(digest) or self._verified(digest, public, secret, kept)
 
     def forget(self, public: str) -> None:
         """Forget what was verified of a token."""
@@ -61,23 +72,17 @@ class Verifier:
             self._right.move_to_end(digest)
             return True
 
-    def _verified(self, digest: bytes, public: str, secret: str, kept: str | None) -> bool:
-        if kept is None:
-            return False
-        wait = self._tries.wait(public)
-        if wait > 0:
-            rule = f"a wrong secret may be tried {_TRIES} times a minute"
-            raise TooManyRequests(rule, "<more>", "wait, and check the token", after=wait)
+    def _verified(self, digest: bytes, public: str, secret: str, kept: Kept) -> bool:
         try:
-            self._hasher.verify(kept, secret)
+            self._hasher.verify(kept.hash, secret)
         except (VerificationError, InvalidHash):
-            self._tries.take(public)
             return False
-        self._remember(digest, public)
-        return True
-
-    def _remember(self, digest: bytes, public: str) -> None:
         with self._lock:
             self._right[digest] = public
             while len(self._right) > _REMEMBERED:
                 self._right.popitem(last=False)
+        return True
+
+
+def _mark(secret: str) -> str:
+    return hashlib.sha256(b"discreet token " + secret.encode()).hexdigest()[:_MARK]
