@@ -1,0 +1,193 @@
+"""Books: many write as one, each part stands or falls by itself, and nobody reads what is not durable."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from discreet.books.book import Book, Database
+from discreet.books.place import FILE, server_of, write_server
+from discreet.books.postgres import PostgresBook
+from discreet.books.sqlite import SQLiteBook
+from discreet.errors import InvalidValue, LedgerError, StoreError
+from tests.servers.fixtures import postgres_server, postgres_url
+
+__all__ = ["postgres_server", "postgres_url"]
+
+TABLES = "CREATE TABLE note (text TEXT PRIMARY KEY)"
+
+
+def refusal(what: str) -> StoreError:
+    return StoreError("the notes must be there", f"<{what}>")
+
+
+@pytest.fixture(params=["file", "server"])
+def book(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Book]:
+    made: Book
+    if request.param == "file":
+        SQLiteBook.create(tmp_path / "notes.db", TABLES, 1, refusal)
+        made = SQLiteBook(tmp_path / "notes.db", refusal)
+    else:
+        made = PostgresBook(request.getfixturevalue("postgres_url"), "notes", TABLES, 1, refusal)
+    yield made
+    made.close()
+
+
+def note(text: str) -> Callable[[Database], None]:
+    def part(database: Database) -> None:
+        database.execute("INSERT INTO note (text) VALUES (?)", (text,))
+
+    return part
+
+
+def notes(book: Book) -> list[str]:
+    with book.reading() as database:
+        return sorted(text for (text,) in database.execute("SELECT text FROM note"))
+
+
+def together(*works: Callable[[], object]) -> list[BaseException]:
+    """All at once; what was raised."""
+    faults: list[BaseException] = []
+
+    def caught(work: Callable[[], object]) -> None:
+        try:
+            work()
+        except BaseException as fault:
+            faults.append(fault)
+
+    threads = [threading.Thread(target=caught, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return faults
+
+
+def test_what_was_written_is_read_by_everybody(book: Book) -> None:
+    assert book.write(lambda database: note("a")(database) or 7) == 7
+    assert notes(book) == ["a"]
+    book.close()
+    assert notes(book) == ["a"] if isinstance(book, PostgresBook) else True
+
+
+def test_parts_that_wait_are_written_in_one_transaction(book: Book) -> None:
+    begun, free, commits = threading.Event(), threading.Event(), []
+    counted = book.commit
+    book.commit = lambda: (commits.append(1), counted())[1]  # type: ignore[method-assign]
+
+    def slow(database: Database) -> None:
+        begun.set()
+        free.wait(30)
+        note("first")(database)
+
+    def wait_and_write(text: str) -> None:
+        begun.wait(30)
+        book.write(note(text))
+
+    def release() -> None:
+        begun.wait(30)
+        while len(book._queue) < 9:
+            pass
+        free.set()
+
+    texts = [f"n{k}" for k in range(9)]
+    faults = together(lambda: book.write(slow), release, *(lambda t=text: wait_and_write(t) for text in texts))
+    assert faults == []
+    assert notes(book) == sorted(["first", *texts])
+    assert len(commits) == 2
+
+
+def test_a_part_that_raises_is_undone_and_the_others_stay(book: Book) -> None:
+    def bad(database: Database) -> None:
+        note("bad")(database)
+        raise InvalidValue("no", "bad")
+
+    def refused_by_the_database(database: Database) -> None:
+        note("worse")(database)
+        note("worse")(database)
+
+    faults = together(
+        *(lambda k=k: book.write(note(f"good{k}")) for k in range(5)),
+        *(lambda: book.write(bad) for _ in range(3)),
+        *(lambda: book.write(refused_by_the_database) for _ in range(3)),
+    )
+    assert sorted(type(fault).__name__ for fault in faults) == ["InvalidValue"] * 3 + ["StoreError"] * 3
+    assert notes(book) == [f"good{k}" for k in range(5)]
+
+
+def test_an_interrupted_writer_leaves_nothing_and_the_next_goes_on(book: Book) -> None:
+    def interrupted(database: Database) -> None:
+        note("half")(database)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        book.write(interrupted)
+    assert notes(book) == []
+    book.write(note("next"))
+    assert notes(book) == ["next"]
+
+
+def test_nobody_hears_of_what_is_not_sealed(book: Book) -> None:
+    def broken(_: Database) -> None:
+        raise OSError
+
+    book.seal = broken
+    with pytest.raises((StoreError, OSError)):
+        book.write(note("a"), sealed=True)
+    assert notes(book) == ["a"]  # it is written, but its writer was told nothing
+    book.write(note("b"))  # and who needs no seal goes on
+
+
+def test_a_reader_sees_one_moment(book: Book) -> None:
+    book.write(note("a"))
+    with book.reading() as database:
+        before = database.execute("SELECT COUNT(*) FROM note").fetchone()
+        together(lambda: book.write(note("b")))
+        assert database.execute("SELECT COUNT(*) FROM note").fetchone() == before
+    assert notes(book) == ["a", "b"]
+
+
+def test_a_reader_cannot_write(book: Book) -> None:
+    with pytest.raises(StoreError), book.reading() as database:
+        note("a")(database)
+    assert notes(book) == []
+
+
+def test_a_forked_child_has_connections_of_its_own(book: Book) -> None:
+    book.write(note("parent"))
+    child = os.fork()
+    if child == 0:
+        try:
+            book.write(note("child"))
+            os._exit(0 if notes(book) == ["child", "parent"] else 1)
+        finally:
+            os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
+    book.write(note("parent again"))
+    assert notes(book) == ["child", "parent", "parent again"]
+
+
+def test_tables_of_another_version_are_refused(postgres_url: str) -> None:
+    PostgresBook(postgres_url, "notes", TABLES, 1, refusal).close()
+    with pytest.raises(StoreError, match="version 1 instead of 2"):
+        PostgresBook(postgres_url, "notes", TABLES, 2, refusal)
+
+
+def test_a_folder_says_where_its_books_are(tmp_path: Path) -> None:
+    assert server_of(tmp_path) is None
+    write_server(tmp_path, "postgresql://curator@db/discreet")
+    assert server_of(tmp_path) == "postgresql://curator@db/discreet"
+    assert (tmp_path / FILE).stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("text", ["", "mysql://a@b/c", "postgresql://a\nb", "db"])
+def test_what_names_no_server_is_refused_without_being_repeated(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InvalidValue, match="another form"):
+        write_server(tmp_path, text)
+    (tmp_path / FILE).write_bytes(b"\xff\xfe")
+    with pytest.raises(LedgerError, match="readable"):
+        server_of(tmp_path)
