@@ -1,0 +1,161 @@
+"""The release quantum: how long rows took does not show in when an answer leaves."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from pathlib import Path
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import ks_2samp
+
+from discreet.curator.answer import Answer
+from discreet.errors import EngineFailure
+from discreet.service import asking
+from discreet.service.desk import Desk
+from discreet.service.house import House
+from discreet.service.members import Members
+from discreet.service.quantum import wait_until_release
+from discreet.service.requests import Job, Requests
+from discreet.service.role import Role
+from discreet.service.store import Store
+from discreet.service.wish import Wish
+from tests.service.hospital import CHEAP, Hospital, client_of
+from tests.service.test_asking import COUNT, ask
+from tests.service.test_jobs import until
+from tests.service.visiting import ANA, OWNER
+
+EACH = 24
+"""Questions with the heavy person, and as many without."""
+FALSE_ALARMS = 1e-6
+"""How often two samples of one law are told apart, at most: the exact p-value of Kolmogorov and Smirnov is compared."""
+AT_ONCE = 12
+QUANTUM = 1.0
+HEAVY = QUANTUM / 2
+"""Seconds that the rows of the heavy person take."""
+BOTH = pytest.mark.parametrize(("quantum", "apart"), [(QUANTUM, False), (0.0, True)], ids=["with", "without a quantum"])
+"""Without a quantum the same comparison sees the heavy person: it is able to."""
+
+
+def are_told_apart(times: list[float]) -> bool:
+    """Whether every other time, with the heavy person, follows another law than those between."""
+    found = ks_2samp(times[::2], times[1::2], method="exact")
+    return bool(found.pvalue <= FALSE_ALARMS)
+
+
+def heaviness(number: int) -> float:
+    """Every other question reads the heavy person's rows."""
+    return HEAVY * (number % 2)
+
+
+@given(st.floats(0, 1e6), st.floats(0.001, 3600))
+def test_the_end_is_the_next_multiple_and_never_the_start(elapsed: float, quantum: float) -> None:
+    end = (elapsed + wait_until_release(elapsed, quantum)) / quantum
+    assert end == pytest.approx(round(end), rel=1e-9)
+    assert round(end) >= 1
+    assert 0 <= wait_until_release(elapsed, quantum) <= quantum
+
+
+# Answers over the whole service -----------------------------------------------------------------------------------
+
+
+def weigh_down(house: House) -> None:
+    """Rows are slow where the heavy person is among them; what is answered is the same for all."""
+    answer = asking.ask(house, OWNER, Wish(COUNT, "0.1")).answer
+
+    def slowly(job: Job) -> Answer:
+        time.sleep(heaviness(int(job.request[1:])))
+        return answer
+
+    house.desk._answer = slowly
+
+
+def response_time(client: httpx.Client, number: int) -> float:
+    start = time.perf_counter()
+    assert ask(client, COUNT, request=f"r{number}").status_code == 200
+    return time.perf_counter() - start
+
+
+@BOTH
+def test_a_heavy_person_does_not_show_in_response_times(hospital: Hospital, quantum: float, apart: bool) -> None:
+    house = hospital.house(questions_at_once=AT_ONCE)
+    weigh_down(house)
+    house.desk._quantum = quantum
+    client = client_of(house, hospital.tokens["ana"])
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        times = list(pool.map(lambda number: response_time(client, number), range(2 * EACH)))
+    assert are_told_apart(times) is apart
+    assert min(times) >= quantum
+    house.close()
+
+
+def test_an_answer_that_is_ready_is_shown_nowhere_before_its_time(hospital: Hospital) -> None:
+    house = hospital.house(release_quantum=60)
+    job = asking.start(house, ANA, Wish(COUNT, "0.1"), "one")
+    until(lambda: any(entry.body["kind"] == "answer" for entry in house.curator.ledger.entries()))
+    assert asking.job(house, ANA, "one") == job
+    assert house.requests.answer(job.key) is None
+    house.close()  # which does not wait for the quantum
+    assert asking.answers(house, ANA)[0].is_unfinished
+    after = hospital.house()
+    assert asking.ask(after, ANA, Wish(COUNT, "0.1"), "one").answer.entry is not None
+    after.close()
+
+
+# Failures, and the next in the queue ------------------------------------------------------------------------------
+
+
+class Failing:
+    """Questions that take as long as their rows do, and then fail."""
+
+    def __init__(self, folder: Path, quantum: float) -> None:
+        self.requests = Requests(store := Store(folder))
+        self.began: dict[str, float] = {}
+        self._quantum = quantum
+        Members(store, hasher=CHEAP).add("ana", Role.ANALYST)
+
+    def desk(self, at_once: int) -> Desk:
+        return Desk(self.requests, self._fail, at_once=at_once, quantum=self._quantum)
+
+    def _fail(self, job: Job) -> Answer:
+        self.began[job.request] = time.monotonic()
+        time.sleep(heaviness(int(job.request[1:])) if job.request.startswith("r") else 0)
+        raise EngineFailure
+
+    def run(self, desk: Desk, request: str) -> Future[None]:
+        job, _ = self.requests.accept(("ana", request), Wish(COUNT, 1), None, 1000)
+        desk.run(job)
+        return desk.future(job.key) or Future()
+
+    def seen_after(self, request: str) -> float:
+        found = self.requests.find(("ana", request))
+        assert found is not None
+        assert found.settled is not None
+        return found.settled - found.made
+
+
+@BOTH
+def test_a_heavy_person_does_not_show_in_when_a_charged_run_fails(tmp_path: Path, quantum: float, apart: bool) -> None:
+    failing = Failing(tmp_path, quantum)
+    desk = failing.desk(2 * EACH)
+    wait([failing.run(desk, f"r{number}") for number in range(2 * EACH)])
+    desk.close()
+    assert are_told_apart([failing.seen_after(f"r{number}") for number in range(2 * EACH)]) is apart
+
+
+@BOTH
+def test_a_heavy_person_does_not_show_in_when_the_next_question_begins(
+    tmp_path: Path, quantum: float, apart: bool
+) -> None:
+    """The charge of the next question can be seen in the budget, and so can its time."""
+    failing = Failing(tmp_path, quantum)
+    desks = [failing.desk(1) for _ in range(2 * EACH)]
+    pairs = [(failing.run(desk, f"r{number}"), failing.run(desk, f"next{number}")) for number, desk in enumerate(desks)]
+    wait([following for _, following in pairs])
+    began = failing.began
+    assert are_told_apart([began[f"next{number}"] - began[f"r{number}"] for number in range(2 * EACH)]) is apart
+    for desk in desks:
+        desk.close()
