@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from discreet.catalog.budget import Budget
@@ -35,15 +35,22 @@ def check_analyst(questions: Sequence[Question], catalog: Catalog, analyst: str 
 
 
 def prices_of(
-    plans: Sequence[BlockPlan], catalog: Catalog, analyst: str | None, versions: Mapping[str, str]
+    plans: Sequence[BlockPlan],
+    catalog: Catalog,
+    analyst: str | None,
+    versions: Mapping[str, str],
+    known: Container[str] = (),
 ) -> dict[str, Price]:
-    """Per account, what the plans that read its table cost; portions where they concern some people alone."""
+    """Per account, what the plans that read its table cost; portions where they concern some people alone.
+
+    ``known`` are the accounts of the ledger: who has one is charged, also while the policy states no cap for them.
+    """
     prices: dict[str, Price] = {}
     for name in versions:
         table = catalog.table(name)
         reading = [plan for plan in plans if plan.block.rows.privacy and name in plan.block.rows.privacy.tables]
         price = _price(reading, table, versions)
-        prices |= dict.fromkeys(_accounts(table, analyst), price)
+        prices |= dict.fromkeys(_accounts(table, analyst, known), price)
     return prices
 
 
@@ -92,9 +99,11 @@ def _part(part: Part, versions: Mapping[str, str]) -> str:
     return json.dumps([table, column, versions[table], moved], ensure_ascii=False)
 
 
-def _accounts(table: Table, analyst: str | None) -> list[str]:
-    own = [account_of(table, analyst)] if analyst is not None and table.analysts.get(analyst) is not None else []
-    return [account_of(table), *own]
+def _accounts(table: Table, analyst: str | None, known: Container[str]) -> list[str]:
+    if analyst is None:
+        return [account_of(table)]
+    own = account_of(table, analyst)
+    return [account_of(table), *([own] if own in known or table.analysts.get(analyst) is not None else [])]
 
 
 def account_of(table: Table, analyst: str | None = None) -> str:

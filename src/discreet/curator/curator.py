@@ -7,40 +7,44 @@ is read; its noisy values are durable before anyone sees them; asked again, the 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from threading import Lock
 from typing import Any
-from urllib.parse import quote
-
-import pyarrow as pa
 
 from discreet.catalog.budget import Budget
+from discreet.catalog.catalog import Catalog
 from discreet.catalog.names import checked_text
 from discreet.catalog.policy_file import read as read_policy
-from discreet.catalog.policy_file import read_folder
-from discreet.catalog.policy_file import write as write_policy
 from discreet.catalog.table import Table
 from discreet.curator.allowance import DELTA_UNITS
+from discreet.curator.analysts import allow, disallow, kept_analysts
 from discreet.curator.answer import Answer, notes_on_values
 from discreet.curator.certificate import issue
 from discreet.curator.charging import check_analyst, plans_of, prices_of
 from discreet.curator.facts import batch_facts, facts_of
-from discreet.curator.ledger import Account, Ledger, Receipt
+from discreet.curator.kept_names import own_plan, own_request
+from discreet.curator.ledger import Account, Ledger, Receipt, has_ledger
 from discreet.curator.made_up import MadeUpRows
 from discreet.curator.notes import notes_of
 from discreet.curator.planning import Planner
+from discreet.curator.policies import Policies
 from discreet.curator.promises import (
     allowances_of,
     check_accounts,
+    check_granted,
+    check_promise,
     check_stored,
     check_unit,
     places_of,
     public_version,
 )
 from discreet.curator.public_rows import PublicRows
-from discreet.curator.remaining import last_prices, questions_left
+from discreet.curator.publications import Publication, publications_in, record_publication
+from discreet.curator.remaining import LastPrices, questions_left
 from discreet.curator.signing import Signer
 from discreet.curator.stage import NOTE, Stage
 from discreet.curator.stated import stated_policy
@@ -51,7 +55,7 @@ from discreet.curator.touched import Touched, touched
 from discreet.curator.verification import verify
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.ingest import ingest
-from discreet.errors import InvalidValue, LedgerError
+from discreet.errors import DiscreetError, InvalidValue, LedgerError, StoreError
 from discreet.exact.rational import Number
 from discreet.noise.law import open_probability
 from discreet.noise.source import SYSTEM, Source
@@ -64,11 +68,6 @@ from discreet.query.question import ExpectedError, Question, fingerprint_of
 from discreet.query.sandbox import post_process
 
 __all__ = ["Curator", "Explanation"]
-
-_FINEST_EPSILON = Fraction(1, 1000)
-Shown = tuple[pa.Table, dict[str, list[tuple[float, float] | None]]]
-"""A table as people see it, and the intervals of its columns."""
-
 
 _BATCH_DELTA = Fraction(1, 10**6)
 """Where the composed loss of a batch is stated."""
@@ -98,6 +97,7 @@ class Explanation:
 class _Told:
     """What all answers of one charge have in common."""
 
+    planner: Planner
     receipt: Receipt
     versions: Mapping[str, str]
     confidence: float
@@ -109,26 +109,42 @@ class _Told:
 
 
 class Curator:
-    """Tables, policies, a ledger and an engine, joined in one door."""
+    """Tables, policies, a ledger and an engine, joined in one door. Any number of threads may use one at once."""
 
     def __init__(
-        self, folder: str | os.PathLike[str], *, engine: DuckDBEngine | None = None, source: Source = SYSTEM
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        engine: DuckDBEngine | None = None,
+        source: Source = SYSTEM,
+        shared_answers: bool = True,
     ) -> None:
-        """Open the curator in ``folder``, or start one there; a ledger that cannot be believed is not opened."""
+        """Open the curator in ``folder``, or start one there; a ledger that cannot be believed is not opened.
+
+        With ``shared_answers`` a question that any analyst asked before is free for all. Without, each analyst pays
+        for their own and gets noise of their own, request ids are each analyst's own, and no answer, price, charge or
+        refusal tells whether another asked the same. What remains is what all of them share: the balance of the table
+        moves, and by how much one's own question moves it depends on the people whom others asked about; records
+        have running numbers, so that one sees that something was recorded in between; and a text that was planned
+        before, by anybody, is planned a little faster.
+        """
         if not source.trusted:
             raise InvalidValue("a curator draws from the operating system alone", type(source).__name__)
         self.folder = Path(folder)
-        self._policies = self.folder / "policies"
-        self._policies.mkdir(parents=True, exist_ok=True)
-        self.catalog = read_folder(self._policies)
+        self.shared_answers = shared_answers
+        self._policies = Policies(self.folder)
+        self._rereading = Lock()
+        self._stamp = self._policies.stamp()  # before the files are read: what changes meanwhile is read again
+        self.catalog = self._policies.read()
         self.engine = engine if engine is not None else DuckDBEngine(self.folder)
         self._source = source
         self.ledger = self._opened_ledger()
+        self._last_prices = LastPrices(self.ledger)
         self._signer = Signer(self.folder)
         self._known_planner: Planner | None = None
 
     def _opened_ledger(self) -> Ledger:
-        if not (self.folder / "ledger.db").exists() and not (self.folder / "ledger.witness").exists():
+        if not has_ledger(self.folder):
             if any(not table.public for table in self.catalog):
                 rule = "protected tables must have the ledger of what was spent on them"
                 raise LedgerError(rule, "<no ledger>", "put it back; a new one would grant every budget again")
@@ -163,17 +179,26 @@ class Curator:
         ``unread`` is told, per column, how many values could not be read as its type: exact, for the owner alone.
         """
         table = self._policy(source, policy, stated)
-        before = self.catalog.find(table.name)
-        catalog = self.catalog.with_table(table)
-        if before is not None:
-            _check_promise(before, table)
-            check_unit(table, self.catalog, catalog)
-        check_accounts(table, self.ledger.accounts())
+        self._reread()
+        before, catalog = self.catalog.find(table.name), self._checked(table)
         ingest(self.engine, table, source, catalog=catalog, progress=progress, unread=unread)
-        write_policy(table, self._policies / f"{_file_name(table)}.yaml")
-        self.catalog = catalog
-        self._open_accounts(table)
+        with self.changing_policies():
+            table = kept_analysts(before, self.catalog.find(table.name), table)
+            self._checked(table)
+            self._open_accounts(table)
+            self.write_policy(table)
         return table
+
+    def _checked(self, table: Table) -> Catalog:
+        """The catalog with this table; refused where that would change what was promised or granted."""
+        before, catalog = self.catalog.find(table.name), self.catalog.with_table(table)
+        if before is not None:
+            check_promise(before, table)
+            check_unit(table, self.catalog, catalog)
+        accounts = self.ledger.accounts()
+        check_accounts(table, accounts)
+        check_granted(table, accounts)
+        return catalog
 
     @staticmethod
     def _policy(source: Any, policy: Table | str | os.PathLike[str] | None, stated: dict[str, Any]) -> Table:
@@ -189,6 +214,64 @@ class Curator:
         for name, allowance in allowances_of(table).items():
             if name not in known:
                 self.ledger.open_account(name, allowance, places_of(table))
+
+    def allow(self, table: str, analyst: str, cap: Budget | None = None, *, by: str | None = None) -> Table:
+        """Let ``analyst`` ask about a table, up to a ``cap`` of their own or with the whole budget; ``by`` whom.
+
+        Who may ask already gets the cap instead of the one they had, which must not be below what they spent. That
+        stays counted, also when they were not allowed in between. (Somebody whom a policy lists without a cap has an
+        account from the first call on; before that, their questions count in the table's account alone.)
+        """
+        return allow(self, table, analyst, cap, by)
+
+    def disallow(self, table: str, analyst: str, *, by: str | None = None) -> Table:
+        """Let ``analyst`` ask no more about a table."""
+        return disallow(self, table, analyst, by)
+
+    def record_publication(
+        self, *, name: str, approved_by: str, sha256: str, statement: Mapping[str, Any]
+    ) -> Publication:
+        """Write down that a table was published without differential privacy: an infinite loss, approved by name."""
+        return record_publication(self.ledger, name, approved_by, sha256, statement)
+
+    def publications(self) -> list[Publication]:
+        """What was published without differential privacy, from the first on."""
+        return publications_in(self.ledger)
+
+    # Policies on disk.
+
+    def refresh(self) -> None:
+        """See what other processes changed about policies; free where nothing changed.
+
+        A policy that cannot be read, or does not fit the ledger, stops every question until the owner mends it.
+        """
+        try:
+            self._reread()
+        except (DiscreetError, OSError):
+            remedy = "the owner finds the reason when the curator is opened again"
+            raise StoreError("the policies must be readable and fit the ledger", None, remedy) from None
+
+    def _reread(self) -> None:
+        if self._policies.stamp() == self._stamp:
+            return
+        with self._rereading:
+            stamp, accounts = self._policies.stamp(), self.ledger.accounts()
+            catalog = self._policies.read()
+            for table in catalog:
+                check_accounts(table, accounts)
+            self.catalog, self._stamp = catalog, stamp
+
+    @contextmanager
+    def changing_policies(self) -> Iterator[None]:
+        """Be the only one who changes policies, from how they are now."""
+        with self._policies.changing():
+            self._reread()
+            yield
+
+    def write_policy(self, table: Table) -> None:
+        """Make this the policy of a table; only for who is `changing_policies`, and checked what it changes."""
+        self._policies.write(table)
+        self._reread()
 
     # Asking.
 
@@ -206,11 +289,12 @@ class Curator:
         planner = self._planner
         named = planner.price(sql, epsilon, within, confidence)
         question = planner.question(sql, named)
-        check_analyst([question], self.catalog, analyst)
+        check_analyst([question], planner.catalog, analyst)
         is_known = all(plan.rule is None for plan in question.plans)
         groups = sum(len(plan.groups or [()]) for plan in question.plans) if is_known else None
         versions = {table: self.engine.version(table) for table in sorted(question.tables)}
-        affordable = self.ledger.affords(prices_of(plans_of([question]), self.catalog, analyst, versions))
+        prices = prices_of(plans_of([question]), planner.catalog, analyst, versions, self.ledger.accounts())
+        affordable = self.ledger.affords(prices)
         errors = labelled(question, question.errors(confidence))
         notes = notes_of(question, confidence)
         return Explanation(question.price, affordable, groups, errors, shares_of(question), notes, named)
@@ -227,8 +311,9 @@ class Curator:
         raw: bool = False,
     ) -> Answer:
         """The private answer. Give the price ``epsilon``, or the error ``within`` and let the price follow."""
-        question = self._question(sql, epsilon, within, confidence)
-        (answer,) = self._ask_together([sql], [question], confidence, analyst, request, raw)
+        planner = self._planner
+        question = _question(planner, sql, epsilon, within, confidence)
+        (answer,) = self._ask_together(planner, [sql], [question], confidence, analyst, request, raw)
         return answer
 
     def ask_all(
@@ -249,11 +334,13 @@ class Curator:
         open_probability(confidence, "confidence")
         if not queries or isinstance(queries, str):
             raise InvalidValue("a batch is a list of questions", queries or "<none>")
-        questions = self._planner.questions(list(queries), epsilon)
-        return self._ask_together(list(queries), questions, confidence, analyst, request, raw)
+        planner = self._planner
+        questions = planner.questions(list(queries), epsilon)
+        return self._ask_together(planner, list(queries), questions, confidence, analyst, request, raw)
 
     def _ask_together(
         self,
+        planner: Planner,
         texts: list[str],
         questions: list[Question],
         confidence: float,
@@ -262,21 +349,22 @@ class Curator:
         raw: bool,
     ) -> list[Answer]:
         """Charge once for everything that is measured, measure it once, and answer each question from it."""
-        check_analyst(questions, self.catalog, analyst)
+        check_analyst(questions, planner.catalog, analyst)
         if request is not None:
             checked_text(request, "a request id")
         plans = plans_of(questions)
         if not plans:
-            return [self._public_answer(question, confidence) for question in questions]
+            return [_public_answer(planner, question, confidence) for question in questions]
         snapshot = self.engine.snapshot()
         check_stored(plans, snapshot)
         tables = sorted(frozenset[str]().union(*(question.tables for question in questions)))
         versions = {table: snapshot.version(table) for table in tables}
-        prices = prices_of(plans, self.catalog, analyst, versions)
+        prices = prices_of(plans, planner.catalog, analyst, versions, self.ledger.accounts())
         public = {name: public_version(name, snapshot) for one in plans for name in one.block.rows.public}
-        plan = fingerprint_of(plans, versions | public)
+        plan = own_plan(fingerprint_of(plans, versions | public), analyst, shared=self.shared_answers)
         if request is not None:
-            self.ledger.charge(f"request:{request}", plan.encode(), {}, {"plan": plan})
+            own = own_request(request, analyst, shared=self.shared_answers)
+            self.ledger.charge(f"request:{own}", plan.encode(), {}, {"plan": plan})
         price = next(question.price for question in questions if question.price is not None)
         note = {"sql": "; ".join(texts), "analyst": analyst, "price": repr(price), "versions": versions}
         receipt = self.ledger.charge(f"plan:{plan}", plan.encode(), prices, note)
@@ -286,11 +374,11 @@ class Curator:
             receipt = self.ledger.settle(f"plan:{plan}", stored(found))
         measured = {id(one.plan): one for one in restored(receipt.answer or b"", plans)}
         batch = batch_facts(plans, _BATCH_DELTA) if len(questions) > 1 else {}
-        told = _Told(receipt, versions, confidence, is_new, raw, tuple(prices), batch)
+        told = _Told(planner, receipt, versions, confidence, is_new, raw, tuple(prices), batch)
         return [
             self._answer(text, question, [measured[id(one)] for one in question.plans], told)
             if question.plans
-            else self._public_answer(question, confidence)
+            else _public_answer(planner, question, confidence)
             for text, question in zip(texts, questions, strict=True)
         ]
 
@@ -310,13 +398,14 @@ class Curator:
         raw: bool = False,
     ) -> Answer:
         """The answer on ``rows`` made-up rows: same plan, price and shape, but free, and of nobody's data."""
-        question = self._question(sql, epsilon, within, confidence)
-        check_analyst([question], self.catalog, analyst)
+        planner = self._planner
+        question = _question(planner, sql, epsilon, within, confidence)
+        check_analyst([question], planner.catalog, analyst)
         if question.price is None:
-            return self._public_answer(question, confidence)
-        with Stage(MadeUpRows(self.catalog, rows, PublicRows(self.catalog, self.engine))) as stage:
+            return _public_answer(planner, question, confidence)
+        with Stage(MadeUpRows(planner.catalog, rows, PublicRows(planner.catalog, self.engine))) as stage:
             measured = [measure(plan, stage.run, stage.source) for plan in question.plans]
-        table, error = self._above(question, measured, confidence, raw)
+        table, error = answered(question.split, measured, planner.public(question), confidence, raw)
         return Answer(table, error, confidence, question.price, False, (NOTE, *notes_of(question, confidence)), {})
 
     # Paid questions that help to write a policy.
@@ -341,7 +430,7 @@ class Curator:
         ``more`` is None while nothing was charged. ``delta_cap`` and its kin are there where δ was set aside for keys.
         """
         accounts = self.ledger.accounts()
-        prices = last_prices(self.ledger, accounts)
+        prices = self._last_prices.now()
         return {
             name: {
                 "cap": account.allowance.loss(account.allowance.cap),
@@ -357,20 +446,18 @@ class Curator:
 
     @property
     def _planner(self) -> Planner:
-        if self._known_planner is None or self._known_planner.catalog is not self.catalog:
-            self._known_planner = Planner(self.catalog, PublicRows(self.catalog, self.engine))
-        return self._known_planner
-
-    def _question(self, sql: str, epsilon: Number | None, within: float | None, confidence: float) -> Question:
-        open_probability(confidence, "confidence")  # or it would be refused after the price was charged
-        planner = self._planner
-        return planner.question(sql, planner.price(sql, epsilon, within, confidence))
+        """The planner of the policies as they are now; a question keeps to one, whatever changes meanwhile."""
+        catalog, known = self.catalog, self._known_planner
+        if known is None or known.catalog is not catalog:
+            known = self._known_planner = Planner(catalog, PublicRows(catalog, self.engine))
+        return known
 
     # Answering.
 
     def _answer(self, sql: str, question: Question, measured: list[Measured], told: _Told) -> Answer:
-        table, error = self._above(question, measured, told.confidence, told.raw)
-        facts = facts_of(sql, question, told.receipt, told.versions, measured, self.catalog, self.ledger)
+        planner = told.planner
+        table, error = answered(question.split, measured, planner.public(question), told.confidence, told.raw)
+        facts = facts_of(sql, question, told.receipt, told.versions, measured, planner.catalog, self.ledger)
         facts |= told.batch
         notes = notes_of(question, told.confidence) + notes_on_values(table)
         left, entry = self._left(told.accounts), told.receipt.position
@@ -382,40 +469,18 @@ class Curator:
         accounts = self.ledger.accounts()
         return {name: accounts[name].allowance.loss(accounts[name].left) for name in names}
 
-    def _above(self, question: Question, measured: list[Measured], confidence: float, raw: bool) -> Shown:
-        """What people see, computed from the noisy integers."""
-        return answered(question.split, measured, self._planner.public(question), confidence, raw)
 
-    def _public_answer(self, question: Question, confidence: float) -> Answer:
-        table = post_process(question.split.above, self._planner.public(question))
-        return Answer(table, {}, confidence, None, False, (), {})
+def _question(planner: Planner, sql: str, epsilon: Number | None, within: float | None, confidence: float) -> Question:
+    open_probability(confidence, "confidence")  # or it would be refused after the price was charged
+    return planner.question(sql, planner.price(sql, epsilon, within, confidence))
+
+
+def _public_answer(planner: Planner, question: Question, confidence: float) -> Answer:
+    table = post_process(question.split.above, planner.public(question))
+    return Answer(table, {}, confidence, None, False, (), {})
 
 
 def _delta_for_keys(account: Account) -> dict[str, Fraction]:
     cap, spent = account.allowance.delta_cap, account.delta_spent
     named = {"delta_cap": cap, "delta_spent": spent, "delta_left": cap - spent}
     return {name: Fraction(units, DELTA_UNITS) for name, units in named.items()} if cap else {}
-
-
-def _stated(value: object) -> str:
-    if not isinstance(value, Budget):
-        return str(value)
-    return repr(value.loss) + (f" and {value.delta_for_keys} for keys" if value.delta_for_keys else "")
-
-
-def _check_promise(before: Table, after: Table) -> None:
-    """What was promised and granted once is not changed by taking in data again."""
-    for name in ("name", "public", "unit", "neighbours", "budget"):
-        if getattr(before, name) != getattr(after, name):
-            was, got = (_stated(getattr(table, name)) for table in (before, after))
-            raise InvalidValue(
-                f"{before.name}: {name} must stay as it was, {was}", got, "keep it, or use another table name"
-            )
-    for who, cap in before.analysts.items():
-        if after.analysts.get(who, cap) != cap:
-            raise InvalidValue(f"{before.name}: the cap of {who} must stay as it was", str(after.analysts[who]))
-
-
-def _file_name(table: Table) -> str:
-    """A file of the policies' own folder, whatever the table is called."""
-    return quote(table.name, safe="").replace(".", "%2E")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from discreet.catalog.budget import Budget
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.table import Table
 from discreet.curator.allowance import Allowance
@@ -18,7 +19,16 @@ from discreet.errors import InvalidValue, LedgerError, StoreError
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.plan import BlockPlan
 
-__all__ = ["allowances_of", "check_accounts", "check_stored", "check_unit", "places_of", "public_version"]
+__all__ = [
+    "allowances_of",
+    "check_accounts",
+    "check_granted",
+    "check_promise",
+    "check_stored",
+    "check_unit",
+    "places_of",
+    "public_version",
+]
 
 
 def check_stored(plans: Iterable[BlockPlan], snapshot: DuckDBSnapshot) -> None:
@@ -54,6 +64,36 @@ def check_unit(table: Table, before: Catalog, after: Catalog) -> None:
     if ways[0] != ways[1]:
         rule = f"{table.name}: whose rows they are must stay as it was"
         raise InvalidValue(rule, "<other foreign keys>", "keep them, or use another table name")
+
+
+def check_promise(before: Table, after: Table) -> None:
+    """Refuse to change what was promised and granted once by taking in data again."""
+    for name in ("name", "public", "unit", "neighbours", "budget"):
+        if getattr(before, name) != getattr(after, name):
+            was, got = (_stated(getattr(table, name)) for table in (before, after))
+            raise InvalidValue(
+                f"{before.name}: {name} must stay as it was, {was}", got, "keep it, or use another table name"
+            )
+    for who, cap in before.analysts.items():
+        if after.analysts.get(who, cap) != cap:
+            rule = f"{before.name}: the cap of {who} must stay as it was when data is taken in"
+            raise InvalidValue(rule, _stated(after.analysts[who]), "change it with allow")
+
+
+def _stated(value: object) -> str:
+    if not isinstance(value, Budget):
+        return str(value)
+    return repr(value.loss) + (f" and {value.delta_for_keys} for keys" if value.delta_for_keys else "")
+
+
+def check_granted(table: Table, accounts: Mapping[str, Account]) -> None:
+    """Refuse a policy that states another budget or cap than the ledger has, as of a table that was there before."""
+    for name, allowance in allowances_of(table).items():
+        known = accounts.get(name)
+        if known is not None and known.allowance != allowance:
+            rule = f"{name}: the ledger must have the same budget or cap"
+            got = f"<{known.allowance.loss(known.allowance.cap)!r}>"
+            raise InvalidValue(rule, got, "state that one; caps of analysts are changed with allow")
 
 
 def check_accounts(table: Table, accounts: Mapping[str, Account]) -> None:

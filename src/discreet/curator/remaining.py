@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from threading import Lock
 
 from discreet.curator.allowance import Price
 from discreet.curator.ledger import Account, Entry, Ledger
 
-__all__ = ["charged_by", "last_prices", "questions_left"]
-
-_FIRST_LOOK = 64
+__all__ = ["LastPrices", "charged_by", "questions_left"]
 
 
-def last_prices(ledger: Ledger, names: Iterable[str]) -> dict[str, Price]:
-    """Per account, the last price that was charged to it; accounts that nobody charged are not listed.
+class LastPrices:
+    """Per account, the last price that was charged to it, read from the ledger as it grows: no record is read twice."""
 
-    The ledger is read from its end, and further back only for accounts that are not found there.
-    """
-    wanted, head, look = set(names), ledger.head()[0], _FIRST_LOOK
-    while True:
-        start = max(head - look + 1, 1)
-        found: dict[str, Price] = {}
-        for entry in ledger.entries(start):
-            if entry.body["kind"] == "charge":
-                found |= {name: price for name, price in charged_by(entry).items() if price.loss or price.delta}
-        if start == 1 or wanted <= found.keys():
-            return {name: price for name, price in found.items() if name in wanted}
-        look *= 16
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._found: dict[str, Price] = {}
+        self._next = 1
+        self._lock = Lock()
+
+    def now(self) -> dict[str, Price]:
+        """The prices; accounts that nobody charged are not listed."""
+        with self._lock:
+            for entry in self._ledger.entries(self._next):
+                if entry.body["kind"] == "charge":
+                    charged = charged_by(entry).items()
+                    self._found |= {name: price for name, price in charged if price.loss or price.delta}
+                self._next = entry.position + 1
+            return dict(self._found)
 
 
 def charged_by(entry: Entry) -> dict[str, Price]:
