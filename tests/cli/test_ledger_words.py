@@ -28,7 +28,7 @@ def test_caps_analysts_and_publications_are_shown_in_words(tmp_path: Path) -> No
         "account  opened visits",
         "account  opened visits/ann",
         "analyst  ann may ask about visits, says olga",
-        "cap      visits/ann may spend ρ 0.06684 in all, says olga",
+        "cap      visits/ann may spend ρ 0.088152 in all, says olga",
         "analyst  ann may ask no more about visits",
         "publication published wards with infinite loss, approved by olga",
     ]
