@@ -14,7 +14,7 @@ from scipy.stats import ks_2samp
 
 from discreet.curator.answer import Answer
 from discreet.errors import EngineFailure
-from discreet.service import asking
+from discreet.service import asking, books
 from discreet.service.desk import Desk
 from discreet.service.house import House
 from discreet.service.members import Members
@@ -98,10 +98,12 @@ def test_an_answer_that_is_ready_is_shown_nowhere_before_its_time(hospital: Hosp
     until(lambda: any(entry.body["kind"] == "answer" for entry in house.curator.ledger.entries()))
     assert asking.job(house, ANA, "one") == job
     assert house.requests.answer(job.key) is None
+    assert [one.answered for one in books.entries(house, ANA)] == [None]
     house.close()  # which does not wait for the quantum
     assert asking.answers(house, ANA)[0].is_unfinished
     after = hospital.house()
-    assert asking.ask(after, ANA, Wish(COUNT, "0.1"), "one").answer.entry is not None
+    entry = asking.ask(after, ANA, Wish(COUNT, "0.1"), "one").answer.entry
+    assert [one.answered for one in books.entries(after, ANA)] == [entry]
     after.close()
 
 

@@ -6,7 +6,7 @@ Owners and auditors read everything. For an analyst there is nothing but their o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -101,9 +101,13 @@ def entries(house: House, visitor: Visitor, sought: Sought | None = None, most: 
 
 
 def _seen_by(visitor: Visitor, house: House) -> Iterator[Record]:
+    released = house.requests.released(visitor.name) if house.settings.release_quantum else None
     for record in reversed(records_of(house.curator.ledger)):
-        if visitor.role in READERS or (record.kind == QUESTION and record.analyst == visitor.name):
+        if visitor.role in READERS:
             yield record
+        elif record.kind == QUESTION and record.analyst == visitor.name:
+            # The ledger has an answer as soon as its run ends; with a release quantum that moment is not to be seen.
+            yield record if released is None or record.answered in released else replace(record, answered=None)
 
 
 def price_words(house: House, record: Record) -> list[str]:

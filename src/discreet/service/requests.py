@@ -182,6 +182,13 @@ class Requests:
         with explained():
             return _unfinished(self._store.database)
 
+    def released(self, member: str) -> set[int]:
+        """Where the ledger has the answers that a member may see by now."""
+        return {
+            entry
+            for (entry,) in self._store.rows("SELECT entry FROM request WHERE member = ? AND entry > 0", (member,))
+        }
+
     def page(self, member: str, most: int, before: str | None) -> list[Job]:
         """What a member asked, newest first; ``before`` is the id of the last one that was seen."""
         where = (
