@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from discreet.catalog.policy_file import read as read_policy
-from discreet.catalog.table import Table
+from discreet.catalog.unread_values import unread_words
 from discreet.cli.output import console, say, whisper
 from discreet.curator.curator import Curator
 from discreet.engines.duckdb import DuckDBEngine
@@ -43,7 +43,8 @@ def take_in(source: Any, policy: Path, folder: Path, verbose: bool) -> None:
         is_known = table.name in curator.catalog
         task = bar.add_task("taking in", total=1.0)
         curator.protect(source, table, lambda share: bar.update(task, completed=share), unread=unread.update)
-    _tell_unread(table, unread)
+    for words in unread_words(table, unread):
+        say(words)
     if is_known and not table.public:
         whisper("New data: the budget goes on where it was, and a question that was asked before costs again.")
     say(f"{table.name} is {'public' if table.public else 'protected'}. Next: discreet explain, discreet ask")
@@ -52,16 +53,6 @@ def take_in(source: Any, policy: Path, folder: Path, verbose: bool) -> None:
 def _print_words(words: str) -> None:
     """The database's own words, which can hold values of rows: for the owner who asked for them."""
     _owner.print(f"[dim]{escape(words)}[/]", soft_wrap=True)
-
-
-def _tell_unread(table: Table, unread: Mapping[str, int]) -> None:
-    for column in table.columns:
-        count = unread.get(column.name, 0)
-        if count:
-            is_unit = table.unit is not None and table.unit.casefold() == column.name.casefold()
-            now = "each such row counts as a person of its own" if is_unit else "they count as missing"
-            values = "value" if count == 1 else "values"
-            say(f"{column.name}: {count:,} {values} could not be read as {column.type.value}; {now}")
 
 
 def _bar() -> Progress:

@@ -1,0 +1,52 @@
+"""Tables and their policies in words, as an owner reads them."""
+
+from __future__ import annotations
+
+from discreet.catalog.budget import Budget
+from discreet.catalog.column import Column
+from discreet.catalog.literal import number_text, written
+from discreet.catalog.table import Table
+
+__all__ = ["budget_words", "column_rows", "table_words"]
+
+_MOST_KEYS = 6
+
+
+def budget_words(budget: Budget | None) -> str:
+    """A budget in letters; what has none may spend all of the table's.
+
+    >>> budget_words(Budget("0.5", "1e-6")), budget_words(None)
+    ('ε 0.5, δ 1e-6', 'all of the budget')
+    """
+    if budget is None:
+        return "all of the budget"
+    return f"ε {number_text(budget.epsilon)}" + (f", δ {number_text(budget.delta)}" if budget.delta else "")
+
+
+def table_words(table: Table) -> str:
+    """A table in a line."""
+    columns = f"{len(table.columns)} columns"
+    if table.public:
+        return f"public, {columns}"
+    person = table.unit or ("the person behind a foreign key" if table.foreign_keys else "each row")
+    return f"{budget_words(table.budget)} in all, protects {person}, {columns}, {len(table.analysts)} analysts"
+
+
+def column_rows(table: Table) -> list[tuple[str, ...]]:
+    """For every column its name, its type, and what is public about its values."""
+    return [(one.name, one.type.value, _values(one), _more(one)) for one in table.columns]
+
+
+def _values(column: Column) -> str:
+    said = []
+    if column.lower is not None and column.upper is not None:
+        said.append(f"{written(column.lower)} to {written(column.upper)}")
+    if column.keys is not None:
+        shown = ", ".join(written(key) for key in column.keys[:_MOST_KEYS])
+        said.append(shown + (f" and {len(column.keys) - _MOST_KEYS} more" if len(column.keys) > _MOST_KEYS else ""))
+    return "; ".join(said)
+
+
+def _more(column: Column) -> str:
+    said = (["may be missing"] if column.nullable else []) + (["same for a person"] if column.constant_per_unit else [])
+    return ", ".join(said)
