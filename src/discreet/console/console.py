@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from fastapi import FastAPI, Request
 from fastapi.responses import RedirectResponse, Response
 from nicegui import app as pages
 from nicegui import ui
 
 from discreet.console.door import Door
+from discreet.console.error_pages import replace_error_pages
 from discreet.console.frame import framed
+from discreet.console.look import shown_once
 from discreet.console.room import ROOMS, Room
 from discreet.console.sessions import COOKIE, Sessions
 from discreet.console.signing import signing, to_sign_in
@@ -24,14 +29,21 @@ _PATIENCE = 30.0
 def add_console(app: FastAPI, house: House) -> None:
     """Add the pages of the console to the application of a house."""
     sessions = Sessions(house)
-    app.include_router(signing(sessions))
+    app.include_router(signing(house, sessions))
     for room in ROOMS:
         _page(room, house, sessions)
+    replace_error_pages(pages)
     pages.config.socket_io_js_transports = ["websocket"]  # what the door can check word by word
     app.add_middleware(Door, sessions=sessions)
     ui.run_with(
         app, title="Discreet", favicon="🎭", language="en-US", reconnect_timeout=_PATIENCE, show_welcome_message=False
     )
+
+
+async def _hand_over(token: str, done: Callable[[], None]) -> None:
+    text = "The one-time token is used up. Sign in with this one from now on: it is shown now and never again."
+    if await shown_once("Your token", token, text):
+        done()
 
 
 def _page(room: Room, house: House, sessions: Sessions) -> None:
@@ -46,6 +58,9 @@ def _page(room: Room, house: House, sessions: Sessions) -> None:
         sessions.draw(session, client.id)
         client.on_delete(lambda: sessions.drop(session, client.id))
         await framed(room, Visit(house, visitor))
+        unseen = sessions.unseen(session)
+        if unseen is not None:
+            ui.timer(0, lambda: _hand_over(unseen, partial(sessions.seen, session)), once=True)
         return None
 
     ui.page(room.path, title=f"{room.title} · Discreet")(page)

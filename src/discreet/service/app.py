@@ -18,7 +18,9 @@ from discreet.service.routes import api_page, asking, books, health, me, members
 from discreet.service.unknown import Unknown
 from discreet.service.watching import Watching
 from discreet.version import __version__
+from discreet.web.draining import Draining
 from discreet.web.headers import SecurityHeaders
+from discreet.web.https import Https
 from discreet.web.same_site import SameSite
 
 __all__ = ["API", "application", "guarded"]
@@ -46,9 +48,7 @@ class _Service(FastAPI):
 
 def application(house: House) -> FastAPI:
     """The application that serves ``house``, without the console."""
-    app = _Service(
-        title="Discreet", version=__version__, docs_url=None, redoc_url=None, openapi_url=f"{API}/openapi.json"
-    )
+    app = _Service(title="Discreet", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.house = house
     app.state.health = Health(house)
     app.state.metrics = Metrics()
@@ -63,5 +63,8 @@ def application(house: House) -> FastAPI:
 def guarded(app: FastAPI) -> ASGIApp:
     """The application behind its door: other sites are refused, and every answer is watched and has headers."""
     settings = app.state.house.settings
-    inner = SameSite(bodies_within(app, app.state.house), settings.hosts)
+    inner: ASGIApp = SameSite(bodies_within(app, app.state.house), settings.hosts)
+    if settings.behind_proxy:
+        inner = Https(inner)
+    inner = Draining(inner, settings.largest_body)
     return Watching(SecurityHeaders(inner, headers_of(encrypted=settings.encrypted)), app.state.metrics)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -23,23 +24,31 @@ _OURS = "discreet.service"
 _LOGGER = logging.getLogger(_OURS)
 _FIELDS = "discreet"
 _MOST_PLACES = 20
+_NUMBERS = re.compile(r" (\[(%d|\d+)\]|%s)")
 _KNOWN = frozenset(
     {
-        "Started server process [%d]",
+        "Started server process",
+        "Started parent process",
         "Waiting for application startup.",
         "Application startup complete.",
+        "Child process died",
+        "Received SIGINT, exiting.",
+        "Received SIGTERM, exiting.",
+        "Terminated child process",
+        "Waiting for child process",
         "Shutting down",
         "Waiting for connections to close. (CTRL+C to force quit)",
         "Waiting for background tasks to complete. (CTRL+C to force quit)",
-        "Cancel %s running task(s), timeout graceful shutdown exceeded",
+        "Cancel running task(s), timeout graceful shutdown exceeded",
         "Waiting for application shutdown.",
         "Application shutdown complete.",
-        "Finished server process [%d]",
-        "Exception in ASGI application\n",
+        "Finished server process",
+        "Stopping parent process",
+        "Exception in ASGI application",
         "Invalid HTTP request received.",
     }
 )
-"""Sentences of uvicorn that hold nothing but numbers of processes and tasks."""
+"""Sentences of uvicorn, without their numbers of processes and tasks."""
 
 
 def log_event(event: str, level: int = logging.INFO, **fields: str | int | None) -> None:
@@ -82,13 +91,12 @@ class _Lines(logging.Formatter):
 def _event(record: logging.LogRecord) -> str:
     if record.name == _OURS:
         return str(record.msg)
-    if record.name == "uvicorn.error" and record.msg in _KNOWN:
-        return str(record.msg).partition(" [")[0].strip()
-    return "a library said something"
+    words = _NUMBERS.sub("", str(record.msg)).strip()
+    return words if record.name == "uvicorn.error" and words in _KNOWN else "a library said something"
 
 
 def _origin(record: logging.LogRecord) -> dict[str, Any]:
-    return {"logger": record.name, "place": f"{record.module}:{record.lineno}"}
+    return {"logger": record.name, "place": f"{record.module}:{record.lineno}", "process": record.process}
 
 
 def _failure(kind: type[BaseException], trace: TracebackType | None) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from http import HTTPStatus
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -12,6 +12,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from discreet.web.problem import problem
 
 __all__ = ["SameSite"]
+
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d+)?")
 
 
 class SameSite:
@@ -45,17 +47,17 @@ class SameSite:
 
 
 def _name_in(host: str) -> str:
-    """The name in a host header, without its port; empty where it has none."""
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:  # half an address of the sixth version
-        return ""
+    """The name in a host header, without its port; empty where it is no host header."""
+    found = _HOST.fullmatch(host.lower())
+    return "" if found is None else found[1] or found[2]
 
 
 def _is_same_site(headers: Headers, *, needed: bool) -> bool:
     origin, host = headers.get("origin"), headers.get("host", "").lower()
     if origin is None:
         return not needed
+    if origin == "null":  # a browser that keeps its page to itself; no page can write the other header
+        return headers.get("sec-fetch-site") == "same-origin"
     return bool(host) and origin.lower() in (f"http://{host}", f"https://{host}")
 
 

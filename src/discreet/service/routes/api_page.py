@@ -1,9 +1,9 @@
-"""The page of the API, for people; the description for programs is ``openapi.json`` beside it."""
+"""The description of the API: for programs, and as a page for people."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 
 from discreet.pages.style import STYLE
 from discreet.service.api_html import html_of
@@ -11,6 +11,12 @@ from discreet.service.api_html import html_of
 __all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
+
+
+@router.get("/openapi.json")
+def description(request: Request) -> JSONResponse:
+    """The description for programs."""
+    return JSONResponse(request.app.openapi())
 
 
 @router.get("/docs")

@@ -1,0 +1,44 @@
+"""Pages that are not there, or failed: they say so, and nothing of why.
+
+NiceGUI's own show the words of the error, which can hold anything.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from http import HTTPStatus
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse, Response
+from nicegui import App
+
+from discreet.console.look import stylesheet
+
+__all__ = ["replace_error_pages"]
+
+_FRAME = (
+    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+    '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    "<title>{title} · Discreet</title><style>{style}</style></head>"
+    '<body class="d-system"><main style="max-width: 32rem; margin: 15vh auto; padding: 0 1.5rem">'
+    '<h1>{title}</h1><p>{words}</p><p><a href="/">To the first page</a></p></main></body></html>\n'
+)
+
+
+def replace_error_pages(pages: App) -> None:
+    """Let NiceGUI's application answer with pages of our own where there is none, or one failed."""
+    pages.add_exception_handler(HTTPStatus.NOT_FOUND, _missing)
+    pages.add_exception_handler(Exception, _failed)
+
+
+async def _missing(_: Request, __: Exception) -> Response:
+    return _page(HTTPStatus.NOT_FOUND, "There is no such page", "The link may be old, or a letter of it is missing.")
+
+
+async def _failed(_: Request, __: Exception) -> Response:
+    words = "Nothing more was spent than the ledger says. Try again; if it fails again, tell the owner."
+    return _page(HTTPStatus.INTERNAL_SERVER_ERROR, "This page failed", words)
+
+
+def _page(status: HTTPStatus, title: str, words: str) -> Response:
+    return HTMLResponse(_FRAME.format(title=escape(title), words=escape(words), style=stylesheet()), status)

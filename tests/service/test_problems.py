@@ -1,0 +1,125 @@
+"""Every error on every route has one shape, and every route says so: found by introspection, not by a list."""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+import pytest
+
+from discreet.service.app import API, application
+from discreet.service.house import House
+from discreet.web.problem import problem
+from tests.service.hospital import Clients, client_of
+
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+
+
+def description(house: House) -> dict[str, Any]:
+    found: dict[str, Any] = application(house).openapi()
+    return found
+
+
+def operations(house: House) -> list[tuple[str, str, dict[str, Any]]]:
+    """Method, path and description of every operation."""
+    paths = description(house)["paths"].items()
+    return [(method.upper(), path, one) for path, held in paths for method, one in held.items()]
+
+
+def filled(path: str) -> str:
+    """A path whose parameters are names that nothing has."""
+    return re.sub(r"\{[^}]*\}", "0", path)
+
+
+def is_problem(answer: httpx.Response, *statuses: int) -> bool:
+    found = answer.json()
+    assert answer.headers["content-type"] == "application/problem+json", answer.text
+    assert {"type", "title", "status", "detail"} <= set(found), found
+    assert found["status"] == answer.status_code in statuses, (answer.request.method, answer.url, answer.text)
+    return True
+
+
+def test_every_operation_documents_its_problems(house: House) -> None:
+    for method, path, one in operations(house):
+        told = {status: answer for status, answer in one["responses"].items() if status[0] not in "123"}
+        assert {"default", "500"} <= set(told), (method, path)
+        assert "security" not in one or {"401", "403", "429", "503"} <= set(told), (method, path)
+        for answer in told.values():
+            schema = answer["content"]["application/problem+json"]["schema"]
+            assert schema == {"$ref": "#/components/schemas/Problem"}, (method, path)
+
+
+def test_every_operation_is_described(house: House) -> None:
+    said = description(house)
+    named = {tag["name"] for tag in said["tags"]}
+    for method, path, one in operations(house):
+        assert one["summary"], (method, path)
+        assert one["description"], (method, path)
+        assert set(one["tags"]) <= named, (method, path)
+        assert one["tags"], (method, path)
+    assert set(said["components"]["securitySchemes"]) == {"HTTPBearer"}
+    assert "HTTPValidationError" not in str(said)
+
+
+def test_whatever_needs_a_token_says_so_and_refuses_without_one(house: House, clients: Clients) -> None:
+    open_to_all = {f"{API}/sign-in", "/health/live", "/health/ready"}
+    for method, path, one in operations(house):
+        assert ("security" in one) != (path in open_to_all), path
+        if "security" in one:
+            assert is_problem(clients.nobody.request(method, filled(path)), 401)
+
+
+def test_unknown_paths_are_problems(clients: Clients) -> None:
+    for path in ("/api", "/api/", "/api/v1", "/api/v2/me", f"{API}/nothing", f"{API}/me/", "/health", "/health/else"):
+        for method in (*METHODS, "OPTIONS", "BREW"):
+            assert is_problem(clients.owner.request(method, path), 404)
+
+
+def test_wrong_methods_are_problems_that_name_the_right_ones(house: House, clients: Clients) -> None:
+    known: dict[str, set[str]] = {}
+    for method, path, _ in operations(house):
+        known.setdefault(path, set()).add(method)
+    for path, right in known.items():
+        for method in {*METHODS, "OPTIONS"} - right:
+            answer = clients.owner.request(method, filled(path))
+            if answer.status_code != 404 or answer.json()["type"] == "about:blank":  # another route may know the path
+                assert is_problem(answer, 405)
+                assert set(answer.headers["allow"].split(", ")) & right
+
+
+def test_bodies_that_are_not_of_the_right_form_are_problems(house: House, clients: Clients) -> None:
+    sent = (b"", b"{", b"[]", b"null", b'{"\\ud800": 1}', b"\xff", b'{"a":' * 2000)
+    for method, path, one in operations(house):
+        if "requestBody" in one:
+            for body in sent:
+                content = next(iter(one["requestBody"]["content"]))
+                answer = clients.owner.request(method, filled(path), content=body, headers={"Content-Type": content})
+                assert is_problem(answer, 400, 401, 404, 422), (method, path, body)
+
+
+def test_a_failure_in_a_handler_is_a_problem_that_says_nothing(house: House) -> None:
+    def fail(_: str) -> None:
+        raise RuntimeError("secret words")
+
+    house.members.visitor = fail  # type: ignore[assignment,method-assign]
+    client = client_of(house, "any")
+    for method, path, one in operations(house):
+        if "security" in one:
+            answer = client.request(method, filled(path), json={})
+            assert is_problem(answer, 500)
+            assert "secret" not in answer.text
+
+
+def test_words_that_no_text_can_hold_are_told_all_the_same(clients: Clients) -> None:
+    sent = b'{"sql": "SELECT \\ud800", "epsilon": "1"}'
+    answer = clients.ana.post(f"{API}/explain", content=sent, headers={"Content-Type": "application/json"})
+    assert is_problem(answer, 400, 422)
+    assert problem(HTTPStatus.BAD_REQUEST, "\ud800").body.isascii()
+
+
+@pytest.mark.parametrize("length", ["-1", "x", "9" * 20])
+def test_a_stated_length_that_cannot_be_is_a_problem(clients: Clients, length: str) -> None:
+    headers = {"Content-Length": length, "Content-Type": "application/json"}
+    assert is_problem(clients.ana.post(f"{API}/explain", content=b"{}", headers=headers), 400, 413, 422)
