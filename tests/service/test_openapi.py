@@ -1,0 +1,184 @@
+"""The description of the API is true: requests that it allows and requests that it forbids, made up from it.
+
+SOAK_EXAMPLES multiplies how many are made up; the usual few are the same in every run.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+from schemathesis.checks import (
+    content_type_conformance,
+    not_a_server_error,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from discreet.service.app import application
+from discreet.service.house import House
+from discreet.service.limits import Limits
+from tests.service.hospital import WARDS, Hospital, client_of
+
+TIMES = int(os.environ.get("SOAK_EXAMPLES", "1"))
+CHECKS = (
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+)
+QUESTIONS = (
+    "SELECT COUNT(*) AS n FROM visits",
+    "SELECT ward, AVG(age) AS age FROM visits GROUP BY ward",
+    "SELECT SUM(cost) FROM visits WHERE ward = 'surgery'",
+    "SELECT * FROM visits",
+    "SELECT COUNT(*) FROM nothing",
+)
+OPEN = ("POST /api/v1/sign-in", "GET /health/live", "GET /health/ready")
+DATA = ("visits", "patient", *WARDS, "SELECT")
+"""What a visitor without a token has no business to read."""
+
+
+@pytest.fixture(scope="module")
+def hospital(first_hospital: Hospital, tmp_path_factory: pytest.TempPathFactory) -> Hospital:
+    folder = tmp_path_factory.mktemp("openapi") / "hospital"
+    shutil.copytree(first_hospital.folder, folder)
+    return Hospital(folder, dict(first_hospital.tokens))
+
+
+@pytest.fixture(scope="module")
+def house(hospital: Hospital) -> Iterator[House]:
+    house = hospital.house()
+    yield house
+    house.close()
+
+
+@pytest.fixture(scope="module")
+def real(house: House, hospital: Hospital) -> dict[str, Any]:
+    """Names and ids that there are, to be used in place of made-up ones."""
+    known: dict[str, Any] = {"name": "visits", "table": "visits", "id": hospital.tokens["ben"].split("_")[1]}
+    for name in ("ana", "owner"):
+        asked = client_of(house, hospital.tokens[name]).post(
+            "/api/v1/ask", json={"sql": QUESTIONS[0], "epsilon": "0.1", "request": "first"}
+        )
+        assert asked.status_code == 200, asked.text
+        known |= {"request_id": "first", "entry": asked.json()["entry"]}
+    return known
+
+
+def operations(house: House) -> list[Any]:
+    """Every operation that the application describes."""
+    config = schemathesis.Config.from_dict({"generation": {"with-security-parameters": False}})
+    described = schemathesis.openapi.from_dict(application(house).openapi(), config=config)
+    return [one.ok() for one in described.get_all_operations()]
+
+
+def try_out(house: House, token: str | None, examples: int, real: dict[str, Any]) -> Counter[tuple[str, int]]:
+    """Send made-up requests to every operation, check every answer, and count them by operation and status."""
+    client, seen = client_of(house, token), Counter[tuple[str, int]]()
+    for operation in operations(house):
+        for mode in GenerationMode:
+            _send(house, client, operation, mode, examples * TIMES, real, seen)
+    return seen
+
+
+def _send(
+    house: House,
+    client: httpx.Client,
+    operation: Any,
+    mode: GenerationMode,
+    examples: int,
+    real: dict[str, Any],
+    seen: Counter[tuple[str, int]],
+) -> None:
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        derandomize=TIMES == 1,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+    )
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def each(case: Any) -> None:
+        house.limits = Limits(10**9)
+        if mode is GenerationMode.POSITIVE and sum(seen.values()) % 2:
+            _make_real(case, real, sum(seen.values()))
+        answer = _answer(client, case)
+        seen[operation.label, answer.status_code] += 1
+        assert answer.status_code < 400 or _is_problem(answer), answer.text
+        case.validate_response(answer, checks=CHECKS)
+
+    try:
+        each()
+    except Unsatisfiable:  # nothing is wrong for an operation that reads nothing
+        assert mode is GenerationMode.NEGATIVE
+
+
+def _make_real(case: Any, real: dict[str, Any], number: int) -> None:
+    """Put names that there are in place of made-up ones, so that answers other than refusals are checked too."""
+    for held in (case.path_parameters, case.query):
+        for name in set(held or ()) & set(real):
+            held[name] = real[name]
+    if isinstance(case.body, dict) and "sql" in case.body:
+        case.body = {"sql": QUESTIONS[number // 2 % len(QUESTIONS)], "epsilon": "0.01"}
+
+
+def _answer(client: httpx.Client, case: Any) -> httpx.Response:
+    asked = case.as_transport_kwargs(base_url="http://hospital.test")
+    sent = {name: asked[name] for name in ("json", "data", "files") if asked.get(name) is not None}
+    if isinstance(sent.get("data"), (bytes, str)):
+        sent["content"] = sent.pop("data")
+    common = {name: asked.get(name) for name in ("params", "headers")}
+    answer = client.request(asked["method"], asked["url"], **common, **sent)
+    answer.elapsed = timedelta(0)  # a request in this process has none
+    return answer
+
+
+def _is_problem(answer: httpx.Response) -> bool:
+    said = answer.json()
+    return (
+        answer.headers["content-type"] == "application/problem+json"
+        and {"type", "title", "status", "detail"} <= set(said)
+        and said["status"] == answer.status_code
+    )
+
+
+@pytest.mark.parametrize("name", ["owner", "ana", "auditor"])
+def test_whatever_is_sent_is_answered_as_described(
+    house: House, hospital: Hospital, real: dict[str, Any], name: str
+) -> None:
+    examples = {"owner": 6, "ana": 4, "auditor": 2}[name]
+    seen = try_out(house, hospital.tokens[name], examples, real)
+    answered = {label for label, status in seen if status < 400}
+    refused = {label for label, status in seen if status >= 400}
+    assert all(status != 401 for label, status in seen if label not in OPEN)
+    assert len(seen) > len(answered | refused)  # both ways of some operations were seen
+    if name == "owner" and TIMES == 1:
+        missed = {one.label for one in operations(house)} - answered
+        assert not {label for label in missed if label.startswith("GET")}, missed
+
+
+def test_without_a_token_everything_else_than_open_routes_is_refused_and_nothing_is_told(house: House) -> None:
+    heard: list[str] = []
+    client = client_of(house)
+    client.event_hooks["response"].append(lambda answer: heard.append(answer.read().decode()))
+    seen: Counter[tuple[str, int]] = Counter()
+    for operation in operations(house):
+        for mode in GenerationMode:
+            _send(house, client, operation, mode, 2 * TIMES, {}, seen)
+    assert {(label, status) for label, status in seen if label not in OPEN and status not in (400, 401, 415)} == set()
+    assert {label for label, _ in seen} == {one.label for one in operations(house)}
+    assert not [text for text in heard if any(word in text for word in DATA)]
