@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from tests.console.serving import Serving
 from tests.service.hospital import Hospital, founded
 from tests.survey.browser import launched
 
+Contexts = Callable[..., BrowserContext]
 Enter = Callable[..., Page]
 
 
@@ -23,7 +25,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def hospital(tmp_path_factory: pytest.TempPathFactory) -> Hospital:
-    """A hospital whose members are owner, ana, ben and auditor."""
+    """A hospital whose members are owner, ana, ben and auditor; all tests share it, so spend little."""
     return founded(tmp_path_factory.mktemp("console") / "hospital")
 
 
@@ -35,12 +37,19 @@ def serving(hospital: Hospital) -> Iterator[Serving]:
 
 
 @pytest.fixture
-def contexts(browser: Browser, serving: Serving) -> Iterator[Callable[..., BrowserContext]]:
-    """Makes browsers that know nothing of each other; options are those of playwright."""
+def own_serving(tmp_path: Path) -> Iterator[Serving]:
+    """The console of a hospital of the test's own, whose budgets may be spent."""
+    with Serving(founded(tmp_path / "hospital")) as found:
+        yield found
+
+
+@pytest.fixture
+def contexts(browser: Browser) -> Iterator[Contexts]:
+    """Makes browsers of an address that know nothing of each other; options are those of playwright."""
     opened: list[BrowserContext] = []
 
-    def context(**options: Any) -> BrowserContext:
-        options = {"base_url": serving.address, "viewport": {"width": 1280, "height": 800}} | options
+    def context(address: str, **options: Any) -> BrowserContext:
+        options = {"base_url": address, "viewport": {"width": 1280, "height": 800}} | options
         opened.append(browser.new_context(**options))
         return opened[-1]
 
@@ -50,12 +59,12 @@ def contexts(browser: Browser, serving: Serving) -> Iterator[Callable[..., Brows
 
 
 @pytest.fixture
-def enter(contexts: Callable[..., BrowserContext], hospital: Hospital) -> Enter:
+def enter(contexts: Contexts, serving: Serving) -> Enter:
     """Opens a page in a browser of its own, signed in as a member: ``enter("ana", "/budget", color_scheme="dark")``."""
 
     def entered(member: str, path: str = "/", **options: Any) -> Page:
-        page = contexts(**options).new_page()
-        sign_in(page, hospital.tokens[member], path)
+        page = contexts(serving.address, **options).new_page()
+        sign_in(page, serving.hospital.tokens[member], path)
         return page
 
     return entered
@@ -63,10 +72,8 @@ def enter(contexts: Callable[..., BrowserContext], hospital: Hospital) -> Enter:
 
 def sign_in(page: Page, token: str, path: str = "/") -> None:
     """Sign in on a page that is not signed in, and go to ``path``."""
-    page.goto("/sign-in")
+    page.goto("/sign-in" if path == "/" else f"/sign-in?then={path}")
     page.get_by_label("Token").fill(token)
     page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url(lambda url: "sign-in" not in url)
-    if not page.url.endswith(path) or path == "/":
-        page.goto(path)
     page.locator("main.d-page").wait_for()
+    page.wait_for_function("window.did_handshake === true")

@@ -1,17 +1,16 @@
-"""The service and the console of a hospital, in a process of their own."""
+"""The service and the console of a hospital, in a process of their own, as ``discreet serve`` starts it."""
 
 from __future__ import annotations
 
 import os
-import socket
+import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-import httpx
-
 from tests.service.hospital import Hospital
+
+_PROGRAM = "from discreet.cli.main import app; app()"
 
 
 class Serving:
@@ -19,23 +18,17 @@ class Serving:
 
     def __init__(self, hospital: Hospital, port: int = 0) -> None:
         self.hospital = hospital
-        self.port = port or _free_port()
-        self.address = f"http://127.0.0.1:{self.port}"
-        command = [sys.executable, "-m", "tests.console.serving", str(hospital.folder), str(self.port)]
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
-        self._log = (hospital.folder.parent / f"console-{self.port}.log").open("wb")
-        self.process = subprocess.Popen(command, stdout=self._log, stderr=self._log, env=environment)
-        self._wait()
-
-    def _wait(self) -> None:
-        ends = time.monotonic() + 60
-        while time.monotonic() < ends and self.process.poll() is None:
-            try:
-                if httpx.get(f"{self.address}/sign-in").status_code == 200:
-                    return
-            except httpx.HTTPError:
-                time.sleep(0.05)
-        raise AssertionError(f"it did not start: {self.log()}")
+        command = [sys.executable, "-c", _PROGRAM, "serve", "--folder", str(hospital.folder), "--port", str(port)]
+        known = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+        environment = known | {"COLUMNS": "300", "DISCREET_SHUTDOWN_SECONDS": "1"}
+        self._log = hospital.folder.with_name(f"{hospital.folder.name}.log").open("ab")
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._log, text=True, env=environment)
+        assert self.process.stdout is not None
+        first = self.process.stdout.readline()
+        found = re.search(r"(http://\S+):(\d+)", first)
+        if found is None:
+            raise AssertionError(f"it did not start: {first}{self.log()}")
+        self.address, self.port = found[0], int(found[2])
 
     def log(self) -> str:
         """What the process said."""
@@ -45,7 +38,7 @@ class Serving:
         """End the process."""
         if self.process.poll() is None:
             self.process.terminate()
-        self.process.wait(timeout=30)
+        self.process.communicate(timeout=30)
         self._log.close()
 
     def __enter__(self) -> Serving:
@@ -53,26 +46,3 @@ class Serving:
 
     def __exit__(self, *_: object) -> None:
         self.end()
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-def main(folder: str, port: str) -> None:
-    """Serve the hospital in ``folder`` at ``port``."""
-    import uvicorn
-
-    from discreet.console.console import add_console
-    from discreet.service.app import application
-
-    house = Hospital(Path(folder), {}).house()
-    app = application(house)
-    add_console(app, house)
-    uvicorn.run(app, port=int(port), log_level="warning")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -111,6 +111,7 @@ class _Ask:
         if not text.strip():
             return None
         wish = self._price.wish(text)
+        self._visit.house.limits.request(self._visit.visitor)
         return await run.io_bound(asking.explain, self._visit.house, self._visit.visitor, wish)
 
     def _pays(self, one: telling.Balance) -> bool:
@@ -168,6 +169,7 @@ class _Ask:
 
     async def _answered(self, wish: Wish, request: str) -> None:
         house, visitor = self._visit.house, self._visit.visitor
+        house.limits.request(visitor)
         job = await run.io_bound(asking.start, house, visitor, wish, request)
         looks = iter(_LOOKS)
         pause = _LOOKS[-1]

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from fractions import Fraction
 
 from nicegui import ui
+from nicegui.events import GenericEventArguments
 
 from discreet.console.ask_words import EPSILONS, error_words, nearest, rounded, share_of
 from discreet.console.look import figure, figures
@@ -47,9 +48,12 @@ class Price:
     def _controls(self) -> None:
         with ui.element("div").classes("d-slider"):
             ui.label("From rough and cheap to fine and dear").classes("d-muted d-small").props("id=slider-name")
-            last = len(EPSILONS) - 1
-            self._slider = ui.slider(min=0, max=last, value=nearest(_USUAL), on_change=self._slid)
-            self._slider.props('aria-labelledby="slider-name" aria-label="Price"')
+            # the browser's own slider: Quasar's cannot be found by a screen reader where it takes the focus
+            self._slider = ui.element("input").props(f"type=range min=0 max={len(EPSILONS) - 1} step=1")
+            self._slider.props('aria-labelledby="slider-name"')
+            self._place(nearest(_USUAL))
+            value = "(event) => emit(event.target.valueAsNumber)"
+            self._slider.on("input", self._slid, js_handler=value, throttle=0.1, leading_events=False)
         fields = "outlined dense inputmode=decimal"
         self._epsilon_field = ui.input("Price ε", value=self._epsilon, on_change=self._priced).props(fields)
         self._within_field = ui.input("or error ±", on_change=self._bounded).props(fields)
@@ -62,8 +66,14 @@ class Price:
             return Wish(sql, within=_read(self._within, "the wanted error"))
         return Wish(sql, epsilon=_read(self._epsilon, "the price ε"))
 
-    def _slid(self) -> Changed:
-        return self._want(epsilon=shown(EPSILONS[int(self._slider.value or 0)]))
+    def _place(self, place: int) -> None:
+        self._slider.props["value"] = place
+        self._slider.props["aria-valuetext"] = f"ε {shown(EPSILONS[place])}"
+
+    def _slid(self, event: GenericEventArguments) -> Changed:
+        place = min(max(int(event.args), 0), len(EPSILONS) - 1)
+        self._place(place)
+        return self._want(epsilon=shown(EPSILONS[place]))
 
     def _priced(self) -> Changed:
         return self._want(epsilon=str(self._epsilon_field.value or "").strip())
@@ -105,7 +115,7 @@ class Price:
             return
         errors = [one.within for one in found.errors if one.within is not None]
         self._is_ours = True
-        self._slider.value = nearest(found.epsilon)
+        self._place(nearest(found.epsilon))
         if self._within:
             self._epsilon_field.value = shown(found.epsilon)
         else:

@@ -6,6 +6,7 @@ that a page never names one.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from html import escape
@@ -208,19 +209,19 @@ async def confirm(title: str, text: str, yes: str, *, danger: bool = False) -> b
         dialog.delete()
 
 
-async def shown_once(title: str, secret: str, text: str) -> None:
-    """Show a secret that cannot be shown again, until the reader says that it is in a safe place."""
+async def shown_once(title: str, secret: str, text: str) -> bool:
+    """Show a secret that cannot be shown again; True once the reader said that it is in a safe place."""
     with ui.dialog().props("persistent") as dialog, ui.card().classes("d-section"):
         name = heading(title)
         ui.label(text)
         ui.label(secret).classes("d-secret")
         with row():
             copy = button("Copy", icon="content_copy", kind="plain")
-            copy.on("click", js_handler=f"() => navigator.clipboard.writeText({secret!r})")
+            copy.on("click", js_handler=f"() => navigator.clipboard.writeText({json.dumps(secret)})")
             button("I have it", lambda: dialog.submit(True))
     dialog.props(f'aria-labelledby="{name.html_id}"')
     answer: Awaitable[object] = dialog
     try:
-        await answer
+        return bool(await answer)
     finally:
         dialog.delete()

@@ -13,6 +13,7 @@ from threading import Lock
 
 from discreet.errors import NotSignedIn
 from discreet.noise.source import fresh_id
+from discreet.service import joining
 from discreet.service.house import House
 from discreet.service.visitor import Visitor
 
@@ -22,10 +23,12 @@ COOKIE = "discreet_session"
 _SECONDS = 12 * 3600.0
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Session:
     token: str
     ends: float
+    unseen: str | None
+    """A token that was made at this sign-in and that nobody has put in a safe place yet."""
     pages: set[str] = field(default_factory=set)
 
 
@@ -39,14 +42,28 @@ class Sessions:
         self._open: dict[str, _Session] = {}
         self._lock = Lock()
 
-    def start(self, token: str) -> str:
-        """The id of a new session for whoever shows this token; a token that is not valid is refused."""
-        self._house.members.visitor(token)
+    def start(self, token: str, address: str) -> str:
+        """The id of a new session for whoever shows this token at this address; one that is not valid is refused.
+
+        A one-time token is used up, and the session holds the lasting one that it was exchanged for.
+        """
+        lasting = joining.sign_in(self._house, token, address).secret
         now, found = self._clock(), fresh_id()
         with self._lock:
             self._open = {key: one for key, one in self._open.items() if one.ends > now}
-            self._open[found] = _Session(token, now + _SECONDS)
+            self._open[found] = _Session(lasting, now + _SECONDS, None if lasting == token else lasting)
         return found
+
+    def unseen(self, session: str | None) -> str | None:
+        """The lasting token that is to be shown, until somebody said that they have it."""
+        known = self._open.get(session or "")
+        return None if known is None else known.unseen
+
+    def seen(self, session: str | None) -> None:
+        """Show that token no more."""
+        known = self._open.get(session or "")
+        if known is not None:
+            known.unseen = None
 
     def end(self, session: str | None) -> None:
         """Forget a session, and with it whose pages were whose."""

@@ -15,6 +15,8 @@ from discreet.console.look import LOOK_COOKIE, stylesheet
 from discreet.console.room import ROOMS
 from discreet.console.sessions import COOKIE, Sessions
 from discreet.errors import NotSignedIn, TooManyRequests
+from discreet.service.house import House
+from discreet.service.signing_in import address_of
 
 __all__ = ["signing", "to_sign_in"]
 
@@ -34,7 +36,7 @@ def to_sign_in(why: str = "", then: str = "/") -> RedirectResponse:
     return RedirectResponse("/sign-in" + (f"?{urlencode(asked)}" if asked else ""), 303)
 
 
-def signing(sessions: Sessions) -> APIRouter:
+def signing(house: House, sessions: Sessions) -> APIRouter:
     """The routes of signing in and out."""
     router = APIRouter(include_in_schema=False)
 
@@ -47,15 +49,14 @@ def signing(sessions: Sessions) -> APIRouter:
         if not is_same_site(request.headers):
             return to_sign_in("elsewhere")
         try:
-            session = sessions.start(token.strip())
+            session = sessions.start(token.strip(), address_of(request))
         except NotSignedIn:
             return to_sign_in("wrong", then)
         except TooManyRequests:
             return to_sign_in("busy", then)
         sessions.end(request.cookies.get(COOKIE))  # whoever was here before is not any more, in any tab
         answer = RedirectResponse(then if _is_room(then) else "/", 303)
-        is_secret = request.url.scheme == "https"
-        answer.set_cookie(COOKIE, session, httponly=True, samesite="strict", secure=is_secret)
+        answer.set_cookie(COOKIE, session, httponly=True, samesite="strict", secure=house.settings.encrypted)
         return answer
 
     @router.post("/sign-out")
