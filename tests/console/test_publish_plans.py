@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import tempfile
 from dataclasses import replace
 from datetime import date
@@ -20,10 +21,14 @@ from discreet.anonymize.wanted_models import Wanted
 from discreet.console.publishing import brought_table
 from discreet.console.publishing.attempts import Asked, attempts_of
 from discreet.console.publishing.brought_table import Brought, brought, example
-from discreet.console.publishing.candidates import tried
+from discreet.console.publishing.candidates import Candidate, tried
+from discreet.console.publishing.changes import column_changes, spread_rows
 from discreet.console.publishing.column_plan import ColumnPlan, HierarchyPlan, hierarchies_of, roles_of
+from discreet.console.publishing.files import csv_bytes, parquet_bytes
 from discreet.console.publishing.laid_out import laid_out
 from discreet.console.publishing.level_preview import level_preview
+from discreet.console.publishing.risk_gauge import gauge_svg, risk_lines, verdict
+from discreet.console.publishing.statement import statement_of
 from discreet.errors import DiscreetError
 
 CSV = b"name,zip,age,disease\nAda,13053,28,flu\nBo,13068,29,cold\nCy,13053,31,flu\nDi,13068,37,cold\n"
@@ -188,3 +193,61 @@ def test_what_cannot_be_tried_is_refused_before_the_work() -> None:
     ):
         with pytest.raises(DiscreetError, match=words):
             attempts_of(table, wrong, asked)
+
+
+# Looking at a candidate, and approving it -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def candidate() -> Candidate:
+    table = example()
+    found = tried(attempts_of(table, plans_of(table), Asked(methods=("optimal",))), table.name, quiet)
+    assert found.best is not None
+    return found.best
+
+
+def test_what_changed_is_said_of_every_column(candidate: Candidate) -> None:
+    changes = {one.name: one for one in column_changes(candidate, example().table.column_names)}
+    assert changes["patient"].words == "left out"
+    assert changes["age"].words.startswith("coarser: ")
+    assert 0 < changes["age"].loss < 1
+    assert changes["diagnosis"].role is Role.SENSITIVE
+
+
+def test_rows_to_look_at_come_from_everywhere_and_are_cut_short() -> None:
+    table = pa.table({"a": list(range(100)), "b": ["x" * 500] * 100})
+    rows = spread_rows(table, 8)
+    assert [row[0] for row in rows] == ["0", "14", "28", "42", "57", "71", "85", "99"]
+    assert all(len(row[1]) == 60 for row in rows)
+    assert len(spread_rows(table.slice(0, 3), 8)) == 3
+
+
+def test_risks_are_held_against_the_limit(candidate: Candidate) -> None:
+    risks = candidate.report.risks
+    assert risks.prosecutor.highest == pytest.approx(1 / 6)
+    assert [line.is_within for line in risk_lines(risks, 1 / 6)] == [True] * 4
+    assert [line.is_within for line in risk_lines(risks, 0.1)] == [False, True, False, True]
+    assert verdict(risks, 1 / 6).startswith("Within")
+    assert verdict(risks, 0.1).startswith("Above the limit: the row that is easiest to find is found with 16.7 %")
+    assert "Highest risk 16.7 %, limit 10.0 %" in gauge_svg(risks.prosecutor.highest, 0.1)
+
+
+def test_a_release_is_the_same_rows_in_every_file(candidate: Candidate) -> None:
+    table = candidate.release.table
+    assert parquet.read_table(io.BytesIO(parquet_bytes(table))).equals(table)
+    assert csv_bytes(table).decode().count("\n") == table.num_rows + 1
+
+
+def test_approving_needs_words_and_says_nothing_about_rows_that_are_not_released(candidate: Candidate) -> None:
+    for words, has_read, refused in (("", True, "must say why"), ("for the press", False, "must have read")):
+        with pytest.raises(DiscreetError, match=refused):
+            statement_of(candidate, words, has_read)
+    with pytest.raises(DiscreetError, match="at most 2,000 characters"):
+        statement_of(candidate, "x" * 2001, has_read=True)
+    said = statement_of(candidate, " for the press ", has_read=True)
+    assert said["why"] == "for the press"
+    assert said["models"] == ["5-anonymity", "distinct 2-diversity of diagnosis"]
+    assert said["rows"] == candidate.release.table.num_rows == 2953
+    assert candidate.left_out == 47
+    assert "47" not in json.dumps(said)
+    assert "3000" not in json.dumps(said)
