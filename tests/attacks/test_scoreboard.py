@@ -214,6 +214,15 @@ def test_progress_is_told_and_ends():
     assert heard == [0.0, 1.0]
 
 
+def test_every_cell_is_shown_as_soon_as_it_is_there():
+    seen: list[object] = []
+    board = scoreboard(
+        patients(100), quasi=QUASI, secret=SECRET, attacks=["direct"], defences=["exact", "sticky"], seen=seen.append,
+        progress=lambda share, words: seen.append(share),
+    )  # fmt: skip
+    assert seen == [0.0, board.cells[0], 0.5, board.cells[1], 1.0]
+
+
 def test_two_people_are_too_few_for_attacks_that_need_others():
     board = scoreboard(
         pa.table({"a": [1, 2], "s": ["x", "y"]}),

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import pytest
 
-from discreet.console.separate_work import SeparateWork, Stopped, WorkFailed
+from discreet.console.separate_work import Said, SeparateWork, Stopped, WorkFailed
 from discreet.errors import InvalidValue
 
-Said = Callable[[float, str], None]
+T = TypeVar("T")
+
+
+def alone(work: Coroutine[Any, Any, T]) -> T:
+    """Run it in a thread of its own: a browser that another test opened has a loop of events in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 def sums(said: Said) -> int:
     said(0.5, "half")
     return sum(range(10))
+
+
+def shows(said: Said) -> str:
+    for part in range(1000):
+        said.show(part)
+    return "done"
 
 
 def refuses(said: Said) -> int:
@@ -35,15 +49,21 @@ def never_ends(said: Said) -> int:
 
 def test_a_result_comes_back_with_how_far_it_was() -> None:
     work = SeparateWork(sums)
-    assert asyncio.run(work.result()) == 45
+    assert alone(work.result()) == 45
     assert (work.share, work.words) == (0.5, "half")
+
+
+def test_every_part_that_is_shown_arrives_before_the_result() -> None:
+    work = SeparateWork(shows)
+    assert alone(work.result()) == "done"
+    assert work.shown == list(range(1000))
 
 
 def test_a_refusal_keeps_its_words_and_a_fault_says_its_kind_alone() -> None:
     with pytest.raises(InvalidValue, match="it must be small, got 7; 3 would do"):
-        asyncio.run(SeparateWork(refuses).result())
+        alone(SeparateWork(refuses).result())
     with pytest.raises(WorkFailed, match=r"\AKeyError\Z"):
-        asyncio.run(SeparateWork(fails).result())
+        alone(SeparateWork(fails).result())
 
 
 def test_work_can_be_stopped_while_the_page_goes_on() -> None:
@@ -58,4 +78,4 @@ def test_work_can_be_stopped_while_the_page_goes_on() -> None:
         assert work._process is not None
         assert not work._process.is_alive()
 
-    asyncio.run(stopped())
+    alone(stopped())

@@ -121,18 +121,18 @@ def scoreboard(
     epsilons: Sequence[Number] = EPSILONS,
     seed: int = 0,
     progress: Progress | None = None,
+    seen: Callable[[Cell], None] | None = None,
     name: str = "table",
 ) -> Scoreboard:
     """Run every attack against every defence on a table with one row for each person.
 
     ``quasi`` are the columns that others may know, ``secret`` is the one that nobody should learn. ``attacks`` and
     ``defences`` are all there are, or objects, or parts of names. ``epsilons`` are the budgets of the curator. All
-    chance but the curator's own comes from ``seed``.
+    chance but the curator's own comes from ``seed``. ``seen`` is shown every cell as soon as it is there.
     """
     people = People.of(table, quasi, secret)
-    return held_against(
-        people, chosen_attacks(attacks), chosen_defences(defences, epsilons), seed=seed, progress=progress, name=name
-    )
+    against = chosen_attacks(attacks), chosen_defences(defences, epsilons)
+    return held_against(people, *against, seed=seed, progress=progress, seen=seen, name=name)
 
 
 def held_against(
@@ -142,12 +142,14 @@ def held_against(
     *,
     seed: int = 0,
     progress: Progress | None = None,
+    seen: Callable[[Cell], None] | None = None,
     name: str = "table",
     stage: Stage = Scene.of,
 ) -> Scoreboard:
     """The scoreboard of these attacks and defences; ``stage`` says who is in the table and who is attacked."""
     scenes = (stage(attack, people, seed) for attack in attacks)
-    cells = tuple(_cells(scenes, defences, len(attacks) * len(defences), progress or _unheard))
+    found = _cells(scenes, defences, len(attacks) * len(defences), progress or _unheard)
+    cells = tuple(_shown_to(seen, cell) for cell in found)
     return Scoreboard(name, people, tuple(attacks), tuple(defences), cells, seed)
 
 
@@ -170,6 +172,12 @@ def _cell(scene: Scene, defence: Defence) -> Cell:
         return Cell(attack.name, defence.name, None, found.reason, seconds=took)
     ceiling = ceiling_of(found, attack.goal, defence.promise, attack.releases)
     return Cell(attack.name, defence.name, found, "", verdict_of(found, attack, defence), ceiling, took)
+
+
+def _shown_to(seen: Callable[[Cell], None] | None, cell: Cell) -> Cell:
+    if seen is not None:
+        seen(cell)
+    return cell
 
 
 def _unheard(share: float, words: str) -> None:

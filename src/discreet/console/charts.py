@@ -17,7 +17,7 @@ __all__ = ["Axis", "Bars", "Chart", "Line", "bar_chart", "line_chart"]
 Options = dict[str, Any]
 """What ECharts is told."""
 
-_FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif"
+_FONT = "Roboto, system-ui, -apple-system, 'Segoe UI', sans-serif"
 _SMALL = 12
 _TEXT, _MUTED, _LINE, _SURFACE = "var(--d-text)", "var(--d-muted)", "var(--d-line)", "var(--d-surface)"
 _DASHES: dict[str, Any] = {"solid": "solid", "dashed": [7, 4], "dotted": [2, 4]}
@@ -101,7 +101,7 @@ def bar_chart(names: Sequence[str], bars: Sequence[Bars], y: Axis, *, reference:
     series = [part for one in bars for part in _bars(one)]
     if reference is not None and series:
         series[0]["markLine"] = _mark(reference)
-    width = {"width": 150, "overflow": "break"}
+    width = {"width": 120, "overflow": "break", "lineHeight": 15}
     labels = {"type": "category", "data": list(names), "inverse": True, "axisLabel": _label() | width}
     labels |= {"axisTick": {"show": False}, "axisLine": {"lineStyle": {"color": _LINE}}}
     return _framed(series, _axis(y), labels, bars if len(bars) > 1 else ())
@@ -174,7 +174,7 @@ def _axis(axis: Axis) -> Options:
         "nameGap": 26,
         "nameTextStyle": {"color": _MUTED, "fontSize": _SMALL, "fontFamily": _FONT},
         "axisLabel": label,
-        "axisLine": {"lineStyle": {"color": _LINE}},
+        "axisLine": {"onZero": False, "lineStyle": {"color": _LINE}},
         "axisTick": {"lineStyle": {"color": _LINE}},
         "splitLine": {"lineStyle": {"color": _LINE, "opacity": 0.7}},
         "min": axis.low,

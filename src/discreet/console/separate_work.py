@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from discreet.errors import DiscreetError
 
-__all__ = ["SeparateWork", "Stopped", "WorkFailed"]
+__all__ = ["Said", "SeparateWork", "Stopped", "WorkFailed"]
 
 T = TypeVar("T")
 _BETWEEN_WORDS = 0.1  # seconds: a search can say thousands of times how far it is
@@ -26,11 +26,12 @@ class WorkFailed(Exception):
 
 
 class SeparateWork(Generic[T]):
-    """One piece of work: ``task(said)``, where ``said(share, words)`` tells how far it is. Both must pickle."""
+    """One piece of work: ``task(said)``, where ``said`` tells how far it is and shows parts. All of it must pickle."""
 
-    def __init__(self, task: Callable[[Callable[[float, str], None]], T]) -> None:
+    def __init__(self, task: Callable[[Said], T]) -> None:
         self.share = 0.0
         self.words = ""
+        self.shown: list[Any] = []
         self._task = task
         self._process: multiprocessing.process.BaseProcess | None = None
         self._is_stopped = False
@@ -71,14 +72,17 @@ class SeparateWork(Generic[T]):
             if kind == "progress":
                 self.share, self.words = content
                 continue
+            if kind == "shown":
+                self.shown.append(content)
+                continue
             if kind == "done":
                 return content
             raise content if kind == "refused" else WorkFailed(content)
 
 
-def _work(theirs: Connection, task: Callable[[Callable[[float, str], None]], Any]) -> None:
+def _work(theirs: Connection, task: Callable[[Said], Any]) -> None:
     """What the process does."""
-    said = _Said(theirs)
+    said = Said(theirs)
     try:
         theirs.send(("done", task(said)))
     except DiscreetError as refusal:
@@ -87,7 +91,7 @@ def _work(theirs: Connection, task: Callable[[Callable[[float, str], None]], Any
         theirs.send(("failed", type(fault).__name__))
 
 
-class _Said:
+class Said:
     """Passes on how far it is, not more often than people can read."""
 
     def __init__(self, theirs: Connection) -> None:
@@ -95,7 +99,12 @@ class _Said:
         self._next = 0.0
 
     def __call__(self, share: float, words: str) -> None:
+        """Say that a share is done, and what comes next."""
         now = time.monotonic()
         if now >= self._next:
             self._next = now + _BETWEEN_WORDS
             self._theirs.send(("progress", (share, words)))
+
+    def show(self, part: Any) -> None:
+        """Hand over a part of the result, which nobody has to wait for."""
+        self._theirs.send(("shown", part))
