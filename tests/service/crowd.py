@@ -26,7 +26,8 @@ from discreet.curator.answer_arrow import answer_from_arrow
 __all__ = ["Answered", "Crowd", "Seen", "ask_again", "at_work"]
 
 ARROW = "application/vnd.apache.arrow.stream"
-_PAUSE = 0.2
+_PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)
+"""Seconds until a request that was cut off is sent again; the last goes on."""
 _WAIT = 30
 _TEMPLATES = (
     "SELECT COUNT(*) AS n FROM visits",
@@ -200,9 +201,9 @@ class _Analyst:
             try:
                 response = await self._client.request(method, path, **more)
             except httpx.TransportError:
-                tries += 1
                 self._seen.cut_off += 1
-                await asyncio.sleep(_PAUSE)
+                await asyncio.sleep(_PAUSES[min(tries, len(_PAUSES) - 1)])
+                tries += 1
             else:
                 return response, None if tries else time.perf_counter() - began
 

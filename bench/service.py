@@ -1,0 +1,81 @@
+"""Fifty analysts, one server: ``python -m bench.service [seconds]``, five minutes unless said otherwise.
+
+``discreet serve`` runs on the demo hospital as it comes. Each analyst explains or asks, thinks for a second on average,
+and goes on; the budget pays for fewer questions than they ask. Half-way the server is killed and started again on the
+same folder, and whoever was cut off sends the same request id again. Afterwards all totals are held against the ledger,
+and every answer is asked for once more. Client processes share the machine with the server.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from tests.service.crowd import Crowd
+from tests.service.serve_command import ServeCommand
+from tests.service.under_load import Outcome, analysts, founded, load, problems_of
+
+from discreet.catalog.table import Budget
+from discreet.curator.hospital import visits, visits_policy
+
+ANALYSTS = 50
+ASKS = 0.25
+AFFORDED = 0.7
+"""The part of the questions that the budget pays for."""
+CLIENTS = 2
+"""Processes that the analysts run in."""
+BUDGET = 3
+CONSOLE = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+
+
+def percentile(values: list[float], part: float) -> float:
+    """The least value that this part of the values does not exceed."""
+    return sorted(values)[max(0, math.ceil(part * len(values)) - 1)] if values else math.nan
+
+
+def price_for(seconds: float) -> str:
+    """The ε of one question, so that the budget runs dry before the time is over."""
+    questions = ANALYSTS * ASKS * seconds * AFFORDED
+    return f"{BUDGET / questions:.6f}"
+
+
+def report(outcome: Outcome) -> None:
+    """What was measured."""
+    seen = outcome.seen
+    CONSOLE.print(
+        f"{seen.requests:,} requests in {outcome.seconds:.0f} s: {seen.requests / outcome.seconds:.1f} a second"
+    )
+    for name, times in (("explain", seen.explains), ("ask, until the answer", seen.asks)):
+        shown = ", ".join(f"p{part * 100:g} {percentile(times, part) * 1e3:,.1f} ms" for part in (0.5, 0.9, 0.99, 1))
+        CONSOLE.print(f"{name:22} {len(times):6,} times: {shown}")
+    CONSOLE.print(f"statuses               {dict(sorted(seen.statuses.items()))}, {seen.cut_off} cut off by the crash")
+    paid = len({one.charge for one in seen.answers})
+    CONSOLE.print(f"answers                {len(seen.answers):,}, of which {paid:,} were paid for")
+    CONSOLE.print(
+        f"server                 {outcome.cpu:.1f} s of CPU time, {outcome.cpu / outcome.seconds:.0%} of a core"
+    )
+    CONSOLE.print(f"until it answers       {', '.join(f'{start:.2f} s' for start in outcome.starts)}")
+
+
+def main() -> None:
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 300.0
+    flags = tuple(sys.argv[2:])
+    names = analysts(ANALYSTS)
+    caps = {name: Budget("0.1") if k % 5 == 0 else None for k, name in enumerate(names)}
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary) / "hospital"
+        tokens = founded(folder, visits(), visits_policy(caps), names)
+        crowd = Crowd(price_for(seconds), seconds=seconds, asks=ASKS)
+        with ServeCommand(folder, Path(temporary) / "log", flags) as server:
+            outcome = load(server, crowd, tokens, kill_when=lambda passed: passed > seconds / 2, processes=CLIENTS)
+        report(outcome)
+        problems = problems_of(outcome, folder, Budget(BUDGET))
+    CONSOLE.print("\n".join(problems) or "every total is exact, and every answer is the same when asked for again")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()
