@@ -20,7 +20,7 @@ class House:
     def __init__(self, settings: Settings) -> None:
         """Open the curator's folder; a ledger that cannot be believed is not opened."""
         self.settings = settings
-        self.curator = Curator(settings.folder)
+        self._curator = Curator(settings.folder, shared_answers=settings.shared_answers)
         self.store = Store(settings.folder)
         self.members = Members(self.store)
         self.limits = Limits(settings.requests_per_minute)
@@ -32,6 +32,12 @@ class House:
             quantum=settings.release_quantum,
         )
         self.desk.open()
+
+    @property
+    def curator(self) -> Curator:
+        """The curator, who sees what other processes have changed about policies by now."""
+        self._curator.refresh()
+        return self._curator
 
     def close(self) -> None:
         """Finish what reads rows now and take no more questions; those that wait are answered after the next start."""
