@@ -251,3 +251,13 @@ def test_approving_needs_words_and_says_nothing_about_rows_that_are_not_released
     assert candidate.left_out == 47
     assert "47" not in json.dumps(said)
     assert "3000" not in json.dumps(said)
+
+
+def test_numbers_can_be_averaged_beside_hierarchies_that_others_use() -> None:
+    table = Brought(
+        "sizes", pa.table({"height": [150 + row % 40 for row in range(90)], "weight": list(range(50, 140))})
+    )
+    found = tried(attempts_of(table, plans_of(table), Asked(Wanted(k=5), methods=("microaggregate",))), "sizes", quiet)
+    assert found.refusals == {}
+    assert found.best is not None
+    assert found.best.highest_risk <= 1 / 5
