@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from discreet.accounting.odometer import ConcentratedOdometer as ConcentratedOdometer
     from discreet.accounting.odometer import PureOdometer as PureOdometer
     from discreet.catalog.budget import Budget as Budget
+    from discreet.client.remote_curator import connect as connect
     from discreet.curator.curator import Curator as Curator
     from discreet.curator.rehearsal import rehearse as rehearse
     from discreet.errors import BudgetExceeded as BudgetExceeded
@@ -106,6 +107,7 @@ _HOMES = {
     "accounting.odometer": "ConcentratedOdometer PureOdometer",
     "curator.curator": "Curator",
     "curator.rehearsal": "rehearse",
+    "client.remote_curator": "connect",
     "understanding.understanding": "understand",
     "catalog.budget": "Budget",
     "errors": "BudgetExceeded DiscreetError InvalidInput InvalidType InvalidValue NoProvedPath OutOfReach",

@@ -22,10 +22,11 @@ from discreet.noise.source import fresh_id
 from discreet.service.answering import ASKERS
 from discreet.service.hidden_tables import check_names
 from discreet.service.house import House
-from discreet.service.requests import Job, State, check_same, checked_id
+from discreet.service.requests import Job, State, check_same
 from discreet.service.visitor import Visitor
 from discreet.service.wish import Wish
 from discreet.web.kinds import fault_of
+from discreet.web.request_id import checked_request_id
 
 __all__ = [
     "ELSEWHERE",
@@ -73,7 +74,7 @@ def explain(house: House, visitor: Visitor, wish: Wish) -> Explanation:
 def start(house: House, visitor: Visitor, wish: Wish, request: str | None = None) -> Job:
     """Accept a question, or find the one that the id stands for. What can be refused without rows is refused here."""
     visitor.must_be(ASKERS)
-    key = visitor.name, fresh_id() if request is None else checked_id(request)
+    key = visitor.name, fresh_id() if request is None else checked_request_id(request)
     known = house.requests.find(key)
     check_same(known, wish)
     if known is None or known.state is State.REFUSED:

@@ -8,7 +8,6 @@ ledger charges once and keeps one answer.
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -18,18 +17,17 @@ from typing import Any
 import apsw
 
 from discreet.curator.amount import as_json, from_json
-from discreet.errors import InvalidValue, RequestConflict, TooManyRequests
+from discreet.errors import RequestConflict, TooManyRequests
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.service.store import Store, explained
 from discreet.service.wish import Wish
 
-__all__ = ["LEASE", "Job", "Key", "Requests", "State", "checked_id"]
+__all__ = ["LEASE", "Job", "Key", "Requests", "State"]
 
 LEASE = 4.0
 """Seconds for which a worker holds a request without renewing its lease."""
 Key = tuple[str, str]
 """The name of a member and the id of a request: ids of different members never meet."""
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]{0,99}\Z")
 _HEADER = "member, id, wish, price, made, state, lease, settled, entry, problem"
 
 
@@ -83,14 +81,6 @@ class Job:
     def is_unfinished(self) -> bool:
         """Whether it waits or is being answered."""
         return self.state is State.ACCEPTED
-
-
-def checked_id(value: str) -> str:
-    """A request id that fits into an address."""
-    if not _ID.match(value):
-        rule = "a request id has at most 100 letters, digits, dots, dashes, underscores and tildes"
-        raise InvalidValue(rule, value, "begin with a letter or a digit")
-    return value
 
 
 class Requests:

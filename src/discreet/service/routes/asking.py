@@ -19,17 +19,17 @@ from discreet.service.routes.telling import Amount
 from discreet.service.signing_in import HouseHere, visitor_with
 from discreet.service.visitor import Visitor
 from discreet.service.wish import LONGEST_QUESTION, Wish
+from discreet.web.request_id import LONGEST_ID
 
 __all__ = ["router"]
 
 router = APIRouter(tags=["asking"])
 _LONGEST_WAIT = 60.0
 _MOST_HEADERS = 500
-_LONGEST_ID = 100
 _ACCEPTED = 202
 Asker = Annotated[Visitor, visitor_with(ASKERS)]
 Number = StrictStr | StrictInt | StrictFloat
-RequestId = Annotated[str, Path(max_length=_LONGEST_ID, description="The id of a request of the visitor's own.")]
+RequestId = Annotated[str, Path(max_length=LONGEST_ID, description="The id of a request of the visitor's own.")]
 Wait = Annotated[float, Query(ge=0, le=_LONGEST_WAIT, description="How many seconds to wait for the answer.")]
 Accept = Annotated[str, Header(description="application/json, text/csv or application/vnd.apache.arrow.stream.")]
 Intervals = Annotated[bool, Query(description="In CSV: the ends of the error bars beside each value.")]
@@ -56,7 +56,7 @@ class Asked(Question):
     """A question that is to be answered."""
 
     request: str | None = Field(
-        None, max_length=_LONGEST_ID, description="An id of one's own: sent again, it serves the same answer for free."
+        None, max_length=LONGEST_ID, description="An id of one's own: sent again, it serves the same answer for free."
     )
 
 
@@ -181,7 +181,7 @@ def answers(
     house: HouseHere,
     visitor: Asker,
     limit: Annotated[int, Query(ge=1, le=_MOST_HEADERS)] = 50,
-    before: Annotated[str | None, Query(max_length=_LONGEST_ID, description="The last id that was seen.")] = None,
+    before: Annotated[str | None, Query(max_length=LONGEST_ID, description="The last id that was seen.")] = None,
 ) -> list[JobFacts]:
     """The visitor's own requests."""
     now = house.requests.clock()

@@ -1,0 +1,169 @@
+"""A connection to a service: the same request is sent again until it is answered, and refusals are raised as they were.
+
+Connections get lost, proxies time out, servers restart. Whatever is sent here may be sent twice: reading changes
+nothing, and a question has a request id under which it is charged once.
+"""
+
+from __future__ import annotations
+
+import json
+import ssl
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from discreet.client.address import is_encrypted
+from discreet.curator.extra import extra
+from discreet.errors import DiscreetError, Unreachable
+from discreet.version import __version__
+from discreet.web.kinds import fault_of
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = ["Connection", "Reply", "understood"]
+
+_API = "/api/v1"
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 5.0
+_LARGEST = 512 * 2**20
+"""Bytes of an answer, at most."""
+_TRANSIENT = frozenset({502, 503, 504})
+_REFUSED = 400
+T = TypeVar("T")
+
+
+class Reply:
+    """What a service said."""
+
+    def __init__(self, status: int, kind: str, data: bytes) -> None:
+        """With a status, a media type and a body."""
+        self.status = status
+        self.kind = kind
+        self.data = data
+
+    def json(self) -> Any:
+        """The body as JSON."""
+        return understood(json.loads, self.data)
+
+    def fault(self) -> DiscreetError:
+        """The refusal that it is."""
+        try:
+            said = json.loads(self.data)
+        except Exception:  # whatever stands between us and the service may speak another language
+            said = None
+        if not isinstance(said, Mapping) or "detail" not in said:
+            return _foreign(f"<status {self.status}>")
+        return fault_of({**said, "status": self.status})
+
+
+class Connection:
+    """To the service at an address, in the name of a token."""
+
+    def __init__(
+        self, address: str, token: str, *, verify: ssl.SSLContext | bool, patience: float, wait: float
+    ) -> None:
+        """Nothing is sent yet. ``patience`` is how long to try, ``wait`` how long the service may hold a request."""
+        self._httpx = extra("httpx", "client")
+        self.address = address
+        self._patience = patience
+        headers = {"Authorization": f"Bearer {token}", "User-Agent": f"discreet/{__version__}"}
+        self._client: httpx.Client = self._httpx.Client(
+            base_url=address + _API,
+            headers=headers,
+            verify=verify,
+            timeout=self._httpx.Timeout(10.0, read=wait + 20.0),
+            trust_env=is_encrypted(address),  # or a proxy would see the token of a service on this computer
+        )
+        weakref.finalize(self, self._client.close)  # notebooks close nothing
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Mapping[str, Any] | None = None,
+        params: Mapping[str, Any] | None = None,
+        accept: str = "application/json",
+        request: str | None = None,
+    ) -> Reply:
+        """The reply; refusals raise. ``request`` is the id to name when the service cannot be reached."""
+        end, pause = time.monotonic() + self._patience, _FIRST_PAUSE
+        while True:
+            reply, reason = self._try(method, path, body, params, accept)
+            if reply is not None and reply.status not in _TRANSIENT:
+                break
+            if time.monotonic() + pause > end:
+                raise self._given_up(reply, reason, request)
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        if reply.status >= _REFUSED:
+            raise reply.fault()
+        return reply
+
+    def close(self) -> None:
+        """Let go of connections."""
+        self._client.close()
+
+    def _try(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        params: Mapping[str, Any] | None,
+        accept: str,
+    ) -> tuple[Reply | None, str]:
+        """The reply, or None and why there is none."""
+        content = None if body is None else json.dumps(body).encode()
+        headers = {"Accept": accept, "Accept-Encoding": "identity", "Content-Type": "application/json"}
+        given = None if params is None else {name: value for name, value in params.items() if value is not None}
+        try:
+            with self._client.stream(method, path, content=content, params=given, headers=headers) as response:
+                kind = response.headers.get("content-type", "").split(";")[0].strip().lower()
+                return Reply(response.status_code, kind, _within(response)), ""
+        except self._httpx.TransportError as fault:
+            return None, f"<{type(fault).__name__}>"
+        except self._httpx.HTTPError as fault:  # bytes that are no HTTP, or not in the encoding that they state
+            raise _foreign(f"<{type(fault).__name__}>") from None
+
+    def _given_up(self, reply: Reply | None, reason: str, request: str | None) -> DiscreetError:
+        remedy = "it can be asked again" if request is None else f"ask again with request={request!r}: it costs once"
+        if reply is not None and reply.kind == "application/problem+json":
+            fault = reply.fault()
+            fault.remedy = "; ".join(filter(None, [fault.remedy, remedy]))
+            return fault
+        rule = f"the service at {self.address} must be reachable"
+        return Unreachable(rule, reason or f"<status {reply.status if reply else 0}>", remedy)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _within(response: httpx.Response) -> bytes:
+    data = bytearray()
+    for part in response.iter_bytes():
+        data += part
+        if len(data) > _LARGEST:
+            raise _foreign(f"<more than {_LARGEST:,} bytes>")
+    return bytes(data)
+
+
+def understood(read: Callable[..., T], *said: Any) -> T:
+    """What was said, read; whatever is not of the form that a service sends is refused in one sentence."""
+    try:
+        return read(*said)
+    except Exception:  # a stranger's data can be wrong in any way
+        raise _foreign("<something else>") from None
+
+
+def _foreign(found: str) -> Unreachable:
+    return Unreachable(
+        "the service must answer as Discreet does", found, "check the address, and what stands before it"
+    )
