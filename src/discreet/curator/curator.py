@@ -189,6 +189,11 @@ class Curator:
             self.write_policy(table)
         return table
 
+    def check(self, table: Table) -> None:
+        """Refuse a policy that `protect` would refuse, whatever the rows are."""
+        self._reread()
+        self._checked(table)
+
     def _checked(self, table: Table) -> Catalog:
         """The catalog with this table; refused where that would change what was promised or granted."""
         before, catalog = self.catalog.find(table.name), self.catalog.with_table(table)

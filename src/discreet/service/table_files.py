@@ -26,7 +26,7 @@ _ROWS_AT_ONCE = 2**16
 
 def checked_schema(path: Path, most: int | None = None) -> Schema:
     """The names and types of the columns of a file; ``most`` is how many bytes its values may have when unpacked."""
-    is_parquet = path.suffix in PARQUET
+    is_parquet = path.suffix.lower() in PARQUET
     try:
         if is_parquet and most is not None:
             _check_unpacked(path, most)
