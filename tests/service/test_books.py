@@ -71,7 +71,7 @@ def test_a_record_leads_to_its_answer_and_says_its_price(house: House) -> None:
     (record,) = books.entries(house, ANA)
     assert record.answered == answer.entry
     assert record.tables == ("visits",)
-    assert books.price_words(house, record) == ["ε 0.33334"]
+    assert books.price_words(house, [record]) == [["ε 0.33334"]]
 
 
 def test_a_request_id_alone_is_no_release(house: House) -> None:

@@ -8,20 +8,28 @@ from typing import Any
 
 from nicegui import ui
 
-from discreet.console.look import button, figure, figures, heading, notice
+from discreet.console.look import Kind, button, download_button, figure, figures, heading, notice, row
 from discreet.curator.certificate import is_genuine
+from discreet.service.books import Paper
 
 __all__ = ["show_certificate"]
 
+_LOOKED_UP: dict[bool, tuple[str, Kind]] = {
+    True: ("The ledger has this answer at the place that the certificate states.", "good"),
+    False: ("The ledger does not have this answer at the place that the certificate states.", "error"),
+}
 
-def show_certificate(certificate: Mapping[str, Any]) -> None:
-    """Open the dialog."""
+
+def show_certificate(certificate: Mapping[str, Any], checked: Paper | None = None) -> None:
+    """Open the dialog; ``checked`` is what the books say about it, where they were asked."""
     with ui.dialog(value=True) as dialog, ui.card().classes("d-section d-certificate"):
         name = heading("Certificate")
-        if is_genuine(certificate):
+        if is_genuine(certificate) if checked is None else checked.is_genuine:
             notice("The signature is genuine: this curator signed it, and nothing was changed since.", "good")
         else:
             notice("The signature is not genuine: somebody changed this, or another key signed it.", "error")
+        if checked is not None:
+            notice(*_LOOKED_UP[checked.is_in_ledger])
         ui.label(str(certificate.get("question", ""))).classes("d-code d-question")
         with figures():
             for label, value in _told(certificate):
@@ -30,7 +38,10 @@ def show_certificate(certificate: Mapping[str, Any]) -> None:
             ui.label(json.dumps(certificate, indent=2, ensure_ascii=False)).classes("d-code d-whole").props(
                 "tabindex=0"
             )
-        button("Close", dialog.close, kind="plain").props("autofocus")
+        with row():
+            text = json.dumps(certificate, indent=2, ensure_ascii=False)
+            download_button("Download", "certificate.json", "application/json", text.encode)
+            button("Close", dialog.close, kind="plain").props("autofocus")
     dialog.props(f'aria-labelledby="{name.html_id}"')
     dialog.on("hide", dialog.delete)
 

@@ -83,12 +83,19 @@ def colour_of(place: int) -> str:
 
 
 def line_chart(
-    lines: Sequence[Line], x: Axis, y: Axis, *, at: float | None = None, dots: Sequence[tuple[float, float]] = ()
+    lines: Sequence[Line],
+    x: Axis,
+    y: Axis,
+    *,
+    at: float | None = None,
+    level: float | None = None,
+    dots: Sequence[tuple[float, float]] = (),
 ) -> Options:
-    """Curves; ``at`` marks a place on the horizontal axis, and ``dots`` are points that the words speak of."""
+    """Curves; ``at`` and ``level`` mark a place on either axis, and ``dots`` are points that the words speak of."""
     series = [_line(one) for one in lines]
-    if at is not None:
-        series[0]["markLine"] = _mark(at)
+    marked = {"xAxis": at, "yAxis": level}
+    if places := [{axis: place} for axis, place in marked.items() if place is not None]:
+        series[0]["markLine"] = _mark(places)
     if dots:
         style = {"color": _SURFACE, "borderColor": _TEXT, "borderWidth": 2}
         points = [list(dot) for dot in dots]
@@ -100,7 +107,7 @@ def bar_chart(names: Sequence[str], bars: Sequence[Bars], y: Axis, *, reference:
     """Bars side by side from the left, one row for each name; ``reference`` is a line across all."""
     series = [part for one in bars for part in _bars(one)]
     if reference is not None and series:
-        series[0]["markLine"] = _mark(reference)
+        series[0]["markLine"] = _mark([{"xAxis": reference}])
     width = {"width": 120, "overflow": "break", "lineHeight": 15}
     labels = {"type": "category", "data": list(names), "inverse": True, "axisLabel": _label() | width}
     labels |= {"axisTick": {"show": False}, "axisLine": {"lineStyle": {"color": _LINE}}}
@@ -145,6 +152,7 @@ def _framed(series: list[Options], x: Options, y: Options, named: Sequence[Line 
     top = 26 * (1 + len(named) // 3) + 18 if named else 18
     grid = {"left": 8, "right": 22, "top": top, "bottom": 28, "containLabel": True}
     return {
+        "useUTC": True,
         "animationDuration": 150,
         "animationDurationUpdate": 150,
         "legend": legend,
@@ -225,10 +233,10 @@ def _whisker(place: int, low: float, high: float) -> Options:
     return _still(drawn | {"lineStyle": style, "itemStyle": {"color": _TEXT}, "tooltip": {"show": False}, "z": 4})
 
 
-def _mark(at: float) -> Options:
+def _mark(places: list[dict[str, float]]) -> Options:
     style = {"color": _TEXT, "type": _DASHES["dotted"], "width": 1.4}
     shown = {"silent": True, "symbol": "none", "label": {"show": False}, "lineStyle": style, "animation": False}
-    return shown | {"data": [{"xAxis": at}]}
+    return shown | {"data": places}
 
 
 def _still(series: Options) -> Options:

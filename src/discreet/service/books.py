@@ -5,7 +5,7 @@ Owners and auditors read everything. For an analyst there is nothing but their o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from discreet.curator.amount import amount
 from discreet.curator.answer_arrow import answer_from_arrow
 from discreet.curator.certificate import is_genuine, is_in_ledger
+from discreet.curator.ledger import Account
 from discreet.curator.signing import Signer
 from discreet.curator.verification import verify as replay
 from discreet.errors import NotFound
@@ -110,16 +111,19 @@ def _seen_by(visitor: Visitor, house: House) -> Iterator[Record]:
             yield record if released is None or record.answered in released else replace(record, answered=None)
 
 
-def price_words(house: House, record: Record) -> list[str]:
-    """What a record charged to each table, rounded up; caps of analysts are charged the same."""
+def price_words(house: House, records: Sequence[Record]) -> list[list[str]]:
+    """For each record, what it charged to each table, rounded up; caps of analysts are charged the same."""
     accounts = house.curator.ledger.accounts()
+    return [_prices(record, accounts) for record in records]
+
+
+def _prices(record: Record, accounts: Mapping[str, Account]) -> list[str]:
     charged = {name: price for name, price in (record.prices or {}).items() if "/" not in name}
-    several = len(charged) > 1
-    return [
-        amount(accounts[name].allowance.loss(at_worst(price, accounts[name].places)))
-        + (f" of {name}" if several else "")
+    words = {
+        name: amount(accounts[name].allowance.loss(at_worst(price, accounts[name].places)))
         for name, price in charged.items()
-    ]
+    }
+    return [f"{cost} of {name}" if len(words) > 1 else cost for name, cost in words.items()]
 
 
 def verify(house: House, visitor: Visitor) -> Checked:

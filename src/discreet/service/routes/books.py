@@ -75,7 +75,8 @@ def ledger(
 ) -> list[EntryFacts]:
     """An analyst finds their own questions alone. For older records pass the last position as ``before``."""
     sought = books.Sought(analyst, table, kind, text, since, until, before)
-    return [EntryFacts.of(one, books.price_words(house, one)) for one in books.entries(house, visitor, sought, most)]
+    found = books.entries(house, visitor, sought, most)
+    return [EntryFacts.of(*pair) for pair in zip(found, books.price_words(house, found), strict=True)]
 
 
 @router.get("/ledger/verification", summary="Whether the ledger can be believed")
