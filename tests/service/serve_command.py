@@ -46,15 +46,19 @@ class ServeCommand:
     def start(self) -> float:
         """Start it and wait until it answers; the seconds that it took."""
         began = time.perf_counter()
+        self.spawn()
+        while not self._answers():
+            assert self.process.poll() is None, self.log.read_text()
+            assert time.perf_counter() < began + _PATIENCE, "it does not answer"
+            time.sleep(0.02)
+        return time.perf_counter() - began
+
+    def spawn(self) -> None:
+        """Start it and do not wait."""
         flags = ("--folder", str(self.folder), "--port", str(self.port), *self.flags)
         command = [sys.executable, "-c", "from discreet.cli.main import app; app()", "serve", *flags]
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log)
-        while not self._answers():
-            assert self._process.poll() is None, self.log.read_text()
-            assert time.perf_counter() < began + _PATIENCE, "it does not answer"
-            time.sleep(0.02)
-        return time.perf_counter() - began
 
     def cpu_so_far(self) -> float:
         """Seconds of CPU time that it took, processes that were ended included."""
