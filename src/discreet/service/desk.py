@@ -7,6 +7,7 @@ release quantum, so that the start of one question does not tell when another en
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,6 +18,7 @@ from weakref import ref
 from discreet.curator.answer import Answer
 from discreet.curator.answer_arrow import answer_to_arrow
 from discreet.errors import DiscreetError, EngineFailure, StoreError
+from discreet.service.logs import log_event
 from discreet.service.quantum import wait_until_release
 from discreet.service.requests import LEASE, Job, Key, Requests
 from discreet.web.kinds import problem_of
@@ -113,7 +115,8 @@ class Desk:
         except DiscreetError as fault:
             problem = problem_of(fault)
             return lambda: self._requests.refuse(job.key, problem)
-        except Exception:  # the same words whatever the reason, because it can hold a value of a row
+        except Exception as fault:  # the same words whatever the reason, because it can hold a value of a row
+            log_event("a question failed", logging.ERROR, error=type(fault).__name__)
             problem = problem_of(EngineFailure())
             return lambda: self._requests.refuse(job.key, problem)
         return lambda: self._requests.keep(job.key, data, answer.entry)
