@@ -82,8 +82,9 @@ def test_laplace_loads_without_scipy() -> None:
     assert found.stdout.strip() == "False"
 
 
-def test_the_curator_loads_without_scipy() -> None:
-    code = "import discreet.curator.curator, sys; print('scipy' in sys.modules)"
+@pytest.mark.parametrize("module", ["discreet.curator.curator", "discreet.anonymize", "discreet.service.app"])
+def test_a_server_starts_without_scipy(module: str) -> None:
+    code = f"import {module}, sys; print('scipy' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"
 

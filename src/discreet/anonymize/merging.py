@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import KDTree
 
 from discreet.anonymize.acceptance import Acceptance
 
@@ -35,12 +32,17 @@ def _middles(group: Whole, points: Points, sizes: Whole) -> Points:
 
 def _nearest_other(middles: Points, refused: Whole) -> Whole:
     """For every refused group another one with the nearest middle."""
+    from scipy.spatial import KDTree  # noqa: PLC0415  an import of a third of a second, for those who need it
+
     found = np.asarray(KDTree(middles).query(middles[refused], k=2)[1])
     return np.where(found[:, 0] == refused, found[:, 1], found[:, 0])
 
 
 def _joined(one: Whole, other: Whole, groups: int) -> Whole:
     """For every group the number of what it is part of when these pairs are joined."""
+    from scipy.sparse import coo_array  # noqa: PLC0415  an import of a third of a second, for those who need it
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
     pairs = coo_array((np.ones(len(one)), (one, other)), shape=(groups, groups))
     _, number = connected_components(pairs, directed=False)
     return np.asarray(number, dtype=np.int64)

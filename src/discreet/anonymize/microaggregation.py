@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from scipy.spatial import KDTree
 
 from discreet.anonymize.acceptance import Acceptance
 from discreet.anonymize.asked_models import asked_models
@@ -101,6 +100,8 @@ class MicroaggregatedRecoding(Recoding):
 
         Classes that break a model are left out, and so are rows that lack a number which their group has.
         """
+        from scipy.spatial import KDTree  # noqa: PLC0415  an import of a third of a second, for those who need it
+
         table = arrow_table(source)
         coded = coded_for(table, self.roles, self.models)
         points = self.scaling.points(_numbers(coded, self.roles))

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import optimize, special
 
 from discreet.errors import InvalidType, InvalidValue
 
@@ -95,8 +94,10 @@ def _log_one_sampled(size: Sizes, rows: int, population: int) -> npt.NDArray[np.
 
 
 def _log_choose(n: npt.ArrayLike, k: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    from scipy.special import gammaln  # noqa: PLC0415  an import of a third of a second, for those who need it
+
     every, some = np.asarray(n, dtype=np.float64), np.asarray(k, dtype=np.float64)
-    return np.asarray(special.gammaln(every + 1) - special.gammaln(some + 1) - special.gammaln(every - some + 1))
+    return np.asarray(gammaln(every + 1) - gammaln(some + 1) - gammaln(every - some + 1))
 
 
 def pitman_uniques(sizes: Sizes, population: int) -> float:
@@ -109,17 +110,16 @@ def pitman_uniques(sizes: Sizes, population: int) -> float:
 
 def _mean_uniques(theta: float, alpha: float, people: int) -> float:
     """N Γ(θ + 1) Γ(θ + α + N - 1) / (Γ(θ + α) Γ(θ + N)): a newcomer is at a new table, and all others sit elsewhere."""
-    logs = (
-        special.gammaln(theta + 1)
-        - special.gammaln(theta + alpha)
-        + special.gammaln(theta + alpha + people - 1)
-        - special.gammaln(theta + people)
-    )
+    from scipy.special import gammaln  # noqa: PLC0415
+
+    logs = gammaln(theta + 1) - gammaln(theta + alpha) + gammaln(theta + alpha + people - 1) - gammaln(theta + people)
     return people * math.exp(float(logs))
 
 
 def _fitted(sizes: Sizes) -> tuple[float, float]:
     """The likeliest θ > 0 and 0 ≤ α < 1, searched as log θ and the logit of α."""
+    from scipy import optimize, special  # noqa: PLC0415
+
     size, classes = np.unique(sizes, return_counts=True)
     count, rows = int(classes.sum()), int(sizes.sum())
     places = np.arange(1, count)
