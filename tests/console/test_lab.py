@@ -215,3 +215,5 @@ def test_a_file_that_is_no_table_is_refused_in_words(enter: Enter) -> None:
     page.locator("input[type=file]").set_input_files(file)  # type: ignore[arg-type]
     expect(page.get_by_role("alert").filter(has_text="UTF-8")).to_be_visible()
     expect(page.get_by_text("/tmp/")).to_have_count(0)
+    page.locator("input[type=file]").set_input_files({**file, "name": "x.parquet"})  # type: ignore[arg-type]
+    expect(page.get_by_role("alert").filter(has_text="must be a .csv")).to_be_visible()

@@ -20,6 +20,8 @@ from discreet.console.charts import Chart
 from discreet.console.visit import Visit
 from discreet.curator.amount import amount, balance
 from discreet.errors import DiscreetError, InvalidValue
+from discreet.privacy.loss import Pure
+from discreet.privacy.shown import shown
 from discreet.service import telling
 from discreet.service.role import READERS, Role
 from discreet.service.telling import Balance, Spent
@@ -183,8 +185,14 @@ def _cost(one: Typical) -> None:
             ui.label(one.title).classes("d-h3")
             ui.label(one.sql).classes("d-code d-small d-muted")
         with ui.element("div").classes("budget-price"):
-            ui.label(f"{amount(one.price)} each").classes("d-h3")
+            ui.label(_price(one)).classes("d-h3")
             ui.label(f"{error}; {more}").classes("d-small d-muted")
+
+
+def _price(one: Typical) -> str:
+    """The ε to ask with, and what that takes where the budget counts something else."""
+    asked = f"ε {shown(one.epsilon)} each"
+    return asked if isinstance(one.price, Pure) else f"{asked}, {amount(one.price)} of the budget"
 
 
 _STYLE = """

@@ -19,6 +19,8 @@ Options = dict[str, Any]
 
 _FONT = "Roboto, system-ui, -apple-system, 'Segoe UI', sans-serif"
 _SMALL = 12
+_LONG, _WIDEST = 18, 120
+"""Names of more letters than this are broken into lines of so many pixels."""
 _TEXT, _MUTED, _LINE, _SURFACE = "var(--d-text)", "var(--d-muted)", "var(--d-line)", "var(--d-surface)"
 _DASHES: dict[str, Any] = {"solid": "solid", "dashed": [7, 4], "dotted": [2, 4]}
 
@@ -108,7 +110,7 @@ def bar_chart(names: Sequence[str], bars: Sequence[Bars], y: Axis, *, reference:
     series = [part for one in bars for part in _bars(one)]
     if reference is not None and series:
         series[0]["markLine"] = _mark([{"xAxis": reference}])
-    width = {"width": 120, "overflow": "break", "lineHeight": 15}
+    width = {"width": _WIDEST, "overflow": "break", "lineHeight": 15} if max(map(len, names), default=0) > _LONG else {}
     labels = {"type": "category", "data": list(names), "inverse": True, "axisLabel": _label() | width}
     labels |= {"axisTick": {"show": False}, "axisLine": {"lineStyle": {"color": _LINE}}}
     return _framed(series, _axis(y), labels, bars if len(bars) > 1 else ())
@@ -150,7 +152,7 @@ def _framed(series: list[Options], x: Options, y: Options, named: Sequence[Line 
     tip = {"trigger": "axis", "backgroundColor": _SURFACE, "borderColor": _LINE, "confine": True}
     tip |= {"textStyle": {"color": _TEXT, "fontSize": _SMALL, "fontFamily": _FONT}, "axisPointer": {"type": "none"}}
     top = 26 * (1 + len(named) // 3) + 18 if named else 18
-    grid = {"left": 8, "right": 22, "top": top, "bottom": 28, "containLabel": True}
+    grid = {"left": 8, "right": 36, "top": top, "bottom": 28, "containLabel": True}
     return {
         "useUTC": True,
         "animationDuration": 150,

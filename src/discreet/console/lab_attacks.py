@@ -17,11 +17,12 @@ from discreet.console.lab_wishes import AttackWish, BoardDone
 from discreet.console.lab_work import run_attacks
 from discreet.console.publishing.brought_table import Brought, brought
 from discreet.console.visit import Visit
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, InvalidValue
 
 __all__ = ["AttackBench"]
 
 _LARGEST = 8_000_000
+_ENDINGS = (".csv", ".tsv", ".txt")
 _SIZES = {300: "300 patients", 1000: "1,000 patients", 3000: "3,000 patients"}
 _EPSILONS = "0.1, 1, 10"
 _HOSPITAL, _OWN = "the made-up hospital", "a table of mine"
@@ -64,7 +65,7 @@ class AttackBench:
 
     def _draw_upload(self) -> None:
         ui.label(
-            f"One row for each person, as CSV or Parquet, up to {_LARGEST // 1_000_000} MB. It stays in the memory of "
+            f"One row for each person, as CSV, up to {_LARGEST // 1_000_000} MB. It stays in the memory of "
             "this page and is gone with it; at most 20,000 people of it are attacked."
         ).classes("d-muted d-small")
         upload = ui.upload(
@@ -72,9 +73,9 @@ class AttackBench:
             max_file_size=_LARGEST,
             auto_upload=True,
             on_upload=self._uploaded,
-            on_rejected=lambda: self._refuse(f"a file must have at most {_LARGEST:,} bytes"),
+            on_rejected=lambda: self._refuse(f"a file must be a .csv of at most {_LARGEST:,} bytes"),
         )
-        upload.props('accept=".csv,.tsv,.txt,.parquet,.pq" flat bordered').classes("w-full max-w-md")
+        upload.props(f'accept="{",".join(_ENDINGS)}" flat bordered').classes("w-full max-w-md")
         self._facts = ui.element("div").classes("w-full")
         self._quasi = ui.select([], multiple=True, label="What others know").props("outlined dense use-chips")
         self._quasi.classes("w-full max-w-md")
@@ -86,6 +87,8 @@ class AttackBench:
         if isinstance(event.sender, ui.upload):
             event.sender.reset()
         try:
+            if not event.file.name.lower().endswith(_ENDINGS):  # files that unpack are for owners alone
+                raise InvalidValue("a table must be a .csv file here", event.file.name)
             self._brought = await asyncio.to_thread(brought, event.file.name, content)
         except DiscreetError as refusal:
             self._refuse(str(refusal))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import os
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -14,6 +15,8 @@ from discreet.errors import DiscreetError
 __all__ = ["Said", "SeparateWork", "Stopped", "WorkFailed"]
 
 T = TypeVar("T")
+_POLITE = 10
+"""How far the work steps back for the server, which has people waiting."""
 _BETWEEN_WORDS = 0.1  # seconds: a search can say thousands of times how far it is
 
 
@@ -82,6 +85,7 @@ class SeparateWork(Generic[T]):
 
 def _work(theirs: Connection, task: Callable[[Said], Any]) -> None:
     """What the process does."""
+    os.nice(_POLITE)
     said = Said(theirs)
     try:
         theirs.send(("done", task(said)))
