@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -16,13 +18,13 @@ import pytest
 
 from discreet.curator.verification import verify
 from discreet.errors import NotAllowed, TooManyRequests
-from discreet.service import asking
+from discreet.service import asking, waiting
 from discreet.service.house import House
 from discreet.service.requests import LEASE, Job, State
 from discreet.service.wish import Wish
 from tests.service.hospital import Clients, Hospital
 from tests.service.served import KEEP, PATIENCE, ROOT, STEPS
-from tests.service.test_asking import COUNT, ask, spent
+from tests.service.test_asking import ARROW, COUNT, ask, spent
 from tests.service.visiting import ANA, BEN, OWNER
 
 WISH = Wish(COUNT, "0.1")
@@ -109,6 +111,27 @@ def test_prices_are_told_while_every_thread_of_the_server_could_be_waiting(clien
         gate.opened.set()
         assert {one.result().status_code for one in waiting} == {200}
     assert gate.most == house.settings.questions_at_once
+
+
+def test_who_hangs_up_stops_nothing_and_gets_nothing_back(clients: Clients, house: House) -> None:
+    gate = Gate(house)
+    asking.start(house, ANA, WISH, "one")
+    until(lambda: gate.reading == 1)
+
+    async def hang_up() -> None:
+        waiter = asyncio.create_task(waiting.finished(house, ANA, "one", PATIENCE))
+        await asyncio.sleep(0.05)
+        waiter.cancel()
+        with suppress(asyncio.CancelledError):
+            await waiter
+        assert waiter.cancelled()
+
+    asyncio.run(hang_up())
+    gate.opened.set()
+    kept = asking.ask(house, ANA, WISH, "one")
+    assert ask(clients.ana, COUNT, ARROW, request="one").content == kept.arrow
+    assert gate.order == ["ana/one"]
+    assert spent(house) == Fraction(1, 10)
 
 
 # The desk ---------------------------------------------------------------------------------------------------------

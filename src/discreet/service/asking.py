@@ -93,7 +93,8 @@ def job(house: House, visitor: Visitor, request: str) -> Job:
     if found is None:
         raise _unknown(request)
     if found.is_unfinished and house.desk.future(found.key) is None:
-        house.desk.take_over()
+        if not house.requests.is_held(found):
+            house.desk.take_over()
         house.desk.watch()
     return found
 

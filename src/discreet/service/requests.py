@@ -158,11 +158,16 @@ class Requests:
             for key in keys:
                 database.execute("UPDATE request SET lease = 0 WHERE member = ? AND id = ? AND state = 'accepted'", key)
 
+    def is_held(self, job: Job) -> bool:
+        """Whether somebody works on it; a lease that ends too far ahead is of a clock that was set back since."""
+        now = self.clock()
+        return now < job.lease <= now + LEASE
+
     def take_over(self) -> list[Job]:
         """Requests whose worker let go of them, oldest first; they are the caller's from now on."""
         with self._store.writing() as database:
+            found = [job for job in _unfinished(database) if not self.is_held(job)]
             now = self.clock()
-            found = [job for job in _unfinished(database) if not now < job.lease <= now + LEASE]
             for job in found:
                 database.execute("UPDATE request SET lease = ? WHERE member = ? AND id = ?", (now + LEASE, *job.key))
         return found
