@@ -15,6 +15,7 @@ from discreet.console.ask_certificate import show_certificate
 from discreet.console.charts import Axis, Bars, Chart, Line, Options, bar_chart, line_chart
 from discreet.console.look import button, download_button, figure, figures, heading, notice, row
 from discreet.curator.answer import Answer
+from discreet.service.formats import for_sheets
 
 __all__ = ["AnswerBox"]
 
@@ -155,7 +156,9 @@ def _notes(notes: Sequence[str]) -> None:
 def _files(answer: Answer) -> None:
     name = "answer" if answer.entry is None else f"answer-{answer.entry}"
     with row():
-        download_button("CSV", f"{name}.csv", "text/csv", lambda: str(answer.to_csv(intervals=True)).encode())
+        download_button(
+            "CSV", f"{name}.csv", "text/csv", lambda: str(for_sheets(answer).to_csv(intervals=True)).encode()
+        )
         download_button("JSON", f"{name}.json", "application/json", lambda: answer.to_json().encode())
         if answer.certificate:
             paper = json.dumps(answer.certificate, indent=2, ensure_ascii=False).encode()

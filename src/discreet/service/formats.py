@@ -23,7 +23,7 @@ from fastapi import HTTPException
 from discreet.curator.answer import Answer
 from discreet.service.asking import Kept
 
-__all__ = ["Format", "defused", "wanted", "written"]
+__all__ = ["Format", "defused", "for_sheets", "wanted", "written"]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -78,13 +78,14 @@ def written(kept: Kept, form: Format, certificate: str, *, intervals: bool = Fal
         return kept.arrow
     answer = kept.answer
     if form is Format.CSV:
-        return ((_for_sheets(answer) if sheets else answer).to_csv(intervals=intervals) or "").encode()
+        return ((for_sheets(answer) if sheets else answer).to_csv(intervals=intervals) or "").encode()
     body = {"request": kept.job.request, **json.loads(answer.to_json())}
     body |= {"certificate": certificate if answer.certificate else None}
     return json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
 
 
-def _for_sheets(answer: Answer) -> Answer:
+def for_sheets(answer: Answer) -> Answer:
+    """The answer with no text that a sheet takes for a formula."""
     columns = [_defused_column(column) for column in answer.table.columns]
     names = [defused(name) for name in answer.table.column_names]
     error = {defused(name): intervals for name, intervals in answer.error.items()}
