@@ -75,5 +75,5 @@ def sign_in(page: Page, token: str, path: str = "/") -> None:
     page.goto("/sign-in" if path == "/" else f"/sign-in?then={path}")
     page.get_by_label("Token").fill(token)
     page.get_by_role("button", name="Sign in").click()
-    page.locator("main.d-page").wait_for()
+    page.locator(".d-page").wait_for()
     page.wait_for_function("window.did_handshake === true")

@@ -97,7 +97,7 @@ def test_an_analyst_sees_their_own_spending_and_what_is_left_for_all(browser: Br
     expect(page.locator(".d-figure").filter(has_text="Left for you")).to_contain_text("ε 0.75")
     expect(page.locator(".d-figure").filter(has_text="Left for all together")).to_contain_text("ε 2.25")
     expect(page.get_by_role("img", name=re.compile("ana: 25 % spent"))).to_be_visible()
-    assert "ben" not in page.locator("main.d-page").inner_text()
+    assert "ben" not in page.locator(".d-page").inner_text()
     expect(page.get_by_text("How many for each ward?")).to_be_visible()
     price = page.locator(".budget-cost").first.locator(".budget-price")
     before = price.inner_text()
@@ -151,7 +151,7 @@ def test_an_analyst_finds_their_own_records_alone(browser: Browser, served: Serv
     expect(page.get_by_text(COUNT, exact=True)).to_be_visible()
     page.get_by_role("button", name="Verify the ledger").click()
     expect(page.get_by_text("Sound: every record follows")).to_be_visible()
-    shown = page.locator("main.d-page").inner_text()
+    shown = page.locator(".d-page").inner_text()
     assert WARDS not in shown
     assert "ben" not in shown
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -26,7 +26,7 @@ _WORDS, _UPLOADS = "/_nicegui_ws/", "/_nicegui/client/"
 _KEEPING_UP = re.compile(r"[23]|4[01].*", re.DOTALL)  # pings, and opening or closing the channel
 _EVENT = re.compile(r"42[0-9]*(\[.*)", re.DOTALL)
 _REFUSED = 1008
-_NO_PAGE = b"client_id=none&implicit_handshake=true&tab_id=none&document_id=none"
+_NO_PAGE = b"EIO=4&transport=websocket&client_id=none&implicit_handshake=true&tab_id=none&document_id=none"
 """Greets a page that does not exist, so that the browser loads its page again and learns why."""
 
 

@@ -39,7 +39,7 @@ async def framed(room: Room, visit: Visit) -> None:
     ui.context.client.on_exception(_say)
     drawer = _navigation(room, visit)
     _header(visit, drawer)
-    with ui.element("main").classes("d-page") as page:
+    with ui.element("div").classes("d-page") as page:
         await _filled(room, visit)
     ui.skip_link("Skip to the page", target=page)
 

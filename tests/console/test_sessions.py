@@ -1,0 +1,354 @@
+"""Signing in and out: what a session may do, when it ends, and that nobody else can use its pages."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+from starlette.datastructures import Headers
+
+from discreet.console.door import Door, is_same_site
+from discreet.console.sessions import COOKIE, Sessions
+from discreet.curator.curator import Curator
+from discreet.errors import NotSignedIn
+from discreet.service.house import House
+from discreet.service.members import Members
+from discreet.service.store import Store
+from tests.console.asking import COUNT, answer, editor, price, write
+from tests.console.conftest import Contexts, Enter, sign_in
+from tests.console.serving import Serving
+from tests.service.hospital import CHEAP, Hospital
+
+ENDED = "Your session has ended."
+
+
+@pytest.fixture(scope="module")
+def house(hospital: Hospital) -> Iterator[House]:
+    found = hospital.house()
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def sessions(house: House) -> Sessions:
+    return Sessions(house)
+
+
+def members_of(hospital: Hospital) -> Members:
+    return Members(Store(hospital.folder), hasher=CHEAP)
+
+
+def asked(hospital: Hospital, words: str) -> bool:
+    """Whether the ledger has a question with these words."""
+    ledger = Curator(hospital.folder).ledger
+    try:
+        return any(words in str(one.body) for one in ledger.entries(1))
+    finally:
+        ledger.close()
+
+
+# In a browser.
+
+
+def test_a_wrong_token_is_refused_in_words_and_a_right_one_by_keyboard(contexts: Contexts, serving: Serving) -> None:
+    page = contexts(serving.address).new_page()
+    page.goto("/budget")
+    expect(page).to_have_title("Discreet: sign in")
+    expect(page.get_by_label("Token")).to_be_focused()
+    page.keyboard.insert_text("discreet_0000000000000000_" + "0" * 64)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("This token is not valid.")
+    page.keyboard.insert_text(f" {serving.hospital.tokens['ana']} ")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/budget")
+    (cookie,) = [one for one in page.context.cookies() if one["name"] == COOKIE]
+    assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+    assert serving.hospital.tokens["ana"] not in page.content()
+
+
+def test_signing_out_in_one_tab_ends_it_in_all(contexts: Contexts, serving: Serving) -> None:
+    context = contexts(serving.address)
+    first, second = context.new_page(), context.new_page()
+    sign_in(first, serving.hospital.tokens["ben"])
+    second.goto("/")
+    write(second, "SELECT COUNT(*) AS after_sign_out FROM visits")
+    price(second, "0.01")
+    editor(second).focus()
+    first.get_by_role("button", name="Sign out").click()
+    expect(first.get_by_text("You are signed out.")).to_be_visible()
+    second.keyboard.press("Control+Enter")  # unless it was led away before
+    expect(second).to_have_title("Discreet: sign in")
+    assert not asked(serving.hospital, "after_sign_out")
+    sign_in(second, serving.hospital.tokens["ben"])
+    expect(editor(second)).to_contain_text("after_sign_out")  # nothing typed is lost
+
+
+def test_another_person_in_a_second_tab_takes_over_the_first(contexts: Contexts, serving: Serving) -> None:
+    context = contexts(serving.address)
+    first, second = context.new_page(), context.new_page()
+    sign_in(first, serving.hospital.tokens["ana"])
+    write(first, "SELECT COUNT(*) AS draft_of_ana FROM visits")
+    price(first, "0.01")
+    editor(first).focus()
+    sign_in(second, serving.hospital.tokens["ben"])
+    first.keyboard.press("Control+Enter")  # unless it was led away before
+    expect(first.get_by_text("ben · analyst")).to_be_visible()
+    editor(first)
+    assert "draft_of_ana" not in first.content()
+    assert not asked(serving.hospital, "draft_of_ana")
+
+
+def test_a_token_that_is_taken_back_ends_the_session_at_the_next_action(contexts: Contexts, serving: Serving) -> None:
+    members = members_of(serving.hospital)
+    issued = members.issued("ben", days=1)
+    page = contexts(serving.address).new_page()
+    sign_in(page, issued.secret)
+    write(page, "SELECT COUNT(*) AS after_revoking FROM visits")
+    price(page, "0.01")
+    editor(page).focus()
+    members.revoke(issued.token.id)
+    page.keyboard.press("Control+Enter")  # unless it was led away before
+    expect(page.get_by_text(ENDED)).to_be_visible()
+    assert not asked(serving.hospital, "after_revoking")
+
+
+def test_a_one_time_token_is_exchanged_and_its_successor_shown_until_it_is_safe(
+    contexts: Contexts, serving: Serving
+) -> None:
+    once = members_of(serving.hospital).issue("owner", days=1, once=True)
+    page = contexts(serving.address).new_page()
+    sign_in(page, once)
+    shown = page.get_by_role("dialog", name="Your token")
+    expect(shown).to_be_visible()
+    page.goto("/budget")
+    lasting = shown.locator(".d-secret").text_content() or ""
+    shown.get_by_role("button", name="I have it").click()
+    expect(shown).to_have_count(0)
+    page.goto("/")
+    editor(page)
+    assert lasting not in page.content()
+    assert members_of(serving.hospital).visitor(lasting).name == "owner"
+    with pytest.raises(NotSignedIn):
+        members_of(serving.hospital).visitor(once)
+
+
+def test_after_a_restart_one_signs_in_again_and_finds_what_was_typed(contexts: Contexts, own_serving: Serving) -> None:
+    page = contexts(own_serving.address).new_page()
+    sign_in(page, own_serving.hospital.tokens["ana"])
+    write(page, COUNT)
+    price(page, "0.1")
+    own_serving.end()
+    expect(page.get_by_text("The connection is lost.")).to_be_visible()
+    with Serving(own_serving.hospital, own_serving.port):
+        expect(page.get_by_text(ENDED)).to_be_visible()
+        page.get_by_label("Token").fill(own_serving.hospital.tokens["ana"])
+        page.keyboard.press("Enter")
+        expect(editor(page)).to_have_text(COUNT)
+        page.get_by_role("button", name="Ask for ε 0.1").click()
+        expect(answer(page).get_by_text("Cost ε 0.1")).to_be_visible()
+
+
+# A page belongs to its session.
+
+LISTEN = """([page, tab]) => new Promise((done) => {
+  const asked = `EIO=4&transport=websocket&client_id=${page}&tab_id=${tab}&document_id=x&next_message_id=0`;
+  const socket = new WebSocket(`ws://${location.host}/_nicegui_ws/socket.io/?${asked}&implicit_handshake=true`);
+  const heard = [];
+  socket.onopen = () => socket.send("40");
+  socket.onmessage = (message) => { heard.push(message.data); if (message.data[0] === "4") done(heard); };
+  socket.onclose = () => done(heard);
+})"""
+TYPED = """() => {
+  const [id, editor] = Object.entries(mounted_app.elements).find(([_, one]) => one.tag.includes("codemirror"));
+  return [Number(id), editor.events.find((one) => one.type === "update:value").listener_id];
+}"""
+TYPE_FOR = """([page, id, listener]) => window.socket.emit("event", {
+  client_id: page, id: id, listener_id: listener, args: [JSON.stringify({sections: [0, 6], inserted: [["stolen"]]})],
+})"""
+
+
+def test_a_stolen_page_id_opens_nothing(enter: Enter) -> None:
+    victim, thief = enter("ana"), enter("ben")
+    editor(victim)
+    page, tab = victim.evaluate("[window.clientId, sessionStorage.__nicegui_tab_id]")
+    heard = thief.evaluate(LISTEN, [page, tab])
+    assert "Implicit handshake failed" in heard[-1]
+    thief.evaluate(TYPE_FOR, [page, *victim.evaluate(TYPED)])
+    thief.wait_for_function("!window.socket.connected || performance.now() < 3000")  # it was cut off, or loads again
+    write(victim, "")
+    expect(victim.get_by_text("Type a question, or start with:")).to_be_visible()
+    assert not victim.get_by_role("alert").count(), "nobody typed into the page of another"
+
+
+def test_the_same_words_from_the_owner_of_the_page_are_heard(enter: Enter) -> None:
+    page = enter("ana")
+    editor(page)
+    page.evaluate(TYPE_FOR, [page.evaluate("window.clientId"), *page.evaluate(TYPED)])
+    expect(page.get_by_role("alert")).to_contain_text("stolen")
+
+
+# Without a browser.
+
+
+def post(serving: Serving, path: str, data: dict[str, str], **headers: str) -> httpx.Response:
+    return httpx.post(f"{serving.address}{path}", data=data, headers=headers, follow_redirects=False)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "https://elsewhere.test"},
+        {"origin": "null"},
+        {},
+        {"origin": "null", "sec-fetch-site": "cross-site"},
+        {"origin": "null", "sec-fetch-site": "same-site"},
+    ],
+)
+def test_nobody_is_signed_in_or_out_from_another_site(serving: Serving, headers: dict[str, str]) -> None:
+    refused = post(serving, "/sign-in", {"token": serving.hospital.tokens["ana"]}, **headers)
+    assert COOKIE not in refused.cookies
+    session = post(serving, "/sign-in", {"token": serving.hospital.tokens["ana"]}, origin=serving.address).cookies[
+        COOKIE
+    ]
+    post(serving, "/sign-out", {}, cookie=f"{COOKIE}={session}", **headers)
+    still = httpx.get(f"{serving.address}/budget", cookies={COOKIE: session})
+    assert still.status_code == 200
+
+
+def test_a_session_that_somebody_chose_beforehand_is_not_used(serving: Serving) -> None:
+    token = {"token": serving.hospital.tokens["ana"]}
+    entered = post(serving, "/sign-in", token, origin=serving.address, cookie=f"{COOKIE}=chosen")
+    assert entered.cookies[COOKIE] != "chosen"
+    for session in ("chosen", ""):
+        assert httpx.get(f"{serving.address}/budget", cookies={COOKIE: session}).status_code == 303
+
+
+def test_one_is_led_to_pages_of_the_console_alone(serving: Serving) -> None:
+    for then in ("https://elsewhere.test/", "//elsewhere.test", "/api/v1/me", "/\\elsewhere.test"):
+        data = {"token": serving.hospital.tokens["ana"], "then": then}
+        assert post(serving, "/sign-in", data, origin=serving.address).headers["location"] == "/"
+    wrong = post(serving, "/sign-in", {"token": "no", "then": '"><script>'}, origin=serving.address)
+    shown = httpx.get(f"{serving.address}{wrong.headers['location']}").text
+    assert "<script>" not in shown
+
+
+def test_a_session_ends_by_its_clock(hospital: Hospital, house: House) -> None:
+    now = [0.0]
+    sessions = Sessions(house, clock=lambda: now[0])
+    session = sessions.start(hospital.tokens["ana"], "")
+    sessions.draw(session, "page")
+    assert sessions.may_use(session, "page")
+    assert not sessions.may_use(session, "another")
+    assert not sessions.may_use(None, "page")
+    now[0] = 12 * 3600.0
+    assert sessions.visitor(session) is None
+    assert not sessions.may_use(session, "page")
+
+
+# The door, word by word.
+
+Say = Callable[..., list[str]]
+
+
+@pytest.fixture
+def said(hospital: Hospital, sessions: Sessions) -> Say:
+    """What a page hears of what a browser says in a session of its own."""
+    session = sessions.start(hospital.tokens["ana"], "")
+    sessions.draw(session, "mine")
+
+    def heard(*words: dict[str, Any] | str, ended: bool = False) -> list[str]:
+        found: list[str] = []
+        waiting = [one if isinstance(one, dict) else {"text": one} for one in words]
+
+        async def page(_: Any, receive: Any, __: Any) -> None:
+            while (message := await receive())["type"] == "websocket.receive":
+                found.append(message["text"])
+
+        async def receive() -> Any:
+            if ended:
+                sessions.end(session)
+            return {"type": "websocket.receive", **waiting.pop(0)} if waiting else {"type": "websocket.disconnect"}
+
+        async def send(message: Any) -> None:
+            found.append(f"closed {message['code']}")
+
+        headers = [(b"cookie", f"{COOKIE}={session}".encode()), (b"host", b"here"), (b"origin", b"http://here")]
+        scope = {"type": "websocket", "path": "/_nicegui_ws/socket.io/", "headers": headers}
+        door = Door(page, sessions)
+        with ThreadPoolExecutor(1) as aside:  # the browser has a loop in this thread
+            aside.submit(lambda: asyncio.run(door(scope | {"query_string": b"client_id=mine"}, receive, send))).result()
+        return found
+
+    return heard
+
+
+def event(**told: Any) -> str:
+    return "42" + json.dumps(["event", told])
+
+
+def test_words_for_the_own_page_pass(said: Say) -> None:
+    words = ["40", "3", event(client_id="mine", id=1), "421" + event(client_id="mine")[2:]]
+    assert said(*words) == words
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        event(client_id="another"),
+        event(id=1),
+        event(client_id=["mine"]),
+        '42["event",{"client_id":"another","client_id":"mine"}]',
+        '42["event",{"client_id":"mine","client_id":"another"}]',
+        '42["event",{"client_id":"mine"},{"client_id":"another"}]',
+        '42/other,["event",{"client_id":"mine"}]',
+        '451-["event",{"client_id":"mine"}]',
+        '42["event"',
+        "42" + "[" * 5_000,
+        "5",
+        "",
+    ],
+)
+def test_any_other_word_closes_the_connection(said: Say, word: str) -> None:
+    assert said(event(client_id="mine"), word, event(client_id="mine")) == [event(client_id="mine"), "closed 1008"]
+
+
+def test_bytes_close_the_connection(said: Say) -> None:
+    assert said({"bytes": b"\x00"}) == ["closed 1008"]
+
+
+@pytest.mark.parametrize("word", ["3", event(client_id="mine")])
+def test_after_the_session_no_word_passes(said: Say, word: str) -> None:
+    assert said(word, ended=True) == ["closed 1008"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "is_ours"),
+    [
+        ({"host": "a:1", "origin": "http://a:1"}, True),
+        ({"host": "a:1", "origin": "https://a:1"}, True),
+        ({"host": "a:1", "origin": "http://a:2"}, False),
+        ({"host": "a:1", "origin": "http://a"}, False),
+        ({"host": "a:1", "origin": "null"}, False),
+        ({"host": "a:1", "origin": "null", "sec-fetch-site": "same-origin"}, True),
+        ({"host": "a:1"}, False),
+        ({"origin": "http://"}, False),
+    ],
+)
+def test_a_site_is_known_by_its_host_and_port(headers: dict[str, str], is_ours: bool) -> None:
+    assert is_same_site(Headers(headers)) is is_ours
+
+
+def test_files_go_to_a_page_from_its_own_session_alone(serving: Serving, enter: Enter) -> None:
+    page = enter("ana")
+    client = page.evaluate("window.clientId")
+    path = f"/_nicegui/client/{client}/upload/1"
+    other: Page = enter("ben")
+    assert page.request.post(path, headers={"origin": serving.address}).status != 403
+    assert other.request.post(path, headers={"origin": serving.address}).status == 403
+    assert page.request.post(path, headers={"origin": "https://elsewhere.test"}).status == 403
