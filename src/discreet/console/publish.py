@@ -5,6 +5,7 @@ from __future__ import annotations
 from nicegui import ui
 
 from discreet.console.look import page_title
+from discreet.console.one_line_upload import UPLOAD_STYLE
 from discreet.console.publish_bench import Bench
 from discreet.console.publish_candidates import CandidatesStep
 from discreet.console.publish_chosen import ChosenStep
@@ -12,6 +13,7 @@ from discreet.console.publish_columns import ColumnsStep
 from discreet.console.publish_models import ModelsStep
 from discreet.console.publish_style import STYLE
 from discreet.console.publish_table import TableStep
+from discreet.console.quiet_words import TABLE_STYLE
 from discreet.console.visit import Visit
 
 __all__ = ["build"]
@@ -24,7 +26,7 @@ _LEAD = (
 
 async def build(visit: Visit) -> None:
     """The page for an owner."""
-    ui.add_css(STYLE)
+    ui.add_css(UPLOAD_STYLE + TABLE_STYLE + STYLE)
     bench = Bench(visit)
     page_title("Publish a table", _LEAD)
     for step in (TableStep, ColumnsStep, ModelsStep, CandidatesStep, ChosenStep):

@@ -9,8 +9,8 @@ from nicegui import events, ui
 from discreet.anonymize.figures import figure, share
 from discreet.console.look import notice, section
 from discreet.console.publish_bench import Bench
-from discreet.console.publish_parts import quiet
 from discreet.console.publishing.candidates import Candidate, Found
+from discreet.console.quiet_words import quiet
 
 __all__ = ["CandidatesStep", "loss_against_risk"]
 

@@ -11,15 +11,15 @@ from discreet.anonymize.report_words import headline, price_words, verdict_words
 from discreet.anonymize.roles import Roles
 from discreet.console.look import download_button, heading, notice, row, section
 from discreet.console.publish_bench import Bench
-from discreet.console.publish_parts import bar, plain_table, quiet, role_chip
+from discreet.console.publish_parts import bar, role_chip, some_rows
 from discreet.console.publishing.candidates import Candidate
-from discreet.console.publishing.changes import column_changes, spread_rows
+from discreet.console.publishing.changes import column_changes
 from discreet.console.publishing.files import csv_bytes, parquet_bytes
 from discreet.console.publishing.risk_gauge import RiskLine, gauge_svg, risk_lines, verdict
+from discreet.console.quiet_words import quiet
 
 __all__ = ["ChosenStep"]
 
-_ROWS = 8
 _PARQUET = "application/vnd.apache.parquet"
 
 
@@ -120,7 +120,7 @@ def _before_and_after(one: Candidate, original: pa.Table) -> None:
 def _rows(title: str, table: pa.Table, roles: Roles) -> None:
     with ui.column().classes("gap-1").style("min-width:0"):
         ui.label(title).classes("text-weight-medium")
-        plain_table(table.column_names, spread_rows(table, _ROWS), [roles.role_of(name) for name in table.column_names])
+        some_rows(table, roles)
 
 
 # What it still tells ----------------------------------------------------------------------------------------------

@@ -13,12 +13,14 @@ from discreet.anonymize.coded import CodedColumn, label_of
 from discreet.anonymize.hierarchy import Hierarchy
 from discreet.anonymize.roles import Role
 from discreet.console.look import chip, notice, row, section
+from discreet.console.one_line_upload import one_line_upload
 from discreet.console.publish_bench import Bench
-from discreet.console.publish_parts import plain_table, quiet, role_chip, upload_look
+from discreet.console.publish_parts import role_chip
 from discreet.console.publish_style import ROLE_NAMES, ROLE_WORDS, role_class
 from discreet.console.publishing.column_plan import ColumnPlan, HierarchyPlan
 from discreet.console.publishing.laid_out import LaidOut
 from discreet.console.publishing.level_preview import LevelPreview, level_preview
+from discreet.console.quiet_words import plain_table, quiet
 from discreet.errors import DiscreetError
 
 __all__ = ["ColumnsStep"]
@@ -137,14 +139,9 @@ class _ColumnCard:
         levels.props("outlined dense use-chips").classes("w-80 max-w-full")
 
     def _file(self) -> None:
-        upload = ui.upload(
-            label="value;group;coarser group;*",
-            auto_upload=True,
-            max_file_size=_LARGEST_HIERARCHY,
-            on_upload=self._brought_file,
-            on_rejected=lambda: self._say_file("the file of a hierarchy must be a .csv of at most 8 MB"),
-        )
-        upload_look(upload, ".csv")
+        refused = "the file of a hierarchy must be a .csv of at most 8 MB"
+        label = "value;group;coarser group;*"
+        one_line_upload(label, ".csv", _LARGEST_HIERARCHY, self._brought_file, lambda: self._say_file(refused))
 
     @ui.refreshable_method
     def _levels(self) -> None:

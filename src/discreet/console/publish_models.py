@@ -12,9 +12,9 @@ from discreet.anonymize.recoding_methods import METHODS
 from discreet.anonymize.roles import Role
 from discreet.console.look import button, heading, notice, row, section
 from discreet.console.publish_bench import Bench
-from discreet.console.publish_parts import quiet
 from discreet.console.publishing.attempts import METHOD_WORDS, Asked, attempts_of
 from discreet.console.publishing.candidates import Found, tried
+from discreet.console.quiet_words import quiet
 from discreet.console.separate_work import SeparateWork, Stopped, WorkFailed
 from discreet.errors import DiscreetError
 

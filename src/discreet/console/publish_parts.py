@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from html import escape
 
+import pyarrow as pa
 from nicegui import ui
 
-from discreet.anonymize.roles import Role
+from discreet.anonymize.roles import Role, Roles
 from discreet.console.publish_style import ROLE_ICONS, ROLE_NAMES, role_class
+from discreet.console.publishing.changes import spread_rows
+from discreet.console.quiet_words import table_of
 
-__all__ = ["bar", "plain_table", "quiet", "role_chip", "upload_look"]
+__all__ = ["bar", "role_chip", "some_rows"]
+
+_ROWS = 8
 
 
 def role_chip(role: Role) -> None:
@@ -20,23 +24,13 @@ def role_chip(role: Role) -> None:
         ui.label(ROLE_NAMES[role])
 
 
-def quiet(words: str) -> ui.label:
-    """Words that can wait."""
-    return ui.label(words).classes("d-muted d-small").style("overflow-wrap:anywhere")
+def some_rows(table: pa.Table, roles: Roles) -> None:
+    """Some rows of a table, whose heads have the colours of their roles."""
+    heads = [_head(name, roles.role_of(name)) for name in table.column_names]
+    table_of(heads, spread_rows(table, _ROWS))
 
 
-def plain_table(heads: Sequence[str], rows: Sequence[Sequence[str]], roles: Sequence[Role | None] = ()) -> None:
-    """A small table of text, whose heads may have the colours of roles."""
-    given = list(roles) or [None] * len(heads)
-    head = "".join(_head(name, role) for name, role in zip(heads, given, strict=True))
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    content = f'<table class="d-table tight"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-    ui.html(content, sanitize=False).classes("d-table-box").props('tabindex="0"')
-
-
-def _head(name: str, role: Role | None) -> str:
-    if role is None:
-        return f"<th>{escape(name)}</th>"
+def _head(name: str, role: Role) -> str:
     said = f'<span class="d-hidden-name">, {ROLE_NAMES[role]}</span>'
     return f'<th class="role-head {role_class(role)}" title="{ROLE_NAMES[role]}">{escape(name)}{said}</th>'
 
@@ -46,8 +40,3 @@ def bar(value: float, kind: str, limit: float | None = None) -> None:
     mark = "" if limit is None else f'<span class="at" style="left:{100 * limit:.2f}%"></span>'
     filled = f'<span class="{kind}" style="width:{100 * value:.2f}%"></span>'
     ui.html(f'<div class="risk-bar" aria-hidden="true">{filled}{mark}</div>', sanitize=False).classes("w-full")
-
-
-def upload_look(upload: ui.upload, endings: str) -> None:
-    """One line to choose a file or drop it on, without the list of files below."""
-    upload.props(f'accept="{endings}" flat bordered').classes("one-line-upload")

@@ -42,15 +42,10 @@ background:color-mix(in srgb,var(--role) 9%,transparent);border-radius:1rem;padd
 font-weight:600;white-space:nowrap}
 .role-card{border-left:5px solid var(--role)!important;padding:12px 14px;width:100%;
 display:flex;flex-direction:column;gap:10px}
-table.tight th,table.tight td{white-space:nowrap;font-size:.88rem;padding:4px 14px 4px 0}
 table.d-table th.role-head{color:var(--role);border-bottom:3px solid var(--role)}
 table.d-table tr.chosen td{background:var(--d-tint)}
 table.candidates td{vertical-align:middle}
 .question code,.question pre{white-space:pre-wrap!important;overflow-wrap:anywhere}
-.one-line-upload{width:22rem;max-width:100%}
-.one-line-upload .q-uploader__list{display:none}
-.one-line-upload .q-uploader__header{background:var(--d-raised);color:var(--d-text);border-radius:8px}
-.one-line-upload .q-uploader__subtitle{display:none}
 .model-grid{display:grid;gap:12px;width:100%;grid-template-columns:repeat(auto-fill,minmax(min(100%,17rem),1fr))}
 .side-by-side{display:grid;gap:20px;width:100%;grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr))}
 .risk-gauge{width:100%;max-width:20rem;height:auto;color:var(--d-text)}

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from nicegui import events, ui
 
 from discreet.console.look import button, notice, row, section
+from discreet.console.one_line_upload import one_line_upload
 from discreet.console.publish_bench import Bench
-from discreet.console.publish_parts import upload_look
 from discreet.console.publishing.brought_table import LARGEST_FILE, Brought, brought, example
 from discreet.console.publishing.laid_out import laid_out
 from discreet.errors import DiscreetError
+from discreet.service.table_files import ENDINGS
 
 __all__ = ["TableStep"]
 
@@ -29,14 +30,14 @@ class TableStep:
         largest = min(LARGEST_FILE, self._bench.visit.house.settings.largest_upload)
         with section("1. Bring a table", "It stays in the memory of this page: nothing is kept until you approve it."):
             with row():
-                upload = ui.upload(
-                    label=f"CSV or Parquet, up to {largest // 1_000_000} MB",
-                    max_file_size=largest,
-                    auto_upload=True,
-                    on_upload=self._uploaded,
-                    on_rejected=lambda: self._say(f"a file must be a .csv or .parquet of at most {largest:,} bytes"),
+                too_large = f"a file must be a .csv or .parquet of at most {largest:,} bytes"
+                one_line_upload(
+                    f"CSV or Parquet, up to {largest // 1_000_000} MB",
+                    ",".join(ENDINGS),
+                    largest,
+                    self._uploaded,
+                    lambda: self._say(too_large),
                 )
-                upload_look(upload, ".csv,.tsv,.txt,.parquet,.pq")
                 ui.label("or")
                 button("Take the made-up hospital", self._take_example, icon="local_hospital", kind="plain")
             self._facts()

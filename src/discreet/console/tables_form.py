@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -148,7 +148,7 @@ class PreviewLine:
     """What is wrong, each in a sentence."""
 
 
-def preview_lines(text: str, problems: tuple[Problem, ...]) -> list[PreviewLine]:
+def preview_lines(text: str, problems: Sequence[Problem]) -> list[PreviewLine]:
     """The lines of a policy with the problems of each; one without a place is said in the first line."""
     found: dict[int, list[str]] = {}
     for problem in problems:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from discreet.anonymize.figures import counted
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column
 from discreet.catalog.literal import number_text, written
@@ -25,11 +26,12 @@ def budget_words(budget: Budget | None) -> str:
 
 def table_words(table: Table) -> str:
     """A table in a line."""
-    columns = f"{len(table.columns)} columns"
+    columns = counted(len(table.columns), "column", "columns")
     if table.public:
         return f"public, {columns}"
     person = table.unit or ("the person behind a foreign key" if table.foreign_keys else "each row")
-    return f"{budget_words(table.budget)} in all, protects {person}, {columns}, {len(table.analysts)} analysts"
+    asking = counted(len(table.analysts), "analyst", "analysts")
+    return f"{budget_words(table.budget)} in all, protects {person}, {columns}, {asking}"
 
 
 def column_rows(table: Table) -> list[tuple[str, ...]]:

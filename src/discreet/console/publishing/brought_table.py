@@ -12,6 +12,7 @@ from pyarrow import parquet
 from discreet.anonymize.source import arrow_table
 from discreet.attacks.hospital import patients
 from discreet.errors import DiscreetError, InvalidValue
+from discreet.service.table_files import ENDINGS, PARQUET, checked_schema
 
 __all__ = ["LARGEST_FILE", "MOST_CELLS", "Brought", "brought", "example"]
 
@@ -19,7 +20,7 @@ LARGEST_FILE = 64_000_000
 """How many bytes a file may have."""
 MOST_CELLS = 50_000_000
 """How many cells a table may have: a packed file of a few kilobytes can unpack to any size."""
-_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".pq")
+_MOST_UNPACKED = 8 * LARGEST_FILE
 _EXAMPLE_ROWS = 3000
 
 
@@ -36,7 +37,7 @@ class Brought:
 def brought(file: str, content: bytes) -> Brought:
     """The table in a file of this name; what is no table, or too large, is refused in words about the file."""
     path = Path(file.replace("\\", "/"))
-    if path.suffix.lower() not in _ENDINGS:
+    if path.suffix.lower() not in ENDINGS:
         raise InvalidValue("a table must be a .csv, .tsv or .parquet file", path.name)
     if len(content) > LARGEST_FILE:
         raise InvalidValue(f"a file must have at most {LARGEST_FILE:,} bytes", len(content), "use the command line")
@@ -62,17 +63,11 @@ def example() -> Brought:
 
 
 def _refuse_unpacking(path: Path) -> None:
-    """Refuse a Parquet file by what its own footer says, before a row of it is unpacked."""
-    if path.suffix not in (".parquet", ".pq"):
-        return
-    try:
+    """Refuse a Parquet file that unpacks to too much, before its rows are."""
+    if path.suffix in PARQUET:
+        checked_schema(path, _MOST_UNPACKED)
         footer = parquet.read_metadata(path)
-    except (pa.ArrowException, OSError):
-        raise InvalidValue("a table must be readable as Parquet", str(path)) from None
-    _refuse_cells(footer.num_rows, footer.num_columns)
-    unpacked = sum(footer.row_group(group).total_byte_size for group in range(footer.num_row_groups))
-    if unpacked > 8 * LARGEST_FILE:
-        raise InvalidValue(f"a table must unpack to at most {8 * LARGEST_FILE:,} bytes", unpacked)
+        _refuse_cells(footer.num_rows, footer.num_columns)
 
 
 def _refuse_cells(rows: int, columns: int) -> None:
@@ -82,5 +77,5 @@ def _refuse_cells(rows: int, columns: int) -> None:
 
 def _about(refusal: DiscreetError, path: str, name: str) -> InvalidValue:
     """The refusal with the name that the owner knows in place of a path on this machine."""
-    value = name if refusal.value == path else refusal.value
+    value = name if refusal.value in (path, Path(path).name) else refusal.value
     return InvalidValue(refusal.rule.replace(path, name), value, refusal.remedy.replace(path, name))
