@@ -33,6 +33,10 @@ from tests.service.hospital import CHEAP, MEMBERS, Hospital, client_of
 Route = tuple[str, str]
 """Method and path."""
 COUNT = {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": "0.1"}
+RELEASE = b"zip\n130**\n130**\n"
+POLICY = "table: places\nunit: row\nbudget: {epsilon: 1}\ncolumns: {zip: {type: text}}\n"
+PUBLICATION = {"name": "places", "quasi": ["zip"], "models": {"k": 2}, "why": "for all", "approved": True}
+PUBLICATION["upload"] = "«an upload»"
 ROLES = {"owner": Role.OWNER, "ana": Role.ANALYST, "auditor": Role.AUDITOR}
 
 
@@ -83,6 +87,18 @@ MATRIX: dict[Route, Row] = {
     ("GET", "/api/v1/ledger"): Row(200, 200, 200),
     ("GET", "/api/v1/ledger/verification"): Row(200, 200, 200),
     ("GET", "/api/v1/ledger/{entry}/certificate"): Row(200, 200, 200, path={"entry": "«ana's entry»"}),
+    ("POST", "/api/v1/uploads"): Row(201, 403, 403, sent={"params": {"file": "t.csv"}, "content": RELEASE}),
+    ("DELETE", "/api/v1/uploads/{id}"): Row(204, 403, 403, path={"id": "«an upload»"}),
+    ("POST", "/api/v1/policies/draft"): Row(200, 403, 403, sent={"json": {"upload": "«an upload»"}}),
+    ("POST", "/api/v1/policies/check"): Row(200, 403, 403, sent={"json": {"policy": POLICY}}),
+    ("GET", "/api/v1/policies"): Row(200, 403, 403, sent={"params": {"table": "visits"}}),
+    ("POST", "/api/v1/tables"): Row(201, 403, 403, sent={"json": {"upload": "«an upload»", "policy": POLICY}}),
+    ("GET", "/api/v1/holdings"): Row(200, 403, 403),
+    ("PUT", "/api/v1/analysts"): Row(200, 403, 403, sent={"json": {"table": "visits", "analyst": "ana"}}),
+    ("DELETE", "/api/v1/analysts"): Row(200, 403, 403, sent={"params": {"table": "visits", "analyst": "ana"}}),
+    ("GET", "/api/v1/publications"): Row(200, 200, 200),
+    ("POST", "/api/v1/publications"): Row(201, 403, 403, sent={"json": PUBLICATION}),
+    ("GET", "/api/v1/publications/{entry}/file"): Row(200, 200, 200, path={"entry": "«a publication»"}),
     ("GET", "/api/v1/metrics"): Row(200, 403, 200),
 }
 """Every other route. Ana asked the first question, so the owner has no such request of their own."""
@@ -129,11 +145,18 @@ def prepared(first_hospital: Hospital, tmp_path_factory: pytest.TempPathFactory)
         "a malformed token": "nonsense",
         "an empty token": "",
     }
+    owner = client_of(house, hospital.tokens["owner"])
+    sent = [owner.post("/api/v1/uploads", params={"file": "t.csv"}, content=RELEASE).json()["id"] for _ in range(2)]
+    published = owner.post("/api/v1/publications", json=PUBLICATION | {"upload": sent[0]})
+    assert published.status_code == 201, published.text
     filled = {
+        "«an upload»": sent[1],
+        "«a publication»": str(published.json()["entry"]),
         "«ben's token»": hospital.tokens["ben"].split("_")[1],
         "«ana's entry»": str(asked.json()["entry"]),
     }
     house.close()
+    house.curator.engine.close()  # or what it keeps for itself would be gone at some later moment
     return Prepared(hospital, bad, filled)
 
 
@@ -171,7 +194,14 @@ def call(house: House, prepared: Prepared, route: Route, row: Row, token: str | 
     for name, value in row.path.items():
         path = path.replace(f"{{{name}}}", prepared.filled.get(value, value))
     assert "{" not in path
-    return send(house, token, method, path, **row.sent)
+    sent = {name: _filled(value, prepared) for name, value in row.sent.items()}
+    return send(house, token, method, path, **sent)
+
+
+def _filled(value: Any, prepared: Prepared) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {name: prepared.filled.get(one, one) if isinstance(one, str) else one for name, one in value.items()}
 
 
 def send(house: House, token: str | None, method: str, path: str, **sent: Any) -> httpx.Response:

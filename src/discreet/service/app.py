@@ -14,7 +14,18 @@ from discreet.service.health import Health
 from discreet.service.house import House
 from discreet.service.metrics import Metrics
 from discreet.service.pages_policy import headers_of
-from discreet.service.routes import api_page, asking, books, health, me, members, metrics, telling
+from discreet.service.routes import (
+    api_page,
+    asking,
+    books,
+    health,
+    me,
+    members,
+    metrics,
+    publications,
+    tables_owner,
+    telling,
+)
 from discreet.service.unknown import Unknown
 from discreet.service.watching import Watching
 from discreet.version import __version__
@@ -32,6 +43,8 @@ _ROUTERS = (
     asking.router,
     telling.router,
     books.router,
+    tables_owner.router,
+    publications.router,
     metrics.router,
     api_page.router,
 )
@@ -67,4 +80,4 @@ def guarded(app: FastAPI) -> ASGIApp:
     if settings.behind_proxy:
         inner = Https(inner)
     inner = Draining(inner, settings.largest_body)
-    return Watching(SecurityHeaders(inner, headers_of(encrypted=settings.encrypted)), app.state.metrics)
+    return SecurityHeaders(Watching(inner, app.state.metrics), headers_of(encrypted=settings.encrypted))

@@ -79,7 +79,7 @@ def _stated_size(footer: parquet.FileMetaData) -> int:
     groups = [footer.row_group(g) for g in range(footer.num_row_groups)]
     chunks = [(group.column(c), width) for group in groups for c, width in enumerate(widths)]
     stated = sum(max(chunk.total_uncompressed_size, chunk.num_values * width) for chunk, width in chunks)
-    return max(stated, footer.num_rows * footer.num_columns)
+    return int(max(stated, footer.num_rows * footer.num_columns))
 
 
 def _texts(footer: parquet.FileMetaData) -> list[str]:

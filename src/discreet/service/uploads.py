@@ -157,7 +157,12 @@ class Receiving:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        self.close()
+
+    def close(self) -> None:
+        """Let go of it; what is not whole by then is gone."""
+        with suppress(OSError):  # on a full disk, what it still holds cannot be written
+            self._file.close()
         if not self._is_whole:
             shutil.rmtree(self._place, ignore_errors=True)
 
