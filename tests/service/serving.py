@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import httpx
@@ -23,22 +24,29 @@ class Serving:
     """``discreet serve``, until it is ended. ``said`` is what it printed before the first request."""
 
     def __init__(self, *flags: object, program: str = PROGRAM, **variables: str) -> None:
+        self._log = TemporaryFile("w+")  # noqa: SIM115  a pipe that nobody reads would fill, and hold the service up
         self.process = subprocess.Popen(
             [sys.executable, "-c", program, "serve", "--port", "0", *map(str, flags)],
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=self._log,
             text=True,
             env=environment(**variables),
         )
         assert self.process.stdout is not None
         self.said = self.process.stdout.readline()
         if not self.said.startswith("serving"):
-            raise AssertionError(f"it did not start: {self.said}{self.process.communicate()[1]}")
+            self.process.communicate()
+            raise AssertionError(f"it did not start: {self.said}{self.logged()}")
         self.address = self.said.split()[-1].removesuffix("/api/v1")
 
     @property
     def port(self) -> int:
         return int(self.address.rpartition(":")[2])
+
+    def logged(self) -> str:
+        """What it logged up to now."""
+        self._log.seek(0)
+        return self._log.read()
 
     def line(self) -> str:
         """The next line that it printed."""
@@ -57,12 +65,13 @@ class Serving:
         if self.process.poll() is None:
             self.process.terminate()
         self.process.communicate(timeout=60)
+        self._log.close()
 
     def end(self) -> tuple[str, str, int]:
         """End it as a service manager does; what it printed, what it logged, and its exit code."""
         self.process.terminate()
-        out, err = self.process.communicate(timeout=60)
-        return self.said + out, err, self.process.returncode
+        out, _ = self.process.communicate(timeout=60)
+        return self.said + out, self.logged(), self.process.returncode
 
 
 def started(folder: Path, *flags: object, **variables: str) -> Serving:

@@ -14,8 +14,10 @@ from discreet.errors import DiscreetError
 from discreet.web.kinds import KINDS, MALFORMED, problem_of
 from discreet.web.problem import problem
 
-__all__ = ["KINDS", "as_problem", "handle_faults", "problem_of"]
+__all__ = ["FAILED", "KINDS", "as_problem", "handle_faults", "problem_of"]
 
+FAILED = "The service failed; nothing more was spent."
+"""What is said about a failure that nobody foresaw."""
 _MOST_LISTED = 20
 _MOST_CHARACTERS = 200
 
@@ -66,4 +68,4 @@ async def _cut_off(_: Request, __: Exception) -> Response:
 
 
 async def _failed(_: Request, __: Exception) -> Response:
-    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "The service failed; nothing more was spent.")
+    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, FAILED)

@@ -18,7 +18,7 @@ from traceback import walk_tb
 from types import TracebackType
 from typing import Any, TextIO
 
-__all__ = ["log_event", "start_logs"]
+__all__ = ["log_event", "log_failure", "start_logs"]
 
 _OURS = "discreet.service"
 _LOGGER = logging.getLogger(_OURS)
@@ -54,6 +54,11 @@ _KNOWN = frozenset(
 def log_event(event: str, level: int = logging.INFO, **fields: str | int | None) -> None:
     """Log something that happened; ``fields`` are names and numbers that the code chose."""
     _LOGGER.log(level, event, extra={_FIELDS: fields})
+
+
+def log_failure(fault: BaseException, request: str) -> None:
+    """Log that a request failed, by the type of the error and its places in the code."""
+    _LOGGER.error("failed", exc_info=fault, extra={_FIELDS: {"request": request}})
 
 
 def start_logs(level: str, stream: TextIO | None = None) -> None:

@@ -10,8 +10,10 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.noise.source import fresh_id
-from discreet.service.logs import log_event
+from discreet.service.faults import FAILED
+from discreet.service.logs import log_event, log_failure
 from discreet.service.metrics import Metrics
+from discreet.web.problem import problem
 
 __all__ = ["REQUEST_ID", "Watching", "template_of"]
 
@@ -34,7 +36,7 @@ class Watching:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        request, status, began = fresh_id(), HTTPStatus.INTERNAL_SERVER_ERROR.value, time.perf_counter()
+        request, status, began = fresh_id(), 0, time.perf_counter()
         scope.setdefault("state", {})
 
         async def send_with_id(message: Message) -> None:
@@ -46,13 +48,17 @@ class Watching:
 
         try:
             await self.app(scope, receive, send_with_id)
+        except Exception as fault:
+            log_failure(fault, request)  # and not raised again, which would end the connection under the next request
+            if status == 0:
+                await problem(HTTPStatus.INTERNAL_SERVER_ERROR, FAILED)(scope, receive, send_with_id)
         finally:
             self._ended(scope, request, status, time.perf_counter() - began)
 
     def _ended(self, scope: Scope, request: str, status: int, seconds: float) -> None:
         state: dict[str, Any] = scope["state"]
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        route, problem = template_of(scope), state.get("problem")
+        route, kind = template_of(scope), state.get("problem")
         log_event(
             "request",
             request=request,
@@ -60,9 +66,9 @@ class Watching:
             route=route,
             status=status,
             member=state.get("member"),
-            problem=problem,
+            problem=kind,
         )
-        self._metrics.count(method, route, status, problem, seconds)
+        self._metrics.count(method, route, status, kind, seconds)
 
 
 def template_of(scope: Scope) -> str:
