@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from discreet.console.budget_story import questions_words, shares, spending_chart, spending_words
 from discreet.console.ledger_words import checked_words, record_head, sought
 from discreet.curator.certificate import is_genuine
+from discreet.curator.ledger import Ledger
 from discreet.errors import InvalidValue
 from discreet.privacy.loss import Pure
 from discreet.service.books import Checked, Sought
@@ -72,8 +73,12 @@ def test_words_of_the_ledger() -> None:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """A hospital of which ana asked once, ben once, and nobody else anything."""
+    """A hospital of which ana asked once and ben once, and whose owner wrote down 60 permissions before."""
     hospital: Hospital = founded(tmp_path_factory.mktemp("spent") / "hospital")
+    ledger = Ledger(hospital.folder)
+    for _ in range(60):
+        ledger.record_analyst("visits", "ana", may_ask=True, by="owner")
+    ledger.close()
     with Serving(hospital) as found:
         for member, sql, epsilon in (("ana", COUNT, "0.25"), ("ben", WARDS, "0.5")):
             bearer = {"Authorization": f"Bearer {hospital.tokens[member]}"}
@@ -123,7 +128,11 @@ def test_an_auditor_sees_who_spent_what_and_no_prices_to_ask_for(browser: Browse
 def test_an_auditor_filters_verifies_and_reads_a_certificate(browser: Browser, served: Serving) -> None:
     page = entered(browser, served, "auditor", "/ledger")
     expect(page.get_by_text(COUNT, exact=True)).to_be_visible()
-    expect(page.get_by_text("6 shown.")).to_be_visible()
+    expect(page.get_by_text("50 shown, and older ones.")).to_be_visible()
+    page.get_by_role("button", name="Older records").click()
+    expect(page.get_by_text("66 shown.")).to_be_visible()
+    expect(page.locator(".ledger-record")).to_have_count(66)
+    expect(page.get_by_role("button", name="Older records")).to_be_hidden()
     page.get_by_role("button", name="Verify the ledger").click()
     expect(page.get_by_role("status").filter(has_text="Sound: ")).to_be_visible()
     page.get_by_label("Text").fill("group by")
@@ -140,6 +149,8 @@ def test_an_auditor_filters_verifies_and_reads_a_certificate(browser: Browser, s
     assert is_genuine(paper)
     dialog.get_by_role("button", name="Close").click()
     page.get_by_label("Text").fill("")
+    expect(page.get_by_text("50 shown, and older ones.")).to_be_visible()
+    expect(page.locator(".ledger-record")).to_have_count(50)
     page.get_by_label("From").fill("2100-01-01")
     expect(page.get_by_text("Nothing is found.")).to_be_visible()
     page.context.close()

@@ -69,6 +69,8 @@ class _Page:
         house, visitor, name = self._visit.house, self._visit.visitor, str(self._table.value)
         balances = await run.io_bound(telling.budget, house, visitor) or []
         spent = await run.io_bound(telling.spending, house, visitor, name) or []
+        if name != self._table.value:  # another table was chosen meanwhile
+            return
         self._known.clear()
         with self._known:
             self._draw(name, [one for one in balances if one.table == name], spent)
@@ -156,13 +158,16 @@ class _TypicalCosts:
         ui.timer(0, self._show, once=True)
 
     async def _show(self) -> None:
+        wanted = self._within.value
         try:
-            within = _number(str(self._within.value or ""))
+            within = _number(str(wanted or ""))
             found = await run.io_bound(typical_questions, self._visit.house, self._visit.visitor, self._name, within)
         except DiscreetError as refusal:
             self._costs.clear()
             with self._costs:
                 look.notice(str(refusal), "warn")
+            return
+        if wanted != self._within.value:  # another error was typed meanwhile
             return
         self._costs.clear()
         with self._costs:

@@ -28,6 +28,7 @@ class RunPanel:
         self._visitor = visitor
         self._on_part = on_part
         self._work: SeparateWork[Any] | None = None
+        self._is_left = False
         with look.row():
             self._start = look.button(label, start, icon="play_arrow")
             self._stop = look.button("Stop", self.stop, icon="stop", kind="plain")
@@ -35,12 +36,17 @@ class RunPanel:
         self._bar = ui.linear_progress(0, show_value=False).props('rounded aria-label="How far it is"')
         self._said = ui.element("div").classes("w-full")
         self._rest()
-        ui.context.client.on_delete(self.stop)
+        ui.context.client.on_delete(self._leave)
 
     def stop(self) -> None:
         """End what runs."""
         if self._work is not None:
             self._work.stop()
+
+    def _leave(self) -> None:
+        """The reader closed the page: nobody waits for what runs, and nothing can be shown."""
+        self._is_left = True
+        self.stop()
 
     async def run(self, task: Callable[[Said], T]) -> T | None:
         """Do the work and show how far it is; None where it was stopped, refused or failed, which is said."""
@@ -86,11 +92,14 @@ class RunPanel:
         self._bar.set_value(0)
 
     def _rest(self) -> None:
+        if self._is_left:
+            return
         self._start.enable()
         self._stop.set_visibility(False)
         self._bar.set_visibility(False)
         self._words.set_text("")
 
     def _say(self, words: str, kind: look.Kind) -> None:
-        with self._said:
-            look.notice(words, kind)
+        if not self._is_left:
+            with self._said:
+                look.notice(words, kind)

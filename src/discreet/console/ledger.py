@@ -41,6 +41,7 @@ class _Page:
         self._visit = visit
         self._reads_all = reads_all
         self._sought = Sought()
+        self._turn = 0
 
     async def draw(self) -> None:
         """The check, the filters and the records."""
@@ -101,24 +102,34 @@ class _Page:
             self._refusal.set_text(str(refusal))
             return
         self._refusal.set_text("")
-        self._list.clear()
-        self._shown = 0
-        await self._more()
+        self._turn += 1
+        await self._load(self._turn, is_first=True)
 
     async def _more(self) -> None:
-        found = await run.io_bound(self._read) or []
+        """Those before what is shown."""
+        with look.busy(self._older):
+            await self._load(self._turn, is_first=False)
+
+    async def _load(self, turn: int, *, is_first: bool) -> None:
+        found = await run.io_bound(self._read, self._sought) or []
+        if turn != self._turn:  # the reader wants something else by now
+            return
+        if is_first:
+            self._list.clear()
+            self._shown = 0
+        shown = found[:_AT_ONCE]
         with self._list:
-            for record, prices in found[:_AT_ONCE]:
+            for record, prices in shown:
                 self._draw_record(record, prices)
-        self._shown += min(len(found), _AT_ONCE)
+        self._shown += len(shown)
         self._older.set_visibility(len(found) > _AT_ONCE)
-        if found:
-            self._sought = replace(self._sought, before=found[:_AT_ONCE][-1][0].position)
+        if shown:
+            self._sought = replace(self._sought, before=shown[-1][0].position)
         more = ", and older ones" if len(found) > _AT_ONCE else ""
         self._count.set_text(f"{self._shown:,} shown{more}." if self._shown else "Nothing is found.")
 
-    def _read(self) -> list[tuple[Record, list[str]]]:
-        found = books.entries(self._visit.house, self._visit.visitor, self._sought, _AT_ONCE + 1)
+    def _read(self, wanted: Sought) -> list[tuple[Record, list[str]]]:
+        found = books.entries(self._visit.house, self._visit.visitor, wanted, _AT_ONCE + 1)
         return list(zip(found, books.price_words(self._visit.house, found), strict=True))
 
     def _draw_record(self, record: Record, prices: list[str]) -> None:
