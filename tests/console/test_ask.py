@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from discreet.console.ask_examples import examples
+from discreet.console.ask_latest import Latest
 from discreet.console.ask_words import EPSILONS, error_words, nearest, refused_words, rounded
 from discreet.curator.certificate import is_genuine
 from discreet.curator.curator import Curator
@@ -116,6 +119,28 @@ def test_what_was_worked_out_for_an_older_text_is_dropped(enter: Enter) -> None:
     expect(page.get_by_text("people ±")).to_be_visible()
     expect(page.get_by_role("alert")).to_have_count(0)
     expect(page.locator(".d-refused")).to_have_count(0)
+
+
+def test_the_latest_wins_however_late_the_others_are() -> None:
+    async def played() -> list[str]:
+        latest, shown, worked = Latest(), [], []
+
+        async def work(name: str, seconds: float) -> str:
+            worked.append(name)
+            await asyncio.sleep(seconds)
+            return name
+
+        slow = asyncio.create_task(latest.run(lambda: work("slow", 0.2), shown.append))
+        await asyncio.sleep(0.05)
+        skipped = asyncio.create_task(latest.run(lambda: work("skipped", 0), shown.append, 0.05))
+        await asyncio.sleep(0.01)
+        await latest.run(lambda: work("last", 0), shown.append)
+        await asyncio.gather(slow, skipped)
+        assert worked == ["slow", "last"]
+        return shown
+
+    with ThreadPoolExecutor(1) as aside:  # the browser has a loop in this thread
+        assert aside.submit(lambda: asyncio.run(played())).result() == ["last"]
 
 
 def test_a_press_too_many_costs_once(contexts: Contexts, own_serving: Serving) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from discreet.console.ask_answer import AnswerBox
 from discreet.console.ask_editor import Editor
 from discreet.console.ask_examples import examples
 from discreet.console.ask_history import History
+from discreet.console.ask_latest import Latest
 from discreet.console.ask_price import Price
 from discreet.console.ask_schema import Schema
 from discreet.console.ask_words import refused_words
@@ -49,12 +51,21 @@ async def build(visit: Visit) -> None:
     await _Ask(visit, tables).start()
 
 
+@dataclass(frozen=True)
+class _Priced:
+    """A question and what came of pricing it."""
+
+    text: str
+    outcome: Explanation | DiscreetError | None
+    balances: list[telling.Balance]
+
+
 class _Ask:
     """The page of one visitor: its parts, and what happens between them."""
 
     def __init__(self, visit: Visit, tables: list[Table]) -> None:
         self._visit = visit
-        self._turn = 0  # counts changes, so that what was worked out for an older one is dropped
+        self._latest = Latest()
         self._explained: Explanation | None = None
         self._intent: tuple[Wish, str] | None = None
         with ui.element("div").classes("d-ask"):
@@ -63,7 +74,7 @@ class _Ask:
                 self._answer = AnswerBox()
             with ui.element("div").classes("d-ask-side"):
                 with section("What you may name"):
-                    self._schema = Schema(tables, self._editor.insert, self._picked)
+                    self._schema = Schema(tables, self._editor.insert, self._explain)
                 with section("Asked before"):
                     self._history = History(visit, self._see, self._use)
 
@@ -84,28 +95,20 @@ class _Ask:
     # Pricing.
 
     async def _changed(self) -> None:
-        self._turn += 1
-        turn = self._turn
-        await asyncio.sleep(_PAUSE)
-        if turn == self._turn:
-            await self._explain()
-
-    async def _picked(self) -> None:
-        await self._explain()
+        await self._latest.run(self._priced, self._show, _PAUSE)
 
     async def _explain(self) -> None:
-        """Price the question as it stands now, unless it changes meanwhile."""
-        self._turn += 1
-        turn, text = self._turn, self._editor.text
+        await self._latest.run(self._priced, self._show)
+
+    async def _priced(self) -> _Priced:
+        """What the question as it stands now would cost, or why it is refused."""
+        text = self._editor.text
         try:
-            found = await self._found(text)
+            outcome: Explanation | DiscreetError | None = await self._found(text)
         except DiscreetError as fault:
-            outcome: Explanation | DiscreetError | None = fault
-        else:
-            outcome = found
+            outcome = fault
         balances = await run.io_bound(telling.budget, self._visit.house, self._visit.visitor) or []
-        if turn == self._turn:
-            self._show(text, outcome, [one for one in balances if self._pays(one)])
+        return _Priced(text, outcome, [one for one in balances if self._pays(one)])
 
     async def _found(self, text: str) -> Explanation | None:
         if not text.strip():
@@ -117,11 +120,12 @@ class _Ask:
     def _pays(self, one: telling.Balance) -> bool:
         return one.table == self._schema.picked.name and one.analyst in (None, self._visit.visitor.analyst)
 
-    def _show(self, text: str, outcome: Explanation | DiscreetError | None, balances: list[telling.Balance]) -> None:
+    def _show(self, priced: _Priced) -> None:
+        outcome = priced.outcome
         refused = outcome if isinstance(outcome, DiscreetError) else None
         self._explained = outcome if isinstance(outcome, Explanation) else None
-        self._price.show(self._explained, balances)
-        place = refused_words(text, refused) if isinstance(refused, QueryRefused) else None
+        self._price.show(self._explained, priced.balances)
+        place = refused_words(priced.text, refused) if isinstance(refused, QueryRefused) else None
         self._editor.underline(place, "" if refused is None else refused.rule)
         self._said.clear()
         with self._said:
