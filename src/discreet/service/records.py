@@ -16,7 +16,7 @@ from discreet.curator.allowance import Portion, Price
 from discreet.curator.ledger import Entry, Ledger
 from discreet.curator.spending import total
 
-__all__ = ["ACCOUNT", "QUESTION", "START", "Record", "at_worst", "records_of"]
+__all__ = ["ACCOUNT", "QUESTION", "START", "Record", "at_worst", "last_prices_of", "records_of"]
 
 QUESTION, ACCOUNT, START = "question", "account", "start"
 """Kinds of records; what other rooms write keeps the name that they gave it."""
@@ -53,19 +53,30 @@ class _Records:
         self._ledger = ledger
         self._seen = 0
         self._found: dict[int, Record] = {}
+        self._last: dict[str, Price] = {}
         self._lock = Lock()
 
     def all(self) -> list[Record]:
         with self._lock:
-            for entry in self._ledger.entries(self._seen + 1):
-                self._read(entry)
-                self._seen = entry.position
+            self._catch_up()
             return list(self._found.values())
+
+    def last_prices(self) -> dict[str, Price]:
+        with self._lock:
+            self._catch_up()
+            return dict(self._last)
+
+    def _catch_up(self) -> None:
+        for entry in self._ledger.entries(self._seen + 1):
+            self._read(entry)
+            self._seen = entry.position
 
     def _read(self, entry: Entry) -> None:
         if entry.body["kind"] != "answer":
             record = _record(entry)
-            self._found |= {} if record is None else {entry.position: record}
+            if record is not None:
+                self._found[entry.position] = record
+                self._last |= record.prices or {}
         elif entry.body["charge"] in self._found:
             asked = self._found[entry.body["charge"]]
             self._found[asked.position] = Record(**{**vars(asked), "answered": entry.position})
@@ -77,9 +88,17 @@ _KNOWN_LOCK = Lock()
 
 def records_of(ledger: Ledger) -> list[Record]:
     """Every record of a ledger, oldest first."""
+    return _of(ledger).all()
+
+
+def last_prices_of(ledger: Ledger) -> dict[str, Price]:
+    """Per account, what the last question charged to it; accounts that nobody charged are not listed."""
+    return _of(ledger).last_prices()
+
+
+def _of(ledger: Ledger) -> _Records:
     with _KNOWN_LOCK:
-        known = _KNOWN.setdefault(ledger, _Records(ledger))
-    return known.all()
+        return _KNOWN.setdefault(ledger, _Records(ledger))
 
 
 def at_worst(price: Price, places: int) -> int:

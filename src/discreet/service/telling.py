@@ -19,7 +19,7 @@ from discreet.curator.spending import total
 from discreet.errors import NotFound
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.service.house import House
-from discreet.service.records import Record, at_worst, records_of
+from discreet.service.records import Record, at_worst, last_prices_of, records_of
 from discreet.service.role import EVERYBODY, READERS
 from discreet.service.visitor import Visitor
 
@@ -96,7 +96,7 @@ def budget(house: House, visitor: Visitor) -> list[Balance]:
     """What is left: of every table for all together, and of the caps that the visitor may see."""
     accounts = house.curator.ledger.accounts()
     whose = {name: who for name, who in _accounts(tables(house, visitor)) if name in accounts}
-    last = {name: price for one in records_of(house.curator.ledger) for name, price in (one.prices or {}).items()}
+    last = last_prices_of(house.curator.ledger)
     told = {name: last.get(name) for name, (_, who) in whose.items() if _may_know_prices(visitor, who)}
     return [_balance(accounts[name], *who, told.get(name)) for name, who in whose.items()]
 
