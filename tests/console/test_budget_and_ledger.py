@@ -50,6 +50,14 @@ def test_the_chart_has_a_step_for_each_question_and_ends_now() -> None:
     assert spending_chart([], Pure(3))["series"][0]["data"] == []
 
 
+def test_a_long_story_is_drawn_with_few_points_and_ends_where_it_ends() -> None:
+    for count in (399, 400, 401, 12_345):
+        long = [Spent(i, "2026-03-01T10:00:00+00:00", "ana", Pure("0.001"), Pure(i)) for i in range(1, count + 1)]
+        points = spending_chart(long, Pure(20_000))["series"][0]["data"]
+        assert len(points) <= 402
+        assert points[-1][1] == points[-2][1] == count
+
+
 def test_words_of_the_budget() -> None:
     words = "3 questions took ε 1.25 from the people in visits, of ε 3 that may be taken. The last was on 2026-03-03"
     assert spending_words(SPENT, WHOLE, is_own=False).startswith(words)

@@ -16,6 +16,7 @@ __all__ = ["OWNER", "left_words", "questions_words", "shares", "spending_chart",
 OWNER = "the owner"
 """What the ledger calls nobody: questions without an analyst."""
 _MOST_LINES = 5
+_MOST_POINTS = 400
 
 
 def shares(spent: Sequence[Spent]) -> list[tuple[str, Pure | ZeroConcentrated]]:
@@ -60,7 +61,13 @@ def _line(name: str, points: list[tuple[str, float]], end: str, colour: int = 1)
     start = [(points[0][0], 0.0)] if points else []
     rest = [(end, points[-1][1])] if points else []
     dash = "solid" if colour == 1 else ("dashed", "dotted")[colour % 2]
-    return Line(name, [*start, *points, *rest], colour, dash, area=colour == 1, step=True)
+    return Line(name, [*start, *_thinned(points), *rest], colour, dash, area=colour == 1, step=True)
+
+
+def _thinned(points: list[tuple[str, float]]) -> list[tuple[str, float]]:
+    """So many of the points as a chart can show, with the last of them."""
+    apart = -(-len(points) // _MOST_POINTS) or 1
+    return points[(len(points) - 1) % apart :: apart]
 
 
 def spending_words(spent: Sequence[Spent], granted: Balance, *, is_own: bool) -> str:
