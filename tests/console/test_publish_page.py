@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
+from hashlib import sha256
 from pathlib import Path
 
+import httpx
 from playwright.sync_api import Page, expect
 
 from tests.console.conftest import Enter
+from tests.console.serving import Serving
 
 PEOPLE = "name,zip,age,disease\n" + "".join(
     f"P{row},130{50 + row % 9},{20 + 7 * row % 50},{('flu', 'cold', 'cancer')[row * row % 7 % 3]}\n"
@@ -22,7 +25,7 @@ def choose(page: Page, label: str, option: str) -> None:
     page.get_by_role("option", name=option, exact=True).click()
 
 
-def test_an_owner_goes_from_the_hospital_to_a_release(enter: Enter) -> None:
+def test_an_owner_goes_from_the_hospital_to_a_release(enter: Enter, serving: Serving) -> None:
     page = enter("owner", "/publish")
     page.get_by_role("button", name="Take the made-up hospital").click()
     expect(page.get_by_text("patients: 3,000 rows, 5 columns")).to_be_visible()
@@ -49,15 +52,17 @@ def test_an_owner_goes_from_the_hospital_to_a_release(enter: Enter) -> None:
     expect(page.get_by_role("status").filter(has_text="Within the limit")).to_be_visible()
     limit = page.get_by_role("slider", name="The risk that is allowed")
     limit.locator("[tabindex='0']").focus()
-    for _ in range(6):
+    for percent in (19, 18, 17, 16):
         page.keyboard.press("ArrowLeft")
+        expect(page.get_by_text(f"is found ({percent}%)")).to_be_visible()
     expect(page.get_by_role("alert").filter(has_text="Above the limit")).to_be_visible()
     expect(page.get_by_text("This is not differential privacy.")).to_be_visible()
     expect(page.get_by_text("Through the curator this question costs ε =")).to_be_visible()
 
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Release, CSV").click()
-    rows = list(csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text("utf-8"))))
+    content = Path(waiting.value.path()).read_bytes()
+    rows = list(csv.DictReader(io.StringIO(content.decode())))
     assert waiting.value.suggested_filename == "patients-release.csv"
     classes = Counter((row["age"], row["zip"], row["sex"]) for row in rows)
     assert min(classes.values()) >= 5
@@ -65,6 +70,26 @@ def test_an_owner_goes_from_the_hospital_to_a_release(enter: Enter) -> None:
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Report, page").click()
     assert "What an attacker can still do" in Path(waiting.value.path()).read_text("utf-8")
+
+    approve = page.get_by_role("button", name="Approve as owner")
+    expect(approve).to_be_disabled()
+    page.get_by_role("checkbox", name="I have read what an attacker can still do.").click()
+    approve.click()
+    page.get_by_role("button", name="Publish", exact=True).click()
+    expect(page.get_by_role("alert").filter(has_text="must say why")).to_be_visible()
+    page.get_by_label("Why, and for whom").fill("For the city's health report")
+    page.get_by_role("checkbox", name="I have read what an attacker can still do.").click()
+    approve.click()
+    page.get_by_role("button", name="Publish", exact=True).click()
+    done = page.get_by_role("status").filter(has_text="patients is published")
+    expect(done).to_contain_text("loss infinite, approved by owner")
+    expect(page.get_by_role("heading", name="Published so far")).to_be_visible()
+    headers = {"Authorization": f"Bearer {serving.hospital.tokens['owner']}"}
+    [known] = httpx.get(f"{serving.address}/api/v1/publications", headers=headers).json()
+    assert (known["approved_by"], known["loss"]) == ("owner", "infinite")
+    assert known["statement"]["why"] == "For the city's health report"
+    assert known["statement"]["rows"] == len(rows)
+    assert known["sha256"] == sha256(content).hexdigest()
 
 
 def test_a_table_of_ones_own_is_read_and_what_is_none_is_refused(enter: Enter) -> None:

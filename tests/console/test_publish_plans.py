@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import tempfile
 from dataclasses import replace
 from datetime import date
@@ -28,7 +27,6 @@ from discreet.console.publishing.files import csv_bytes, parquet_bytes
 from discreet.console.publishing.laid_out import laid_out
 from discreet.console.publishing.level_preview import level_preview
 from discreet.console.publishing.risk_gauge import gauge_svg, risk_lines, verdict
-from discreet.console.publishing.statement import statement_of
 from discreet.errors import DiscreetError
 
 CSV = b"name,zip,age,disease\nAda,13053,28,flu\nBo,13068,29,cold\nCy,13053,31,flu\nDi,13068,37,cold\n"
@@ -195,7 +193,7 @@ def test_what_cannot_be_tried_is_refused_before_the_work() -> None:
             attempts_of(table, wrong, asked)
 
 
-# Looking at a candidate, and approving it -------------------------------------------------------------------------
+# Looking at a candidate -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -238,21 +236,6 @@ def test_a_release_is_the_same_rows_in_every_file(candidate: Candidate) -> None:
     assert csv_bytes(table).decode().count("\n") == table.num_rows + 1
 
 
-def test_approving_needs_words_and_says_nothing_about_rows_that_are_not_released(candidate: Candidate) -> None:
-    for words, has_read, refused in (("", True, "must say why"), ("for the press", False, "must have read")):
-        with pytest.raises(DiscreetError, match=refused):
-            statement_of(candidate, words, has_read)
-    with pytest.raises(DiscreetError, match="at most 2,000 characters"):
-        statement_of(candidate, "x" * 2001, has_read=True)
-    said = statement_of(candidate, " for the press ", has_read=True)
-    assert said["why"] == "for the press"
-    assert said["models"] == ["5-anonymity", "distinct 2-diversity of diagnosis"]
-    assert said["rows"] == candidate.release.table.num_rows == 2953
-    assert candidate.left_out == 47
-    assert "47" not in json.dumps(said)
-    assert "3000" not in json.dumps(said)
-
-
 def test_numbers_can_be_averaged_beside_hierarchies_that_others_use() -> None:
     table = Brought(
         "sizes", pa.table({"height": [150 + row % 40 for row in range(90)], "weight": list(range(50, 140))})
@@ -261,3 +244,14 @@ def test_numbers_can_be_averaged_beside_hierarchies_that_others_use() -> None:
     assert found.refusals == {}
     assert found.best is not None
     assert found.best.highest_risk <= 1 / 5
+
+
+def test_models_that_compare_with_rows_that_are_left_out_need_the_original(candidate: Candidate) -> None:
+    assert candidate.left_out > 0
+    assert not candidate.needs_reference
+    table = example()
+    for suppression in (0.0, 0.02):
+        asked = Asked(Wanted(k=5, t=0.6), suppression, methods=("optimal",))
+        best = tried(attempts_of(table, plans_of(table), asked), table.name, quiet).best
+        assert best is not None
+        assert best.needs_reference == (best.left_out > 0) == (suppression > 0)

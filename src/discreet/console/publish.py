@@ -6,6 +6,7 @@ from nicegui import ui
 
 from discreet.console.look import page_title
 from discreet.console.one_line_upload import UPLOAD_STYLE
+from discreet.console.publish_approval import ApprovalStep
 from discreet.console.publish_bench import Bench
 from discreet.console.publish_candidates import CandidatesStep
 from discreet.console.publish_chosen import ChosenStep
@@ -29,6 +30,6 @@ async def build(visit: Visit) -> None:
     ui.add_css(UPLOAD_STYLE + TABLE_STYLE + STYLE)
     bench = Bench(visit)
     page_title("Publish a table", _LEAD)
-    for step in (TableStep, ColumnsStep, ModelsStep, CandidatesStep, ChosenStep):
+    for step in (TableStep, ColumnsStep, ModelsStep, CandidatesStep, ChosenStep, ApprovalStep):
         with ui.element("div").classes("w-full empty:hidden"):
             step(bench).draw()

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from discreet.anonymize.cell_loss import mean_loss
 from discreet.anonymize.checked_release import checked_report
+from discreet.anonymize.models.beta_likeness import BetaLikeness
+from discreet.anonymize.models.closeness import Closeness
+from discreet.anonymize.models.delta_disclosure import DeltaDisclosure
 from discreet.anonymize.recoding_methods import Release, release_of
 from discreet.anonymize.report import TableReport
 from discreet.console.publishing.attempts import Attempt
@@ -14,6 +17,8 @@ from discreet.errors import DiscreetError
 
 __all__ = ["Candidate", "Found", "Said", "tried"]
 
+_COMPARING = (Closeness, BetaLikeness, DeltaDisclosure)
+"""Models that compare a class with the whole table."""
 Said = Callable[[float, str], None]
 """What is told on the way: the share that is done, and what is being tried."""
 
@@ -51,6 +56,12 @@ class Candidate:
     def left_out(self) -> int:
         """How many rows are not released."""
         return 0 if self.report.comparison is None else self.report.comparison.suppressed
+
+    @property
+    def needs_reference(self) -> bool:
+        """Whether the models can be checked beside the original alone: they compare with rows that are left out."""
+        compared = any(isinstance(one.model, _COMPARING) for one in self.report.checked.verdicts)
+        return compared and self.left_out > 0
 
     @property
     def count_error(self) -> float:

@@ -1,0 +1,129 @@
+"""Last step of a publication: the owner approves a release by name, and it enters the ledger as what it is."""
+
+from __future__ import annotations
+
+import asyncio
+
+from nicegui import ui
+
+from discreet.console.look import button, heading, notice, row, section
+from discreet.console.publish_bench import Bench
+from discreet.console.publishing.candidates import Candidate
+from discreet.console.publishing.files import csv_bytes, parquet_bytes
+from discreet.console.quiet_words import plain_table, quiet
+from discreet.curator.publications import Publication
+from discreet.errors import DiscreetError
+from discreet.service import publishing, uploads
+
+__all__ = ["ApprovalStep"]
+
+_WORDS = (
+    "A published table cannot be taken back, and no ε bounds what it tells. "
+    "The ledger records it with an infinite loss, its SHA-256, your name and your reason."
+)
+_FORMS = {"parquet": "Parquet", "csv": "CSV"}
+
+
+class ApprovalStep:
+    """A reason, a confirmation, and what was published before."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._problem = ""
+        self._made: Publication | None = None
+        for what in ("table", "chosen"):
+            bench.when(what, self._begin)
+
+    def _begin(self) -> None:
+        self._problem, self._made = "", None
+        self.draw.refresh()
+
+    @ui.refreshable_method
+    def draw(self) -> None:
+        """The step, once there is a candidate; before that, what was published before."""
+        one, table = self._bench.chosen, self._bench.table
+        if one is not None and table is not None:
+            with section("6. Approve and publish", _WORDS):
+                self._approval(one, table.brought.name)
+        self._before()
+
+    def _approval(self, one: Candidate, name: str) -> None:
+        if self._made is not None:
+            notice(_done_words(self._made), "good")
+            return
+        with row():
+            called = ui.input("Name of the publication", value=name).props("outlined dense").classes("w-64 max-w-full")
+            form = ui.select(_FORMS, value="csv", label="As a file of").props("outlined dense").classes("w-36")
+        why = ui.textarea("Why, and for whom").props("outlined autogrow").classes("w-full")
+        read = ui.checkbox("I have read what an attacker can still do.")
+        if self._problem:
+            notice(self._problem, "error")
+        who = self._bench.visit.visitor.name
+        with row():
+            publish = button(f"Approve as {who}", icon="how_to_reg", kind="danger")
+            publish.bind_enabled_from(read, "value")
+        publish.on_click(lambda: self._confirm(one, (called.value or "").strip(), str(form.value), why.value or ""))
+
+    async def _confirm(self, one: Candidate, name: str, form: str, why: str) -> None:
+        """Ask once more, with what is about to happen."""
+        rows = f"{one.release.table.num_rows:,} rows by “{one.title}”"
+        with ui.dialog() as dialog, ui.card().classes("d-section"):
+            heading(f"Publish {name}?")
+            ui.label(f"{rows}, approved by {self._bench.visit.visitor.name}: {why.strip() or '(no reason)'}")
+            with row():
+                button("Publish", lambda: dialog.submit(True), kind="danger")
+                button("Cancel", lambda: dialog.submit(False), kind="plain").props("autofocus")
+        is_sure = await dialog
+        dialog.delete()
+        if is_sure:
+            await self._publish(one, name, form, why)
+
+    async def _publish(self, one: Candidate, name: str, form: str, why: str) -> None:
+        self._problem = ""
+        try:
+            self._made = await asyncio.to_thread(self._published, one, name, form, why)
+        except DiscreetError as refusal:
+            self._problem = str(refusal)
+        self.draw.refresh()
+
+    def _published(self, one: Candidate, name: str, form: str, why: str) -> Publication:
+        """Send the release to the house as anybody would, where it is checked again, and publish it."""
+        house, visitor, table = self._bench.visit.house, self._bench.visit.visitor, self._bench.table
+        content = csv_bytes(one.release.table) if form == "csv" else parquet_bytes(one.release.table)
+        kept = uploads.receive(house, visitor, f"release.{form}", [content])
+        checked = one.report.checked
+        try:
+            return publishing.publish(
+                house,
+                visitor,
+                name,
+                kept.id,
+                checked.roles,
+                [verdict.model for verdict in checked.verdicts],
+                why=why,
+                approved=True,
+                more={"method": one.method, "highest_risk": one.highest_risk, "average_risk": one.average_risk},
+                reference=table.brought.table if table is not None and one.needs_reference else None,
+            )
+        except DiscreetError:
+            uploads.discard(house, visitor, kept.id)
+            raise
+
+    def _before(self) -> None:
+        found = publishing.publications(self._bench.visit.house, self._bench.visit.visitor)
+        if found:
+            with section("Published so far"):
+                heads = ["when", "what", "approved by", "loss", "ledger", "SHA-256"]
+                plain_table(heads, [_row(one) for one in found])
+                quiet("The ledger has the statements; the files are given out by the service.")
+
+
+def _row(one: Publication) -> tuple[str, ...]:
+    return one.time[:16].replace("T", " "), one.name, one.approved_by, one.loss, str(one.entry), f"{one.sha256[:16]}…"
+
+
+def _done_words(made: Publication) -> str:
+    return (
+        f"{made.name} is published: record {made.entry} of the ledger, loss {made.loss}, approved by "
+        f"{made.approved_by}, SHA-256 {made.sha256}."
+    )
