@@ -98,7 +98,7 @@ MATRIX: dict[Route, Row] = {
     ("DELETE", "/api/v1/analysts"): Row(200, 403, 403, sent={"params": {"table": "visits", "analyst": "ana"}}),
     ("GET", "/api/v1/publications"): Row(200, 200, 200),
     ("POST", "/api/v1/publications"): Row(201, 403, 403, sent={"json": PUBLICATION}),
-    ("GET", "/api/v1/publications/{entry}/file"): Row(200, 200, 200, path={"entry": "«a publication»"}),
+    ("GET", "/api/v1/publications/{publication}/file"): Row(200, 200, 200, path={"publication": "«a publication»"}),
     ("GET", "/api/v1/metrics"): Row(200, 403, 200),
 }
 """Every other route. Ana asked the first question, so the owner has no such request of their own."""

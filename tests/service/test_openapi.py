@@ -75,7 +75,16 @@ def real(house: House, hospital: Hospital) -> dict[str, Any]:
         )
         assert asked.status_code == 200, asked.text
         known |= {"request_id": "first", "entry": asked.json()["entry"]}
-    return known
+    return known | {"publication": published(client_of(house, hospital.tokens["owner"]))}
+
+
+def published(owner: httpx.Client) -> int:
+    """Where the ledger has a publication."""
+    sent = owner.post("/api/v1/uploads", params={"file": "places.csv"}, content=b"zip\n130**\n130**\n")
+    wish = {"name": "places", "upload": sent.json()["id"], "quasi": ["zip"], "models": {"k": 2}}
+    made = owner.post("/api/v1/publications", json=wish | {"why": "for all", "approved": True})
+    assert made.status_code == 201, made.text
+    return int(made.json()["entry"])
 
 
 def operations(house: House) -> list[Any]:

@@ -83,16 +83,18 @@ def publish(house: HouseHere, visitor: _Owner, body: NewPublication) -> Publicat
 
 
 @router.get(
-    "/publications/{entry}/file",
+    "/publications/{publication}/file",
     summary="The file of a publication",
     response_class=FileResponse,
     responses={200: {"content": {"text/csv": {}, "application/vnd.apache.parquet": {}}}},
 )
 def release(
-    house: HouseHere, visitor: _Anybody, entry: Annotated[int, Path(ge=1, le=2**62, description="Its place.")]
+    house: HouseHere,
+    visitor: _Anybody,
+    publication: Annotated[int, Path(ge=1, le=2**62, description="Where it stands in the ledger.")],
 ) -> FileResponse:
     """The bytes that were recorded."""
-    found = publishing.release(house, visitor, entry)
+    found = publishing.release(house, visitor, publication)
     return FileResponse(found.path, media_type=found.media_type, filename=found.file)
 
 

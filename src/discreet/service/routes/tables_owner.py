@@ -22,7 +22,6 @@ __all__ = ["router"]
 router = APIRouter(tags=["owning"])
 _Owner = Annotated[Visitor, visitor_with({Role.OWNER})]
 _LONGEST_NAME = 200
-_LONGEST_POLICY = 500_000
 _Name = Annotated[str, Query(max_length=_LONGEST_NAME, description="The name of a table.")]
 _SENT = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}, "required": True}
 
@@ -64,7 +63,7 @@ class SourceNamed(_Body):
 class PolicyText(_Body):
     """The text of a policy."""
 
-    policy: str = Field(max_length=_LONGEST_POLICY, description="As a policy file has it, in YAML.")
+    policy: str = Field(description="As a policy file has it, in YAML.")
 
 
 class NewTable(SourceNamed, PolicyText):
