@@ -13,6 +13,8 @@ from typing import Any
 import discreet
 from discreet.cli.main import app
 from discreet.mechanisms.measurement import Measurement
+from tools.rest_page import rest_page
+from tools.settings_page import settings_page
 from tools.sql_page import sql_page
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
@@ -140,7 +142,7 @@ def pages() -> dict[str, str]:
     """File name → content of every generated page."""
     made = {f"{room}.md": room_page(room, about) for room, about in ROOMS.items()}
     made |= {"names.md": names_page(), "errors.md": errors_page(), "commands.md": commands_page()}
-    return made | {"sql.md": sql_page()}
+    return made | {"sql.md": sql_page(), "settings.md": settings_page(), "rest.md": rest_page()}
 
 
 def main() -> None:

@@ -71,12 +71,15 @@ def _document_problems(path: str, operation: dict[str, Any]) -> None:
         statuses |= {HTTPStatus.UNPROCESSABLE_ENTITY}
     if "requestBody" in operation:
         statuses |= {HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE}
+    if path.endswith("/ask"):
+        statuses |= {HTTPStatus.PAYMENT_REQUIRED, HTTPStatus.CONFLICT}
     responses = operation["responses"]
     stated = {int(status) for status in responses if status.isdigit() and int(status) >= HTTPStatus.BAD_REQUEST}
     for status in sorted({one.value for one in statuses} | stated):
         said = responses.get(str(status), {}).get("description") if status in stated - {422} else None
         responses[str(status)] = _refusal(said or HTTPStatus(status).phrase)
     responses["default"] = _refusal("Any other problem.")
+    operation["responses"] = dict(sorted(responses.items()))
 
 
 def _refusal(words: str) -> dict[str, Any]:

@@ -41,4 +41,5 @@ class Health:
                 book.pragma("user_version", book.pragma("user_version"))
         except DiscreetError:
             return False
-        return os.access(self._house.curator.folder / "ledger.db", os.W_OK)
+        file = self._house.curator.folder / "ledger.db"
+        return not file.exists() or os.access(file, os.W_OK)  # there is none where the ledger is on a server

@@ -17,8 +17,8 @@ from discreet.service.settings import PREFIX, Settings
 
 __all__ = ["read_settings"]
 
-_OTHERS = frozenset({"DISCREET_CURATOR", "DISCREET_CONFIG"})
-"""Variables that commands read themselves."""
+_OTHERS = frozenset({"DISCREET_CURATOR", "DISCREET_CONFIG", "DISCREET_TOKEN"})
+"""Variables that commands and clients read themselves."""
 
 
 def read_settings(file: Path | None, flags: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Settings:
