@@ -23,7 +23,7 @@ from discreet.service.owning import OnServer, Uploaded
 from discreet.service.uploads import receive
 from discreet.service.visitor import Visitor
 from discreet.service.wish import Wish
-from tests.service.hospital import Hospital, policy, visits
+from tests.service.hospital import Clients, Hospital, client_of, policy, visits
 from tests.service.visiting import ANA, AUDITOR, OWNER, STRANGER
 
 CSV = b"person,age\n1,30\n2,40\n2,x\n"
@@ -330,3 +330,72 @@ def test_visits_can_be_taken_in_again(own_house: House, tmp_path: Path) -> None:
     parquet.write_table(visits(), tmp_path / "visits.parquet")
     source = sent(own_house, "visits.parquet", (tmp_path / "visits.parquet").read_bytes())
     assert owning.protect(own_house, OWNER, source, dumps(policy())).table == policy()
+
+
+# Through the door.
+
+
+def test_an_owner_takes_in_a_table_through_the_door_and_an_analyst_asks(clients: Clients) -> None:
+    sent = clients.owner.post("/api/v1/uploads", params={"file": "../stays.csv"}, content=CSV)
+    assert (sent.status_code, sent.json()["name"], sent.json()["types_are_stated"]) == (201, "stays", False)
+    source = {"upload": sent.json()["id"]}
+    first = clients.owner.post("/api/v1/policies/draft", json=source).json()["policy"]
+    problems = clients.owner.post("/api/v1/policies/check", json={"policy": first}).json()
+    assert problems
+    assert all(one["line"] for one in problems)
+    refused = clients.owner.post("/api/v1/tables", json=source | {"policy": first})
+    assert (refused.status_code, refused.json()["type"]) == (422, "urn:discreet:policy-error")
+    made = clients.owner.post("/api/v1/tables", json=source | {"policy": POLICY})
+    assert (made.status_code, made.json()["unread"]) == (201, {"age": 1})
+    assert clients.owner.delete(f"/api/v1/uploads/{source['upload']}").status_code == 404
+    asked = clients.ana.post("/api/v1/ask", json={"sql": "SELECT COUNT(*) AS n FROM stays", "epsilon": "0.5"})
+    assert asked.status_code == 200, asked.text
+    allowed = {"table": "stays", "analyst": "ben", "cap": {"epsilon": "1/2"}}
+    assert clients.owner.put("/api/v1/analysts", json=allowed).json()["analysts"].keys() == {"ana", "ben"}
+    gone = clients.owner.delete("/api/v1/analysts", params={"table": "stays", "analyst": "ana"})
+    assert gone.json()["analysts"].keys() == {"ben"}
+    held = {one["table"]["name"]: one for one in clients.owner.get("/api/v1/holdings").json()}
+    assert held["stays"]["balances"][0]["spent"]["exact"] == "1/2"
+    text = clients.owner.get("/api/v1/policies", params={"table": "stays"}).json()["policy"]
+    assert "ben: {epsilon: 0.5}" in text
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "given"),
+    [
+        ("POST", "uploads", {"params": {"file": "t.exe"}, "content": CSV}),
+        ("POST", "uploads", {"params": {"file": "t.csv"}, "content": b""}),
+        ("POST", "uploads", {"params": {"file": "t.csv.gz"}, "content": gzip.compress(b"a\n" + b"1\n" * 10**6)}),
+        ("POST", "policies/draft", {"json": {}}),
+        ("POST", "policies/draft", {"json": {"upload": "x", "path": "y"}}),
+        ("POST", "policies/draft", {"json": {"path": "/etc/passwd"}}),
+        ("POST", "policies/draft", {"json": {"path": "/etc/passwd.csv"}}),
+        ("POST", "tables", {"json": {"path": "/etc/passwd.csv", "policy": POLICY}}),
+        *(
+            ("PUT", "analysts", {"json": {"table": "visits", "analyst": "ana", "cap": {"epsilon": epsilon}}})
+            for epsilon in ("nan", "-1", "0", "1e400", "1/0", "", "four")
+        ),
+        ("PUT", "analysts", {"json": {"table": "visits", "analyst": "ana", "cap": {"epsilon": "1", "delta": "1e-6"}}}),
+    ],
+)
+def test_what_makes_no_sense_is_a_problem_and_changes_nothing(
+    hospital: Hospital, method: str, path: str, given: dict[str, Any]
+) -> None:
+    house = hospital.house(largest_upload=100_000)
+    before = state(house)
+    answer = client_of(house, hospital.tokens["owner"]).request(method, f"/api/v1/{path}", **given)
+    assert answer.status_code == 422, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert str(house.settings.folder) not in answer.text
+    assert state(house) == before
+    house.close()
+
+
+def test_an_upload_that_is_too_large_is_ended_at_the_door(hospital: Hospital) -> None:
+    house = hospital.house(largest_upload=100_000)
+    before = state(house)
+    owner = client_of(house, hospital.tokens["owner"])
+    answer = owner.post("/api/v1/uploads", params={"file": "t.csv"}, content=b"a\n" * 100_000)
+    assert answer.status_code == 413
+    assert state(house) == before
+    house.close()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import socket
 import time
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ import pytest
 from pyarrow import parquet
 
 from discreet.errors import InvalidInput, InvalidValue, NotAllowed, NotFound
+from discreet.service.app import application, guarded
 from discreet.service.house import House
 from discreet.service.uploads import discard, receive, receiving, upload
+from tests.service.on_a_socket import on_a_socket
 from tests.service.visiting import ANA, AUDITOR, OWNER
 
 CSV = b"patient,age\n1,30\n2,40\n"
@@ -231,3 +234,25 @@ def test_what_is_forgotten_is_gone_after_a_while_and_few_wait_at_a_time(small: H
     assert upload(small, OWNER, new[-1].id) == new[-1]
     with pytest.raises(NotFound):
         upload(small, OWNER, new[0].id)
+
+
+def test_a_connection_that_is_lost_in_the_middle_of_an_upload_leaves_nothing(hospital: Any) -> None:
+    house = hospital.house()
+    head = (
+        f"POST /api/v1/uploads?file=t.csv HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {hospital.tokens['owner']}\r\n"
+    )
+    with on_a_socket(guarded(application(house))) as port:
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+            connection.sendall(head.encode() + b"Content-Length: 1000000\r\n\r\n" + CSV)
+            until(lambda: bool(kept(house)))
+        until(lambda: not kept(house))
+    house.close()
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for something that is bound to happen."""
+    for _ in range(3000):
+        if holds():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it did not happen")
