@@ -18,6 +18,7 @@ from discreet.privacy.neighbours import Neighbours
 from tests.audit.replayed_fixtures import QUESTIONS, replayed
 from tests.curator.auditing import audit
 from tests.curator.trials import TRIALS
+from tests.soak.cut_connections import ask_through_cuts
 from tests.soak.double_spend import spend_together
 from tests.soak.killed_asks import kill_curators
 from tests.soak.killed_ingests import kill_ingests
@@ -57,6 +58,11 @@ CHECKS: list[tuple[str, int, Check]] = [
     ("kill -9 at random while charging", 80, lambda folder, tick: kill_askers(folder, 80, tick)),
     ("kill -9 while asking: 48 at steps, 12 at random", 60, lambda folder, tick: kill_curators(folder, 48, 12, tick)),
     ("kill -9 while taking in: 40 at steps, 20 at random", 60, lambda folder, tick: kill_ingests(folder, 40, 20, tick)),
+    (
+        "two servers, each killed 10 times, behind proxies that cut connections",
+        400,
+        lambda folder, tick: ask_through_cuts(folder, 200, 10, tick),
+    ),
     *((f"replay: {relation}", 1, partial(replayed_all, relation)) for relation in Neighbours),
     *((f"audit: {name}", 1, partial(audited, name)) for name in TRIALS),
 ]
