@@ -90,6 +90,9 @@ def test_an_owner_goes_from_the_hospital_to_a_release(enter: Enter, serving: Ser
     assert known["statement"]["why"] == "For the city's health report"
     assert known["statement"]["rows"] == len(rows)
     assert known["sha256"] == sha256(content).hexdigest()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=f"Release patients, record {known['entry']}").click()
+    assert Path(waiting.value.path()).read_bytes() == content
 
 
 def test_a_table_of_ones_own_is_read_and_what_is_none_is_refused(enter: Enter) -> None:

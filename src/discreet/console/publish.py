@@ -31,5 +31,5 @@ async def build(visit: Visit) -> None:
     bench = Bench(visit)
     page_title("Publish a table", _LEAD)
     for step in (TableStep, ColumnsStep, ModelsStep, CandidatesStep, ChosenStep, ApprovalStep):
-        with ui.element("div").classes("w-full empty:hidden"):
+        with ui.element("div").classes("w-full flex flex-col gap-5"):
             step(bench).draw()

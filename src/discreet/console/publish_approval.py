@@ -6,14 +6,16 @@ import asyncio
 
 from nicegui import ui
 
-from discreet.console.look import button, heading, notice, row, section
+from discreet.console.look import button, download_button, heading, notice, row, section
 from discreet.console.publish_bench import Bench
 from discreet.console.publishing.candidates import Candidate
 from discreet.console.publishing.files import csv_bytes, parquet_bytes
-from discreet.console.quiet_words import plain_table, quiet
+from discreet.console.quiet_words import quiet
 from discreet.curator.publications import Publication
 from discreet.errors import DiscreetError
 from discreet.service import publishing, uploads
+from discreet.service.house import House
+from discreet.service.visitor import Visitor
 
 __all__ = ["ApprovalStep"]
 
@@ -22,6 +24,7 @@ _WORDS = (
     "The ledger records it with an infinite loss, its SHA-256, your name and your reason."
 )
 _FORMS = {"parquet": "Parquet", "csv": "CSV"}
+_KINDS = {"parquet": "application/vnd.apache.parquet", "csv": "text/csv"}
 
 
 class ApprovalStep:
@@ -113,13 +116,26 @@ class ApprovalStep:
         found = publishing.publications(self._bench.visit.house, self._bench.visit.visitor)
         if found:
             with section("Published so far"):
-                heads = ["when", "what", "approved by", "loss", "ledger", "SHA-256"]
-                plain_table(heads, [_row(one) for one in found])
-                quiet("The ledger has the statements; the files are given out by the service.")
+                for one in found:
+                    self._published_before(one)
+
+    def _published_before(self, one: Publication) -> None:
+        house, visitor = self._bench.visit.house, self._bench.visit.visitor
+        with row(spread=True):
+            with ui.column().classes("gap-0").style("min-width:0"):
+                ui.label(f"{one.name}, record {one.entry} of the ledger, loss {one.loss}").classes("text-weight-medium")
+                quiet(f"{one.time[:16].replace('T', ' ')} UTC, approved by {one.approved_by}, SHA-256 {one.sha256}")
+            ending = str(one.statement.get("file"))
+            if ending in _KINDS:  # what the library recorded has no file here
+                give = download_button(
+                    "Release", f"{one.name}.{ending}", _KINDS[ending], lambda: _bytes(house, visitor, one)
+                )
+                give.props["aria-label"] = f"Release {one.name}, record {one.entry}"
 
 
-def _row(one: Publication) -> tuple[str, ...]:
-    return one.time[:16].replace("T", " "), one.name, one.approved_by, one.loss, str(one.entry), f"{one.sha256[:16]}…"
+def _bytes(house: House, visitor: Visitor, one: Publication) -> bytes:
+    """The bytes that were published, as long as they are those on record."""
+    return publishing.release(house, visitor, one.entry).path.read_bytes()
 
 
 def _done_words(made: Publication) -> str:
