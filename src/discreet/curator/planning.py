@@ -53,6 +53,12 @@ class Planner:
 
     def questions(self, texts: Sequence[str], epsilon: Number) -> list[Question]:
         """Questions planned together, for one price."""
+        try:
+            return self._planned(texts, epsilon)
+        except RecursionError:
+            raise QueryRefused("the query is nested too deeply", "", "ask in several questions") from None
+
+    def _planned(self, texts: Sequence[str], epsilon: Number) -> list[Question]:
         queries = [self._split(text) for text in texts]
         price, delta = self._price(queries, positive(epsilon, "epsilon"))
         found = prepare_all(queries, price, delta=delta, public_values=self._public_rows.values)

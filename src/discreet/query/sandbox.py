@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from threading import Timer
 
 import duckdb
 import pyarrow as pa
@@ -17,6 +18,9 @@ from discreet.errors import QueryRefused
 from discreet.query.closed_database import closed_database
 
 __all__ = ["check_above", "post_process"]
+
+_SECONDS = 30.0
+"""How long post-processing may take. It sees noisy and public values alone, so how long it takes says nothing more."""
 
 
 def post_process(query: exp.Query, tables: Mapping[str, pa.Table]) -> pa.Table:
@@ -34,12 +38,28 @@ def check_above(query: exp.Query, tables: Mapping[str, pa.Table]) -> None:
 @contextmanager
 def _sandbox(tables: Mapping[str, pa.Table], remedy: str) -> Iterator[duckdb.DuckDBPyConnection]:
     try:
-        with closed_database(tables) as database:
+        with closed_database(tables) as database, _ended_in_time(database):
             yield database
+    except duckdb.InterruptException:
+        rule = f"the part of the query above the aggregates must take at most {_SECONDS:g} seconds"
+        raise QueryRefused(rule, "", "join or group fewer of its rows; " + remedy) from None
     except duckdb.Error as error:
         # What it complains about was computed from public and noisy values alone.
         rule = "the part of the query above the aggregates failed"
         raise QueryRefused(rule, str(error).split("\n")[0][:120], remedy) from None
+
+
+@contextmanager
+def _ended_in_time(database: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """A few noisy rows, crossed with themselves often enough, are more than any computer can count."""
+    clock = Timer(_SECONDS, database.interrupt)
+    clock.daemon = True
+    clock.start()
+    try:
+        yield
+    finally:
+        clock.cancel()
+        clock.join()  # or it could strike whoever uses the database next
 
 
 def _told_apart(table: pa.Table) -> pa.Table:

@@ -18,6 +18,7 @@ from discreet.query.aggregates import has_aggregate
 from discreet.query.block import Block
 from discreet.query.expression import Expression, Field, fields_of
 from discreet.query.grouping import group_keys
+from discreet.query.growth import Growth
 from discreet.query.joining import join, shared_by
 from discreet.query.lifting import lifted
 from discreet.query.membership import among, apart
@@ -66,6 +67,7 @@ class _Splitter:
         self.names = Names()
         self.blocks: list[Block] = []
         self.public: set[str] = set()
+        self._growth = Growth()
         # By identity; the node is kept so that no other can take its place in memory.
         self._released: dict[int, tuple[exp.Expr, Released]] = {}
 
@@ -76,7 +78,8 @@ class _Splitter:
         known = self._released.get(id(node))
         if known is not None:
             return known[1]
-        found = self._built(node, scope)
+        with self._growth.part(node):
+            found = self._built(node, scope)
         if isinstance(found, Released):
             self._released[id(node)] = node, found
         return found
@@ -99,7 +102,7 @@ class _Splitter:
 
     def _leaving(self, found: Found, node: exp.Expr, scope: Scope) -> exp.Query:
         if isinstance(found, Released):
-            return found.above.copy()
+            return self._growth.copied(found.above)
         if found.privacy is not None:
             raise refuse(node, _NO_ROWS, _ASK_THE_CROWD)
         inner = node.unnest()
@@ -123,6 +126,7 @@ class _Splitter:
     # FROM, JOIN and WHERE.
 
     def _select(self, node: exp.Select, scope: Scope) -> Found:
+        self._growth.check_stars(node)
         sources = self._sources(node, scope)
         rows_alone = [(alias, source) for alias, source in sources if isinstance(source, Relation)]
         is_private = any(relation.privacy is not None for _, relation in rows_alone)
@@ -160,7 +164,8 @@ class _Splitter:
         named = scope.find(node) if isinstance(node, exp.Table) else None
         if named is None:
             check_alias(node)
-            return table_rows(find_table(node, self.catalog), self.catalog, self.names)
+            with self._growth.part(node):
+                return table_rows(find_table(node, self.catalog), self.catalog, self.names)
         return self.build(named.query, named.scope)
 
     def _rows(self, node: exp.Select, aliased: list[Aliased], scope: Scope) -> tuple[Relation, Visible]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from discreet.curator.curator import Curator
+from discreet.engines.duckdb import DuckDBEngine
 from discreet.service.answering import answered
 from discreet.service.desk import Desk
 from discreet.service.limits import Limits
@@ -20,7 +21,8 @@ class House:
     def __init__(self, settings: Settings) -> None:
         """Open the curator's folder; a ledger that cannot be believed is not opened."""
         self.settings = settings
-        self._curator = Curator(settings.folder, shared_answers=settings.shared_answers)
+        engine = DuckDBEngine(settings.folder, timeout=settings.longest_run)
+        self._curator = Curator(settings.folder, engine=engine, shared_answers=settings.shared_answers)
         self.store = Store(settings.folder)
         self.members = Members(self.store)
         self.limits = Limits(settings.requests_per_minute)

@@ -64,6 +64,13 @@ class Settings(BaseSettings):
         description="Answers leave at multiples of this many seconds after the question; 0: at once.",
     )
     questions_at_once: int = Field(2, ge=1, le=64, description="How many questions read rows at the same time.")
+    longest_run: float = Field(
+        600.0,
+        gt=0,
+        le=86_400,
+        description="Seconds after which a run over rows is ended, charged and without an answer. How long a run takes"
+        " depends on the rows, so keep this far above what ordinary questions need.",
+    )
     requests_per_minute: int = Field(600, ge=1, description="How many requests one visitor may send in a minute.")
     largest_body: int = Field(1_000_000, ge=1000, description="Bytes of a request that is no upload, at most.")
     largest_upload: int = Field(2_000_000_000, ge=1000, description="Bytes of an uploaded table, at most.")
