@@ -116,5 +116,8 @@ width:100%}
 .d-dial-head .q-field{width:8.5rem}
 .d-chart-words{max-width:68ch}
 @media (max-width:1100px){.d-understand-charts{grid-template-columns:minmax(0,1fr)}}
-@media (max-width:800px){.d-understand{grid-template-columns:minmax(0,1fr)}.d-understand-dials{position:static}}
+@media (max-width:800px){.d-understand{grid-template-columns:minmax(0,1fr)}
+.d-understand-dials{top:56px;z-index:3}
+.d-understand-dials .d-section{max-height:30vh;overflow-y:auto;gap:8px}
+.d-understand-dials h2,.d-dial .d-small{display:none}}
 """
