@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +22,7 @@ from discreet.curator.verification import verify
 from discreet.errors import DiscreetError, LedgerError, Unreachable
 from tests.client.conftest import Served
 from tests.client.forwarding import forwarding
+from tests.service.certificates import made_certificate
 from tests.service.hospital import Hospital
 from tests.service.served import free_port, served
 
@@ -98,8 +101,8 @@ def test_a_server_killed_between_charge_and_answer_answers_the_retry_after_its_r
 
 
 @contextmanager
-def stranger(reply: bytes) -> Iterator[str]:
-    """A server that says the same to everybody."""
+def stranger(reply: bytes, context: ssl.SSLContext | None = None) -> Iterator[str]:
+    """A server that says the same to everybody, over TLS where it has a certificate."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def answer() -> None:
@@ -108,14 +111,18 @@ def stranger(reply: bytes) -> Iterator[str]:
                     here, _ = listener.accept()
                     with here, suppress(OSError):
                         here.settimeout(2)
-                        here.recv(65536)
-                        here.sendall(reply)
-                        here.shutdown(socket.SHUT_WR)
-                        while here.recv(65536):
-                            pass
+                        say(here if context is None else context.wrap_socket(here, server_side=True))
+
+        def say(here: socket.socket) -> None:
+            with here:
+                here.recv(65536)
+                here.sendall(reply)
+                here.shutdown(socket.SHUT_WR)
+                while here.recv(65536):
+                    pass
 
         threading.Thread(target=answer, daemon=True).start()
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        yield f"{'http' if context is None else 'https'}://127.0.0.1:{listener.getsockname()[1]}"
 
 
 def http(body: bytes, status: str = "200 OK", kind: str = "application/json", more: str = "") -> bytes:
@@ -207,3 +214,20 @@ def test_nobody_there_is_unreachable() -> None:
     with pytest.raises(Unreachable, match="must be reachable, got <ConnectError>"):
         discreet.connect(f"http://127.0.0.1:{free_port()}", "token", patience=0.3).budget()
     assert time.monotonic() > start
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused_at_once_and_a_private_authority_can_be_named(
+    tmp_path: Path,
+) -> None:
+    certificate, key = made_certificate(tmp_path, "server")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with stranger(http(b"[]"), context) as url:
+        with pytest.raises(Unreachable, match="must be valid") as refused:
+            discreet.connect(url, "token").budget()
+        assert "verify=" in str(refused.value)
+        other, _ = made_certificate(tmp_path, "other")
+        with pytest.raises(Unreachable, match="must be valid"):
+            discreet.connect(url, "token", verify=other).budget()
+        for more in ({"verify": certificate}, {"verify": False, "insecure": True}):
+            assert discreet.connect(url, "token", **more).budget() == {}

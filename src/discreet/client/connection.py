@@ -124,6 +124,9 @@ class Connection:
                 kind = response.headers.get("content-type", "").split(";")[0].strip().lower()
                 return Reply(response.status_code, kind, _within(response)), ""
         except self._httpx.TransportError as fault:
+            if _is_about_certificate(fault):
+                rule = f"the certificate of {self.address} must be valid"
+                raise Unreachable(rule, "<another>", "verify= names the file of a private authority") from None
             return None, f"<{type(fault).__name__}>"
         except self._httpx.HTTPError as fault:  # bytes that are no HTTP, or not in the encoding that they state
             raise _foreign(f"<{type(fault).__name__}>") from None
@@ -144,6 +147,15 @@ class Connection:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _is_about_certificate(fault: BaseException | None) -> bool:
+    """Whether a failure comes from a certificate that could not be verified, which trying again does not mend."""
+    while fault is not None:
+        if isinstance(fault, ssl.SSLCertVerificationError):
+            return True
+        fault = fault.__cause__ or fault.__context__
+    return False
 
 
 def _within(response: httpx.Response) -> bytes:
