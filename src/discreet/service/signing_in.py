@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Annotated, Any
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
@@ -16,6 +17,9 @@ from discreet.service.visitor import Visitor
 __all__ = ["HouseHere", "address_of", "house_of", "roles_of", "visitor_with"]
 
 _BEARER = HTTPBearer(auto_error=False, description="A token that an owner issued, shown once.")
+_AT_THE_DOOR = CapacityLimiter(80)
+"""Threads that verify tokens, apart from those that answer: new tokens are verified one by one, and after a start many
+wait for their turn, who would otherwise hold every thread that could answer those who were let in."""
 
 
 def house_of(request: Request) -> House:
@@ -31,10 +35,12 @@ HouseHere = Annotated[House, Depends(house_of)]
 def visitor_with(roles: Collection[Role] = EVERYBODY) -> Any:
     """A parameter of a handler: the visitor, who must have one of these roles."""
 
-    def visitor(request: Request, shown: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]) -> Visitor:
+    async def visitor(
+        request: Request, shown: Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]
+    ) -> Visitor:
         house = house_of(request)
         try:
-            found = _visitor_of(house, shown)
+            found = await to_thread.run_sync(_visitor_of, house, shown, limiter=_AT_THE_DOOR)
         except NotSignedIn:
             house.limits.failure(address_of(request))
             raise
@@ -58,7 +64,7 @@ def address_of(request: Request) -> str:
     return "" if request.client is None else request.client.host
 
 
-_ROLES: dict[Callable[..., Visitor], frozenset[Role]] = {}
+_ROLES: dict[Callable[..., Any], frozenset[Role]] = {}
 
 
 def roles_of(dependency: Callable[..., Any] | None) -> frozenset[Role] | None:
