@@ -7,9 +7,11 @@
   const view = await element.editorPromise;
   const key = `discreet-draft:${member}`;
 
+  const whole = new Set(names.map((name) => name.label.toLowerCase()));
+
   const complete = (context) => {
     const word = context.matchBefore(/[\p{L}\w]+/u);
-    if (!word && !context.explicit) return null;
+    if (!context.explicit && (!word || whole.has(word.text.toLowerCase()))) return null;
     return { from: word ? word.from : context.pos, options: names, validFor: /^[\p{L}\w]*$/u };
   };
   const keep = CM.EditorView.updateListener.of((update) => {
