@@ -54,6 +54,7 @@ def _page(room: Room, house: House, sessions: Sessions) -> None:
             return to_sign_in("ended" if session else "", room.path)
         if visitor.role not in room.roles:
             return RedirectResponse(next(one.path for one in ROOMS if visitor.role in one.roles))
+        request.state.member = visitor.name  # for the log
         client = ui.context.client
         sessions.draw(session, client.id)
         client.on_delete(lambda: sessions.drop(session, client.id))

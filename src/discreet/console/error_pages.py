@@ -19,10 +19,11 @@ __all__ = ["replace_error_pages"]
 _FRAME = (
     '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
     '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    "<title>{title} · Discreet</title><style>{style}</style></head>"
-    '<body class="d-system"><main style="max-width: 32rem; margin: 15vh auto; padding: 0 1.5rem">'
-    '<h1>{title}</h1><p>{words}</p><p><a href="/">To the first page</a></p></main></body></html>\n'
+    "<title>{title} · Discreet</title><style>{style}{more}</style></head>"
+    '<body class="d-system"><main><h1>{title}</h1><p>{words}</p><p><a href="/">To the first page</a></p></main></body>'
+    "</html>\n"
 )
+_MORE = "body{font-family:Roboto,system-ui,sans-serif;line-height:1.5}main{max-width:32rem;margin:20vh auto;padding:0 1.5rem}"
 
 
 def replace_error_pages(pages: App) -> None:
@@ -41,4 +42,5 @@ async def _failed(_: Request, __: Exception) -> Response:
 
 
 def _page(status: HTTPStatus, title: str, words: str) -> Response:
-    return HTMLResponse(_FRAME.format(title=escape(title), words=escape(words), style=stylesheet()), status)
+    filled = {"title": escape(title), "words": escape(words), "style": stylesheet(), "more": _MORE}
+    return HTMLResponse(_FRAME.format(**filled), status)

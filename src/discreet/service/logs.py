@@ -23,6 +23,7 @@ __all__ = ["log_event", "log_failure", "start_logs"]
 _OURS = "discreet.service"
 _LOGGER = logging.getLogger(_OURS)
 _FIELDS = "discreet"
+_UNKNOWN = "a library said something"
 _MOST_PLACES = 20
 _NUMBERS = re.compile(r" (\[(%d|\d+)\]|%s)")
 _KNOWN = frozenset(
@@ -65,6 +66,7 @@ def start_logs(level: str, stream: TextIO | None = None) -> None:
     """Send every log of this process to ``stream``, standard error by default, without what it must not say."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(_Lines())
+    handler.addFilter(_is_worth_a_line)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
@@ -93,11 +95,16 @@ class _Lines(logging.Formatter):
         return json.dumps({name: value for name, value in said.items() if value is not None})
 
 
+def _is_worth_a_line(record: logging.LogRecord) -> bool:
+    """Whether we said it, or it is known, or a library warns; without its words, nothing else is worth reading."""
+    return record.name == _OURS or record.levelno >= logging.WARNING or _event(record) != _UNKNOWN
+
+
 def _event(record: logging.LogRecord) -> str:
     if record.name == _OURS:
         return str(record.msg)
     words = _NUMBERS.sub("", str(record.msg)).strip()
-    return words if record.name == "uvicorn.error" and words in _KNOWN else "a library said something"
+    return words if record.name == "uvicorn.error" and words in _KNOWN else _UNKNOWN
 
 
 def _origin(record: logging.LogRecord) -> dict[str, Any]:
