@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import httpx
@@ -81,6 +82,23 @@ def test_an_owner_protects_a_table_and_lets_an_analyst_ask(enter: Enter, serving
     page.get_by_role("button", name="Let them ask no more", exact=True).click()
     expect(page.get_by_text("Nobody yet, but owners.")).to_be_visible()
     assert asked(serving, "ben", question) != 200
+
+
+def test_new_rows_come_in_under_the_policy_that_a_table_has(enter: Enter) -> None:
+    page = enter("owner", "/tables")
+    towns = {"name": "towns.csv", "mimeType": "text/csv", "buffer": b"town,country\nUlm,DE\nLyon,FR\n"}
+    page.locator("input[type=file]").set_input_files(towns)
+    page.get_by_role("switch", name="Write the policy as text").click()
+    policy = page.get_by_label("Policy", exact=True)
+    expect(policy).to_have_value(re.compile("^table: towns\nunit:\n"))
+    policy.fill("table: towns\npublic: true\ncolumns:\n  town: {type: text}\n  country: {type: texts}\n")
+    expect(page.locator(".policy-line.wrong")).to_contain_text("country: {type: texts}")
+    policy.fill("table: towns\npublic: true\ncolumns:\n  town: {type: text}\n  country: {type: text}\n")
+    page.get_by_role("button", name="Protect").click()
+    expect(page.get_by_text("towns is public.")).to_be_visible()
+    page.locator("input[type=file]").set_input_files(towns)
+    expect(page.get_by_text("towns is here already: new rows take the place of its rows")).to_be_visible()
+    expect(policy).to_have_value(re.compile("public: true"))
 
 
 def test_a_path_outside_the_listed_folders_is_refused(enter: Enter, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from discreet.console.one_line_upload import one_line_upload
 from discreet.console.quiet_words import quiet
 from discreet.console.tables_form import ColumnForm, PolicyForm, PreviewLine, first_form, policy_text, preview_lines
 from discreet.console.visit import Visit
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, NotFound
 from discreet.service import owning, uploads
 from discreet.service.table_files import ENDINGS
 
@@ -45,6 +45,7 @@ class NewTable:
         self._after = after
         self._source: owning.Source | None = None
         self._form: PolicyForm | None = None
+        self._written: str | None = None  # the policy as text, where the owner writes it and not the form
         self._share: float | None = None
         self._said: list[tuple[str, Kind]] = []
         ui.context.client.on_delete(self._forget)
@@ -96,9 +97,15 @@ class NewTable:
         self._begin(source, Path(path).stem, schema)
 
     def _begin(self, source: owning.Source, name: str, schema: Schema) -> None:
-        """A form about a file, from names and types alone."""
+        """A form about a file, from names and types alone; a table that is known keeps the policy that it has."""
         self._forget()
         self._source, self._said, self._form = source, [], first_form(name, schema)
+        self._written = None
+        with suppress(NotFound):
+            known = self._form.table
+            self._written = owning.policy_text(self._visit.house, self._visit.visitor, known)
+            words = f"{known} is here already: new rows take the place of its rows, under the policy that it has."
+            self._said = [(words, "info")]
         self._words.refresh()
         self._filling.refresh()
 
@@ -128,6 +135,40 @@ class NewTable:
         form = self._form
         if form is None:
             return
+        writes = ui.switch("Write the policy as text", value=self._written is not None)
+        writes.on_value_change(lambda event: self._other_way(bool(event.value)))
+        if self._written is None:
+            self._fields(form)
+        else:
+            self._textarea(self._written)
+        heading("The policy", 3)
+        with row() as below:
+            self._button = button("Protect", self._protect, icon="shield")
+            self._left = quiet("")
+        self._preview()
+        below.move(target_index=-1)
+
+    def _other_way(self, is_written: bool) -> None:
+        """From the form to its text, or back to the form as it was left."""
+        self._written = self._policy() if is_written else None
+        self._filling.refresh()
+
+    def _policy(self) -> str:
+        """The policy as it stands."""
+        if self._written is not None or self._form is None:
+            return self._written or ""
+        return policy_text(self._form)
+
+    def _textarea(self, written: str) -> None:
+        text = ui.textarea("Policy", value=written).props("outlined autogrow debounce=250").classes("w-full d-code")
+        text.on_value_change(lambda event: self._write(event.value or ""))
+        quiet("Foreign keys, descriptions, public tables: all that a policy can say can be written here.")
+
+    def _write(self, text: str) -> None:
+        self._written = text
+        self._preview.refresh()
+
+    def _fields(self, form: PolicyForm) -> None:
         if not form.types_are_stated:
             notice("A CSV file does not state types, and to guess them would read the rows: say what each column is.")
         heading("Whose privacy, and how much", 3)
@@ -137,12 +178,6 @@ class NewTable:
         quiet(_PUBLIC)
         for place, column in enumerate(form.columns):
             self._column(place, column)
-        heading("The policy", 3)
-        with row() as below:
-            self._button = button("Protect", self._protect, icon="shield")
-            self._left = quiet("")
-        self._preview()
-        below.move(target_index=-1)
 
     def _facts(self, form: PolicyForm) -> None:
         self._text("Name of the table", "table", form.table)
@@ -210,7 +245,7 @@ class NewTable:
         """The policy as it stands, with problems in their lines."""
         if self._form is None:
             return
-        text = policy_text(self._form)
+        text = self._policy()
         problems = owning.check_policy(self._visit.house, self._visit.visitor, text)
         with ui.element("div").classes("policy").props('role="group" aria-label="The policy as it stands"'):
             for line in preview_lines(text, problems):
@@ -222,14 +257,14 @@ class NewTable:
         self._left.set_text(f"{counted(len(problems), 'problem is', 'problems are')} left." if problems else "")
 
     async def _protect(self) -> None:
-        source, form = self._source, self._form
-        if source is None or form is None or self._share is not None:
+        source, text = self._source, self._policy()
+        if source is None or self._share is not None:
             return
         self._share = 0.0
         self._preview.refresh()
         try:
             made = await asyncio.to_thread(
-                owning.protect, self._visit.house, self._visit.visitor, source, policy_text(form), self._progress
+                owning.protect, self._visit.house, self._visit.visitor, source, text, self._progress
             )
         except DiscreetError as refusal:
             self._refuse(str(refusal))
@@ -237,7 +272,8 @@ class NewTable:
         finally:
             self._share = None
             self._preview.refresh()
-        done = f"{made.table.name} is protected. Say above who may ask about it."
+        state = "public" if made.table.public else "protected"
+        done = f"{made.table.name} is {state}. Say above who may ask about it."
         self._said = [(done, "good"), *((words, "warn") for words in unread_words(made.table, made.unread))]
         self._source = self._form = None
         self._words.refresh()
