@@ -112,6 +112,7 @@ def test_a_hidden_table_is_refused_as_if_there_were_none(house: House) -> None:
         "SELECT COUNT(*) FROM {}",
         "SELECT nothing FROM {}",
         "WITH a AS (SELECT * FROM {}) SELECT COUNT(*) FROM a",
+        "SELECT COUNT(*) FROM visits AS v JOIN {} AS s ON v.patient_id = s.patient_id",
     ):
         heard = []
         for name in ("secret_visits", "absent_visits"):

@@ -17,7 +17,7 @@ from typing import Any
 from discreet.curator.answer import Answer
 from discreet.curator.answer_arrow import answer_from_arrow
 from discreet.curator.curator import Explanation
-from discreet.errors import NotFound, StoreError
+from discreet.errors import DiscreetError, NotFound, StoreError
 from discreet.noise.source import fresh_id
 from discreet.service.answering import ASKERS
 from discreet.service.hidden_tables import check_names
@@ -66,9 +66,13 @@ class Kept:
 def explain(house: House, visitor: Visitor, wish: Wish) -> Explanation:
     """Price, shape and expected error; reads no rows and costs nothing."""
     visitor.must_be(ASKERS)
+    try:
+        return house.curator.explain(**wish.told(), analyst=visitor.analyst)
+    except DiscreetError as fault:
+        refusal = fault
     if visitor.analyst is not None:
         check_names(wish.sql, house.curator.catalog, visitor.analyst)
-    return house.curator.explain(**wish.told(), analyst=visitor.analyst)
+    raise refusal
 
 
 def start(house: House, visitor: Visitor, wish: Wish, request: str | None = None) -> Job:

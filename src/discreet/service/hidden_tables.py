@@ -1,7 +1,7 @@
 """Tables that an analyst may not know of: a question that names one hears what it would hear if there were none.
 
-The curator would say that the analyst is not named in the policy, or that a column is misspelled, which tells that
-there is such a table.
+The curator says that the analyst is not named in the policy, or that a column is misspelled, which tells that there is
+such a table. So what it refuses is read again in a catalog without these tables, and what that says is said.
 """
 
 from __future__ import annotations
