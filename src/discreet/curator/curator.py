@@ -20,14 +20,14 @@ from discreet.catalog.catalog import Catalog
 from discreet.catalog.names import checked_text
 from discreet.catalog.policy_file import read as read_policy
 from discreet.catalog.table import Table
-from discreet.curator.allowance import DELTA_UNITS
 from discreet.curator.analysts import allow, disallow, kept_analysts
 from discreet.curator.answer import Answer, notes_on_values
 from discreet.curator.certificate import issue
 from discreet.curator.charging import check_analyst, plans_of, prices_of
+from discreet.curator.explanation import Explanation
 from discreet.curator.facts import batch_facts, facts_of
 from discreet.curator.kept_names import own_plan, own_request
-from discreet.curator.ledger import Account, Ledger, Receipt, has_ledger
+from discreet.curator.ledger import Ledger, Receipt, has_ledger
 from discreet.curator.made_up import MadeUpRows
 from discreet.curator.notes import notes_of
 from discreet.curator.planning import Planner
@@ -44,7 +44,7 @@ from discreet.curator.promises import (
 )
 from discreet.curator.public_rows import PublicRows
 from discreet.curator.publications import Publication, publications_in, record_publication
-from discreet.curator.remaining import LastPrices, questions_left
+from discreet.curator.remaining import LastPrices, balance_of
 from discreet.curator.signing import Signer
 from discreet.curator.stage import NOTE, Stage
 from discreet.curator.stated import stated_policy
@@ -59,38 +59,18 @@ from discreet.errors import DiscreetError, InvalidValue, LedgerError, StoreError
 from discreet.exact.rational import Number
 from discreet.noise.law import open_probability
 from discreet.noise.source import SYSTEM, Source
-from discreet.privacy.loss import Loss, Pure, ZeroConcentrated
+from discreet.privacy.loss import Loss
 from discreet.query.answered import answered
 from discreet.query.measure import Measured, Run, measure
 from discreet.query.output_names import labelled, shares_of
 from discreet.query.plan import BlockPlan
-from discreet.query.question import ExpectedError, Question, fingerprint_of
+from discreet.query.question import Question, fingerprint_of
 from discreet.query.sandbox import post_process
 
 __all__ = ["Curator", "Explanation"]
 
 _BATCH_DELTA = Fraction(1, 10**6)
 """Where the composed loss of a batch is stated."""
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """What a question would cost and how good its answer would be."""
-
-    price: Pure | ZeroConcentrated | None
-    """The price of the whole question."""
-    affordable: bool
-    """Whether it fits what is left."""
-    groups: int | None
-    """How many rows the noisy table has, before HAVING and LIMIT; None where only the answer can tell."""
-    errors: tuple[ExpectedError, ...]
-    """The expected error of each aggregate, under the name of the output that shows it."""
-    shares: tuple[tuple[str, Pure | ZeroConcentrated], ...]
-    """How the price is divided so that the errors together are least: what each share answers, and the share."""
-    notes: tuple[str, ...]
-    """What will be clamped, weighted or left out."""
-    epsilon: Fraction | None = None
-    """The ε that was named, or the least one for the wanted error."""
 
 
 @dataclass(frozen=True)
@@ -436,16 +416,7 @@ class Curator:
         """
         accounts = self.ledger.accounts()
         prices = self._last_prices.now()
-        return {
-            name: {
-                "cap": account.allowance.loss(account.allowance.cap),
-                "spent": account.allowance.loss(account.spent),
-                "left": account.allowance.loss(account.left),
-                "more": questions_left(account, prices.get(name)),
-                **_delta_for_keys(account),
-            }
-            for name, account in accounts.items()
-        }
+        return {name: balance_of(account, prices.get(name)) for name, account in accounts.items()}
 
     # Pricing.
 
@@ -483,9 +454,3 @@ def _question(planner: Planner, sql: str, epsilon: Number | None, within: float 
 def _public_answer(planner: Planner, question: Question, confidence: float) -> Answer:
     table = post_process(question.split.above, planner.public(question))
     return Answer(table, {}, confidence, None, False, (), {})
-
-
-def _delta_for_keys(account: Account) -> dict[str, Fraction]:
-    cap, spent = account.allowance.delta_cap, account.delta_spent
-    named = {"delta_cap": cap, "delta_spent": spent, "delta_left": cap - spent}
-    return {name: Fraction(units, DELTA_UNITS) for name, units in named.items()} if cap else {}

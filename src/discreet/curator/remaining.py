@@ -1,13 +1,15 @@
-"""What is left of a budget in questions: how many more like the last one."""
+"""What is left of a budget, also in questions: how many more like the last one."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from threading import Lock
+from typing import Any
 
-from discreet.curator.allowance import Price
+from discreet.curator.allowance import DELTA_UNITS, Price
 from discreet.curator.ledger import Account, Entry, Ledger
 
-__all__ = ["LastPrices", "charged_by", "questions_left"]
+__all__ = ["LastPrices", "balance_of", "charged_by", "questions_left"]
 
 
 class LastPrices:
@@ -43,3 +45,21 @@ def questions_left(account: Account, price: Price | None) -> int | None:
         return None
     left = [(account.left, price.loss), (account.allowance.delta_cap - account.delta_spent, price.delta)]
     return min(have // each for have, each in left if each > 0)
+
+
+def balance_of(account: Account, price: Price | None) -> dict[str, Any]:
+    """What was granted to an account, spent and left, and how many more questions at this price that is."""
+    allowance = account.allowance
+    return {
+        "cap": allowance.loss(allowance.cap),
+        "spent": allowance.loss(account.spent),
+        "left": allowance.loss(account.left),
+        "more": questions_left(account, price),
+        **_delta_for_keys(account),
+    }
+
+
+def _delta_for_keys(account: Account) -> dict[str, Fraction]:
+    cap, spent = account.allowance.delta_cap, account.delta_spent
+    named = {"delta_cap": cap, "delta_spent": spent, "delta_left": cap - spent}
+    return {name: Fraction(units, DELTA_UNITS) for name, units in named.items()} if cap else {}

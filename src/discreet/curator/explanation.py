@@ -1,0 +1,31 @@
+"""An explanation: what a question would cost and how good its answer would be, found without reading a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from discreet.privacy.loss import Pure, ZeroConcentrated
+from discreet.query.question import ExpectedError
+
+__all__ = ["Explanation"]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a question would cost and how good its answer would be."""
+
+    price: Pure | ZeroConcentrated | None
+    """The price of the whole question."""
+    affordable: bool
+    """Whether it fits what is left."""
+    groups: int | None
+    """How many rows the noisy table has, before HAVING and LIMIT; None where only the answer can tell."""
+    errors: tuple[ExpectedError, ...]
+    """The expected error of each aggregate, under the name of the output that shows it."""
+    shares: tuple[tuple[str, Pure | ZeroConcentrated], ...]
+    """How the price is divided so that the errors together are least: what each share answers, and the share."""
+    notes: tuple[str, ...]
+    """What will be clamped, weighted or left out."""
+    epsilon: Fraction | None = None
+    """The ε that was named, or the least one for the wanted error."""
