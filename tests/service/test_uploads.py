@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import resource
+import signal
 import socket
 import time
 import zipfile
@@ -16,7 +18,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from discreet.errors import InvalidInput, InvalidValue, NotAllowed, NotFound
+from discreet.errors import InvalidInput, InvalidValue, NotAllowed, NotFound, StoreError
 from discreet.service.app import application, guarded
 from discreet.service.house import House
 from discreet.service.uploads import discard, receive, receiving, upload
@@ -198,6 +200,22 @@ def test_an_upload_that_breaks_off_leaves_nothing(small: House) -> None:
     with receiving(small, OWNER, "visits.csv") as sent:
         sent.add(CSV)
     assert not kept(small)
+
+
+@pytest.mark.parametrize("times", [1, 10_000])
+def test_a_disk_without_room_keeps_nothing(hospital: Any, times: int) -> None:
+    house = hospital.house()
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10, old[1]))
+        with pytest.raises(StoreError, match="must have room"):
+            receive(house, OWNER, "visits.csv", [CSV * times])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, old)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert not kept(house)
+    house.close()
 
 
 @pytest.mark.parametrize("visitor", [ANA, AUDITOR])
