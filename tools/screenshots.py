@@ -21,6 +21,7 @@ FOLDER = Path(__file__).parents[1] / "docs" / "images" / "console"
 QUESTION = "SELECT ward, COUNT(*) AS visits, AVG(age) AS age\nFROM visits\nGROUP BY ward"
 MONTHS = "SELECT date_trunc('month', day) AS month, SUM(cost) AS cost\nFROM visits\nGROUP BY month\nORDER BY month"
 LONG = 300_000
+HIGHEST = 2800
 DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 _PROGRAM = "from discreet.cli.main import app; app()"
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -63,8 +64,8 @@ def take(page: Page, name: str, *, whole: bool = False) -> None:
     settle(page)
     page.evaluate("window.scrollTo(0, 0)")
     if whole:  # a window as high as the page, so that what is fixed stays at its edge
-        width = (page.viewport_size or DESK)["width"]
-        page.set_viewport_size({"width": width, "height": page.evaluate("document.documentElement.scrollHeight")})
+        width, height = (page.viewport_size or DESK)["width"], page.evaluate("document.documentElement.scrollHeight")
+        page.set_viewport_size({"width": width, "height": min(height, HIGHEST)})
         settle(page)
     path = FOLDER / f"{name}.png"
     page.screenshot(path=path)
@@ -92,7 +93,7 @@ def ask(page: Page, sql: str, epsilon: str) -> None:
     page.keyboard.press("Escape")
     page.get_by_label("Price ε", exact=True).fill(epsilon)
     page.get_by_role("button", name=f"Ask for ε {epsilon}", exact=True).click()
-    expect(page.get_by_text(re.compile("^Cost ε"))).to_be_visible()
+    expect(page.get_by_text(re.compile(f"^Cost ε {re.escape(epsilon)};"))).to_be_visible()
 
 
 def asked(page: Page) -> None:

@@ -16,11 +16,12 @@ _PROGRAM = "from discreet.cli.main import app; app()"
 class Serving:
     """A process that serves the console of a hospital, until it is ended."""
 
-    def __init__(self, hospital: Hospital, port: int = 0) -> None:
+    def __init__(self, hospital: Hospital, port: int = 0, **settings: str) -> None:
         self.hospital = hospital
         command = [sys.executable, "-c", _PROGRAM, "serve", "--folder", str(hospital.folder), "--port", str(port)]
         known = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
-        environment = known | {"COLUMNS": "300", "DISCREET_SHUTDOWN_SECONDS": "1"}
+        chosen = {f"DISCREET_{name.upper()}": value for name, value in settings.items()}
+        environment = known | {"COLUMNS": "300", "DISCREET_SHUTDOWN_SECONDS": "1"} | chosen
         self._log = hospital.folder.with_name(f"{hospital.folder.name}.log").open("ab")
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._log, text=True, env=environment)
         assert self.process.stdout is not None

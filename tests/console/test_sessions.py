@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -20,10 +22,10 @@ from discreet.errors import NotSignedIn
 from discreet.service.house import House
 from discreet.service.members import Members
 from discreet.service.store import Store
-from tests.console.asking import COUNT, answer, editor, price, write
+from tests.console.asking import COUNT, answer, editor, history, price, write
 from tests.console.conftest import Contexts, Enter, sign_in
 from tests.console.serving import Serving
-from tests.service.hospital import CHEAP, Hospital
+from tests.service.hospital import CHEAP, Hospital, founded
 
 ENDED = "Your session has ended."
 
@@ -44,13 +46,19 @@ def members_of(hospital: Hospital) -> Members:
     return Members(Store(hospital.folder), hasher=CHEAP)
 
 
-def asked(hospital: Hospital, words: str) -> bool:
-    """Whether the ledger has a question with these words."""
+def asked(hospital: Hospital, words: str) -> int:
+    """How many questions with these words were charged."""
     ledger = Curator(hospital.folder).ledger
     try:
-        return any(words in str(one.body) for one in ledger.entries(1))
+        return sum(words in one.body.get("note", {}).get("sql", "") for one in ledger.entries(1))
     finally:
         ledger.close()
+
+
+def wait_for_charge(hospital: Hospital) -> None:
+    """Until a question was charged: its answer is in the ledger, and nobody has it yet."""
+    while not asked(hospital, ""):
+        time.sleep(0.05)
 
 
 # In a browser.
@@ -138,20 +146,33 @@ def test_a_one_time_token_is_exchanged_and_its_successor_shown_until_it_is_safe(
         members_of(serving.hospital).visitor(once)
 
 
-def test_after_a_restart_one_signs_in_again_and_finds_what_was_typed(contexts: Contexts, own_serving: Serving) -> None:
-    page = contexts(own_serving.address).new_page()
-    sign_in(page, own_serving.hospital.tokens["ana"])
-    write(page, COUNT)
-    price(page, "0.1")
-    own_serving.end()
-    expect(page.get_by_text("The connection is lost.")).to_be_visible()
-    with Serving(own_serving.hospital, own_serving.port):
-        expect(page.get_by_text(ENDED)).to_be_visible()
-        page.get_by_label("Token").fill(own_serving.hospital.tokens["ana"])
+def test_a_server_that_dies_in_the_middle_of_an_answer_loses_nothing_and_charges_once(
+    contexts: Contexts, tmp_path: Path
+) -> None:
+    hospital = founded(tmp_path / "hospital")
+    page = contexts("").new_page()
+    with Serving(hospital, release_quantum="600") as first:
+        page.goto(f"{first.address}/sign-in")
+        page.get_by_label("Token").fill(hospital.tokens["ana"])
         page.keyboard.press("Enter")
-        expect(editor(page)).to_have_text(COUNT)
+        write(page, COUNT)
+        price(page, "0.1")
         page.get_by_role("button", name="Ask for ε 0.1").click()
-        expect(answer(page).get_by_text("Cost ε 0.1")).to_be_visible()
+        expect(answer(page).get_by_text("Being answered. You may leave this page")).to_be_visible()
+        expect(history(page).get_by_text("being answered")).to_be_visible()
+        wait_for_charge(hospital)
+        first.process.kill()
+        expect(page.get_by_text("The connection is lost.")).to_be_visible()
+        with Serving(hospital, first.port):
+            expect(page.get_by_text(ENDED)).to_be_visible()
+            page.get_by_label("Token").fill(hospital.tokens["ana"])
+            page.keyboard.press("Enter")
+            expect(editor(page)).to_have_text(COUNT)
+            expect(history(page).get_by_role("listitem")).to_have_count(1)
+            expect(history(page).get_by_text("being answered")).to_have_count(0)
+            history(page).get_by_role("button", name="SELECT ward").click()
+            expect(answer(page).get_by_text("ε 0.9 left for visits/ana")).to_be_visible()
+    assert asked(hospital, COUNT) == 1
 
 
 # A page belongs to its session.

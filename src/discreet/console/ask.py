@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -175,10 +176,12 @@ class _Ask:
         house, visitor = self._visit.house, self._visit.visitor
         house.limits.request(visitor)
         job = await run.io_bound(asking.start, house, visitor, wish, request)
-        looks = iter(_LOOKS)
-        pause = _LOOKS[-1]
-        while job is not None and job.is_unfinished:
-            await asyncio.sleep(next(looks, pause))
+        for look in itertools.count():
+            if job is None or not job.is_unfinished:
+                break
+            if look == len(_LOOKS):
+                await self._history.refresh()  # it takes long: show where it will be found
+            await asyncio.sleep(_LOOKS[min(look, len(_LOOKS) - 1)])
             job = await run.io_bound(asking.job, house, visitor, request)
         if job is not None:
             await self._see(job)

@@ -151,7 +151,8 @@ def _bar(one: Balance, found: Explanation | None) -> None:
     words = f"{whose} on {one.table}: {balance(one.left)} left of {balance(one.cap)}"
     with ui.element("div").classes("d-balance"):
         ui.label(words).classes("d-small d-muted")
-        with ui.element("div").classes("d-bar").props(f'role="img" aria-label="{words}"'):
+        with ui.element("div").classes("d-bar").props("role=img") as bar:
+            bar.props["aria-label"] = words
             ui.element("div").style(f"width:{spent:.2%};background:var(--d-muted);opacity:.55")
             colour = "var(--d-bad)" if is_too_much else "var(--d-primary)"
             ui.element("div").style(f"width:{min(takes, 1 - spent):.2%};background:{colour}")
