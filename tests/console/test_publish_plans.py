@@ -234,6 +234,8 @@ def test_a_release_is_the_same_rows_in_every_file(candidate: Candidate) -> None:
     table = candidate.release.table
     assert parquet.read_table(io.BytesIO(parquet_bytes(table))).equals(table)
     assert csv_bytes(table).decode().count("\n") == table.num_rows + 1
+    with pytest.raises(DiscreetError, match="take Parquet"):
+        csv_bytes(pa.table({"a": [[1, 2]]}))
 
 
 def test_numbers_can_be_averaged_beside_hierarchies_that_others_use() -> None:
