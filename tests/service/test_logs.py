@@ -25,6 +25,7 @@ from tests.service.hospital import CHEAP, policy, visits
 from tests.service.serving import Serving
 
 CANARY = "canary7f3a9"
+POLICY = "{table: t, unit: row, budget: {epsilon: 1}, columns: {x: {type: integer, lower: 0, upper: 9}}}"
 FAILING = f"""
 import asyncio, logging, sys, threading, warnings
 from discreet.engines.engine import shielded
@@ -152,9 +153,10 @@ def everything(serving: Serving, tokens: dict[str, Any]) -> tuple[list[httpx.Res
             ana.get(f"/{CANARY}", headers={"X-Canary": CANARY, "Cookie": f"a={CANARY}", "User-Agent": CANARY}),
             ana.get(f"{API}/me", headers={"Authorization": f"Bearer {CANARY}"}),
             ana.get(f"{API}/me", headers={"Origin": f"https://{CANARY}.example"}),
-            owner.post(
-                f"{API}/uploads", files={"file": (CANARY, f"{CANARY},\n".encode() * 5)}, data={"policy": CANARY}
-            ),
+            owner.post(f"{API}/uploads", params={"file": f"{CANARY}.parquet"}, content=CANARY.encode()),
+            (sent := owner.post(f"{API}/uploads", params={"file": f"{CANARY}.csv"}, content=f"x\n{CANARY}\n".encode())),
+            owner.post(f"{API}/tables", json={"upload": sent.json()["id"], "policy": f"{CANARY}: {CANARY}"}),
+            owner.post(f"{API}/tables", json={"upload": sent.json()["id"], "policy": POLICY}),
         ]
         return answers, owner.get(f"{API}/metrics").text
 
@@ -166,6 +168,7 @@ def test_a_canary_is_in_no_log_and_no_metric_whatever_fails(tokens: dict[str, An
         said, logged, code = serving.end()
     statuses = [answer.status_code for answer in answers]
     assert statuses[3:9] == [500, 422, 422, 400, 200, 500], statuses
+    assert statuses[12:] == [422, 201, 422, 201], statuses
     secrets = [CANARY, *(tokens[name].rpartition("_")[2] for name in ("owner", "ana"))]
     for secret in secrets:
         assert secret not in logged
