@@ -25,9 +25,8 @@ def kept(house: House, member: str, sql: str, epsilon: str) -> Answer:
     """An answer as the service gives and keeps it."""
     answer = house.curator.ask(sql, epsilon, analyst=None if member == "owner" else member)
     values = (member, f"{member} {sql}", "{}", 0.0, "answered", answer.entry, answer_to_arrow(answer))
-    with house.store.writing() as database:
-        insert = "INSERT INTO request (member, id, wish, made, state, entry, answer) VALUES (?, ?, ?, ?, ?, ?, ?)"
-        database.execute(insert, values)
+    insert = "INSERT INTO request (member, id, wish, made, state, entry, answer) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    house.store.write(lambda database: database.execute(insert, values))
     return answer
 
 
@@ -117,9 +116,9 @@ def test_a_certificate_is_found_by_its_place_checked_and_only_by_those_whose_it_
 def test_a_certificate_that_was_changed_in_the_book_is_not_called_genuine(house: House) -> None:
     answer = house.curator.ask(COUNT, "0.5", analyst="ana")
     forged = Answer(**{**vars(answer), "certificate": answer.certificate | {"question": MEAN}})
-    with house.store.writing() as database:
-        insert = "INSERT INTO request (member, id, wish, made, state, entry, answer) VALUES (?, ?, ?, ?, ?, ?, ?)"
-        database.execute(insert, ("ana", "1", "{}", 0.0, "answered", answer.entry, answer_to_arrow(forged)))
+    insert = "INSERT INTO request (member, id, wish, made, state, entry, answer) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    values = ("ana", "1", "{}", 0.0, "answered", answer.entry, answer_to_arrow(forged))
+    house.store.write(lambda database: database.execute(insert, values))
     assert answer.entry is not None
     assert not books.certificate(house, ANA, answer.entry).is_genuine
 

@@ -182,8 +182,7 @@ def test_closing_leaves_what_waits_to_the_next_start(hospital: Hospital) -> None
 def test_who_was_removed_meanwhile_gets_no_answer(house: House) -> None:
     gate = Gate(house)
     asking.start(house, ANA, WISH, "one")
-    with house.store.writing() as database:
-        database.execute("UPDATE member SET removed = 1 WHERE name = 'ana'")
+    house.store.write(lambda database: database.execute("UPDATE member SET removed = 1 WHERE name = 'ana'"))
     gate.opened.set()
     until(lambda: not house.requests.unfinished())
     with pytest.raises(NotAllowed):

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from threading import Lock
 
+from discreet.books.book import Database
 from discreet.errors import DiscreetError
 from discreet.service.house import House
 
@@ -37,9 +38,13 @@ class Health:
     def _look(self) -> bool:
         try:
             self._house.curator.ledger.head()
-            with self._house.store.writing() as book:
-                book.pragma("user_version", book.pragma("user_version"))
+            self._house.store.write(_change_nothing)
         except DiscreetError:
             return False
         file = self._house.curator.folder / "ledger.db"
         return not file.exists() or os.access(file, os.W_OK)  # there is none where the ledger is on a server
+
+
+def _change_nothing(database: Database) -> None:
+    """What asks for the right to write."""
+    database.execute("UPDATE member SET name = name WHERE 1 = 0")

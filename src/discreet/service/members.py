@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-import apsw
 from argon2 import PasswordHasher
 
+from discreet.books.book import Database
 from discreet.catalog.names import checked_name, checked_text
 from discreet.errors import InvalidValue, NotFound, NotSignedIn
 from discreet.noise.source import fresh_id
@@ -108,20 +108,26 @@ class Members:
         """A new member; a name that was ever taken is refused."""
         checked_name(name, "a member's name")
         made = Member(name, role, self._clock(), None)
-        with self._store.writing() as database:
+
+        def part(database: Database) -> None:
             if database.execute("SELECT 1 FROM member WHERE name = ?", (name,)).fetchone():
                 raise InvalidValue("a member's name must be new", name, "names of former members stay taken")
             _insert_member(database, made)
+
+        self._store.write(part)
         return made
 
     def remove(self, name: str) -> None:
         """Let a member go; all their tokens end at once, and their name stays taken."""
         now = self._clock()
-        with self._store.writing() as database:
+
+        def part(database: Database) -> None:
             if _role(database, name) == Role.OWNER and _count(database, _OTHER_OWNERS, name) == 0:
                 raise InvalidValue("a house must keep an owner", name, "add another owner first")
             database.execute("UPDATE member SET removed = ? WHERE name = ?", (now, name))
             database.execute("UPDATE token SET revoked = ? WHERE member = ? AND revoked IS NULL", (now, name))
+
+        self._store.write(part)
         for token in self.tokens(name):
             self._verifier.forget(token.id)
 
@@ -130,14 +136,18 @@ class Members:
         public, secret = _fresh()
         kept = self._verifier.kept(secret)
         now = self._clock()
-        with self._store.writing() as database:
+
+        def part(database: Database) -> Token | None:
             if _count(database, _OTHER_OWNERS, "") > 0:
                 return None
             first = Member(_free_name(database), Role.OWNER, now, None)
             token = Token(public, first.name, "the first sign-in", True, now, now + _DAY, None)
             _insert_member(database, first)
             _insert_token(database, token, kept)
-        return Issued(_whole(public, secret), token)
+            return token
+
+        token = self._store.write(part)
+        return None if token is None else Issued(_whole(public, secret), token)
 
     # Tokens.
 
@@ -171,17 +181,20 @@ class Members:
         """A new token for a member, and what is kept of it."""
         _check_label(label)
         made, kept = self._made(member, label, days, once)
-        with self._store.writing() as database:
+
+        def part(database: Database) -> None:
             _role(database, member)
             self._make_room(database, member)
             _insert_token(database, made.token, kept)
+
+        self._store.write(part)
         return made
 
     def revoke(self, public: str) -> None:
         """Take a token back; one that has ended stays as it is."""
         self.token(public)
-        with self._store.writing() as database:
-            database.execute("UPDATE token SET revoked = ? WHERE id = ? AND revoked IS NULL", (self._clock(), public))
+        ended = "UPDATE token SET revoked = ? WHERE id = ? AND revoked IS NULL"
+        self._store.write(lambda database: database.execute(ended, (self._clock(), public)), repeatable=True)
         self._verifier.forget(public)
 
     # Signing in.
@@ -205,16 +218,19 @@ class Members:
             raise InvalidValue("only a one-time token is exchanged", "<a lasting one>", "use it as it is")
         made, kept = self._made(name, "signed in with a one-time token", days, once=False)
         now = self._clock()
-        with self._store.writing() as database:
-            database.execute(
+
+        def part(database: Database) -> None:
+            used = database.execute(
                 "UPDATE token SET revoked = ? WHERE id = ? AND revoked IS NULL AND expires > ?"
-                " AND EXISTS (SELECT 1 FROM member WHERE name = member AND removed IS NULL)",
+                " AND EXISTS (SELECT 1 FROM member WHERE member.name = token.member AND removed IS NULL) RETURNING id",
                 (now, public, now),
             )
-            if database.changes() != 1:
+            if used.fetchone() is None:
                 raise _refusal()
             self._make_room(database, name)
             _insert_token(database, made.token, kept)
+
+        self._store.write(part)
         self._verifier.forget(public)
         return made.secret
 
@@ -235,7 +251,7 @@ class Members:
 
     def _good(self, public: str) -> tuple[Any, ...] | None:
         rows = self._store.rows(
-            "SELECT name, role, once, mark, hash FROM token JOIN member ON name = member"
+            "SELECT name, role, once, mark, hash FROM token JOIN member ON member.name = token.member"
             " WHERE id = ? AND revoked IS NULL AND removed IS NULL AND expires > ?",
             (public, self._clock()),
         )
@@ -249,16 +265,16 @@ class Members:
         token = Token(public, member, label, once, now, now + days * _DAY, None)
         return Issued(_whole(public, secret), token), self._verifier.kept(secret)
 
-    def _make_room(self, database: apsw.Connection, member: str) -> None:
+    def _make_room(self, database: Database, member: str) -> None:
         """Refuse one token too many, and forget those that ended long ago."""
-        good = "revoked IS NULL AND expires > ?2"
-        living = f"SELECT count(*) FROM token WHERE member = ?1 AND {good}"  # noqa: S608
+        good = "revoked IS NULL AND expires > ?"
+        living = f"SELECT count(*) FROM token WHERE member = ? AND {good}"  # noqa: S608
         if _count(database, living, member, self._clock()) >= _MOST_TOKENS:
             raise InvalidValue(f"a member may have {_MOST_TOKENS} tokens", "<one more>", "revoke one that is not used")
         database.execute(
-            f"DELETE FROM token WHERE id IN (SELECT id FROM token WHERE member = ?1 AND NOT ({good})"  # noqa: S608
-            f" ORDER BY made DESC LIMIT -1 OFFSET {_ENDED_KEPT})",
-            (member, self._clock()),
+            f"DELETE FROM token WHERE member = ? AND NOT ({good}) AND id NOT IN"  # noqa: S608
+            f" (SELECT id FROM token WHERE member = ? AND NOT ({good}) ORDER BY made DESC LIMIT {_ENDED_KEPT})",
+            (member, self._clock()) * 2,
         )
 
 
@@ -275,25 +291,25 @@ def _token(row: tuple[Any, ...]) -> Token:
     return Token(public, member, label, bool(once), made, expires, revoked)
 
 
-def _free_name(database: apsw.Connection) -> str:
+def _free_name(database: Database) -> str:
     """A name for the first owner that nobody ever had."""
     taken = {name for (name,) in database.execute("SELECT name FROM member")}
     names = (FIRST_OWNER if number == 1 else f"{FIRST_OWNER} {number}" for number in count(1))
     return next(name for name in names if name not in taken)
 
 
-def _insert_member(database: apsw.Connection, made: Member) -> None:
-    database.execute("INSERT INTO member (name, role, since) VALUES (?, ?, ?)", (made.name, made.role, made.since))
+def _insert_member(database: Database, made: Member) -> None:
+    database.execute("INSERT INTO member (name, role, since) VALUES (?, ?, ?)", (made.name, str(made.role), made.since))
 
 
-def _insert_token(database: apsw.Connection, made: Token, kept: Kept) -> None:
+def _insert_token(database: Database, made: Token, kept: Kept) -> None:
     database.execute(
         "INSERT INTO token (id, member, mark, hash, label, once, made, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (made.id, made.member, kept.mark, kept.hash, made.label, int(made.once), made.made, made.expires),
     )
 
 
-def _role(database: apsw.Connection, name: str) -> str:
+def _role(database: Database, name: str) -> str:
     """The role of a member; whoever is none, or left, is not found."""
     found = database.execute("SELECT role FROM member WHERE name = ? AND removed IS NULL", (name,)).fetchone()
     if found is None:
@@ -301,7 +317,7 @@ def _role(database: apsw.Connection, name: str) -> str:
     return str(found[0])
 
 
-def _count(database: apsw.Connection, statement: str, *values: str | float) -> int:
+def _count(database: Database, statement: str, *values: str | float) -> int:
     return int(next(iter(database.execute(statement, values)))[0])
 
 

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-import apsw
-
+from discreet.books.book import Database
 from discreet.curator.amount import as_json, from_json
 from discreet.errors import RequestConflict, TooManyRequests
 from discreet.privacy.loss import Pure, ZeroConcentrated
-from discreet.service.store import Store, explained
+from discreet.service.store import Store
 from discreet.service.wish import Wish
 
 __all__ = ["LEASE", "Job", "Key", "Requests", "State"]
@@ -29,6 +28,8 @@ LEASE = 4.0
 Key = tuple[str, str]
 """The name of a member and the id of a request: ids of different members never meet."""
 _HEADER = "member, id, wish, price, made, state, lease, settled, entry, problem"
+_ONE = f"SELECT {_HEADER} FROM request WHERE member = ? AND id = ?"  # noqa: S608  names of our own
+_UNFINISHED = f"SELECT {_HEADER} FROM request WHERE state = 'accepted' ORDER BY made, id"  # noqa: S608
 
 
 class State(StrEnum):
@@ -93,21 +94,22 @@ class Requests:
 
     def find(self, key: Key) -> Job | None:
         """What is known of a request."""
-        return _found(self._store.database, key)
+        return _only(self._store.rows(_ONE, key))
 
     def accept(self, key: Key, wish: Wish, price: Pure | ZeroConcentrated | None, most: int) -> tuple[Job, bool]:
         """The request, now accepted unless it was before; and whether the caller is who works on it.
 
         An id that stands for another wish is refused, and so is one more than ``most`` that are unfinished.
         """
-        with self._store.writing() as database:
+        stated = None if price is None else json.dumps(as_json(price))
+
+        def part(database: Database) -> tuple[Job, bool]:
             known = _found(database, key)
             check_same(known, wish)
             if known is not None and known.state is not State.REFUSED:
                 return known, False
             _check_unfinished(database, key[0], most)
             now = self.clock()
-            stated = None if price is None else json.dumps(as_json(price))
             database.execute(
                 "INSERT INTO request (member, id, wish, price, made, state, lease)"
                 " VALUES (?, ?, ?, ?, ?, 'accepted', ?)"
@@ -116,47 +118,55 @@ class Requests:
                 (*key, wish.written(), stated, now, now + LEASE),
             )
             job = _found(database, key)
-        assert job is not None  # noqa: S101  it was written above
-        return job, True
+            assert job is not None  # noqa: S101  it was written above
+            return job, True
+
+        return self._store.write(part)
 
     def keep(self, key: Key, answer: bytes, entry: int | None) -> None:
         """Keep the answer, before anybody sees it; the first one that is kept is the only one."""
-        with self._store.writing() as database:
-            database.execute(
-                "UPDATE request SET state = 'answered', answer = ?, entry = ?, settled = ?, problem = NULL"
-                " WHERE member = ? AND id = ? AND state <> 'answered'",
-                (answer, entry, self.clock(), *key),
-            )
+        statement = (
+            "UPDATE request SET state = 'answered', answer = ?, entry = ?, settled = ?, problem = NULL"
+            " WHERE member = ? AND id = ? AND state <> 'answered'"
+        )
+        self._do(statement, (answer, entry, self.clock(), *key))
 
     def refuse(self, key: Key, problem: dict[str, Any]) -> None:
         """Write down why there is no answer."""
-        with self._store.writing() as database:
-            database.execute(
-                "UPDATE request SET state = 'refused', problem = ?, settled = ?"
-                " WHERE member = ? AND id = ? AND state = 'accepted'",
-                (json.dumps(problem, ensure_ascii=False), self.clock(), *key),
-            )
+        statement = (
+            "UPDATE request SET state = 'refused', problem = ?, settled = ?"
+            " WHERE member = ? AND id = ? AND state = 'accepted'"
+        )
+        self._do(statement, (json.dumps(problem, ensure_ascii=False), self.clock(), *key))
 
     def answer(self, key: Key) -> bytes | None:
         """The answer that is kept."""
-        with explained():
-            row = self._store.database.execute("SELECT answer FROM request WHERE member = ? AND id = ?", key).fetchone()
-        return None if row is None else row[0]
+        rows = self._store.rows("SELECT answer FROM request WHERE member = ? AND id = ?", key)
+        return rows[0][0] if rows else None
 
     def renew(self, keys: Iterable[Key]) -> None:
         """Hold on to these."""
-        with self._store.writing() as database:
-            end = self.clock() + LEASE
-            for key in keys:
+        self._hold(keys, self.clock() + LEASE)
+
+    def release(self, keys: Iterable[Key]) -> None:
+        """Let go of these, so that others may take them over at once."""
+        self._hold(keys, 0.0)
+
+    def _hold(self, keys: Iterable[Key], end: float) -> None:
+        held = list(keys)
+
+        def part(database: Database) -> None:
+            for key in held:
                 database.execute(
                     "UPDATE request SET lease = ? WHERE member = ? AND id = ? AND state = 'accepted'", (end, *key)
                 )
 
-    def release(self, keys: Iterable[Key]) -> None:
-        """Let go of these, so that others may take them over at once."""
-        with self._store.writing() as database:
-            for key in keys:
-                database.execute("UPDATE request SET lease = 0 WHERE member = ? AND id = ? AND state = 'accepted'", key)
+        if held:
+            self._store.write(part, repeatable=True)
+
+    def _do(self, statement: str, values: tuple[Any, ...]) -> None:
+        """One change that does nothing when it is done again."""
+        self._store.write(lambda database: database.execute(statement, values), repeatable=True)
 
     def is_held(self, job: Job) -> bool:
         """Whether somebody works on it; a lease that ends too far ahead is of a clock that was set back since."""
@@ -165,17 +175,20 @@ class Requests:
 
     def take_over(self) -> list[Job]:
         """Requests whose worker let go of them, oldest first; they are the caller's from now on."""
-        with self._store.writing() as database:
-            found = [job for job in _unfinished(database) if not self.is_held(job)]
-            now = self.clock()
+
+        def part(database: Database) -> list[Job]:
+            jobs = [_job(row) for row in database.execute(_UNFINISHED)]
+            found = [job for job in jobs if not self.is_held(job)]
+            end = self.clock() + LEASE
             for job in found:
-                database.execute("UPDATE request SET lease = ? WHERE member = ? AND id = ?", (now + LEASE, *job.key))
-        return found
+                database.execute("UPDATE request SET lease = ? WHERE member = ? AND id = ?", (end, *job.key))
+            return found
+
+        return self._store.write(part)
 
     def unfinished(self) -> list[Job]:
         """Everything that is accepted, of all members, oldest first."""
-        with explained():
-            return _unfinished(self._store.database)
+        return [_job(row) for row in self._store.rows(_UNFINISHED)]
 
     def released(self, member: str) -> set[int]:
         """Where the ledger has the answers that a member may see by now."""
@@ -186,17 +199,13 @@ class Requests:
 
     def page(self, member: str, most: int, before: str | None) -> list[Job]:
         """What a member asked, newest first; ``before`` is the id of the last one that was seen."""
-        where = (
-            "member = ?"
-            if before is None
-            else ("member = ?1 AND (made, id) < (SELECT made, id FROM request WHERE member = ?1 AND id = ?2)")
-        )
-        with explained():
-            rows = self._store.database.execute(
-                f"SELECT {_HEADER} FROM request WHERE {where} ORDER BY made DESC, id DESC LIMIT {most:d}",  # noqa: S608
-                (member,) if before is None else (member, before),
-            )
-            return [_job(row) for row in rows]
+        where = "member = ?"
+        values: tuple[str, ...] = (member,)
+        if before is not None:
+            where += " AND (made, id) < (SELECT made, id FROM request WHERE member = ? AND id = ?)"
+            values += (member, before)
+        statement = f"SELECT {_HEADER} FROM request WHERE {where} ORDER BY made DESC, id DESC LIMIT {most:d}"  # noqa: S608
+        return [_job(row) for row in self._store.rows(statement, values)]
 
 
 def check_same(known: Job | None, wish: Wish) -> None:
@@ -205,24 +214,21 @@ def check_same(known: Job | None, wish: Wish) -> None:
         raise RequestConflict("a request id must stand for one question", known.request, "use a new id")
 
 
-def _check_unfinished(database: apsw.Connection, member: str, most: int) -> None:
+def _check_unfinished(database: Database, member: str, most: int) -> None:
     query = "SELECT COUNT(*) FROM request WHERE member = ? AND state = 'accepted'"
-    unfinished: int = database.execute(query, (member,)).get
+    (unfinished,) = database.execute(query, (member,)).fetchone()
     if unfinished >= most:
         raise TooManyRequests(
             f"at most {most} questions of one member wait at a time", None, "wait until one of yours is answered"
         )
 
 
-def _found(database: apsw.Connection, key: Key) -> Job | None:
-    with explained():
-        row = database.execute(f"SELECT {_HEADER} FROM request WHERE member = ? AND id = ?", key).fetchone()  # noqa: S608
-    return None if row is None else _job(row)
+def _found(database: Database, key: Key) -> Job | None:
+    return _only(database.execute(_ONE, key).fetchall())
 
 
-def _unfinished(database: apsw.Connection) -> list[Job]:
-    rows = database.execute(f"SELECT {_HEADER} FROM request WHERE state = 'accepted' ORDER BY made, id")  # noqa: S608
-    return [_job(row) for row in rows]
+def _only(rows: list[Any]) -> Job | None:
+    return _job(rows[0]) if rows else None
 
 
 def _job(row: tuple[Any, ...]) -> Job:

@@ -1,4 +1,4 @@
-"""The service's own book: members, tokens and requests, in one SQLite file beside the ledger.
+"""The service's own book: members, tokens and requests, beside the ledger: in a file, or on the ledger's server.
 
 The ledger alone says what was spent. What is here could be lost without a budget being passed: an answer that is kept
 here is one that the ledger has, made readable.
@@ -7,124 +7,69 @@ here is one that the ledger has, made readable.
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-import apsw
-
+from discreet.books.book import Book, Database, Part
+from discreet.books.place import server_of
+from discreet.books.postgres import PostgresBook
+from discreet.books.sqlite import SQLiteBook
 from discreet.errors import StoreError
+from discreet.service.store_schema import POSTGRES, SQLITE, VERSION
 
 __all__ = ["Store"]
 
-_VERSION = 1
-_PATIENCE = 60_000  # milliseconds
-_PRAGMAS = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "trusted_schema": 0}
-_SCHEMA = """
-CREATE TABLE member (
-    name TEXT PRIMARY KEY,
-    role TEXT NOT NULL CHECK (role IN ('owner', 'analyst', 'auditor')),
-    since REAL NOT NULL,
-    removed REAL
-) STRICT, WITHOUT ROWID;
-CREATE TABLE token (
-    id TEXT PRIMARY KEY,
-    member TEXT NOT NULL REFERENCES member (name),
-    mark TEXT NOT NULL,
-    hash TEXT NOT NULL,
-    label TEXT NOT NULL,
-    once INTEGER NOT NULL CHECK (once IN (0, 1)),
-    made REAL NOT NULL,
-    expires REAL NOT NULL,
-    revoked REAL
-) STRICT, WITHOUT ROWID;
-CREATE TABLE request (
-    member TEXT NOT NULL REFERENCES member (name),
-    id TEXT NOT NULL,
-    wish TEXT NOT NULL,
-    price TEXT,
-    made REAL NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('accepted', 'answered', 'refused')),
-    lease REAL NOT NULL DEFAULT 0,
-    settled REAL,
-    entry INTEGER,
-    answer BLOB,
-    problem TEXT,
-    PRIMARY KEY (member, id)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX request_by_time ON request (member, made);
-CREATE INDEX request_unfinished ON request (made) WHERE state = 'accepted';
-CREATE INDEX request_by_entry ON request (entry);
-CREATE INDEX token_by_member ON token (member, made);
-CREATE TRIGGER members_remain BEFORE DELETE ON member BEGIN SELECT RAISE(ABORT, 'a name is taken for good'); END;
-CREATE TRIGGER former_members_stay_former BEFORE UPDATE ON member WHEN OLD.removed IS NOT NULL
-    BEGIN SELECT RAISE(ABORT, 'who left does not come back'); END;
-CREATE TRIGGER tokens_stay_revoked BEFORE UPDATE ON token WHEN OLD.revoked IS NOT NULL
-    BEGIN SELECT RAISE(ABORT, 'a token is taken back for good'); END;
-CREATE TRIGGER answers_stay BEFORE UPDATE ON request WHEN OLD.state = 'answered'
-    BEGIN SELECT RAISE(ABORT, 'an answer is given once'); END;
-"""
+Result = TypeVar("Result")
 
 
 class Store:
-    """The file ``service.db`` in the curator's folder."""
+    """The file ``service.db`` in the curator's folder, or tables on the server that holds its ledger."""
 
     def __init__(self, folder: Path) -> None:
-        """Open the book in ``folder``, or start one there."""
+        """Open the book of ``folder``, or start one there."""
         self.path = folder / "service.db"
-        self._local = threading.local()
-        with explained():
-            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
-            with self.writing() as database:
-                version = database.pragma("user_version")
-                if version == 0:
-                    database.execute(_SCHEMA)
-                    database.pragma("user_version", _VERSION)
-                elif version != _VERSION:
-                    rule = f"the service's book must be of version {_VERSION}"
-                    raise StoreError(rule, version, "use the release that made it")
-
-    @property
-    def database(self) -> apsw.Connection:
-        """The connection of the calling thread."""
-        found: apsw.Connection | None = getattr(self._local, "database", None)
-        if found is None:
-            with explained():
-                found = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
-                found.set_busy_timeout(_PATIENCE)
-                for name, value in _PRAGMAS.items():
-                    found.pragma(name, value)
-                    if found.pragma(name) != value:
-                        raise StoreError(f"the service's book needs {name} = {value}", found.pragma(name))
-            self._local.database = found
-        return found
+        server = server_of(folder)
+        self._book = _file(self.path) if server is None else _tables(server)
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """What a question to the book finds."""
-        with explained():
-            return self.database.execute(statement, values).fetchall()
+        with self._book.reading() as database:
+            return database.execute(statement, values).fetchall()
 
-    @contextmanager
-    def writing(self) -> Iterator[apsw.Connection]:
-        """One transaction, durable when the block ends; any failure leaves everything as it was."""
-        database = self.database
-        with explained():
-            database.execute("BEGIN IMMEDIATE")
-            try:
-                yield database
-                database.execute("COMMIT")
-            except BaseException:
-                if database.in_transaction:
-                    database.execute("ROLLBACK")
-                raise
+    def write(self, part: Part[Result], *, repeatable: bool = False) -> Result:
+        """Do ``part`` in a transaction, durably; where it raises, nothing of it was done."""
+        return self._book.write(part, repeatable=repeatable)
+
+    def close(self) -> None:
+        """Let go of the file or the server."""
+        self._book.close()
 
 
-@contextmanager
-def explained() -> Iterator[None]:
-    """Turn faults of the disk or the database into one error without their words."""
+def _refusal(what: str) -> StoreError:
+    return StoreError("the service's book must be readable and writable", f"<{what}>")
+
+
+def _file(path: Path) -> Book:
     try:
-        yield
-    except (apsw.Error, OSError) as fault:
-        raise StoreError("the service's book must be readable and writable", f"<{type(fault).__name__}>") from None
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as fault:
+        raise _refusal(type(fault).__name__) from None
+    book = SQLiteBook(path, _refusal)
+    book.write(_made)
+    return book
+
+
+def _made(database: Database) -> None:
+    """Make the tables of a file that has none; whoever comes at the same moment finds them made."""
+    (version,) = database.execute("PRAGMA user_version").fetchone()
+    if version == 0:
+        database.execute(SQLITE)
+        database.execute(f"PRAGMA user_version = {VERSION}")
+    elif version != VERSION:
+        rule = f"the service's book must be of version {VERSION}"
+        raise StoreError(rule, version, "use the release that made it")
+
+
+def _tables(server: str) -> Book:
+    return PostgresBook(server, "discreet_service", POSTGRES, VERSION, _refusal)
