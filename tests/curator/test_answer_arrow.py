@@ -89,6 +89,7 @@ def example() -> Answer:
     columns |= {"at": [datetime(2025, 1, 2, 3, 4), None]}
     bars: dict[str, list[tuple[float, float] | None]] = {"n": [(-math.inf, math.nan), None]}
     price, left = ZeroConcentrated(Fraction(1, 3)), {"visits": ZeroConcentrated(Fraction(10**40, 7 * 10**39 + 1))}
+    columns |= {"zoned": pa.array([datetime(2025, 1, 2), None], pa.timestamp("us", tz="UTC"))}
     return Answer(pa.table(columns), bars, 0.9, price, True, ("People count as 5.",), {"a": {"b": [1]}}, left, 7)
 
 
@@ -111,7 +112,24 @@ def test_changed_bytes_are_an_answer_or_refused_and_never_another_error(data: st
         found = answer_from_arrow(bytes(sent))
     except InvalidValue:
         return
-    spelled(found)
+    assert spelled(found)
+    assert [str(found), found.to_json(), found.to_csv(), found._repr_html_()]
+
+
+def test_values_that_nobody_can_look_at_are_refused() -> None:
+    """Each of these is sound as Arrow and fails as soon as somebody prints it."""
+    header = json.loads(pa.ipc.open_stream(answer_to_arrow(example())).schema.metadata[b"discreet"])
+    said = json.dumps(header | {"rows": 1, "error": {}})
+    odd = [
+        pa.table({"day": pa.array([2**31 - 1], pa.int32()).cast(pa.date32())}),
+        pa.table({"at": pa.array([2**62], pa.int64()).cast(pa.timestamp("s"))}),
+        pa.table({"at": pa.array([1], pa.timestamp("us", tz="Nowhere/At all"))}),
+        pa.table([pa.array([1]), pa.array([2])], names=["n", "n"]),
+    ]
+    for table in odd:
+        with pytest.raises(InvalidValue):
+            answer_from_arrow(in_stream(table, said))
+    answer_from_arrow(in_stream(pa.table({"n": [1]}), said))
 
 
 def sent_with(**changes: Any) -> bytes:
