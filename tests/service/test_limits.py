@@ -216,7 +216,7 @@ _HEAD = b"POST /api/v1/sign-in HTTP/1.1\r\nHost: here\r\nContent-Type: applicati
 
 def test_bytes_are_counted_as_they_arrive_where_no_length_is_stated(small: House) -> None:
     with on_a_socket(guarded(application(small))) as port:
-        chunks = [b"190\r\n" + b" " * 400 + b"\r\n"] * 3
+        chunks = [*([b"190\r\n" + b" " * 400 + b"\r\n"] * 3), b"0\r\n\r\n"]
         heard = _raw(port, _HEAD + b"Transfer-Encoding: chunked\r\n\r\n", *chunks)
     assert heard.startswith(b"HTTP/1.1 413")
     assert b"at most 1,000 bytes" in heard
@@ -228,7 +228,7 @@ async def _thousand(_: Scope) -> int:
 
 
 def test_a_body_that_does_not_arrive_is_ended(small: House) -> None:
-    app = BodyLimit(guarded(application(small)), _thousand, seconds=0.3)
+    app = BodyLimit(application(small), _thousand, seconds=0.3)
     with on_a_socket(app) as port:
         heard = _raw(port, _HEAD + b"Content-Length: 20\r\n\r\n", b'{"token"')
         assert heard.startswith(b"HTTP/1.1 408")
