@@ -89,12 +89,13 @@ def move(
 ) -> None:
     """Move the ledger from its file to a PostgreSQL server, for curators on several hosts; the chain goes on there.
 
-    A password belongs into the variable PGPASSWORD or the server's password file.
+    The members of a service go with it, so nobody may serve the folder meanwhile. A password belongs into the variable
+    PGPASSWORD or the server's password file.
 
     [dim]Example:[/]  discreet ledger move --to postgresql://curator@db.example/discreet
     """
     with refusals():
-        from discreet.curator.moving import move as moved
+        from discreet.service.moving import move as moved
 
         check_folder(folder)
         records = moved(folder, to)

@@ -23,7 +23,10 @@ _FRAME = (
     '<body class="d-system"><main><h1>{title}</h1><p>{words}</p><p><a href="/">To the first page</a></p></main></body>'
     "</html>\n"
 )
-_MORE = "body{font-family:Roboto,system-ui,sans-serif;line-height:1.5}main{max-width:32rem;margin:20vh auto;padding:0 1.5rem}"
+_MORE = (
+    "body{font-family:Roboto,system-ui,sans-serif;line-height:1.5}"
+    "main{max-width:32rem;margin:20vh auto;padding:0 1.5rem}"
+)
 
 
 def replace_error_pages(pages: App) -> None:

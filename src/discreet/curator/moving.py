@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from discreet.books.book import Database
+from discreet.books.copying import copied
 from discreet.books.place import checked_server, server_of, write_server
 from discreet.books.sqlite import SQLiteBook
 from discreet.curator.ledger import Ledger, server_book
@@ -63,18 +64,9 @@ def _moved(database: Database, url: str) -> int:
 
 
 def _copied(database: Database, server: Database) -> int:
-    there = server.execute("SELECT position, hash FROM entry ORDER BY position").fetchall()
-    here = database.execute("SELECT position, hash FROM entry ORDER BY position").fetchall()
-    if there == here:
-        return len(here)  # an earlier move came as far as this
-    if there:
-        raise LedgerError(
-            "the server must not hold another ledger",
-            "<one with other records>",
-            "name another database; after a move that was cut off, drop the schema discreet_ledger",
-        )
-    for table, columns in _COLUMNS.items():
-        marks = ", ".join("?" for _ in columns.split(","))
-        for row in database.execute(f"SELECT {columns} FROM {table}"):  # noqa: S608  names of our own
-            server.execute(f"INSERT INTO {table} ({columns}) VALUES ({marks})", row)  # noqa: S608
-    return len(here)
+    if not copied(database, server, _COLUMNS):
+        rule = "the server must not hold another ledger"
+        remedy = "name another database; after a move that was cut off, drop the schema discreet_ledger"
+        raise LedgerError(rule, "<one with other records>", remedy)
+    (records,) = database.execute("SELECT COUNT(*) FROM entry").fetchone()
+    return int(records)

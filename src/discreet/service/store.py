@@ -18,7 +18,7 @@ from discreet.books.sqlite import SQLiteBook
 from discreet.errors import StoreError
 from discreet.service.store_schema import POSTGRES, SQLITE, VERSION
 
-__all__ = ["Store"]
+__all__ = ["Store", "file_book", "server_book"]
 
 Result = TypeVar("Result")
 
@@ -30,7 +30,7 @@ class Store:
         """Open the book of ``folder``, or start one there."""
         self.path = folder / "service.db"
         server = server_of(folder)
-        self._book = _file(self.path) if server is None else _tables(server)
+        self._book = file_book(self.path) if server is None else server_book(server)
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """What a question to the book finds."""
@@ -50,7 +50,8 @@ def _refusal(what: str) -> StoreError:
     return StoreError("the service's book must be readable and writable", f"<{what}>")
 
 
-def _file(path: Path) -> Book:
+def file_book(path: Path) -> Book:
+    """The book in a file, which is made where there is none."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as fault:
@@ -71,5 +72,6 @@ def _made(database: Database) -> None:
         raise StoreError(rule, version, "use the release that made it")
 
 
-def _tables(server: str) -> Book:
+def server_book(server: str) -> Book:
+    """The book on a server, whose tables are made where there are none."""
     return PostgresBook(server, "discreet_service", POSTGRES, VERSION, _refusal)

@@ -14,9 +14,6 @@ from starlette.types import ASGIApp
 
 from discreet.errors import DiscreetError, InvalidInput
 from discreet.pages.style import STYLE
-from discreet.web.headers import SecurityHeaders
-from discreet.web.problem import problem
-from discreet.web.reading import body_within
 from discreet.survey.records import Records
 from discreet.survey.results import Wish, results_of
 from discreet.survey.results_html import html_part
@@ -24,6 +21,9 @@ from discreet.survey.store import Outcome, Store
 from discreet.survey.submission import Submission
 from discreet.survey.survey import Survey
 from discreet.survey.tokens import is_token
+from discreet.web.headers import SecurityHeaders
+from discreet.web.problem import problem
+from discreet.web.reading import body_within
 
 __all__ = ["application"]
 
