@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import Any
 
 from discreet.pages.page import paragraph, quiet, section, table
 
-__all__ = ["html_of"]
+__all__ = ["MORE_STYLE", "html_of"]
+
+MORE_STYLE = "h3{margin-top:2rem}code{overflow-wrap:anywhere}p{overflow-wrap:break-word}"
+"""What the page needs beside the style of all pages."""
 
 
 def html_of(description: dict[str, Any], style: str) -> str:
@@ -17,7 +21,7 @@ def html_of(description: dict[str, Any], style: str) -> str:
         '<meta name="color-scheme" content="light dark">'
         f'<title>{escape(description["info"]["title"])}: the API</title><link rel="stylesheet" href="{escape(style)}">'
     )
-    about = paragraph(description["info"]["description"])
+    about = re.sub("`([^`]*)`", r"<code>\1</code>", paragraph(description["info"]["description"]))
     parts = [_tag(description, tag["name"], tag["description"]) for tag in description["tags"]]
     body = f"<main><h1>The API</h1>{about}{''.join(parts)}{_problem(description)}</main>"
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{body}</body></html>\n'
@@ -31,7 +35,7 @@ def _tag(description: dict[str, Any], name: str, words: str) -> str:
         for method, operation in operations.items()
         if name in operation.get("tags", [])
     ]
-    return section(name, quiet(words), *found)
+    return section(name.capitalize(), quiet(words), *found)
 
 
 def _operation(method: str, path: str, operation: dict[str, Any], description: dict[str, Any]) -> str:
@@ -77,5 +81,5 @@ def _problem(description: dict[str, Any]) -> str:
     fields = description["components"]["schemas"]["Problem"]["properties"]
     rows = [[f"<code>{escape(name)}</code>", escape(field["description"])] for name, field in fields.items()]
     return section(
-        "problems", quiet("What every refusal says, as application/problem+json."), table(["field", ""], rows)
+        "Problems", quiet("What every refusal says, as application/problem+json."), table(["field", ""], rows)
     )

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from discreet.pages.style import STYLE
-from discreet.service.api_html import html_of
+from discreet.service.api_html import MORE_STYLE, html_of
 
 __all__ = ["router"]
 
@@ -28,4 +28,4 @@ def page(request: Request) -> HTMLResponse:
 @router.get("/docs/style.css")
 def style() -> Response:
     """The style sheet of the page."""
-    return Response(STYLE, media_type="text/css")
+    return Response(STYLE + MORE_STYLE, media_type="text/css")
