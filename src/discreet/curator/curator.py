@@ -240,8 +240,10 @@ class Curator:
         if self._policies.stamp() == self._stamp:
             return
         with self._rereading:
-            stamp, accounts = self._policies.stamp(), self.ledger.accounts()
-            catalog = self._policies.read()
+            stamp = self._policies.stamp()
+            if stamp == self._stamp:
+                return  # another thread read them while this one waited
+            accounts, catalog = self.ledger.accounts(), self._policies.read()
             for table in catalog:
                 check_accounts(table, accounts)
             self.catalog, self._stamp = catalog, stamp
