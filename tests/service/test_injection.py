@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from urllib.parse import quote
@@ -333,3 +334,98 @@ def test_what_hides_in_the_seams_of_http_is_one_request_or_none(house: House, ho
             both = b"".join(b"Authorization: Bearer " + one + b"\r\n" for one in (first, second))
             heard = _raw(port, line + both + b"\r\n")
             assert heard.startswith(b"HTTP/1.1 200" if first == good else b"HTTP/1.1 401"), heard
+
+
+def laughs() -> str:
+    """YAML in which each list holds the one before nine times."""
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
+    return "\n".join(lines)
+
+
+POLICIES = {
+    "nothing": "",
+    "no YAML": "{" * 10,
+    "a list": "[]",
+    "NUL": "table: vis\x00its",
+    "an object of Python": "table: !!python/object/apply:os.system ['touch /tmp/owned']",
+    "a module of Python": "table: !!python/name:os.system",
+    "another tag": "!!set {a, b}",
+    "a laugh a thousand million times": laughs(),
+    "a laugh in a field": laughs() + "\ntable: *a11",
+    "a table of itself": "table: &a [*a]",
+    "depth": "table: " + "[" * 5_000,
+    "depth of maps": "{a: " * 3_000 + "1" + "}" * 3_000,
+    "depth of lines": "".join(" " * i + "a:\n" for i in range(600)),
+    "a key twice": "table: visits\ntable: visits",
+    "unknown fields": "table: visits\nadmin: true\n__class__: x",
+    "two documents": "table: a\n---\ntable: b",
+    "a budget that is none": "table: visits\nunit: patient_id\nbudget: {epsilon: .inf}",
+    "a budget of Python": "table: visits\nunit: patient_id\nbudget: {epsilon: '__import__(\"os\")'}",
+    "a long number": "table: visits\nunit: patient_id\nbudget: {epsilon: " + "9" * 50_000 + "}",
+    "an endless power": "table: visits\nunit: patient_id\nbudget: {epsilon: 1e" + "9" * 300 + "}",
+    "a name with control characters": 'table: "a\\r\\nSet-Cookie: b=c"\nunit: patient_id\nbudget: {epsilon: 1}',
+    "a name of its own": "table: _secret\nunit: patient_id\nbudget: {epsilon: 1}",
+}
+"""Texts that are no policies."""
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_hostile_policy_is_refused_in_words_and_changes_nothing(house: House, owner: httpx.Client, name: str) -> None:
+    before, known = entries(house), sorted(house.settings.folder.rglob("*"))
+    checked = owner.post(f"{API}/policies/check", json={"policy": POLICIES[name]})
+    if checked.status_code == 200:
+        assert checked.json(), "what is wrong is listed"
+    else:
+        is_refused(checked, 422)
+    is_refused(owner.post(f"{API}/tables", json={"policy": POLICIES[name], "upload": "0" * 32}), 404, 422)
+    assert "set-cookie" not in checked.headers
+    assert (entries(house), sorted(house.settings.folder.rglob("*"))) == (before, known)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/passwd",
+        "../../../etc/passwd",
+        "service.db",
+        "~/.bashrc",
+        "\x00",
+        "",
+        "https://example.com/x.csv",
+        "x" * 4096,
+    ],
+)
+def test_a_path_that_no_setting_lists_is_refused(owner: httpx.Client, path: str) -> None:
+    for answer in (
+        owner.post(f"{API}/policies/draft", json={"path": path}),
+        owner.post(f"{API}/tables", json={"path": path, "policy": "table: t\nunit: a\nbudget: {epsilon: 1}\n"}),
+    ):
+        is_refused(answer, 403, 404, 422)
+        assert "root:" not in answer.text
+
+
+TABLES = ("../../escaped", "a/b", "x'; DROP TABLE y; --", 'a"b', "Ä 日本", "CON", "a.b", "..", "%2e%2e")
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_with_a_hostile_name_is_refused_or_stays_in_the_folder_under_that_name(
+    house: House, owner: httpx.Client, name: str
+) -> None:
+    around = house.settings.folder.parent
+    outside = sorted(one for one in around.rglob("*") if house.settings.folder not in (one, *one.parents))
+    sent = owner.post(f"{API}/uploads", params={"file": "rows.csv"}, content=b"person,age\n1,30\n2,40\n")
+    policy = {
+        "table": name,
+        "unit": "person",
+        "budget": {"epsilon": 1},
+        "rows_per_unit": 1,
+        "columns": {"person": {"type": "integer"}, "age": {"type": "integer", "lower": 0, "upper": 100}},
+    }
+    answer = owner.post(f"{API}/tables", json={"upload": sent.json()["id"], "policy": json.dumps(policy)})
+    if answer.status_code == 201:
+        assert answer.json()["table"]["name"] == name
+        assert owner.get(f"{API}/spending", params={"table": name}).status_code == 200
+    else:
+        is_refused(answer, 422)
+    assert sorted(one for one in around.rglob("*") if house.settings.folder not in (one, *one.parents)) == outside
