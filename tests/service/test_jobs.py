@@ -211,6 +211,23 @@ def test_a_lease_that_is_nobodys_is_taken_over_at_the_next_start(hospital: Hospi
     house.close()
 
 
+@pytest.mark.parametrize("skew", [LEASE / 4, -LEASE / 4])
+def test_a_host_whose_clock_differs_a_little_leaves_others_their_work(hospital: Hospital, skew: float) -> None:
+    one, other = hospital.house(), hospital.house()
+    gate, idle = Gate(one), Gate(other)
+    other.requests.clock = lambda: time.time() + skew
+    asking.start(one, ANA, WISH, "one")
+    until(lambda: gate.reading == 1)
+    assert asking.job(other, ANA, "one").is_unfinished
+    assert other.desk.look_round()
+    assert other.desk.future(("ana", "one")) is None
+    gate.opened.set()
+    assert asking.ask(other, ANA, WISH, "one").answer.charged
+    assert idle.order == []
+    for house in (one, other):
+        house.close()
+
+
 def test_a_lease_that_ends_later_is_taken_over_by_looking(hospital: Hospital) -> None:
     first = hospital.house()  # it starts before there is anything to take over
     now = time.time()

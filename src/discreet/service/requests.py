@@ -169,9 +169,12 @@ class Requests:
         self._store.write(lambda database: database.execute(statement, values), repeatable=True)
 
     def is_held(self, job: Job) -> bool:
-        """Whether somebody works on it; a lease that ends too far ahead is of a clock that was set back since."""
+        """Whether somebody works on it; a lease that ends too far ahead is of a clock that was set back since.
+
+        Clocks of several hosts may differ by the length of a lease.
+        """
         now = self.clock()
-        return now < job.lease <= now + LEASE
+        return now < job.lease <= now + 2 * LEASE
 
     def take_over(self) -> list[Job]:
         """Requests whose worker let go of them, oldest first; they are the caller's from now on."""
