@@ -28,6 +28,8 @@ __all__ = ["Answered", "Crowd", "Seen", "ask_again", "at_work"]
 ARROW = "application/vnd.apache.arrow.stream"
 _PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)
 """Seconds until a request that was cut off is sent again; the last goes on."""
+_PATIENCE = 150
+"""Tries after which a server is taken to be gone for good."""
 _WAIT = 30
 _TEMPLATES = (
     "SELECT COUNT(*) AS n FROM visits",
@@ -201,6 +203,8 @@ class _Analyst:
             try:
                 response = await self._client.request(method, path, **more)
             except httpx.TransportError:
+                if tries == _PATIENCE:
+                    raise
                 self._seen.cut_off += 1
                 await asyncio.sleep(_PAUSES[min(tries, len(_PAUSES) - 1)])
                 tries += 1
