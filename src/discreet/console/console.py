@@ -36,7 +36,13 @@ def add_console(app: FastAPI, house: House) -> None:
     pages.config.socket_io_js_transports = ["websocket"]  # what the door can check word by word
     app.add_middleware(Door, sessions=sessions)
     ui.run_with(
-        app, title="Discreet", favicon="🎭", language="en-US", reconnect_timeout=_PATIENCE, show_welcome_message=False
+        app,
+        title="Discreet",
+        favicon="🎭",
+        dark=None,
+        language="en-US",
+        reconnect_timeout=_PATIENCE,
+        show_welcome_message=False,
     )
 
 

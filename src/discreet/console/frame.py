@@ -16,7 +16,7 @@ __all__ = ["failure_words", "framed"]
 _LOG = logging.getLogger(__name__)
 _TURN = f"""() => {{
   const dark = !Quasar.Dark.isActive;
-  setDark(dark);
+  mounted_app.elements[SHADE].props.value = dark;  // where later updates of the page find it again
   document.cookie = `{LOOK_COOKIE}=${{dark ? "dark" : "light"}}; path=/; max-age=31536000; SameSite=Strict`;
 }}"""
 _FORGET_DRAFTS = """() => {
@@ -34,11 +34,11 @@ addEventListener("DOMContentLoaded", () => {
 
 async def framed(room: Room, visit: Visit) -> None:
     """Draw a room's page for a visit."""
-    apply_look()
+    shade = apply_look()
     ui.add_head_html(_LOST)
     ui.context.client.on_exception(_say)
     drawer = _navigation(room, visit)
-    _header(visit, drawer)
+    _header(visit, drawer, shade)
     with ui.element("div").classes("d-page") as page:
         await _filled(room, visit)
     ui.skip_link("Skip to the page", target=page)
@@ -72,7 +72,7 @@ def _way(room: Room, is_here: bool) -> None:
         link.props('aria-current="page"')
 
 
-def _header(visit: Visit, drawer: ui.left_drawer) -> None:
+def _header(visit: Visit, drawer: ui.left_drawer, shade: ui.dark_mode) -> None:
     with ui.header().classes("d-header items-center"):
         button("Pages", drawer.toggle, icon="menu", kind="icon")
         ui.label("Discreet").classes("d-brand")
@@ -80,7 +80,9 @@ def _header(visit: Visit, drawer: ui.left_drawer) -> None:
         with ui.element("div").classes("d-person"):
             ui.label("Signed in as").classes("d-hidden-name")
             ui.label(f"{visit.visitor.name} · {visit.visitor.role}")
-        button("Light or dark", icon="contrast", kind="icon").on("click", js_handler=_TURN)
+        button("Light or dark", icon="contrast", kind="icon").on(
+            "click", js_handler=_TURN.replace("SHADE", str(shade.id))
+        )
         with ui.element("form").props('method="post" action="/sign-out"').on("submit", js_handler=_FORGET_DRAFTS):
             button("Sign out", icon="logout", kind="icon").props('type="submit"')
 

@@ -57,11 +57,11 @@ def stylesheet() -> str:
     return light + dark + system + _SHEET
 
 
-def apply_look() -> None:
-    """Give the page its style sheet, and light or dark as the reader chose, or else as the system has it."""
+def apply_look() -> ui.dark_mode:
+    """Give the page its style sheet, and its shade, light or dark: the reader's choice, or else the system's."""
     ui.add_head_html(f"<style>{stylesheet()}</style>")
     chosen = ui.context.client.request.cookies.get(LOOK_COOKIE)
-    ui.dark_mode(value={"dark": True, "light": False}.get(chosen or ""))
+    return ui.dark_mode(value={"dark": True, "light": False}.get(chosen or ""))
 
 
 # Words.
