@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import httpx
 import pytest
+from fastapi import FastAPI
 
+from discreet.service.faults import handle_faults
 from discreet.service.house import House
+from discreet.service.role import Role
+from discreet.service.signing_in import visitor_with
+from discreet.service.visitor import Visitor
 from tests.service.hospital import MEMBERS, Clients, client_of
+from tests.service.in_process import InProcess
 from tests.threads import at_once
 
 API = "/api/v1"
@@ -83,3 +91,18 @@ def test_signing_in_with_a_lasting_token_changes_nothing(clients: Clients, token
 @pytest.mark.parametrize("token", ["", "nonsense", "discreet_" + "0" * 16 + "_" + "0" * 64])
 def test_signing_in_with_a_wrong_token_is_refused(clients: Clients, token: str) -> None:
     refused(clients.nobody.post(f"{API}/sign-in", json={"token": token}), "valid token")
+
+
+def test_the_door_checks_the_role_whatever_stands_behind_it(house: House, tokens: dict[str, str]) -> None:
+    app = FastAPI()
+    app.state.house = house
+    handle_faults(app)
+
+    @app.get("/for-owners")
+    def for_owners(visitor: Annotated[Visitor, visitor_with({Role.OWNER})]) -> str:
+        return visitor.name
+
+    for name, token in tokens.items():
+        headers = {"Authorization": f"Bearer {token}"}
+        answer = httpx.Client(transport=InProcess(app), base_url="http://here").get("/for-owners", headers=headers)
+        assert answer.status_code == (200 if name == "owner" else 403), name
