@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from http import HTTPStatus
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 
 from discreet.service.app import API, application
 from discreet.service.house import House
+from discreet.service.metrics import Metrics
+from discreet.service.watching import Watching
 from discreet.web.problem import problem
 from tests.service.hospital import Clients, client_of
 
@@ -124,3 +127,28 @@ def test_words_that_no_text_can_hold_are_told_all_the_same(clients: Clients) -> 
 def test_a_stated_length_that_cannot_be_is_a_problem(clients: Clients, length: str) -> None:
     headers = {"Content-Length": length, "Content-Type": "application/json"}
     assert is_problem(clients.ana.post(f"{API}/explain", content=b"{}", headers=headers), 400, 413, 422)
+
+
+def test_a_request_that_is_cut_off_by_the_end_of_the_service_is_told_so() -> None:
+    sent: list[Any] = []
+
+    async def app(*_: object) -> None:
+        await asyncio.sleep(60)
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def cut_off() -> None:
+        scope = {"type": "http", "method": "GET", "path": f"{API}/me", "headers": []}
+        under_way = asyncio.ensure_future(Watching(app, Metrics())(scope, receive, send))
+        await asyncio.sleep(0)
+        under_way.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await under_way
+
+    asyncio.run(cut_off())
+    assert [message.get("status") for message in sent] == [503, None]
+    assert b"same request id" in sent[1]["body"]

@@ -19,6 +19,8 @@ import pytest
 from discreet.curator.curator import Curator
 from discreet.curator.verification import verify
 from discreet.service.app import API
+from discreet.service.members import Members
+from discreet.service.store import Store
 from tests.service.certificates import made_certificate
 from tests.service.hospital import Hospital
 from tests.service.serving import Serving, started
@@ -29,15 +31,13 @@ from discreet.engines import duckdb_snapshot
 real = duckdb_snapshot.DuckDBSnapshot._run
 
 def run(self, statement, values):
-    time.sleep({seconds})
+    time.sleep(60 if "surgery" in repr(values) else 1.5)
     return real(self, statement, values)
 
 duckdb_snapshot.DuckDBSnapshot._run = run
 from discreet.cli.main import app
 app()
 """
-
-
 POLICY = """
 table: t
 unit: row
@@ -55,10 +55,6 @@ def spent(folder: Path) -> Fraction:
     return Curator(folder).budget()["visits"]["spent"].epsilon  # type: ignore[no-any-return]
 
 
-def slow(folder: Path, seconds: float, **variables: str) -> Serving:
-    return Serving("--folder", folder, "--no-console", program=SLOW.format(seconds=seconds), **variables)
-
-
 def workers_of(serving: Serving) -> list[int]:
     """The processes that answer."""
     parent = serving.process.pid
@@ -73,48 +69,59 @@ def wait_for(true: Callable[[], bool], seconds: float = 60) -> None:
         time.sleep(0.1)
 
 
-def test_the_first_start_prints_a_token_that_signs_in_once(tmp_path: Path) -> None:
-    folder = tmp_path / "new"
-    with started(folder) as serving:
-        token = serving.line().split()[-1]
-        with serving.client() as client:
-            first = client.post(f"{API}/sign-in", json={"token": token})
-            assert client.post(f"{API}/sign-in", json={"token": token}).status_code == 401
-            lasting = first.json()["token"]
-            me = client.get(f"{API}/me", headers={"Authorization": f"Bearer {lasting}"})
-            assert me.json() == {"name": "owner", "role": "owner"}
-        _, logged, code = serving.end()
-    assert code == 0
-    assert token not in logged
-    assert "Traceback" not in logged
-    with started(folder) as serving:
-        assert "token" not in serving.end()[0]
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """The service on a folder that was not there before."""
+    with started(tmp_path_factory.mktemp("first") / "new") as found:
+        yield found
 
 
-def test_a_request_under_way_is_finished_before_the_end(hospital: Hospital) -> None:
-    with slow(hospital.folder, 1.5) as serving, ThreadPoolExecutor() as pool:
-        with serving.client(hospital.tokens["ana"]) as client:
-            client.get(f"{API}/me")
+def test_the_first_start_prints_a_token_that_signs_in_once(first: Serving) -> None:
+    token = first.line().split()[-1]
+    with first.client() as client:
+        found = client.post(f"{API}/sign-in", json={"token": token})
+        assert client.post(f"{API}/sign-in", json={"token": token}).status_code == 401
+        me = client.get(f"{API}/me", headers={"Authorization": f"Bearer {found.json()['token']}"})
+    assert me.json() == {"name": "owner", "role": "owner"}
+    assert token not in first.logged()
+    assert Members(Store(Path(first.said.split()[1]))).start() is None  # a second start prints none
+
+
+def test_a_refusal_is_heard_although_the_body_comes_late(first: Serving) -> None:
+    head = f"POST {API}/nothing HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 200000\r\n"
+    for _ in range(3):
+        with socket.create_connection(("127.0.0.1", first.port), 30) as sender:
+            sender.sendall(f"{head}Content-Type: application/x-odd\r\n\r\n".encode())
+            time.sleep(0.1)
+            sender.sendall(b"x" * 200_000)
+            assert sender.recv(4096).startswith(b"HTTP/1.1 4")
+
+
+def test_names_of_other_computers_are_refused_where_only_this_one_is_served(first: Serving) -> None:
+    with first.client() as client:
+        assert client.get("/health/ready").status_code == 200
+        assert client.get("/health/ready", headers={"Host": "rebound.example"}).status_code == 421
+
+
+def test_at_the_end_requests_are_finished_and_what_takes_too_long_is_answered_after_the_next_start(
+    hospital: Hospital,
+) -> None:
+    flags, ana = ("--folder", hospital.folder, "--no-console"), hospital.tokens["ana"]
+    long = question(request="mine") | {"sql": "SELECT COUNT(*) AS n FROM visits WHERE ward = 'surgery'"}
+    with Serving(*flags, program=SLOW, DISCREET_SHUTDOWN_SECONDS="8") as serving, ThreadPoolExecutor() as pool:
+        with serving.client(ana) as client:
+            assert client.post(f"{API}/ask?wait=0", json=long).status_code == 202
             asked = pool.submit(client.post, f"{API}/ask?wait=30", json=question())
             time.sleep(0.7)
             serving.process.send_signal(signal.SIGINT)  # the other tests end it by the other signal
             assert asked.result().status_code == 200
-        assert serving.process.wait(30) == 0
+        assert serving.process.wait(60) == 0
+        assert "it is answered after the next start" in serving.logged()
+    house = hospital.house()
+    wait_for(lambda: house.requests.find(("ana", "mine")).state == "answered")  # type: ignore[union-attr]
+    house.close()
+    assert spent(hospital.folder) == Fraction(2, 10)
     assert verify(hospital.folder).is_sound
-
-
-def test_a_question_that_outlasts_the_end_is_charged_once_and_answered_after_the_next_start(hospital: Hospital) -> None:
-    with slow(hospital.folder, 60, DISCREET_SHUTDOWN_SECONDS="1") as serving:
-        with serving.client(hospital.tokens["ana"]) as client:
-            assert client.post(f"{API}/ask?wait=0", json=question(request="mine")).status_code == 202
-            time.sleep(0.5)
-        _, logged, code = serving.end()
-    assert code == 0
-    assert "it is answered after the next start" in logged
-    with started(hospital.folder) as serving, serving.client(hospital.tokens["ana"]) as client:
-        assert client.get(f"{API}/jobs/mine?wait=60").json()["state"] == "answered"
-        assert client.post(f"{API}/ask", json=question(request="mine")).status_code == 200
-    assert spent(hospital.folder) == Fraction(1, 10)
 
 
 def test_two_workers_are_one_service(hospital: Hospital) -> None:
@@ -163,26 +170,3 @@ def test_it_speaks_tls(hospital: Hospital, tmp_path: Path) -> None:
         assert found.json()["name"] == "ana"
         assert "strict-transport-security" in found.headers
         assert serving.end()[2] == 0
-
-
-@pytest.fixture(scope="module")
-def serving(first_hospital: Hospital) -> Iterator[Serving]:
-    """One that is asked for nothing that is kept."""
-    with started(first_hospital.folder) as found:
-        yield found
-
-
-def test_a_refusal_is_heard_although_the_body_comes_late(serving: Serving) -> None:
-    head = f"POST {API}/nothing HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 200000\r\n"
-    for _ in range(3):
-        with socket.create_connection(("127.0.0.1", serving.port), 30) as sender:
-            sender.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode())
-            time.sleep(0.1)
-            sender.sendall(b"x" * 200_000)
-            assert sender.recv(4096).startswith(b"HTTP/1.1 4")
-
-
-def test_names_of_other_computers_are_refused_where_only_this_one_is_served(serving: Serving) -> None:
-    with serving.client() as client:
-        assert client.get("/health/ready").status_code == 200
-        assert client.get("/health/ready", headers={"Host": "rebound.example"}).status_code == 421

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from http import HTTPMethod, HTTPStatus
 from typing import Any
@@ -20,6 +21,8 @@ __all__ = ["REQUEST_ID", "Watching", "template_of"]
 REQUEST_ID = "X-Request-ID"
 """The header that tells a visitor the id of their request in the log."""
 _API = "/api/v1"
+_ENDING = "The service ends; send the request again in a moment, a question with the same request id."
+_LATER = {"Retry-After": "5"}
 _METHODS = frozenset(HTTPMethod)
 
 
@@ -48,6 +51,10 @@ class Watching:
 
         try:
             await self.app(scope, receive, send_with_id)
+        except asyncio.CancelledError:  # the time that requests have at the end of the service is over
+            if status == 0:
+                await problem(HTTPStatus.SERVICE_UNAVAILABLE, _ENDING, _LATER)(scope, receive, send_with_id)
+            raise
         except Exception as fault:
             log_failure(fault, request)  # and not raised again, which would end the connection under the next request
             if status == 0:
