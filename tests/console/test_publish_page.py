@@ -49,6 +49,7 @@ def test_an_owner_goes_from_the_hospital_to_a_release(enter: Enter, serving: Ser
     choice.focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="5. The release by “optimal”")).to_be_visible()
+    expect(choice).to_be_focused()
     expect(page.get_by_role("status").filter(has_text="Within the limit")).to_be_visible()
     limit = page.get_by_role("slider", name="The risk that is allowed")
     limit.locator("[tabindex='0']").focus()
@@ -104,6 +105,7 @@ def test_a_table_of_ones_own_is_read_and_what_is_none_is_refused(enter: Enter) -
     expect(page.get_by_text("people: 300 rows, 4 columns")).to_be_visible()
     expect(page.get_by_role("alert")).to_have_count(0)
     choose(page, "Role of disease", "harmless")
+    expect(page.get_by_label("Role of disease")).to_be_focused()
     expect(page.get_by_text("Needs a sensitive column.").first).to_be_visible()
     choose(page, "How age becomes coarser", "a hierarchy from a file (ARX)")
     file = {"name": "age.csv", "mimeType": "text/csv", "buffer": b"20;young\n27;young\n"}

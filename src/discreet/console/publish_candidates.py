@@ -11,6 +11,7 @@ from discreet.console.look import notice, section
 from discreet.console.publish_bench import Bench
 from discreet.console.publishing.candidates import Candidate, Found
 from discreet.console.quiet_words import quiet
+from discreet.console.staying_focused import stay_on
 
 __all__ = ["CandidatesStep", "loss_against_risk"]
 
@@ -23,6 +24,7 @@ class CandidatesStep:
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
+        self._was_pressed = False
         for what in ("table", "found"):
             bench.when(what, self.draw.refresh)
         bench.when("plan", self._outdated.refresh)
@@ -65,13 +67,21 @@ class CandidatesStep:
             with ui.element("td"):
                 sign = "radio_button_checked" if is_chosen else "radio_button_unchecked"
                 pressed = "true" if is_chosen else "false"
-                button = ui.button(icon=sign, on_click=lambda: self._bench.choose(one)).props("flat round dense")
+                button = ui.button(icon=sign, on_click=lambda: self._choose(one)).props("flat round dense")
                 button.props(f'aria-label="Choose {one.title}" aria-pressed={pressed}')
+                if is_chosen and self._was_pressed:
+                    self._was_pressed = False
+                    stay_on(button)
             with ui.element("td"):
                 ui.label(one.title).classes("text-weight-medium")
             for cell in _cells(one):
                 with ui.element("td").classes("d-number"):
                     ui.label(cell)
+
+    def _choose(self, one: Candidate) -> None:
+        """Choose a candidate; the button that was pressed is drawn anew, and whoever uses the keyboard stays on it."""
+        self._was_pressed = True
+        self._bench.choose(one)
 
     def _chart(self, found: Found) -> None:
         def clicked(event: events.EChartPointClickEventArguments) -> None:

@@ -21,6 +21,7 @@ from discreet.console.publishing.column_plan import ColumnPlan, HierarchyPlan
 from discreet.console.publishing.laid_out import LaidOut
 from discreet.console.publishing.level_preview import LevelPreview, level_preview
 from discreet.console.quiet_words import plain_table, quiet
+from discreet.console.staying_focused import stay_on
 from discreet.errors import DiscreetError
 
 __all__ = ["ColumnsStep"]
@@ -78,6 +79,7 @@ class _ColumnCard:
         self._column = table.columns[name]
         self._preview = table.previews[name]
         self._file_problem = ""
+        self._changed = ""  # which choice has drawn the card anew
 
     @property
     def _plan(self) -> ColumnPlan:
@@ -92,7 +94,7 @@ class _ColumnCard:
                 self._title(role)
                 options = {one: ROLE_NAMES[one] for one in Role}
                 chosen = ui.select(options, value=role, label=f"Role of {self._name}", on_change=self._other_role)
-                chosen.props("outlined dense").classes("w-56 max-w-full")
+                self._placed(chosen.props("outlined dense").classes("w-56 max-w-full"), "role")
             if role is Role.QUASI_IDENTIFYING:
                 self._builder()
                 self._levels()
@@ -104,6 +106,12 @@ class _ColumnCard:
                 role_chip(role)
             quiet(_facts(self._column))
 
+    def _placed(self, chosen: ui.select, name: str) -> None:
+        """Keep whoever uses the keyboard on the choice that they changed."""
+        if self._changed == name:
+            self._changed = ""
+            stay_on(chosen)
+
     # The builder of the hierarchy ---------------------------------------------------------------------------------
 
     def _builder(self) -> None:
@@ -111,7 +119,7 @@ class _ColumnCard:
         label = f"How {self._name} becomes coarser"
         with row():
             kinds = ui.select(_KIND_WORDS, value=plan.kind, label=label, on_change=self._other_kind)
-            kinds.props("outlined dense").classes("w-72 max-w-full")
+            self._placed(kinds.props("outlined dense").classes("w-72 max-w-full"), "kind")
             match plan.kind:
                 case "mask":
                     self._side(plan)
@@ -160,10 +168,12 @@ class _ColumnCard:
 
     def _other_role(self, event: events.ValueChangeEventArguments[Role]) -> None:
         self._bench.plan(self._name, self._plan.with_role(event.value))
+        self._changed = "role"
         self.draw.refresh()
 
     async def _other_kind(self, event: events.ValueChangeEventArguments[str]) -> None:
         await self._change(HierarchyPlan(event.value, _FIRST_DETAILS.get(event.value, "")))
+        self._changed = "kind"
         self.draw.refresh()
 
     async def _other_details(self, event: events.ValueChangeEventArguments[str | None]) -> None:
@@ -193,7 +203,9 @@ class _ColumnCard:
         """Take another hierarchy, and look what it makes of the values beside the event loop."""
         self._file_problem = ""
         self._bench.plan(self._name, self._plan.with_hierarchy(hierarchy))
-        self._preview = await asyncio.to_thread(level_preview, self._column, hierarchy)
+        found = await asyncio.to_thread(level_preview, self._column, hierarchy)
+        if self._plan.hierarchy is hierarchy:  # or somebody typed on, and a later one will come
+            self._preview = found
 
 
 def _draw_problem(found: LevelPreview) -> None:
