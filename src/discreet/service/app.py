@@ -29,7 +29,6 @@ from discreet.service.routes import (
 from discreet.service.unknown import Unknown
 from discreet.service.watching import Watching
 from discreet.version import __version__
-from discreet.web.draining import Draining
 from discreet.web.headers import SecurityHeaders
 from discreet.web.https import Https
 from discreet.web.same_site import SameSite
@@ -79,5 +78,4 @@ def guarded(app: FastAPI) -> ASGIApp:
     inner: ASGIApp = SameSite(bodies_within(app, app.state.house), settings.hosts)
     if settings.behind_proxy:
         inner = Https(inner)
-    inner = Draining(inner, settings.largest_body)
     return SecurityHeaders(Watching(inner, app.state.metrics), headers_of(encrypted=settings.encrypted))
