@@ -168,6 +168,7 @@ def test_names_are_completed_inserted_and_suggested(enter: Enter) -> None:
     expect(page.get_by_text("n ± 240")).to_be_visible()
     write(page, "SELECT SUM(")
     page.get_by_role("button", name="Insert the column cost").click()
+    expect(editor(page)).to_contain_text("SUM(cost")
     page.keyboard.type(") FROM vis")
     expect(page.locator(".cm-tooltip-autocomplete")).to_contain_text("visits")
     page.keyboard.press("Enter")

@@ -23,7 +23,7 @@ from discreet.console.frame import failure_words
 from discreet.console.look import busy, button, chip, empty, notice, page_title, section
 from discreet.console.visit import Visit
 from discreet.curator.amount import amount
-from discreet.curator.curator import Explanation
+from discreet.curator.explanation import Explanation
 from discreet.errors import DiscreetError, QueryRefused
 from discreet.noise.source import fresh_id
 from discreet.service import asking, telling

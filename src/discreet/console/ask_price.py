@@ -15,7 +15,7 @@ from nicegui.events import GenericEventArguments
 from discreet.console.ask_words import EPSILONS, error_words, nearest, rounded, share_of
 from discreet.console.look import figure, figures
 from discreet.curator.amount import amount, balance
-from discreet.curator.curator import Explanation
+from discreet.curator.explanation import Explanation
 from discreet.errors import InvalidValue
 from discreet.exact.rational import positive
 from discreet.privacy.loss import shown
