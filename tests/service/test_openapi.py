@@ -33,7 +33,7 @@ from discreet.service.limits import Limits
 from tests.service.hospital import WARDS, Hospital, client_of
 
 NOBODY = "nobody"
-EXAMPLES = 6
+EXAMPLES = 4
 TIMES = int(os.environ.get("SOAK_EXAMPLES", "1"))
 CHECKS = (
     not_a_server_error,
