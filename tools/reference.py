@@ -24,6 +24,8 @@ ROOMS = {
     "attacks.defences": "What owners have tried, and the curator.",
     "audit": "Does the code keep its promise: exact checks, and confident lower bounds.",
     "understanding": "What ε means, with your own numbers filled in.",
+    "service": "The curator as a server: operations that routes and pages call.",
+    "client": "A curator far away.",
     "curator": "The only door out: protect, explain, ask, and the ledger behind it.",
     "query": "From SQL to a measurement.",
     "engines": "Where rows stay.",
@@ -39,6 +41,8 @@ ROOMS = {
     "exact": "Rationals, balls and grids.",
     "evidence": "What trials prove.",
     "pages": "Standalone pages and their charts.",
+    "web": "What every server of the house answers alike.",
+    "books": "Small databases that must not lose what was written.",
 }
 
 

@@ -14,8 +14,8 @@ _ABOUT = f"""# Settings of the service
 
 What `discreet serve` can be told: in a TOML file (`--config FILE`, or the variable `DISCREET_CONFIG`), in variables
 named `{PREFIX}` and the setting's name in capitals, and some of it in flags. A flag wins over a variable, and a
-variable over the file. A name that is no setting is refused. Paths are relative to where the command runs. In a variable, words
-of a list are separated by commas and paths by colons.
+variable over the file. A name that is no setting is refused. Paths are relative to where the command runs. In a
+variable, words of a list are separated by commas and paths by colons.
 
 *Generated from the code by `make docs`.*
 
