@@ -1,8 +1,9 @@
 """Verifying secrets against their argon2 hashes, one at a time, and remembering those that were right.
 
-Each verification takes much memory and time on purpose. So that nobody can keep all others waiting by sending wrong
-secrets, a few bits of another hash are kept as well: they tell a wrong secret from the right one at once, but for one
-in four thousand million. A secret has 256 random bits, so whoever steals the book still has 224 of them to guess.
+A secret has 256 random bits, so what protects it is that nobody can guess them, and not what a guess costs: the costs
+of argon2 are small, so that a crowd who signs in after a restart does not wait. So that nobody can keep all others
+waiting by sending wrong secrets, a few bits of another hash are kept as well: they tell a wrong secret from the right
+one at once, but for one in four thousand million. Whoever steals the book still has 224 bits to guess.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from argon2.exceptions import InvalidHash, VerificationError
 __all__ = ["Kept", "Verifier"]
 
 _REMEMBERED = 10_000
+_PASSES, _KIBIBYTES = 1, 8192
+"""What a verification costs: some milliseconds."""
 _MARK = 8  # hexadecimal digits
 
 
@@ -37,8 +40,8 @@ class Verifier:
     """What was verified in this process."""
 
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
-        """With argon2id at the costs that its library advises, or those of ``hasher``."""
-        self._hasher = hasher or PasswordHasher()
+        """With argon2id at small costs, or those of ``hasher``."""
+        self._hasher = hasher or PasswordHasher(_PASSES, _KIBIBYTES, parallelism=1)
         self._right: OrderedDict[bytes, str] = OrderedDict()  # digests of whole tokens → their public parts
         self._at_work = Lock()
         self._lock = Lock()
