@@ -265,6 +265,8 @@ _JSON = {"Content-Type": "application/json"}
         (b'{"token": "a"', "must be whole"),
         (b'{"token": "a"} x', "must be whole"),
         (b"nonsense", "must be whole"),
+        (b"[" + b"[]," * 20_000 + b"[]]", "at most 20,000 values"),
+        (b'{"' + b'\\"' * 20_000 + b'": [' + b"1," * 20_000 + b"1]}", "at most 20,000 values"),
         (b"\xef\xbb\xbf{}", "must be whole"),
         (b'{"token": "a\nb"}', "must be whole"),
     ],

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
@@ -17,9 +18,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from discreet.errors import InvalidValue
 from discreet.web.problem import problem
 
-__all__ = ["StrictJson", "check_json"]
+__all__ = ["StrictJson", "check_json", "has_many_values"]
 
 _DEEPEST = 30
+_MOST_VALUES = 20_000
+_TEXT = re.compile(r'"(?:[^"\\]++|\\.?)*+(?:"|\Z)', re.DOTALL)
+"""A text of JSON, or what begins one and ends nowhere, so that no character is looked at twice."""
 _LONGEST_NUMBER = 100
 
 
@@ -78,6 +82,8 @@ def check_json(body: bytes) -> None:
     """
     try:
         text = body.decode()
+        if has_many_values(text):
+            raise InvalidValue(f"it must hold at most {_MOST_VALUES:,} values", "<more>")
         found = json.loads(
             text, object_pairs_hook=_object, parse_int=_int, parse_float=_float, parse_constant=_constant
         )
@@ -88,6 +94,15 @@ def check_json(body: bytes) -> None:
     except RecursionError:
         raise _too_deep() from None
     _check_depth(found)
+
+
+def has_many_values(text: str) -> bool:
+    """Whether JSON holds so many values that to read them would keep others waiting; texts may be as long as they are.
+
+    >>> has_many_values('{"policy": "' + 30_000 * "," + '"}'), has_many_values("[" + 30_000 * "1," + "1]")
+    (False, True)
+    """
+    return _TEXT.sub("", text).count(",") >= _MOST_VALUES
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
