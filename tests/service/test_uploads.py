@@ -55,8 +55,12 @@ def kept(house: House) -> list[Path]:
     [
         ("visits.csv", CSV, {"patient": "VARCHAR", "age": "VARCHAR"}),
         ("VISITS.CSV", CSV, {"patient": "VARCHAR", "age": "VARCHAR"}),
-        ("visits.csv.gz", gzip.compress(CSV), {"patient": "VARCHAR", "age": "VARCHAR"}),
-        ("visits.csv.gz", gzip.compress(CSV[:5]) + gzip.compress(CSV[5:]), {"patient": "VARCHAR", "age": "VARCHAR"}),
+        ("visits.csv.gz", gzip.compress(CSV, mtime=0), {"patient": "VARCHAR", "age": "VARCHAR"}),
+        (
+            "visits.csv.gz",
+            gzip.compress(CSV[:5], mtime=0) + gzip.compress(CSV[5:], mtime=0),
+            {"patient": "VARCHAR", "age": "VARCHAR"},
+        ),
         ("visits.tsv", CSV.replace(b",", b"\t"), {"patient": "VARCHAR", "age": "VARCHAR"}),
         ("visits.csv", b"\xef\xbb\xbfstra\xc3\x9fe\nx\n", {"straße": "VARCHAR"}),
         ("visits.csv", b"only_names\n", {"only_names": "VARCHAR"}),
@@ -82,7 +86,7 @@ def test_a_table_is_kept_with_its_schema_until_it_is_discarded(
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_how_the_bytes_are_cut_does_not_matter(small: House, size: int) -> None:
     rows = b"".join(b"%d,stra\xc3\x9fe\n" % k for k in range(500))
-    for file, content in (("t.csv", b"k,s\n" + rows), ("t.csv.gz", gzip.compress(b"k,s\n" + rows))):
+    for file, content in (("t.csv", b"k,s\n" + rows), ("t.csv.gz", gzip.compress(b"k,s\n" + rows, mtime=0))):
         parts = [content[at : at + size] for at in range(0, len(content), size)]
         assert receive(small, OWNER, file, parts).path.read_bytes() == b"k,s\n" + rows
 
@@ -117,7 +121,7 @@ def test_a_files_name_leads_nowhere(small: House, file: str, name: str) -> None:
 
 # Everything else is refused.
 
-BOMB = gzip.compress(b"a\n" + b"1\n" * 5_000_000)
+BOMB = gzip.compress(b"a\n" + b"1\n" * 5_000_000, mtime=0)
 ZIP = io.BytesIO()
 with zipfile.ZipFile(ZIP, "w") as archive:
     archive.writestr("visits.csv", CSV)
@@ -128,7 +132,7 @@ with zipfile.ZipFile(ZIP, "w") as archive:
     [
         ("visits.csv", b"", "must not be empty"),
         ("visits.csv.gz", b"", "must not be empty"),
-        ("visits.csv.gz", gzip.compress(b""), "must not be empty"),
+        ("visits.csv.gz", gzip.compress(b"", mtime=0), "must not be empty"),
         ("visits.parquet", b"", "must not be empty"),
         ("visits.csv", b"\n\n\n", "must start with different names"),
         ("visits.csv", b"a,a\n1,2\n", "different names"),
@@ -139,15 +143,15 @@ with zipfile.ZipFile(ZIP, "w") as archive:
         ("visits.csv", "a,b\n1,2\n".encode("utf-16"), "text in UTF-8"),
         ("visits.csv", ZIP.getvalue(), "text in UTF-8"),
         ("visits.csv", packed(pa.table({"a": [1]})), "text in UTF-8"),
-        ("visits.csv", gzip.compress(CSV), "text in UTF-8"),
+        ("visits.csv", gzip.compress(CSV, mtime=0), "text in UTF-8"),
         ("visits.csv", b",".join(b"c%d" % k for k in range(2001)) + b"\n", "at most 2,000 columns"),
         ("visits.csv", CSV * 10_000, "at most 100,000 bytes"),
         ("visits.csv.gz", CSV, "packed by gzip"),
-        ("visits.csv.gz", gzip.compress(CSV)[:-4], "packed by gzip"),
-        ("visits.csv.gz", gzip.compress(CSV)[:-8] + bytes(8), "packed by gzip"),
-        ("visits.csv.gz", gzip.compress(CSV) + b"rubbish", "packed by gzip"),
+        ("visits.csv.gz", gzip.compress(CSV, mtime=0)[:-4], "packed by gzip"),
+        ("visits.csv.gz", gzip.compress(CSV, mtime=0)[:-8] + bytes(8), "packed by gzip"),
+        ("visits.csv.gz", gzip.compress(CSV, mtime=0) + b"rubbish", "packed by gzip"),
         ("visits.csv.gz", BOMB, "also when it is unpacked"),
-        ("visits.csv.gz", gzip.compress(BOMB), "text in UTF-8"),
+        ("visits.csv.gz", gzip.compress(BOMB, mtime=0), "text in UTF-8"),
         ("visits.parquet", CSV, "readable as Parquet"),
         ("visits.parquet", b"PAR1" + bytes(40) + b"PAR1", "readable as Parquet"),
         ("visits.parquet", packed(pa.table({"a": [1]}))[:-10], "readable as Parquet"),
@@ -155,7 +159,7 @@ with zipfile.ZipFile(ZIP, "w") as archive:
         ("visits.parquet", packed(pa.table({"a": ["x" * 20_000] * 200})), "also when it is unpacked"),
         ("visits.parquet", packed(pa.table({"a": pa.array([b"x" * 9000] * 50, pa.binary(9000))})), "unpacked"),
         ("visits.parquet", packed(pa.table({f"c{k}": [1] for k in range(2001)})), None),
-        ("visits.parquet.gz", gzip.compress(packed(pa.table({"a": [1]}))), "must be a .csv, .tsv or .parquet"),
+        ("visits.parquet.gz", gzip.compress(packed(pa.table({"a": [1]})), mtime=0), "must be a .csv, .tsv or .parquet"),
         ("visits.xlsx", ZIP.getvalue(), "must be a .csv, .tsv or .parquet"),
         ("visits.zip", ZIP.getvalue(), "must be a .csv, .tsv or .parquet"),
         ("visits", CSV, "must be a .csv, .tsv or .parquet"),
