@@ -7,6 +7,8 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from starlette.datastructures import Headers
 
-from discreet.console.door import Door, is_same_site
+from discreet.console import door as door_module
+from discreet.console.door import LARGEST_BY_OTHERS, Door, is_same_site
 from discreet.console.sessions import COOKIE, Sessions
 from discreet.curator.curator import Curator
 from discreet.errors import NotSignedIn
@@ -331,6 +334,8 @@ def test_words_for_the_own_page_pass(said: Say) -> None:
         '451-["event",{"client_id":"mine"}]',
         '42["event"',
         "42" + "[" * 5_000,
+        event(client_id="mine", args=[{}] * 20_001),
+        "40" + "[" * 500,
         "5",
         "",
     ],
@@ -346,6 +351,13 @@ def test_bytes_close_the_connection(said: Say) -> None:
 @pytest.mark.parametrize("word", ["3", event(client_id="mine")])
 def test_after_the_session_no_word_passes(said: Say, word: str) -> None:
     assert said(word, ended=True) == ["closed 1008"]
+
+
+def test_what_strangers_say_is_not_read(said: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        door_module, "_addressed", lambda _: pytest.fail("it was read, which takes as long as they like")
+    )
+    assert said(event(client_id="mine"), ended=True) == ["closed 1008"]
 
 
 @pytest.mark.parametrize(
@@ -373,3 +385,24 @@ def test_files_go_to_a_page_from_its_own_session_alone(serving: Serving, enter: 
     assert page.request.post(path, headers={"origin": serving.address}).status != 403
     assert other.request.post(path, headers={"origin": serving.address}).status == 403
     assert page.request.post(path, headers={"origin": "https://elsewhere.test"}).status == 403
+
+
+def status_of_large_file(page: Page, port: int) -> int:
+    """What somebody hears who announces a large file, and sends as much of it as is taken in before an answer."""
+    (cookie,) = (one["value"] for one in page.context.cookies() if one["name"] == COOKIE)
+    connection = HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.putrequest("POST", f"/_nicegui/client/{page.evaluate('window.clientId')}/upload/1")
+    said = {"Origin": f"http://127.0.0.1:{port}", "Cookie": f"{COOKIE}={cookie}"}
+    for name, value in (said | {"Content-Length": str(LARGEST_BY_OTHERS + 20_000)}).items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    connection.send(b"x" * 1_100_000)
+    with closing(connection):
+        return connection.getresponse().status
+
+
+def test_large_files_are_taken_from_owners_alone(serving: Serving, enter: Enter) -> None:
+    """NiceGUI writes a whole file to the disk, twice, and only then asks the page what to do with it."""
+    pages = {member: enter(member, "/budget") for member in ("ana", "auditor", "owner")}
+    statuses = {member: status_of_large_file(page, serving.port) for member, page in pages.items()}
+    assert statuses == {"ana": 413, "auditor": 413, "owner": 404}, "an owner's is read by a page, if there is one"

@@ -19,11 +19,18 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.console.sessions import COOKIE, Sessions
+from discreet.service.role import Role
+from discreet.web.bodies import BodyLimit
+from discreet.web.strict_json import has_many_values
 
-__all__ = ["Door", "is_same_site"]
+__all__ = ["LARGEST_BY_OTHERS", "Door", "is_same_site"]
+
+LARGEST_BY_OTHERS = 8_000_000
+"""Bytes of a file that somebody who is no owner may send to a page."""
+_AROUND_A_FILE = 10_000
 
 _WORDS, _UPLOADS = "/_nicegui_ws/", "/_nicegui/client/"
-_KEEPING_UP = re.compile(r"[23]|4[01].*", re.DOTALL)  # pings, and opening or closing the channel
+_KEEPING_UP = re.compile(r"[23]|4[01].{0,200}", re.DOTALL)  # pings, and opening or closing the channel
 _EVENT = re.compile(r"42[0-9]*(\[.*)", re.DOTALL)
 _REFUSED = 1008
 _NO_PAGE = b"EIO=4&transport=websocket&client_id=none&implicit_handshake=true&tab_id=none&document_id=none"
@@ -37,20 +44,26 @@ class Door:
         """Around an application, for these sessions."""
         self.app = app
         self._sessions = sessions
+        self._small = BodyLimit(app, _most_by_others)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check whatever is for a page; pass on the rest as it is."""
         path = scope.get("path", "")
         if path.startswith(_WORDS):
             await self._words(scope, receive, send)
-        elif path.startswith(_UPLOADS) and not self._may_upload(scope, path):
-            await PlainTextResponse("Sign in again, then send the file again.", 403)(scope, receive, send)
+        elif path.startswith(_UPLOADS):
+            await self._file(path, scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
-    def _may_upload(self, scope: Scope, path: str) -> bool:
-        page = path.removeprefix(_UPLOADS).partition("/")[0]
-        return is_same_site(Headers(scope=scope)) and self._sessions.may_use(_session(scope), page)
+    async def _file(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:
+        page, session = path.removeprefix(_UPLOADS).partition("/")[0], _session(scope)
+        if not is_same_site(Headers(scope=scope)) or not self._sessions.may_use(session, page):
+            await PlainTextResponse("Sign in again, then send the file again.", 403)(scope, receive, send)
+            return
+        visitor = self._sessions.visitor(session)
+        app = self.app if visitor is not None and visitor.role is Role.OWNER else self._small
+        await app(scope, receive, send)  # NiceGUI keeps all of it before a page hears how large it is
 
     async def _words(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket":
@@ -85,13 +98,20 @@ class _Checked:
         if _KEEPING_UP.fullmatch(text):
             is_opening = text.startswith("4")
             return is_opening or self._sessions.may_use(self._session, self._page)
+        if not self._sessions.may_use(self._session, self._page):  # before what strangers say is read
+            return False
         event = _EVENT.fullmatch(text)
-        is_for_page = event is not None and _addressed(event[1]) == self._page
-        return is_for_page and self._sessions.may_use(self._session, self._page)
+        return event is not None and _addressed(event[1]) == self._page
+
+
+async def _most_by_others(_: Scope) -> int:
+    return LARGEST_BY_OTHERS + _AROUND_A_FILE
 
 
 def _addressed(written: str) -> str | None:
-    """The page that an event is for; None where it is for none, or says so in two ways."""
+    """The page that an event is for; None where it is for none, says so in two ways, or is too much to read."""
+    if has_many_values(written):
+        return None
     try:
         parts = json.loads(written, object_pairs_hook=_once)
     except (ValueError, RecursionError):

@@ -10,6 +10,7 @@ from nicegui import events, ui
 
 from discreet.attacks.hospital import QUASI, SECRET
 from discreet.console import look
+from discreet.console.door import LARGEST_BY_OTHERS
 from discreet.console.lab_board import Board
 from discreet.console.lab_catalogue import CURATOR, Item, curators, shelves
 from discreet.console.lab_run import RunPanel
@@ -21,7 +22,6 @@ from discreet.errors import DiscreetError, InvalidValue
 
 __all__ = ["AttackBench"]
 
-_LARGEST = 8_000_000
 _ENDINGS = (".csv", ".tsv", ".txt")
 _SIZES = {300: "300 patients", 1000: "1,000 patients", 3000: "3,000 patients"}
 _EPSILONS = "0.1, 1, 10"
@@ -65,15 +65,15 @@ class AttackBench:
 
     def _draw_upload(self) -> None:
         ui.label(
-            f"One row for each person, as CSV, up to {_LARGEST // 1_000_000} MB. It stays in the memory of "
+            f"One row for each person, as CSV, up to {LARGEST_BY_OTHERS // 1_000_000} MB. It stays in the memory of "
             "this page and is gone with it; at most 20,000 people of it are attacked."
         ).classes("d-muted d-small")
         upload = ui.upload(
             label="Choose or drop a file",
-            max_file_size=_LARGEST,
+            max_file_size=LARGEST_BY_OTHERS,
             auto_upload=True,
             on_upload=self._uploaded,
-            on_rejected=lambda: self._refuse(f"a file must be a .csv of at most {_LARGEST:,} bytes"),
+            on_rejected=lambda: self._refuse(f"a file must be a .csv of at most {LARGEST_BY_OTHERS:,} bytes"),
         )
         upload.props(f'accept="{",".join(_ENDINGS)}" flat bordered').classes("w-full max-w-md")
         self._facts = ui.element("div").classes("w-full")
@@ -83,13 +83,14 @@ class AttackBench:
         self._secret.classes("w-full max-w-md")
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
-        content = await event.file.read()
         if isinstance(event.sender, ui.upload):
             event.sender.reset()
         try:
+            if event.file.size() > LARGEST_BY_OTHERS:  # before it is read, whoever sent it
+                raise InvalidValue(f"a file must have at most {LARGEST_BY_OTHERS:,} bytes", event.file.size())
             if not event.file.name.lower().endswith(_ENDINGS):  # files that unpack are for owners alone
                 raise InvalidValue("a table must be a .csv file here", event.file.name)
-            self._brought = await asyncio.to_thread(brought, event.file.name, content)
+            self._brought = await asyncio.to_thread(brought, event.file.name, await event.file.read())
         except DiscreetError as refusal:
             self._refuse(str(refusal))
             return

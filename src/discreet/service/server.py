@@ -36,6 +36,8 @@ Ready = Callable[[str, Members], object]
 """What hears the address and the members, before the first request is answered."""
 _PATIENCE_WITH_WORKERS = 60
 """Seconds in which a worker says that it is there; a busy machine is no reason to end one."""
+_AS_A_WORD = 2
+"""How much longer a text may become on its way from a page, where line ends and quotes are two characters each."""
 
 
 def serve(settings: Settings, built: Built, ready: Ready) -> None:
@@ -87,6 +89,7 @@ def _config(settings: Settings, app: Any, **more: Any) -> uvicorn.Config:
         forwarded_allow_ips=",".join(settings.behind_proxy),
         timeout_graceful_shutdown=settings.shutdown_seconds,
         timeout_worker_healthcheck=_PATIENCE_WITH_WORKERS,
+        ws_max_size=_AS_A_WORD * settings.largest_body,
         ssl_certfile=settings.certificate_file,
         ssl_keyfile=settings.key_file,
         **QUIET,
