@@ -19,6 +19,7 @@ import pytest
 from discreet.curator.verification import verify
 from discreet.errors import NotAllowed, TooManyRequests
 from discreet.service import asking, waiting
+from discreet.service.desk import Hold
 from discreet.service.house import House
 from discreet.service.requests import LEASE, Job, State
 from discreet.service.wish import Wish
@@ -41,14 +42,14 @@ class Gate:
         self._answered = house.desk._answer
         house.desk._answer = self._answer
 
-    def _answer(self, job: Job) -> Any:
+    def _answer(self, job: Job, hold: Hold) -> Any:
         with self._lock:
             self.order.append(f"{job.member}/{job.request}")
             self.reading += 1
             self.most = max(self.most, self.reading)
         assert self.opened.wait(PATIENCE)
         try:
-            return self._answered(job)
+            return self._answered(job, hold)
         finally:
             with self._lock:
                 self.reading -= 1

@@ -296,11 +296,16 @@ class Curator:
         analyst: str | None = None,
         request: str | None = None,
         raw: bool = False,
+        hold: Callable[[], object] | None = None,
     ) -> Answer:
-        """The private answer. Give the price ``epsilon``, or the error ``within`` and let the price follow."""
+        """The private answer. Give the price ``epsilon``, or the error ``within`` and let the price follow.
+
+        ``hold`` is called once rows were read, also where that failed, before anything is written down about them: how
+        long it took shows in the order of records and in balances, unless a service waits there.
+        """
         planner = self._planner
         question = _question(planner, sql, epsilon, within, confidence)
-        (answer,) = self._ask_together(planner, [sql], [question], confidence, analyst, request, raw)
+        (answer,) = self._ask_together(planner, [sql], [question], confidence, analyst, request, raw, hold)
         return answer
 
     def ask_all(
@@ -334,6 +339,7 @@ class Curator:
         analyst: str | None,
         request: str | None,
         raw: bool,
+        hold: Callable[[], object] | None = None,
     ) -> list[Answer]:
         """Charge once for everything that is measured, measure it once, and answer each question from it."""
         check_analyst(questions, planner.catalog, analyst)
@@ -357,7 +363,7 @@ class Curator:
         receipt = self.ledger.charge(f"plan:{plan}", plan.encode(), prices, note)
         is_new = receipt.answer is None
         if is_new:
-            found = [self._measured(one, snapshot.run) for one in plans]
+            found = self._all_measured(plans, snapshot.run, hold)
             receipt = self.ledger.settle(f"plan:{plan}", stored(found))
         measured = {id(one.plan): one for one in restored(receipt.answer or b"", plans)}
         batch = batch_facts(plans, _BATCH_DELTA) if len(questions) > 1 else {}
@@ -368,6 +374,13 @@ class Curator:
             else _public_answer(planner, question, confidence)
             for text, question in zip(texts, questions, strict=True)
         ]
+
+    def _all_measured(self, plans: Sequence[BlockPlan], run: Run, hold: Callable[[], object] | None) -> list[Measured]:
+        try:
+            return [self._measured(one, run) for one in plans]
+        finally:
+            if hold is not None:
+                hold()
 
     def _measured(self, plan: BlockPlan, run: Run) -> Measured:
         """What a plan releases, measured on these rows; an audit, which watches a door of its own, does so here."""

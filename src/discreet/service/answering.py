@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from urllib.parse import quote
 
 from discreet.curator.answer import Answer
@@ -17,11 +18,11 @@ ASKERS = frozenset({Role.OWNER, Role.ANALYST})
 """Who may ask."""
 
 
-def answered(curator: Curator, members: Members, job: Job) -> Answer:
-    """The answer; members who left, or may not ask any more, get none."""
+def answered(curator: Curator, members: Members, job: Job, hold: Callable[[], object]) -> Answer:
+    """The answer; members who left, or may not ask any more, get none. ``hold`` is called once rows were read."""
     found = next((one for one in members.all() if one.name == job.member and one.removed is None), None)
     if found is None or found.role not in ASKERS:
         raise NotAllowed("questions are answered to members who may ask", f"<{job.member}>")
     analyst = None if found.role is Role.OWNER else found.name
     request = f"{quote(job.member, safe='')}/{job.request}"
-    return curator.ask(**job.wish.told(), analyst=analyst, request=request, raw=job.wish.raw)
+    return curator.ask(**job.wish.told(), analyst=analyst, request=request, raw=job.wish.raw, hold=hold)

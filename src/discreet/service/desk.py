@@ -2,7 +2,8 @@
 
 Its threads are its own, so that what needs no rows never waits for them. It holds a lease on what it works on, and
 takes over what others let go of, here or in another process. A place at the rows is given on at multiples of the
-release quantum, so that the start of one question does not tell when another ended.
+release quantum, so that the start of one question does not tell when another ended. What a run found waits for such a
+moment before the ledger hears of it: what others are charged meanwhile would stand before or behind it.
 """
 
 from __future__ import annotations
@@ -23,20 +24,20 @@ from discreet.service.quantum import wait_until_release
 from discreet.service.requests import LEASE, Job, Key, Requests
 from discreet.web.kinds import problem_of
 
-__all__ = ["Desk"]
+__all__ = ["Desk", "Hold"]
 
 _ROUND = LEASE / 4
 """Seconds between two looks at leases."""
 Finish = Callable[[], None]
 """Writes down what came of a request."""
+Answering = Callable[[Job, "Hold"], Answer]
+"""Answers a request, and calls the hold once it has read rows."""
 
 
 class Desk:
     """Answers accepted requests with ``answer``, at most ``at_once`` of them at the same time."""
 
-    def __init__(
-        self, requests: Requests, answer: Callable[[Job], Answer], *, at_once: int, quantum: float = 0.0
-    ) -> None:
+    def __init__(self, requests: Requests, answer: Answering, *, at_once: int, quantum: float = 0.0) -> None:
         """At these ``requests``; nothing is read before the first of them."""
         self._requests = requests
         self._answer = answer
@@ -92,26 +93,27 @@ class Desk:
         self._requests.release(left)
 
     def _work(self, job: Job, arrived: float) -> None:
+        hold = Hold(arrived, self._quantum, self._closing)
         try:
-            finish = self._outcome(job)
-            seconds = wait_until_release(time.monotonic() - arrived, self._quantum)
-            if seconds > 0 and self._closing.wait(seconds):
-                return  # it stays accepted: the next start finds its answer in the ledger, at no price
+            finish = self._outcome(job, hold)
+            hold()
             finish()
-        except StoreError:
-            return  # it stays accepted, and is tried again when its lease ends
+        except (StoreError, _Closing):
+            return  # it stays accepted, and is tried again at no price when its lease ends, or after the next start
         finally:
             if not self._closing.is_set():
                 self._forget(job.key)
 
-    def _outcome(self, job: Job) -> Finish:
+    def _outcome(self, job: Job, hold: Hold) -> Finish:
         """Answer the question; what came of it is not written down yet."""
         known = self._requests.find(job.key)
         if known is None or not known.is_unfinished:
             return lambda: None
         try:
-            answer = self._answer(job)
+            answer = self._answer(job, hold)
             data = answer_to_arrow(answer)
+        except _Closing:
+            raise
         except DiscreetError as fault:
             problem = problem_of(fault)
             return lambda: self._requests.refuse(job.key, problem)
@@ -138,6 +140,26 @@ class Desk:
                 self._attendant = None
                 return False
         return True
+
+
+class _Closing(Exception):
+    """The desk closes while somebody waits for the release quantum."""
+
+
+class Hold:
+    """Waits for the next multiple of the release quantum, once."""
+
+    def __init__(self, arrived: float, quantum: float, closing: Event) -> None:
+        """Since the request ``arrived``; a desk that is ``closing`` waits for nothing."""
+        self._arrived, self._quantum, self._closing = arrived, quantum, closing
+        self._is_over = False
+
+    def __call__(self) -> None:
+        """Wait, if nobody did so before."""
+        seconds = 0.0 if self._is_over else wait_until_release(time.monotonic() - self._arrived, self._quantum)
+        if seconds > 0 and self._closing.wait(seconds):
+            raise _Closing
+        self._is_over = True
 
 
 def _attend(desk: ref[Desk], closing: Event) -> None:

@@ -29,7 +29,7 @@ class House:
         self.requests = Requests(self.store)
         self.desk = Desk(
             self.requests,
-            lambda job: answered(self.curator, self.members, job),
+            lambda job, hold: answered(self.curator, self.members, job, hold),
             at_once=settings.questions_at_once,
             quantum=settings.release_quantum,
         )
