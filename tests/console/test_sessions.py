@@ -275,6 +275,23 @@ def test_a_session_ends_by_its_clock(hospital: Hospital, house: House) -> None:
     assert not sessions.may_use(session, "page")
 
 
+def test_a_member_has_few_sessions_at_once(hospital: Hospital, house: House) -> None:
+    sessions = Sessions(house)
+    other = sessions.start(hospital.tokens["ben"], "")
+    own = [sessions.start(hospital.tokens["ana"], "") for _ in range(52)]
+    assert [sessions.visitor(one) is not None for one in own] == [False] * 2 + [True] * 50
+    assert sessions.visitor(other) is not None
+
+
+def test_pages_and_sign_ins_count_as_requests(tmp_path: Path) -> None:
+    hospital = founded(tmp_path / "hospital")
+    with Serving(hospital, requests_per_minute="3") as serving, httpx.Client(base_url=serving.address) as client:
+        said = {"data": {"token": hospital.tokens["ana"]}, "headers": {"origin": serving.address}}
+        assert client.post("/sign-in", **said).headers["location"] == "/"  # type: ignore[arg-type]
+        assert [client.get("/budget").status_code for _ in range(3)] == [200, 200, 429]
+        assert client.post("/sign-in", **said).headers["location"] == "/sign-in?why=busy"  # type: ignore[arg-type]
+
+
 # The door, word by word.
 
 Say = Callable[..., list[str]]

@@ -110,6 +110,17 @@ def test_a_visitor_who_sends_too_much_is_told_when_to_come_back_and_others_are_n
     house.close()
 
 
+def test_signing_in_counts_and_never_uses_up_a_one_time_token_in_vain(hospital: Hospital) -> None:
+    house = hospital.house(requests_per_minute=2)
+    nobody, token = client_of(house), hospital.tokens["ana"]
+    answers = [nobody.post(f"{API}/sign-in", json={"token": token}) for _ in range(3)]
+    assert [one.status_code for one in answers[:2]] == [200, 200]
+    refused(answers[2], 429, "2 requests a minute")
+    once = house.members.issue("ana", days=1, once=True)
+    assert nobody.post(f"{API}/sign-in", json={"token": once}).status_code == 200
+    house.close()
+
+
 def test_an_address_that_shows_wrong_tokens_is_told_to_wait_and_valid_ones_from_there_are_let_in(
     house: House, clients: Clients
 ) -> None:

@@ -11,13 +11,14 @@ from nicegui import app as pages
 from nicegui import ui
 
 from discreet.console.door import Door
-from discreet.console.error_pages import replace_error_pages
+from discreet.console.error_pages import replace_error_pages, too_many
 from discreet.console.frame import framed
 from discreet.console.look import shown_once
 from discreet.console.room import ROOMS, Room
 from discreet.console.sessions import COOKIE, Sessions
 from discreet.console.signing import signing, to_sign_in
 from discreet.console.visit import Visit
+from discreet.errors import TooManyRequests
 from discreet.service.house import House
 
 __all__ = ["add_console"]
@@ -61,6 +62,10 @@ def _page(room: Room, house: House, sessions: Sessions) -> None:
         if visitor.role not in room.roles:
             return RedirectResponse(next(one.path for one in ROOMS if visitor.role in one.roles))
         request.state.member = visitor.name  # for the log
+        try:
+            house.limits.request(visitor)
+        except TooManyRequests:
+            return too_many()
         client = ui.context.client
         sessions.draw(session, client.id)
         client.on_delete(lambda: sessions.drop(session, client.id))

@@ -14,7 +14,7 @@ from nicegui import App
 
 from discreet.console.look import stylesheet
 
-__all__ = ["replace_error_pages"]
+__all__ = ["replace_error_pages", "too_many"]
 
 _FRAME = (
     '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -42,6 +42,12 @@ async def _missing(_: Request, __: Exception) -> Response:
 async def _failed(_: Request, __: Exception) -> Response:
     words = "Nothing more was spent than the ledger says. Try again; if it fails again, tell the owner."
     return _page(HTTPStatus.INTERNAL_SERVER_ERROR, "This page failed", words)
+
+
+def too_many() -> Response:
+    """To somebody who loads more pages than one can look at."""
+    words = "You asked for more pages than one visitor may have in a minute. Wait a little, then load it again."
+    return _page(HTTPStatus.TOO_MANY_REQUESTS, "Too many requests", words)
 
 
 def _page(status: HTTPStatus, title: str, words: str) -> Response:

@@ -21,10 +21,13 @@ __all__ = ["COOKIE", "Sessions"]
 
 COOKIE = "discreet_session"
 _SECONDS = 12 * 3600.0
+_MOST = 50
+"""Of each member; the oldest ends when there are more."""
 
 
 @dataclass
 class _Session:
+    member: str
     token: str
     ends: float
     unseen: str | None
@@ -47,11 +50,16 @@ class Sessions:
 
         A one-time token is used up, and the session holds the lasting one that it was exchanged for.
         """
-        lasting = joining.sign_in(self._house, token, address).secret
+        issued = joining.sign_in(self._house, token, address)
+        member, lasting = issued.token.member, issued.secret
         now, found = self._clock(), fresh_id()
         with self._lock:
-            self._open = {key: one for key, one in self._open.items() if one.ends > now}
-            self._open[found] = _Session(lasting, now + _SECONDS, None if lasting == token else lasting)
+            living = {key: one for key, one in self._open.items() if one.ends > now}
+            own = [key for key, one in living.items() if one.member == member]
+            for key in own[: max(0, len(own) + 1 - _MOST)]:
+                del living[key]
+            living[found] = _Session(member, lasting, now + _SECONDS, None if lasting == token else lasting)
+            self._open = living
         return found
 
     def unseen(self, session: str | None) -> str | None:

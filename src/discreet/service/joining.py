@@ -27,10 +27,12 @@ def sign_in(house: House, token: str, address: str) -> Issued:
 
 
 def _signed_in(house: House, token: str) -> Issued:
-    secret = token
     if house.members.is_once(token):
         secret = house.members.exchange(token, house.settings.token_days)
-    return Issued(secret, house.members.token(house.members.visitor(secret).token))
+        return Issued(secret, house.members.token(house.members.visitor(secret).token))
+    visitor = house.members.visitor(token)
+    house.limits.request(visitor)
+    return Issued(token, house.members.token(visitor.token))
 
 
 def members(house: House, visitor: Visitor) -> list[Member]:

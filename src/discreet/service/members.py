@@ -38,7 +38,8 @@ _MOST_TOKENS = 50
 _ENDED_KEPT = 50
 """Of each member: the latest that ended are kept for the record, so that the book does not grow without end."""
 _TOKEN = "SELECT id, member, label, once, made, expires, revoked FROM token"  # noqa: S105  no secret
-
+_GOOD = "revoked IS NULL AND expires > ?"
+_GOOD_TOKENS = f"SELECT count(*) FROM token WHERE member = ? AND {_GOOD}"  # noqa: S608  words of our own
 _OTHER_OWNERS = "SELECT count(*) FROM member WHERE role = 'owner' AND removed IS NULL AND name <> ?"
 
 
@@ -180,6 +181,7 @@ class Members:
     def issued(self, member: str, *, label: str = "", days: float, once: bool = False) -> Issued:
         """A new token for a member, and what is kept of it."""
         _check_label(label)
+        self._check_room(self._store.rows(_GOOD_TOKENS, (member, self._clock()))[0][0])  # before the work of hashing
         made, kept = self._made(member, label, days, once)
 
         def part(database: Database) -> None:
@@ -267,15 +269,17 @@ class Members:
 
     def _make_room(self, database: Database, member: str) -> None:
         """Refuse one token too many, and forget those that ended long ago."""
-        good = "revoked IS NULL AND expires > ?"
-        living = f"SELECT count(*) FROM token WHERE member = ? AND {good}"  # noqa: S608
-        if _count(database, living, member, self._clock()) >= _MOST_TOKENS:
-            raise InvalidValue(f"a member may have {_MOST_TOKENS} tokens", "<one more>", "revoke one that is not used")
+        self._check_room(_count(database, _GOOD_TOKENS, member, self._clock()))
         database.execute(
-            f"DELETE FROM token WHERE member = ? AND NOT ({good}) AND id NOT IN"  # noqa: S608
-            f" (SELECT id FROM token WHERE member = ? AND NOT ({good}) ORDER BY made DESC LIMIT {_ENDED_KEPT})",
+            f"DELETE FROM token WHERE member = ? AND NOT ({_GOOD}) AND id NOT IN"  # noqa: S608
+            f" (SELECT id FROM token WHERE member = ? AND NOT ({_GOOD}) ORDER BY made DESC LIMIT {_ENDED_KEPT})",
             (member, self._clock()) * 2,
         )
+
+    @staticmethod
+    def _check_room(good: int) -> None:
+        if good >= _MOST_TOKENS:
+            raise InvalidValue(f"a member may have {_MOST_TOKENS} tokens", "<one more>", "revoke one that is not used")
 
 
 def _fresh() -> tuple[str, str]:
