@@ -18,9 +18,10 @@ from discreet.console.ask_history import History
 from discreet.console.ask_latest import Latest
 from discreet.console.ask_price import Price
 from discreet.console.ask_schema import Schema
-from discreet.console.ask_words import refused_words
+from discreet.console.ask_words import refused_words, too_dear
 from discreet.console.frame import failure_words
 from discreet.console.look import busy, button, chip, empty, notice, page_title, section
+from discreet.console.tables_words import no_table_hint
 from discreet.console.visit import Visit
 from discreet.curator.amount import amount
 from discreet.curator.explanation import Explanation
@@ -45,8 +46,7 @@ async def build(visit: Visit) -> None:
     page_title("Ask", _LEAD)
     tables = telling.tables(visit.house, visit.visitor)
     if not tables:
-        hint = "The owner names you in the policy of a table; then it appears here."
-        empty("table_chart", "There is no table that you may ask about", hint)
+        empty("table_chart", "There is no table that you may ask about", no_table_hint(visit.visitor))
         return
     ui.add_css(_STYLE)
     await _Ask(visit, tables).start()
@@ -135,7 +135,7 @@ class _Ask:
             elif refused is not None:
                 notice(_sentence(refused), "warn")
             elif self._explained is not None and not self._explained.affordable:
-                notice("This costs more than what is left, unless it was asked before. Ask for a lower price.", "warn")
+                notice(too_dear(priced.balances), "warn")
         self._offer()
 
     def _offer(self) -> None:

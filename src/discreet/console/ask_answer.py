@@ -48,7 +48,7 @@ class AnswerBox:
             heading("Answer")
             ui.label(question).classes("d-code d-muted d-question")
             _values(answer)
-            ui.label(answer.receipt().capitalize() + ".").classes("d-receipt")
+            ui.label(_sentence(answer.receipt())).classes("d-receipt")
             _notes(answer.notes)
             _files(answer)
 
@@ -140,10 +140,14 @@ def _line(answer: Answer, name: str, over: str, values: Sequence[float | None]) 
 
 def _label(answer: Answer, measured: str, place: int) -> str:
     plain = [name for name in answer.table.column_names if name not in answer.error and name != measured]
-    return ", ".join(str(answer.table[name][place].as_py()) for name in plain) or f"row {place + 1}"
+    return ", ".join(answer.cell(name, place) for name in plain) or f"row {place + 1}"
 
 
 # What comes with it.
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def _notes(notes: Sequence[str]) -> None:

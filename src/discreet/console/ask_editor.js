@@ -14,14 +14,34 @@
     if (!context.explicit && (!word || whole.has(word.text.toLowerCase()))) return null;
     return { from: word ? word.from : context.pos, options: names, validFor: /^[\p{L}\w]*$/u };
   };
+  // Enter takes an offered name only where somebody asked for it, or began to write it: it never rewrites a whole word.
+  let isAskedFor = false;
+  const isWanted = (view, offered) => {
+    const { head } = view.state.selection.main;
+    const line = view.state.doc.lineAt(head);
+    const word = line.text.slice(0, head - line.from).match(/[\p{L}\w]*$/u)[0].toLowerCase();
+    return isAskedFor || (word.length > 1 && whole.has(offered) && offered.replace(/^"/, "").startsWith(word));
+  };
+  const taking = CM.EditorView.domEventHandlers({
+    keydown: (event, view) => {
+      const offered = view.dom.querySelector(".cm-tooltip-autocomplete [aria-selected] .cm-completionLabel");
+      if (event.code === "Space" && (event.ctrlKey || event.metaKey)) isAskedFor = true;
+      if (offered && ["ArrowDown", "ArrowUp"].includes(event.key)) isAskedFor = true;
+      if (event.key !== "Enter" || event.ctrlKey || event.metaKey || !offered) return false;
+      return !isWanted(view, offered.textContent.toLowerCase()) && CM.insertNewlineAndIndent(view);
+    },
+  });
   const keep = CM.EditorView.updateListener.of((update) => {
-    if (update.docChanged) sessionStorage.setItem(key, update.state.doc.toString());
+    if (!update.docChanged) return;
+    isAskedFor = false;
+    sessionStorage.setItem(key, update.state.doc.toString());
   });
   const name = { "aria-label": "Your question in SQL", "aria-describedby": "ask-keys", spellcheck: "false" };
   view.dispatch({
     effects: CM.StateEffect.appendConfig.of([
       CM.EditorState.languageData.of(() => [{ autocomplete: complete }]),
       CM.EditorView.contentAttributes.of(name),
+      CM.Prec.highest(taking),
       keep,
     ]),
   });

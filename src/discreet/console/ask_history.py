@@ -17,7 +17,7 @@ __all__ = ["History"]
 
 _PAGE = 20
 _SOON = 2.0
-_STATES = {State.ACCEPTED: "being answered", State.REFUSED: "refused", State.ANSWERED: ""}
+_STATES = {State.ACCEPTED: "being answered", State.REFUSED: "not answered", State.ANSWERED: ""}
 
 
 class History:
@@ -55,9 +55,13 @@ class History:
 
     def _one(self, job: Job) -> None:
         line = " ".join(job.wish.sql.split())
-        facts = [when(job.made), _STATES[job.state], "free" if job.price is None else amount(job.price)]
+        facts = [when(job.made), _STATES[job.state], "" if job.state is State.REFUSED else _price(job)]
         with ui.element("li"):
             with ui.element("button").props('type="button"').classes("d-asked").on("click", lambda: self._on_see(job)):
                 ui.label(line).classes("d-code d-clip")
                 ui.label(" · ".join(filter(None, facts))).classes("d-muted d-small")
             button("Put this question into the editor", lambda: self._on_use(job), icon="edit", kind="icon")
+
+
+def _price(job: Job) -> str:
+    return "free" if job.price is None else amount(job.price)

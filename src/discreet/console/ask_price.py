@@ -12,7 +12,7 @@ from fractions import Fraction
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
-from discreet.console.ask_words import EPSILONS, error_words, nearest, rounded, share_of
+from discreet.console.ask_words import EPSILONS, error_words, nearest, part_words, rounded, share_of
 from discreet.console.look import figure, figures
 from discreet.curator.amount import amount, balance
 from discreet.curator.explanation import Explanation
@@ -132,7 +132,7 @@ class Price:
             for one in balances:
                 _bar(one, found)
                 if price is not None and type(price) is type(one.left):
-                    self._share.set_text(f"{share_of(price, one.left):.0%} of what is left".replace("%", " %"))
+                    self._share.set_text(part_words(price, one.left))
 
 
 def _read(text: str, name: str) -> Fraction:

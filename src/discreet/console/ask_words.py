@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from fractions import Fraction
 
 from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.query.question import ExpectedError
+from discreet.service.telling import Balance
 
-__all__ = ["EPSILONS", "error_words", "nearest", "refused_words", "rounded", "share_of", "when"]
+__all__ = [
+    "EPSILONS",
+    "error_words",
+    "nearest",
+    "part_words",
+    "refused_words",
+    "rounded",
+    "share_of",
+    "too_dear",
+    "when",
+]
 
 _WORD = re.compile(r"\w+|\S")
 _LARGE = 1000
@@ -57,6 +69,20 @@ def error_words(error: ExpectedError, confidence: float = 0.95) -> str:
 def share_of(part: Pure | ZeroConcentrated, whole: Pure | ZeroConcentrated) -> float:
     """Which part of a budget this is, both in the same unit; at most 1."""
     return min(float(_size(part) / _size(whole)), 1.0) if _size(whole) else 1.0
+
+
+def part_words(price: Pure | ZeroConcentrated, left: Pure | ZeroConcentrated) -> str:
+    """Which part of what is left a price takes, in words."""
+    if _size(price) > _size(left):
+        return "more than what is left"
+    return f"{share_of(price, left):.0%} of what is left".replace("%", " %")
+
+
+def too_dear(balances: Iterable[Balance]) -> str:
+    """What to do about a question that costs more than what is left."""
+    is_over = any(not _size(one.left) for one in balances)
+    way = "Nothing is left: the owner decides about caps" if is_over else "Ask for a lower price, or a larger error"
+    return f"This costs more than what is left, unless it was asked before. {way}."
 
 
 def _size(loss: Pure | ZeroConcentrated) -> Fraction:

@@ -17,6 +17,7 @@ from discreet.console.budget_story import (
     spending_words,
 )
 from discreet.console.charts import Chart
+from discreet.console.tables_words import no_table_hint
 from discreet.console.visit import Visit
 from discreet.curator.amount import amount, balance
 from discreet.errors import DiscreetError, InvalidValue
@@ -41,9 +42,7 @@ async def build(visit: Visit) -> None:
     ui.add_css(_STYLE)
     tables = [one for one in await run.io_bound(telling.tables, visit.house, visit.visitor) or [] if not one.public]
     if not tables:
-        look.empty(
-            "account_balance_wallet", "There is no budget that you may see.", "An owner can name you in a policy."
-        )
+        look.empty("account_balance_wallet", "There is no budget that you may see", no_table_hint(visit.visitor))
         return
     await _Page(visit, tables).draw()
 

@@ -9,7 +9,7 @@ from nicegui import run, ui
 from discreet.console import look
 from discreet.console.ask_certificate import show_certificate
 from discreet.console.budget_story import OWNER
-from discreet.console.ledger_words import checked_words, record_head, sought
+from discreet.console.ledger_words import checked_words, record_head, record_numbers, sought
 from discreet.console.visit import Visit
 from discreet.errors import DiscreetError
 from discreet.service import books, telling
@@ -138,7 +138,7 @@ class _Page:
                 ui.label(record_head(record, prices)).classes("d-small d-muted")
                 ui.label(record.text or record.kind).classes("d-code" if record.kind == QUESTION else "")
             with ui.element("div").classes("ledger-side"):
-                ui.label(f"№ {record.position}").classes("d-small d-muted")
+                ui.label(record_numbers(record)).classes("d-small d-muted")
                 if record.answered is not None:
                     entry = record.answered
                     made = look.button("Certificate", lambda: self._open(entry), icon="verified", kind="icon")
@@ -160,4 +160,5 @@ _STYLE = """
 .ledger-record{display:flex;justify-content:space-between;gap:12px;padding:10px 0;border-top:1px solid var(--d-line)}
 .ledger-said{min-width:0}.ledger-said .d-code,.ledger-said>div{overflow-wrap:anywhere}
 .ledger-side{display:flex;align-items:center;gap:6px;white-space:nowrap}
+@media (max-width:640px){.ledger-record{flex-direction:column;gap:2px}.ledger-side{min-height:32px}}
 """

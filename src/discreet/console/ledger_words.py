@@ -10,7 +10,7 @@ from discreet.errors import InvalidValue
 from discreet.service.books import Checked, Sought
 from discreet.service.records import QUESTION, Record
 
-__all__ = ["checked_words", "day", "record_head", "sought"]
+__all__ = ["checked_words", "day", "record_head", "record_numbers", "sought"]
 
 _HEAD = 16
 
@@ -22,6 +22,12 @@ def record_head(record: Record, prices: Sequence[str]) -> str:
         return f"{when} · {record.kind}"
     cost = " and ".join(prices) or "free"
     return f"{when} · {record.analyst or OWNER} · {cost}"
+
+
+def record_numbers(record: Record) -> str:
+    """The number of a record, and that of its answer, which the receipt and the certificate name."""
+    answered = "" if record.answered is None else f", answer № {record.answered}"
+    return f"№ {record.position}{answered}"
 
 
 def checked_words(found: Checked) -> str:

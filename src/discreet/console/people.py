@@ -11,6 +11,7 @@ from nicegui import ui
 
 from discreet.console.look import button, confirm, empty, notice, page_title, row, section, shown_once
 from discreet.console.people_words import ROLE_WORDS, is_good, member_words, token_state
+from discreet.console.staying_focused import stay_on
 from discreet.console.visit import Visit
 from discreet.errors import DiscreetError
 from discreet.service import joining
@@ -36,6 +37,7 @@ class _People:
     def __init__(self, visit: Visit) -> None:
         self._visit = visit
         self._opened = ""  # the member whose tokens are shown
+        self._issuing: dict[str, ui.button] = {}  # per member, what issues a token
 
     async def draw(self) -> None:
         """All parts."""
@@ -142,6 +144,8 @@ class _People:
             return
         await self._done(lambda: joining.revoke_token(self._visit.house, self._visit.visitor, token.id))
         await self._list()
+        if self._opened in self._issuing:
+            stay_on(self._issuing[self._opened])
 
     def _issue(self, name: str) -> None:
         with row():
@@ -149,7 +153,8 @@ class _People:
             days = ui.number("Days", value=self._visit.house.settings.token_days, min=1, step=1)
             days.props("outlined dense").classes("w-24")
             once = ui.checkbox("for one sign-in")
-            button(f"Issue a token for {name}", lambda: self._issued(name, label, days, once), icon="key")
+            pressed = button(f"Issue a token for {name}", lambda: self._issued(name, label, days, once), icon="key")
+        self._issuing[name] = pressed
 
     async def _issued(self, name: str, label: ui.input, days: ui.number, once: ui.checkbox) -> None:
         house, visitor, words = self._visit.house, self._visit.visitor, label.value or ""
@@ -160,6 +165,7 @@ class _People:
             await shown_once(f"A token for {name}", made.secret, _FOR_TOKENS)
             self._opened = name
             await self._list()
+            stay_on(self._issuing[name])
 
     async def _done(self, operation: Callable[[], T]) -> T | None:
         """Do something beside the event loop; a refusal is said on the page."""

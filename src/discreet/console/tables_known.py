@@ -14,10 +14,11 @@ from discreet.catalog.budget import Budget
 from discreet.catalog.table import Table
 from discreet.console.look import button, confirm, empty, heading, notice, row, section
 from discreet.console.quiet_words import plain_table, quiet
+from discreet.console.staying_focused import stay_on
 from discreet.console.tables_words import budget_words, column_rows, table_words
 from discreet.console.visit import Visit
 from discreet.curator.amount import balance
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, InvalidValue
 from discreet.service import joining, owning
 from discreet.service.role import Role
 
@@ -40,6 +41,7 @@ class KnownTables:
     def __init__(self, visit: Visit) -> None:
         self._visit = visit
         self._opened = ""
+        self._choices: dict[str, ui.select] = {}  # per table, where an analyst is chosen
         with ui.element("div").classes("w-full"):
             self._place = ui.element("div").classes("w-full flex flex-col gap-5")
 
@@ -47,6 +49,7 @@ class KnownTables:
         """The list, as it is now."""
         known = await asyncio.to_thread(self._known)
         self._place.clear()
+        self._choices.clear()
         with self._place, section("Protected tables"):
             self._said = ui.element("div").classes("w-full empty:hidden")
             if not known.holdings:
@@ -91,12 +94,16 @@ class KnownTables:
                 ui.label(f"{name}: {budget_words(cap)}{_left(holding, name)}")
                 words = f"Let {name} ask no more about {table.name}"
                 button(words, lambda name=name: self._disallow(table, name), icon="block", kind="icon")
-        self._allowing(table, analysts)
+        if analysts:
+            self._allowing(table, analysts)
+        else:
+            quiet("Add analysts on the page People, then say here how much each may spend.")
 
     def _allowing(self, table: Table, analysts: list[str]) -> None:
         with row():
             who = ui.select(analysts, label=f"Analyst for {table.name}", with_input=True)
             who.props("outlined dense").classes("w-52 max-w-full")
+            self._choices[table.name] = who
             epsilon = ui.input("Cap ε, or all").props("outlined dense").classes("w-28")
             delta = ui.input("Cap δ").props("outlined dense").classes("w-28")
             allow = button(
@@ -122,6 +129,8 @@ class KnownTables:
         try:
             await asyncio.to_thread(operation)
             await self.draw()
+            if self._opened in self._choices:
+                stay_on(self._choices[self._opened])
         except DiscreetError as refusal:
             self._said.clear()
             with self._said:
@@ -144,5 +153,9 @@ def _left(holding: owning.Holding, analyst: str | None) -> str:
 
 def _cap(epsilon: str, delta: str) -> Budget | None:
     """The cap that was typed; none where it is empty or says all."""
-    stated = (epsilon or "").strip()
-    return None if stated in ("", "all") else Budget(stated, (delta or "").strip() or 0)
+    stated, beside = (epsilon or "").strip(), (delta or "").strip()
+    if stated.casefold() not in ("", "all"):
+        return Budget(stated, beside or 0)
+    if beside:
+        raise InvalidValue("a cap with a δ must have an ε", beside, "state ε too, or leave both out")
+    return None

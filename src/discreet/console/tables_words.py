@@ -7,10 +7,17 @@ from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column
 from discreet.catalog.literal import number_text, written
 from discreet.catalog.table import Table
+from discreet.service.role import Role
+from discreet.service.visitor import Visitor
 
-__all__ = ["budget_words", "column_rows", "table_words"]
+__all__ = ["budget_words", "column_rows", "no_table_hint", "table_words"]
 
 _MOST_KEYS = 6
+_NO_TABLE = {
+    Role.OWNER: "Protect one on the page Tables.",
+    Role.ANALYST: "It appears here once the owner has let you ask about a table.",
+    Role.AUDITOR: "It appears here once the owner has protected a table.",
+}
 
 
 def budget_words(budget: Budget | None) -> str:
@@ -22,6 +29,11 @@ def budget_words(budget: Budget | None) -> str:
     if budget is None:
         return "all of the budget"
     return f"ε {number_text(budget.epsilon)}" + (f", δ {number_text(budget.delta)}" if budget.delta else "")
+
+
+def no_table_hint(visitor: Visitor) -> str:
+    """What to do where a visitor has no table."""
+    return _NO_TABLE[visitor.role]
 
 
 def table_words(table: Table) -> str:
