@@ -54,6 +54,10 @@ def test_a_file_becomes_a_table_and_leaves_nothing_behind(tmp_path: Path, monkey
     assert list(tmp_path.iterdir()) == []
 
 
+WIDE = ",".join(f"c{number}" for number in range(2001)).encode() + b"\n" + b",".join([b"1"] * 2001)
+"""Few bytes, but each column has a price."""
+
+
 @pytest.mark.parametrize(
     ("file", "content", "words"),
     [
@@ -64,6 +68,9 @@ def test_a_file_becomes_a_table_and_leaves_nothing_behind(tmp_path: Path, monkey
         ("a.csv", b"a,a\n1,2\n", "a name of its own"),
         ("a.csv", b"a,b\n", "must have rows"),
         ("a.csv", b"a,b\n1\n", "the same columns"),
+        ("a.csv", WIDE, "at most 2,000 columns"),
+        ("a.csv", b'"a\nb",' + WIDE, "at most 2,000 columns"),
+        ("a.csv", b"x" * 200_000 + b",b\n1,2\n", "names of columns that can be read, got 'a.csv'"),
     ],
 )
 def test_what_is_no_table_is_refused_in_words_about_the_file(

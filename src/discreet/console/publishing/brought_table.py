@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,8 @@ MOST_CELLS = 50_000_000
 """How many cells a table may have: a packed file of a few kilobytes can unpack to any size."""
 _MOST_UNPACKED = 8 * LARGEST_FILE
 _EXAMPLE_ROWS = 3000
+_MOST_COLUMNS = 2000
+_MARKS = ",;\t|"
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,7 @@ def brought(file: str, content: bytes) -> Brought:
         kept = Path(folder) / f"table{path.suffix.lower()}"
         kept.write_bytes(content)
         try:
+            _refuse_columns(kept)
             _refuse_unpacking(kept)
             table = arrow_table(kept)
         except DiscreetError as refusal:
@@ -60,6 +64,21 @@ def example() -> Brought:
     people = patients(_EXAMPLE_ROWS)
     numbers = pa.array([f"P-{10_000 + 7919 * row % 90_000}" for row in range(people.num_rows)])
     return Brought("patients", people.add_column(0, "patient", numbers))
+
+
+def _refuse_columns(path: Path) -> None:
+    """Refuse a text of very many columns, each of which takes more memory than its few letters in the file."""
+    if path.suffix in PARQUET:
+        return
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as text:
+        mark = max(_MARKS, key=text.readline().count)
+        text.seek(0)
+        try:
+            names = next(csv.reader(text, delimiter=mark), [])
+        except csv.Error:
+            raise InvalidValue("a table must have names of columns that can be read", path.name) from None
+    if len(names) > _MOST_COLUMNS:
+        raise InvalidValue(f"a table must have at most {_MOST_COLUMNS:,} columns", len(names), "use the command line")
 
 
 def _refuse_unpacking(path: Path) -> None:
