@@ -63,6 +63,8 @@ def test_everything_in_the_catalogues_is_on_the_shelves_with_a_sentence() -> Non
     assert curators(["0.50", "2"]) == [one.name for one in every_defence(["0.5", 2])][-2:]
     with pytest.raises(InvalidValue):
         curators(["much"])
+    with pytest.raises(InvalidValue, match="10 budgets at most"):
+        curators(["0.1"] * 11)
 
 
 def test_the_lab_says_what_the_scoreboard_says(tmp_path: Path) -> None:

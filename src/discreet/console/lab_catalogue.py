@@ -9,6 +9,7 @@ from functools import cache
 from discreet.attacks.catalogue import every_attack, every_defence
 from discreet.audit.gallery import BROKEN as EXHIBITS
 from discreet.audit.house import house
+from discreet.errors import InvalidValue
 
 __all__ = ["BROKEN", "CURATOR", "MENDED", "OURS", "Item", "Shelves", "curators", "shelves"]
 
@@ -49,6 +50,7 @@ class Shelves:
 _USUAL_ATTACKS = ("linkage", "homogeneity", "differencing", "averaging", "tracing")
 _USUAL_DEFENCES = ("names removed", "5-anonymity", "exact answers", "minimum size 10", "Laplace noise, ε = 0.5 each")
 _OUR_DRAWS = 200_000
+_MOST_BUDGETS = 10
 
 
 @cache
@@ -76,7 +78,9 @@ def _mechanisms() -> tuple[Item, ...]:
 
 
 def curators(epsilons: Sequence[str]) -> list[str]:
-    """The names of the curator at these budgets; what is no budget is refused."""
+    """The names of the curator at these budgets; what is no budget is refused, and so are more than fit on a page."""
+    if len(epsilons) > _MOST_BUDGETS:
+        raise InvalidValue(f"the curator is tried at {_MOST_BUDGETS} budgets at most", f"<{len(epsilons):,}>")
     return [one.name for one in every_defence(epsilons)[len(every_defence(())) :]]
 
 
