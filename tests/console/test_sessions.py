@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -413,7 +413,8 @@ def status_of_large_file(page: Page, port: int) -> int:
     for name, value in (said | {"Content-Length": str(LARGEST_BY_OTHERS + 20_000)}).items():
         connection.putheader(name, value)
     connection.endheaders()
-    connection.send(b"x" * 1_100_000)
+    with suppress(BrokenPipeError, ConnectionResetError):  # who is refused need not be heard out
+        connection.send(b"x" * 1_100_000)
     with closing(connection):
         return connection.getresponse().status
 

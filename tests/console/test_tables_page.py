@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import httpx
+import pytest
 from playwright.sync_api import Page, expect
 
 from discreet.catalog.column import Column
@@ -101,10 +104,17 @@ def test_new_rows_come_in_under_the_policy_that_a_table_has(enter: Enter) -> Non
     expect(policy).to_have_value(re.compile("public: true"))
 
 
-def test_a_path_outside_the_listed_folders_is_refused(enter: Enter, tmp_path: Path) -> None:
-    (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
+@pytest.fixture
+def short_path() -> Iterator[Path]:
+    """A folder whose path is short enough to be repeated in a refusal."""
+    with TemporaryDirectory() as found:
+        yield Path(found)
+
+
+def test_a_path_outside_the_listed_folders_is_refused(enter: Enter, short_path: Path) -> None:
+    (short_path / "secret.csv").write_text("a,b\n1,2\n")
     page = enter("owner", "/tables")
-    for path in (tmp_path / "secret.csv", tmp_path / "gone.csv"):
+    for path in (short_path / "secret.csv", short_path / "gone.csv"):
         page.get_by_label("A path on the server").fill(str(path))
         page.get_by_role("button", name="Take this file").click()
         refusal = page.get_by_role("alert").filter(has_text="the setting data_folders lists")

@@ -73,11 +73,12 @@ def test_settings_that_exclude_each_other_are_refused() -> None:
 
 
 @pytest.mark.parametrize("text", ["port = ", "port: 1", "\x00"])
-def test_a_file_that_is_no_toml_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_file_that_is_no_toml_is_refused(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # a long path would not be repeated in full
     with pytest.raises(InvalidValue, match="must be TOML"):
         read_settings(file(tmp_path, text), {}, {})
-    with pytest.raises(InvalidValue, match=r"must be readable, got '.*none.toml'; No such file"):
-        read_settings(tmp_path / "none.toml", {}, {})
+    with pytest.raises(InvalidValue, match=r"must be readable, got 'none.toml'; No such file"):
+        read_settings(Path("none.toml"), {}, {})
 
 
 def test_a_service_that_only_this_computer_reaches_answers_to_its_names_alone() -> None:
