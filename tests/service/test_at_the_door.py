@@ -1,12 +1,16 @@
-"""Who was let in is answered while many others wait at the door for their tokens to be verified."""
+"""Some are answered while many others wait: for their tokens to be verified, or for the ledger to be replayed."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Event
 
+import pytest
 from argon2 import PasswordHasher
 
+from discreet.curator.verification import Verification
+from discreet.service import books
 from discreet.service.house import House
 from discreet.service.members import Members
 from tests.service.hospital import Hospital, client_of
@@ -49,3 +53,28 @@ def test_who_was_let_in_is_answered_while_many_wait_for_verification(hospital: H
         finally:
             hasher.open.set()
         assert {one.result(PATIENCE).status_code for one in waiting} == {200}
+
+
+def test_questions_are_priced_while_many_verify_the_ledger(
+    hospital: Hospital, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, reached, replay = Event(), Event(), books.replay
+
+    def held(folder: Path) -> Verification:
+        reached.set()
+        assert opened.wait(2 * PATIENCE)
+        return replay(folder)
+
+    monkeypatch.setattr(books, "replay", held)
+    ana, ben = (client_of(house, hospital.tokens[name]) for name in ("ana", "ben"))
+    with ThreadPoolExecutor(WAITING + 1) as threads:
+        try:
+            waiting = [threads.submit(ana.get, "/api/v1/ledger/verification") for _ in range(WAITING)]
+            assert reached.wait(PATIENCE)
+            asked = {"sql": "SELECT COUNT(*) FROM visits", "epsilon": 1}
+            priced = threads.submit(ben.post, "/api/v1/explain", json=asked)
+            assert priced.result(PATIENCE / 4).status_code == 200
+            assert not any(one.done() for one in waiting)
+        finally:
+            opened.set()
+        assert {one.result(PATIENCE).json()["is_sound"] for one in waiting} == {True}
