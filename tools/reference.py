@@ -57,6 +57,7 @@ def signature(name: str, thing: Callable[..., Any]) -> str:
         return name
     text = re.sub(r"<discreet\.noise\.source\.SystemSource object at 0x[0-9a-f]+>", "SYSTEM", text)
     text = re.sub(r"<[\w.]+\.(\w+) object at 0x[0-9a-f]+>", r"\1()", text)
+    text = re.sub(r"frozenset\(\{(.*?)\}\)", lambda found: f"{{{', '.join(sorted(found[1].split(', ')))}}}", text)
     text = re.sub(r"'([^']*)'", r"\1", text)
     return name + text.replace("self, ", "").replace("(self)", "()")
 
@@ -64,7 +65,7 @@ def signature(name: str, thing: Callable[..., Any]) -> str:
 def described_class(name: str, cls: type) -> list[str]:
     lines = [f"### `{signature(name, cls)}`", "", first_line(cls), ""]
     for member, value in inspect.getmembers(cls):
-        if member.startswith("_") or not inspect.getdoc(value):
+        if member.startswith("_") or not inspect.getdoc(value) or is_of_a_library(cls, member):
             continue
         bound = inspect.getattr_static(cls, member)
         if isinstance(bound, property) or bound.__class__.__name__ == "cached_property":
@@ -72,6 +73,12 @@ def described_class(name: str, cls: type) -> list[str]:
         elif callable(value):
             lines.append(f"- `{signature(member, value)}`: {first_line(value)}")
     return [*lines, ""]
+
+
+def is_of_a_library(cls: type, member: str) -> bool:
+    """Whether a class only inherits a member from a library that documents it elsewhere."""
+    owner = next(base for base in cls.__mro__ if member in vars(base)) if hasattr(cls, member) else cls
+    return owner.__module__.partition(".")[0] in ("pydantic", "pydantic_settings")
 
 
 def room_page(room: str, about: str) -> str:
