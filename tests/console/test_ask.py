@@ -21,7 +21,7 @@ from discreet.query.question import ExpectedError
 from tests.console.asking import COUNT, answer, ask, editor, history, price, write
 from tests.console.conftest import Contexts, Enter, sign_in
 from tests.console.serving import Serving
-from tests.service.hospital import Hospital, policy
+from tests.service.hospital import Hospital, policy, visits
 
 
 def charges(hospital: Hospital) -> int:
@@ -109,6 +109,21 @@ def test_a_wanted_error_finds_its_price_and_a_price_its_error(enter: Enter) -> N
     expect(page.get_by_role("button", name="Ask for ε 0.8")).to_be_visible()
     cost.fill("a little")
     expect(page.get_by_role("alert")).to_contain_text("The price ε must be a positive number")
+
+
+def test_balances_are_those_of_the_table_that_the_question_is_about(contexts: Contexts, own_serving: Serving) -> None:
+    curator = Curator(own_serving.hospital.folder)
+    curator.protect(visits(), policy("alms", {"ana": None}))
+    curator.ledger.close()
+    page = contexts(own_serving.address).new_page()
+    sign_in(page, own_serving.hospital.tokens["ana"])
+    balances = page.locator(".d-balance")
+    expect(balances).to_have_text("All together on alms: ε 3 left of ε 3")
+    write(page, COUNT)
+    price(page, "2")
+    expect(balances.first).to_have_text("All together on visits: ε 3 left of ε 3")
+    expect(balances.last).to_have_text("You on visits: ε 1 left of ε 1")
+    expect(page.get_by_text("more than what is left", exact=True)).to_be_visible()
 
 
 def test_what_was_worked_out_for_an_older_text_is_dropped(enter: Enter) -> None:
@@ -211,6 +226,9 @@ def test_the_keyboard_is_enough(enter: Enter) -> None:
     ring = page.evaluate("getComputedStyle(document.activeElement).outlineWidth")
     assert "Ask for" in page.evaluate("document.activeElement.textContent")
     assert ring == "3px", "focus is seen"
+    page.keyboard.press("Enter")
+    expect(answer(page).get_by_text("Asked before, free now")).to_be_visible()
+    expect(page.get_by_role("button", name="Ask for ε 0.01", exact=True)).to_be_focused()
 
 
 # History.

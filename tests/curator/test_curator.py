@@ -101,6 +101,7 @@ def test_explaining_reads_nothing_and_costs_nothing(curator: Curator) -> None:
     found = curator.explain(QUESTION, epsilon="0.5")
     assert found.price == Pure("0.5")
     assert found.affordable
+    assert found.accounts == ("visits",)
     assert found.errors[0].within is not None
     assert curator.ledger.head() == before
 

@@ -87,6 +87,7 @@ def test_a_question_is_explained_by_its_price_or_by_its_error(clients: Clients, 
     by_price = clients.ana.post("/api/v1/explain", json={"sql": WARDS, "epsilon": 0.5}).json()
     assert by_price["price"]["exact"] == by_price["epsilon"] == "1/2"
     assert (by_price["affordable"], by_price["groups"]) == (True, 5)
+    assert by_price["accounts"] == ["visits", "visits/ana"]
     (error,) = by_price["errors"]
     by_error = clients.ana.post("/api/v1/explain", json={"sql": WARDS, "within": error["within"] * 2}).json()
     assert Fraction(1, 5) < Fraction(by_error["epsilon"]) < Fraction(3, 10)

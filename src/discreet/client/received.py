@@ -43,6 +43,7 @@ def explanation(said: Mapping[str, Any]) -> Explanation:
         shares=tuple((_of(str, one["part"]), from_json(one["price"])) for one in said["shares"]),
         notes=tuple(_of(str, note) for note in said["notes"]),
         epsilon=None if said["epsilon"] is None else _exact(said["epsilon"]),
+        accounts=tuple(_of(str, account) for account in said["accounts"]),
     )
 
 

@@ -109,7 +109,7 @@ class _Ask:
         except DiscreetError as fault:
             outcome = fault
         balances = await run.io_bound(telling.budget, self._visit.house, self._visit.visitor) or []
-        return _Priced(text, outcome, [one for one in balances if self._pays(one)])
+        return _Priced(text, outcome, [one for one in balances if self._pays(one, outcome)])
 
     async def _found(self, text: str) -> Explanation | None:
         if not text.strip():
@@ -118,7 +118,10 @@ class _Ask:
         self._visit.house.limits.request(self._visit.visitor)
         return await run.io_bound(asking.explain, self._visit.house, self._visit.visitor, wish)
 
-    def _pays(self, one: telling.Balance) -> bool:
+    def _pays(self, one: telling.Balance, outcome: Explanation | DiscreetError | None) -> bool:
+        """Whether an account would pay; while there is no question that could be, those of the picked table."""
+        if isinstance(outcome, Explanation):
+            return one.account in outcome.accounts
         return one.table == self._schema.picked.name and one.analyst in (None, self._visit.visitor.analyst)
 
     def _show(self, priced: _Priced) -> None:

@@ -59,6 +59,9 @@ class AnswerBox:
 
 
 def _values(answer: Answer) -> None:
+    if not answer.table.num_rows:
+        ui.label("No row is left to show.").classes("d-muted")
+        return
     if answer.table.num_rows == 1:
         with figures():
             for name in answer.table.column_names:
@@ -79,7 +82,8 @@ def _table(answer: Answer) -> None:
         for place in range(count)
     ]
     body = "".join(f"<tr>{line}</tr>" for line in lines)
-    with ui.element("div").classes("d-table-box").props('tabindex="0" role="region" aria-label="Values"'):
+    box = ui.element("div").classes("d-table-box d-answer-table")
+    with box.props('tabindex="0" role="region" aria-label="Values"'):
         ui.html(f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>", sanitize=False, tag="table").classes("d-table")
     for words in answer.left_out(count):
         ui.label(f"{words}: all of them are in the files").classes("d-muted d-small")
@@ -104,7 +108,7 @@ def _axis_of(answer: Answer) -> str | None:
     plain = [name for name in answer.table.column_names if name not in answer.error]
     if len(plain) != 1:
         return None
-    values = answer.table[plain[0]].to_pylist()
+    values = [one for one in answer.table[plain[0]].to_pylist() if one is not None]
     is_long = len(values) > _MOST_BARS
     dates = all(isinstance(value, date) for value in values)
     return plain[0] if values and (dates or (is_long and all(map(_is_number, values)))) else None
@@ -120,7 +124,8 @@ def _drawn(answer: Answer, name: str) -> tuple[Options, str]:
     over = _axis_of(answer)
     words = f"{name} with error bars that cover the truth {answer.confidence:.0%} of the time".replace("%", " %")
     if over is not None:
-        return _line(answer, name, over, values), f"{words}, over {over}."
+        rest = "; the group NULL is not drawn" if answer.table[over].null_count else ""
+        return _line(answer, name, over, values), f"{words}, over {over}{rest}."
     shown = min(len(values), _MOST_BARS)
     labels = [_label(answer, name, place) for place in range(shown)]
     rest = f"; the first {shown} of {len(values):,}" if shown < len(values) else ""
@@ -130,9 +135,10 @@ def _drawn(answer: Answer, name: str) -> tuple[Options, str]:
 
 def _line(answer: Answer, name: str, over: str, values: Sequence[float | None]) -> Options:
     places = [one.isoformat() if isinstance(one, date) else one for one in answer.table[over].to_pylist()]
-    is_time = bool(places) and isinstance(places[0], str)
-    middle = [(place, value) for place, value in zip(places, values, strict=True) if value is not None]
-    ends = [(place, ends) for place, ends in zip(places, answer.error[name], strict=True) if ends is not None]
+    is_time = any(isinstance(place, str) for place in places)
+    rows = [row for row in zip(places, values, answer.error[name], strict=True) if row[0] is not None]
+    middle = [(place, value) for place, value, _ in rows if value is not None]
+    ends = [(place, ends) for place, _, ends in rows if ends is not None]
     low, high = ([(place, pair[side]) for place, pair in ends] for side in (0, 1))
     lines = [Line(name, middle, marks=True), Line("at least", low, dash="dotted"), Line("at most", high, dash="dotted")]
     return line_chart(lines, Axis(over, is_time=is_time), Axis(name))

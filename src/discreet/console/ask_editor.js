@@ -27,7 +27,11 @@
       const offered = view.dom.querySelector(".cm-tooltip-autocomplete [aria-selected] .cm-completionLabel");
       if (event.code === "Space" && (event.ctrlKey || event.metaKey)) isAskedFor = true;
       if (offered && ["ArrowDown", "ArrowUp"].includes(event.key)) isAskedFor = true;
-      if (event.key !== "Enter" || event.ctrlKey || event.metaKey || !offered) return false;
+      if (event.key !== "Enter" || !offered) return false;
+      if (event.ctrlKey || event.metaKey) {
+        view.contentDOM.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));  // offers no more
+        return false;
+      }
       return !isWanted(view, offered.textContent.toLowerCase()) && CM.insertNewlineAndIndent(view);
     },
   });

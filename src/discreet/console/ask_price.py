@@ -6,13 +6,13 @@ anything is spent.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Sequence
 from fractions import Fraction
 
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
-from discreet.console.ask_words import EPSILONS, error_words, nearest, part_words, rounded, share_of
+from discreet.console.ask_words import EPSILONS, error_words, least, nearest, part_words, rounded, share_of
 from discreet.console.look import figure, figures
 from discreet.curator.amount import amount, balance
 from discreet.curator.explanation import Explanation
@@ -90,7 +90,7 @@ class Price:
 
     # What it buys.
 
-    def show(self, found: Explanation | None, balances: Iterable[Balance]) -> None:
+    def show(self, found: Explanation | None, balances: Sequence[Balance]) -> None:
         """Show what a question would cost; None where there is no question that could be priced."""
         if found is None:
             for label in (self._price, self._groups, self._errors):
@@ -124,15 +124,14 @@ class Price:
                 self._epsilon_field.value = self._epsilon
         self._is_ours = False
 
-    def _balances(self, found: Explanation | None, balances: Iterable[Balance]) -> None:
+    def _balances(self, found: Explanation | None, balances: Sequence[Balance]) -> None:
         price = None if found is None else found.price
-        self._share.set_text("")
+        left = [one.left for one in balances if price is not None and type(price) is type(one.left)]
+        self._share.set_text("" if price is None or not left else part_words(price, least(left)))
         self._bars.clear()
         with self._bars:
             for one in balances:
                 _bar(one, found)
-                if price is not None and type(price) is type(one.left):
-                    self._share.set_text(part_words(price, one.left))
 
 
 def _read(text: str, name: str) -> Fraction:

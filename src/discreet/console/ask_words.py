@@ -15,6 +15,7 @@ from discreet.service.telling import Balance
 __all__ = [
     "EPSILONS",
     "error_words",
+    "least",
     "nearest",
     "part_words",
     "refused_words",
@@ -26,6 +27,7 @@ __all__ = [
 
 _WORD = re.compile(r"\w+|\S")
 _LARGE = 1000
+_LITTLE = 0.01
 _STEPS = (1, Fraction(3, 2), 2, 3, 4, 5, 6, 8)
 
 EPSILONS = (*(Fraction(10) ** power * step for power in range(-3, 1) for step in _STEPS), Fraction(10))
@@ -71,11 +73,17 @@ def share_of(part: Pure | ZeroConcentrated, whole: Pure | ZeroConcentrated) -> f
     return min(float(_size(part) / _size(whole)), 1.0) if _size(whole) else 1.0
 
 
+def least(left: Iterable[Pure | ZeroConcentrated]) -> Pure | ZeroConcentrated:
+    """The balance that ends first."""
+    return min(left, key=_size)
+
+
 def part_words(price: Pure | ZeroConcentrated, left: Pure | ZeroConcentrated) -> str:
     """Which part of what is left a price takes, in words."""
     if _size(price) > _size(left):
         return "more than what is left"
-    return f"{share_of(price, left):.0%} of what is left".replace("%", " %")
+    share = share_of(price, left)
+    return f"{share:.0%} of what is left".replace("%", " %") if share >= _LITTLE else "less than 1 % of what is left"
 
 
 def too_dear(balances: Iterable[Balance]) -> str:

@@ -17,6 +17,7 @@ from nicegui import run, ui
 from nicegui.element import Element
 
 from discreet.console.palette import DARK, LIGHT
+from discreet.console.staying_focused import come_back_to
 
 __all__ = [
     "LOOK_COOKIE",
@@ -178,6 +179,7 @@ def busy(pressed: ui.button) -> Iterator[None]:
         yield
     finally:
         pressed.props(remove="loading").enable()
+        come_back_to(pressed)
 
 
 def download_button(text: str, name: str, media_type: str, make: Callable[[], bytes]) -> ui.button:

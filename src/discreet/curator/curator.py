@@ -284,7 +284,8 @@ class Curator:
         affordable = self.ledger.affords(prices)
         errors = labelled(question, question.errors(confidence))
         notes = notes_of(question, confidence)
-        return Explanation(question.price, affordable, groups, errors, shares_of(question), notes, named)
+        shares, accounts = shares_of(question), tuple(prices)
+        return Explanation(question.price, affordable, groups, errors, shares, notes, named, accounts)
 
     def ask(
         self,

@@ -29,3 +29,5 @@ class Explanation:
     """What will be clamped, weighted or left out."""
     epsilon: Fraction | None = None
     """The ε that was named, or the least one for the wanted error."""
+    accounts: tuple[str, ...] = ()
+    """The accounts of the ledger that would pay: of each table, and of the analyst for it."""

@@ -84,6 +84,7 @@ class ExplanationFacts(BaseModel):
     errors: list[ErrorFacts] = Field(description="The expected error of each aggregate.")
     shares: list[ShareFacts] = Field(description="How the price is divided so that the errors together are least.")
     notes: list[str] = Field(description="What will be clamped, weighted or left out.")
+    accounts: list[str] = Field(description="The accounts of the ledger that would pay.")
 
     @classmethod
     def of(cls, found: Explanation) -> ExplanationFacts:
@@ -96,6 +97,7 @@ class ExplanationFacts(BaseModel):
             errors=[ErrorFacts(column=one.column, within=one.within) for one in found.errors],
             shares=[ShareFacts(part=part, price=Amount.price(price)) for part, price in found.shares],
             notes=list(found.notes),
+            accounts=list(found.accounts),
         )
 
 
