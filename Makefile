@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
 
-.PHONY: demo test browser lint soak bench bench-error bench-large bench-attacks lab docs clean help
+.PHONY: demo test browser lint soak bench bench-error bench-large bench-attacks bench-service lab docs clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -50,6 +50,10 @@ bench-error: $(READY)  ## how far off the answers are, beside the peers' (a quar
 
 bench-attacks: $(READY)  ## what reconstruction and tracing reach beside closed forms; PAGE=file draws the curves
 	$(BIN)/python -m bench.attacks $(if $(PAGE),"$(PAGE)")
+
+bench-service: $(DEV)  ## fifty analysts and a crash for five minutes, and the time from the start to the first page
+	$(BIN)/python -m bench.service
+	$(BIN)/python -m bench.cold_start
 
 bench-large: $(READY)  ## time and memory of 100 million rows
 	$(BIN)/python -m bench large
