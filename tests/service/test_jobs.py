@@ -138,6 +138,20 @@ def test_who_hangs_up_stops_nothing_and_gets_nothing_back(clients: Clients, hous
 # The desk ---------------------------------------------------------------------------------------------------------
 
 
+def test_who_asks_much_does_not_keep_others_waiting(hospital: Hospital) -> None:
+    house = hospital.house(questions_at_once=1)
+    gate = Gate(house)
+    for number in range(8):
+        asking.start(house, ANA, WISH, f"r{number}")
+    until(lambda: bool(gate.order))
+    asking.start(house, BEN, WISH, "only")
+    gate.opened.set()
+    asking.ask(house, ANA, WISH, "r7")
+    assert gate.order.index("ben/only") <= 2
+    assert [one for one in gate.order if one.startswith("ana")] == [f"ana/r{number}" for number in range(8)]
+    house.close()
+
+
 def test_questions_are_answered_in_order_a_few_at_a_time(house: House) -> None:
     gate = Gate(house)
     for number in range(8):

@@ -1,4 +1,4 @@
-"""The desk: where questions wait for their turn at the rows, a few at a time and in order.
+"""The desk: where questions wait for their turn at the rows, a few at a time; members take turns.
 
 Its threads are its own, so that what needs no rows never waits for them. It holds a lease on what it works on, and
 takes over what others let go of, here or in another process. A place at the rows is given on at multiples of the
@@ -22,6 +22,7 @@ from discreet.errors import DiscreetError, EngineFailure, StoreError
 from discreet.service.logs import log_event
 from discreet.service.quantum import wait_until_release
 from discreet.service.requests import LEASE, Job, Key, Requests
+from discreet.service.turns import Turns
 from discreet.web.kinds import problem_of
 
 __all__ = ["Desk", "Hold"]
@@ -44,6 +45,7 @@ class Desk:
         self._quantum = quantum
         self._rows = ThreadPoolExecutor(at_once, thread_name_prefix="rows")
         self._mine: dict[Key, Future[None]] = {}
+        self._turns: Turns[tuple[Job, float, Future[None]]] = Turns()
         self._lock = Lock()
         self._closing = Event()
         self._attendant: Thread | None = None
@@ -64,7 +66,9 @@ class Desk:
         arrived = time.monotonic() - max(0.0, self._requests.clock() - job.made)
         with self._lock:
             if job.key not in self._mine and not self._closing.is_set():
-                self._mine[job.key] = self._rows.submit(self._work, job, arrived)
+                done = self._mine[job.key] = Future()
+                self._turns.add(job.member, (job, arrived, done))
+                self._rows.submit(self._next)
         self.watch()
 
     def future(self, key: Key) -> Future[None] | None:
@@ -87,10 +91,24 @@ class Desk:
     def close(self) -> None:
         """Finish what reads rows now; what waits is left to others, or to the next start."""
         self._closing.set()
+        with self._lock:
+            while waiting := self._turns.take():
+                waiting[2].set_result(None)  # whoever waits for it looks again, and hears that the desk is closed
         self._rows.shutdown(wait=True, cancel_futures=True)
         with self._lock:
             left, self._mine = list(self._mine), {}
         self._requests.release(left)
+
+    def _next(self) -> None:
+        with self._lock:
+            taken = self._turns.take()
+        if taken is None:
+            return  # the desk closes
+        job, arrived, done = taken
+        try:
+            self._work(job, arrived)
+        finally:
+            done.set_result(None)
 
     def _work(self, job: Job, arrived: float) -> None:
         hold = Hold(arrived, self._quantum, self._closing)
