@@ -8,11 +8,12 @@ from fractions import Fraction
 import pytest
 from playwright.sync_api import expect
 
+from discreet.console.understand import _whole
 from discreet.console.understand_charts import beliefs_chart, errors_chart, groups_chart, laws_chart, trade_off_chart
 from discreet.console.understand_dials import counted, logarithmic, percentages
 from discreet.console.understand_figures import figures
 from discreet.console.understand_words import beliefs_words, errors_words, groups_words, laws_words, trade_off_words
-from discreet.errors import InvalidValue
+from discreet.errors import InvalidInput, InvalidValue
 from discreet.understanding.understanding import understand
 from tests.console.conftest import Enter
 
@@ -79,6 +80,8 @@ def test_a_slider_with_zero_starts_there_and_one_for_people_has_whole_numbers() 
 def test_nonsense_is_refused() -> None:
     with pytest.raises(InvalidValue, match="epsilon"):
         figures("-1", "0", 1, "0.5", 10)
+    with pytest.raises(InvalidInput, match="n must be"):
+        figures("1", "0", 1, "0.5", _whole("9" * 5000))
 
 
 def test_dials_move_the_charts_and_the_words_by_keyboard_and_by_typing(enter: Enter) -> None:

@@ -98,10 +98,14 @@ class _Page:
             drawn.redraw(chart(found), words(found))
 
 
+_LONGEST = 1000
+"""Digits of a number that is read; Python itself fails at some thousands."""
+
+
 def _whole(text: str) -> Any:
     """A whole number where it is one; what is not is left to be refused in words."""
     plain = text.replace(",", "").replace(" ", "")
-    return int(plain) if plain.isdecimal() else text
+    return int(plain) if plain.isdecimal() and len(plain) <= _LONGEST else text
 
 
 _STYLE = """
