@@ -283,13 +283,16 @@ def test_a_member_has_few_sessions_at_once(hospital: Hospital, house: House) -> 
     assert sessions.visitor(other) is not None
 
 
-def test_pages_and_sign_ins_count_as_requests(tmp_path: Path) -> None:
+def test_pages_and_sign_ins_count_as_requests_and_behind_a_proxy_the_cookie_is_for_https_alone(tmp_path: Path) -> None:
     hospital = founded(tmp_path / "hospital")
-    with Serving(hospital, requests_per_minute="3") as serving, httpx.Client(base_url=serving.address) as client:
-        said = {"data": {"token": hospital.tokens["ana"]}, "headers": {"origin": serving.address}}
-        assert client.post("/sign-in", **said).headers["location"] == "/"  # type: ignore[arg-type]
-        assert [client.get("/budget").status_code for _ in range(3)] == [200, 200, 429]
-        assert client.post("/sign-in", **said).headers["location"] == "/sign-in?why=busy"  # type: ignore[arg-type]
+    with Serving(hospital, requests_per_minute="3", behind_proxy="127.0.0.1") as serving:
+        token = {"token": hospital.tokens["ana"]}
+        entered = post(serving, "/sign-in", token, origin=serving.address)
+        assert "; Secure" in entered.headers["set-cookie"]
+        own = {"cookie": f"{COOKIE}={entered.cookies[COOKIE]}"}
+        assert [httpx.get(f"{serving.address}/budget", headers=own).status_code for _ in range(3)] == [200, 200, 429]
+        busy = post(serving, "/sign-in", token, origin=serving.address)
+        assert busy.headers["location"] == "/sign-in?why=busy"
 
 
 # The door, word by word.
