@@ -247,7 +247,7 @@ def test_nobody_sees_what_another_asked(enter: Enter) -> None:
 
 
 def test_an_old_question_shows_its_answer_and_comes_back_into_the_editor(enter: Enter) -> None:
-    page = enter("ben")
+    page = enter("ben", viewport={"width": 390, "height": 700})
     sql = "SELECT COUNT(*) AS elders FROM visits WHERE age > 70"
     ask(page, sql, "0.01")
     cell = answer(page).locator("dd").text_content()
@@ -256,8 +256,11 @@ def test_an_old_question_shows_its_answer_and_comes_back_into_the_editor(enter: 
     page.reload()
     history(page).get_by_role("button", name="elders").click()
     assert answer(page).locator("dd").text_content() == cell
+    expect(answer(page).get_by_role("heading", name="Answer")).to_be_in_viewport()
     history(page).get_by_role("button", name="Put this question into the editor").first.click()
     expect(editor(page)).to_have_text(sql)
+    expect(editor(page)).to_be_in_viewport()
+    expect(editor(page)).to_be_focused()
 
 
 # Words.

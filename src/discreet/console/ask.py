@@ -77,7 +77,7 @@ class _Ask:
                 with section("What you may name"):
                     self._schema = Schema(tables, self._editor.insert, self._explain)
                 with section("Asked before"):
-                    self._history = History(visit, self._see, self._use)
+                    self._history = History(visit, self._see_again, self._use)
 
     def _question(self, tables: list[Table]) -> None:
         with section("Your question"):
@@ -200,8 +200,13 @@ class _Ask:
             if kept is not None:
                 self._answer.show(kept.answer, kept.job.wish.sql)
 
+    async def _see_again(self, job: Job) -> None:
+        await self._see(job)
+        self._answer.reveal()
+
     def _use(self, job: Job) -> None:
         self._editor.text = job.wish.sql
+        self._editor.focus()
 
 
 def _sentence(fault: DiscreetError) -> str:

@@ -28,7 +28,8 @@ class AnswerBox:
 
     def __init__(self) -> None:
         """Empty, until something is asked."""
-        self._box = ui.element("section").classes("d-section").props('aria-label="The answer" aria-live="polite"')
+        self._box = ui.element("section").classes("d-section d-answer")
+        self._box.props('aria-label="The answer" aria-live="polite"')
         self._box.visible = False
 
     def wait(self) -> None:
@@ -51,6 +52,10 @@ class AnswerBox:
             ui.label(_sentence(answer.receipt())).classes("d-receipt")
             _notes(answer.notes)
             _files(answer)
+
+    def reveal(self) -> None:
+        """Bring it into sight of whoever is elsewhere on the page."""
+        ui.run_javascript(f"getHtmlElement({self._box.id}).scrollIntoView({{block: 'start'}})")
 
     def _cleared(self) -> Element:
         self._box.clear()

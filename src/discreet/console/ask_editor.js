@@ -63,6 +63,7 @@
   window.discreetInsert = (text) => {
     view.dispatch(view.state.replaceSelection(text));
     view.focus();
+    view.dom.parentElement.scrollIntoView({ block: "nearest" });
   };
   view.focus();
 })();

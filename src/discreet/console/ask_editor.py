@@ -51,6 +51,10 @@ class Editor:
         """Put some text where the cursor is."""
         ui.run_javascript(f"discreetInsert({json.dumps(text)})")
 
+    def focus(self) -> None:
+        """Bring the editor into sight, ready to be typed into."""
+        self.insert("")
+
     def underline(self, place: tuple[int, int] | None, words: str = "") -> None:
         """Underline the text from start to end, and say why when it is pointed at; None takes the line away."""
         marks = []
