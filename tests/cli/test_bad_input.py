@@ -88,8 +88,8 @@ def test_a_question_that_cannot_be_asked_is_refused_in_one_line_and_is_free(kept
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["-e", "2.6"], "what is left for visits, Pure(ε=2.5), got Pure(ε=2.6); nothing was spent"),
-        (["-e", "1.5", "--analyst", "ann"], "what is left for visits/ann, Pure(ε=1)"),
+        (["-e", "2.6"], "the price of ε 2.6 must fit what is left for visits, ε 2.5; nothing was spent"),
+        (["-e", "1.5", "--analyst", "ann"], "the price of ε 1.5 must fit what is left for visits/ann, ε 1"),
         (["-e", "0.5", "--analyst", "eve"], "who asks must be named in the policy"),
         (["-e", "0"], "epsilon must be positive"),
         (["-e", "0.5", "--confidence", "1"], "confidence must lie strictly between 0 and 1"),

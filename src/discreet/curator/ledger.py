@@ -26,6 +26,7 @@ from discreet.books.place import FILE, server_of
 from discreet.books.postgres import PostgresBook
 from discreet.books.sqlite import SQLiteBook
 from discreet.curator.allowance import DELTA_UNITS, Allowance, Measure, Price
+from discreet.curator.amount import amount, balance
 from discreet.curator.chain import GENESIS, canonical, link
 from discreet.curator.ledger_schema import POSTGRES, SQLITE, VERSION
 from discreet.curator.spending import largest
@@ -381,9 +382,9 @@ def _check_new_cap(account: Account, allowance: Allowance) -> None:
         kind = account.allowance.measure.value
         raise InvalidValue(f"the cap of {account.name} must stay {kind}", allowance.measure.value)
     if allowance.cap < account.spent or allowance.delta_cap < account.delta_spent:
-        spent = account.allowance.loss(account.spent)
-        rule = f"the cap of {account.name} must not be below what was spent, {spent!r}"
-        raise InvalidValue(rule, repr(allowance.loss(allowance.cap)), "nothing is refunded; or let them ask no more")
+        spent, wanted = amount(account.allowance.loss(account.spent)), balance(allowance.loss(allowance.cap))
+        rule = f"the cap of {account.name} must not be below what was spent, {spent}"
+        raise InvalidValue(rule, f"<{wanted}>", "nothing is refunded; or let them ask no more")
 
 
 def _take(database: Database, name: str, price: Price) -> None:
@@ -391,7 +392,8 @@ def _take(database: Database, name: str, price: Price) -> None:
     increase = _increase(database, account, price)
     if increase > account.left:
         wanted, left = account.allowance.loss(increase), account.allowance.loss(account.left)
-        raise BudgetExceeded(f"the price must fit what is left for {name}, {left!r}", wanted, "nothing was spent")
+        rule = f"the price of {amount(wanted)} must fit what is left for {name}, {balance(left)}"
+        raise BudgetExceeded(rule, None, "nothing was spent")
     if account.delta_spent + price.delta > account.allowance.delta_cap:
         left_for_keys = (account.allowance.delta_cap - account.delta_spent) / DELTA_UNITS
         rule = f"the δ for keys that nobody listed must fit what is left of it for {name}, {left_for_keys:g}"
