@@ -21,12 +21,15 @@ _OTHERS = frozenset({"DISCREET_CURATOR", "DISCREET_CONFIG", "DISCREET_TOKEN"})
 """Variables that commands and clients read themselves."""
 
 
-def read_settings(file: Path | None, flags: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Settings:
+def read_settings(
+    file: Path | None, flags: Mapping[str, Any], environment: Mapping[str, str] | None = None
+) -> Settings:
     """The settings of a file, of variables and of flags; all that is wrong with them is said at once.
 
-    ``flags`` holds those that were given, by the names of settings.
+    ``flags`` holds those that were given, by the names of settings. The ``environment`` is that of the process.
     """
-    places: dict[str, dict[str, Any]] = {"flags": dict(flags), "environment": _variables(environment)}
+    variables = _variables(os.environ if environment is None else environment)
+    places: dict[str, dict[str, Any]] = {"flags": dict(flags), "environment": variables}
     if file is not None:
         places[str(file)] = _in_file(file)
     wrong = list(_unknown(places))
