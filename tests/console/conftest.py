@@ -11,16 +11,9 @@ from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.console.serving import Serving
 from tests.service.hospital import Hospital, founded
-from tests.survey.browser import launched
 
 Contexts = Callable[..., BrowserContext]
 Enter = Callable[..., Page]
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with launched() as found:
-        yield found
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from discreet.curator import curator as curator_module
+from discreet.curator import ledger as ledger_module
 from discreet.curator.curator import Curator
 from discreet.curator.ledger import Ledger, Receipt
 from discreet.curator.witness import Witness
@@ -27,7 +28,7 @@ __all__ = ["FORGETFUL", "PRICE", "STEPS", "question"]
 PRICE = "1/1000"
 PLACES: dict[str, tuple[Any, str]] = {
     "charge": (Ledger, "charge"),
-    "append": (Ledger, "_append"),
+    "append": (ledger_module, "_append"),
     "measure": (curator_module, "measure"),
     "settle": (Ledger, "settle"),
     "attest": (Witness, "attest"),
@@ -66,7 +67,9 @@ def _rig(step: str) -> None:
 def _forget() -> None:
     def settle(ledger: Ledger, request: str, answer: bytes) -> Receipt:
         position, head = ledger.head()
-        return replace(ledger._receipt(request), answer=answer, position=position, head=head)
+        known = ledger.look_up(request, request.removeprefix("plan:").encode())
+        assert known is not None
+        return replace(known, answer=answer, position=position, head=head)
 
     setattr(Ledger, "settle", settle)  # noqa: B010
 

@@ -7,14 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser
 
-from tests.survey.browser import Watched, launched
+from tests.survey.browser import Watched
 from tests.survey.serving import Made, Serving, made
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with launched() as found:
-        yield found
 
 
 @pytest.fixture

@@ -70,8 +70,12 @@ def start_logs(level: str, stream: TextIO | None = None) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
-    for name in (_OURS, "uvicorn"):
-        logging.getLogger(name).setLevel(level.upper())
+    for known in list(root.manager.loggerDict.values()):
+        if isinstance(known, logging.Logger):  # others are places for loggers that nobody asked for yet
+            known.handlers.clear()
+            known.propagate = True
+    for name, wanted in ((_OURS, level.upper()), ("uvicorn", level.upper()), ("uvicorn.error", logging.NOTSET)):
+        logging.getLogger(name).setLevel(wanted)
     logging.captureWarnings(True)
     logging.raiseExceptions = False  # it would print what could not be logged
     sys.excepthook = _uncaught
