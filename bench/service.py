@@ -1,9 +1,10 @@
-"""Fifty analysts, one server: ``python -m bench.service [seconds]``, five minutes unless said otherwise.
+"""Fifty analysts, one server: ``python -m bench.service [seconds] [part that asks] [flags of discreet serve]``.
 
-``discreet serve`` runs on the demo hospital as it comes. Each analyst explains or asks, thinks for a second on average,
-and goes on; the budget pays for fewer questions than they ask. Half-way the server is killed and started again on the
-same folder, and whoever was cut off sends the same request id again. Afterwards all totals are held against the ledger,
-and every answer is asked for once more. Client processes share the machine with the server.
+Five minutes, and one request in twenty asks, unless said otherwise: each analyst looks at a price every second or so,
+and asks a question every twenty seconds. ``discreet serve`` runs on the demo hospital as it comes; the budget pays for
+fewer questions than they ask. Half-way the server is killed and started again on the same folder, and whoever was cut
+off sends the same request id again. Afterwards all totals are held against the ledger, and every answer is asked for
+once more. Client processes share the machine with the server.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from discreet.catalog.table import Budget
 from discreet.curator.hospital import visits, visits_policy
 
 ANALYSTS = 50
-ASKS = 0.25
+ASKS = 0.05
 AFFORDED = 0.7
 """The part of the questions that the budget pays for."""
 CLIENTS = 2
@@ -36,9 +37,9 @@ def percentile(values: list[float], part: float) -> float:
     return sorted(values)[max(0, math.ceil(part * len(values)) - 1)] if values else math.nan
 
 
-def price_for(seconds: float) -> str:
+def price_for(seconds: float, asks: float) -> str:
     """The ε of one question, so that the budget runs dry before the time is over."""
-    questions = ANALYSTS * ASKS * seconds * AFFORDED
+    questions = ANALYSTS * asks * seconds * AFFORDED
     return f"{BUDGET / questions:.6f}"
 
 
@@ -62,13 +63,14 @@ def report(outcome: Outcome) -> None:
 
 def main() -> None:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 300.0
-    flags = tuple(sys.argv[2:])
+    asks = float(sys.argv[2]) if len(sys.argv) > 2 else ASKS
+    flags = tuple(sys.argv[3:])
     names = analysts(ANALYSTS)
     caps = {name: Budget("0.1") if k % 5 == 0 else None for k, name in enumerate(names)}
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "hospital"
         tokens = founded(folder, visits(), visits_policy(caps), names)
-        crowd = Crowd(price_for(seconds), seconds=seconds, asks=ASKS)
+        crowd = Crowd(price_for(seconds, asks), seconds=seconds, asks=asks)
         with ServeCommand(folder, Path(temporary) / "log", flags) as server:
             outcome = load(server, crowd, tokens, kill_when=lambda passed: passed > seconds / 2, processes=CLIENTS)
         report(outcome)

@@ -45,7 +45,7 @@ def test_a_cap_is_raised_and_lowered_but_never_below_what_was_spent(ledger: Ledg
         spend(ledger, "r2")
     ledger.change_cap("visits/ann", Allowance.of(Pure("0.3")), by="olga")
     spend(ledger, "r2")
-    with pytest.raises(InvalidValue, match="not be below what was spent, ε 0.3"):
+    with pytest.raises(InvalidValue, match=r"not be below what was spent, ε 0\.3"):
         ledger.change_cap("visits/ann", Allowance.of(Pure("0.29")), by="olga")
     ledger.change_cap("visits/ann", Allowance.of(Pure("0.5")), by="olga")
     ledger.change_cap("visits/ann", Allowance.of(Pure("0.3")), by="olga")

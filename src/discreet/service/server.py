@@ -38,6 +38,8 @@ _PATIENCE_WITH_WORKERS = 60
 """Seconds in which a worker says that it is there; a busy machine is no reason to end one."""
 _AS_A_WORD = 2
 """How much longer a text may become on its way from a page, where line ends and quotes are two characters each."""
+_TURN = 0.001
+"""Seconds after which a thread lets others go on: who looks at a price must not wait behind who is being answered."""
 
 
 def serve(settings: Settings, built: Built, ready: Ready) -> None:
@@ -48,6 +50,7 @@ def serve(settings: Settings, built: Built, ready: Ready) -> None:
 
 
 def _by_one(settings: Settings, built: Built, ready: Ready, listener: socket.socket) -> None:
+    sys.setswitchinterval(_TURN)
     house = House(settings)
     app = Ending(built(house), house)
     ready(_address(settings, listener), house.members)
@@ -68,6 +71,7 @@ def _by_several(settings: Settings, built: Built, ready: Ready, listener: socket
 
 def _worker(settings: Settings, built: Built) -> ASGIApp:
     """The application of one process among several."""
+    sys.setswitchinterval(_TURN)
     start_logs(settings.log_level)
     try:
         house = House(settings)
