@@ -131,6 +131,34 @@ def test_an_interrupted_writer_leaves_nothing_and_the_next_goes_on(book: Book) -
     assert notes(book) == ["next"]
 
 
+def test_who_waits_behind_an_interrupted_writer_is_refused_and_not_interrupted(book: Book) -> None:
+    begun, faults = threading.Event(), []
+
+    def interrupted(database: Database) -> None:
+        raise KeyboardInterrupt
+
+    def slow(database: Database) -> None:
+        begun.set()
+        while len(book._queue) < 2:
+            pass
+
+    def first() -> None:
+        book.write(slow)
+
+    def caught(part: Callable[[Database], None]) -> None:
+        begun.wait(30)
+        try:
+            book.write(part)
+        except BaseException as fault:
+            faults.append(type(fault))
+
+    together(first, lambda: caught(interrupted), lambda: caught(note("waiting")))
+    assert sorted(fault.__name__ for fault in faults) == ["KeyboardInterrupt", "StoreError"]
+    assert notes(book) == []
+    book.write(note("next"))
+    assert notes(book) == ["next"]
+
+
 def test_nobody_hears_of_what_is_not_sealed(book: Book) -> None:
     def broken(_: Database) -> None:
         raise OSError

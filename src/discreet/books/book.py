@@ -159,9 +159,10 @@ class Book(ABC):
         except BaseException as fault:
             with suppress(Exception):
                 self.undo()
+            if not isinstance(fault, Exception):  # Ctrl-C is for whoever holds the pen, not for those who wait
+                self._fail(tickets, InterruptedError())
+                raise
             self._fail(tickets, fault)
-            if not isinstance(fault, Exception):
-                raise  # Ctrl-C is for whoever holds the pen; the others hear that nothing was done
         for ticket in tickets:
             ticket.done = True
 

@@ -175,6 +175,8 @@ class PostgresBook(Book):
 
     def explained(self, fault: BaseException) -> BaseException:
         """A fault of the server or the connection in words; others as they are."""
+        if isinstance(fault, OSError):
+            return self._refusal(type(fault).__name__)
         if not isinstance(fault, self._library.Error):
             return fault
         told = self._refusal(_words(fault))

@@ -31,6 +31,7 @@ _KNOWN_FAULTS = {
     "NotADBError": "a damaged file",
     "ReadOnlyError": "a read-only file",
     "CantOpenError": "a file that cannot be opened or written",
+    "InterruptedError": "a writer that was interrupted",
 }
 
 Refusal = Callable[[str], DiscreetError]
