@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
+SERVE := $(VENV)/.serve
 
-.PHONY: demo test browser lint soak bench bench-error bench-large bench-attacks bench-service lab docs clean help
+.PHONY: demo console test browser lint soak bench bench-error bench-large bench-attacks bench-service lab docs clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -23,6 +24,13 @@ $(DEV): $(READY)
 
 demo: $(READY)  ## a short guided tour in the terminal
 	@$(BIN)/discreet demo
+
+$(SERVE): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[serve]'
+	@touch $@
+
+console: $(SERVE)  ## the same hospital served to an owner and two analysts, in a browser
+	@$(BIN)/discreet serve --demo
 
 lint: $(DEV)  ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from discreet.curator.ledger import Ledger
 from discreet.curator.verification import verify
 from discreet.errors import BudgetExceeded
 from discreet.privacy.loss import Pure
+from tests.at_once import at_once
 
 HUNDREDTH = price_in_units(Pure("1/100"), Measure.PURE)
 
@@ -26,24 +26,6 @@ def ledger(tmp_path: Path) -> Ledger:
     made.open_account("visits", Allowance.of(Pure(1)))
     made.open_account("visits/ann", Allowance.of(Pure("1/2")))
     return made
-
-
-def in_threads(*work: Callable[[], None]) -> list[BaseException]:
-    """What went wrong when all of this was done at once."""
-    failed: list[BaseException] = []
-
-    def one(call: Callable[[], None]) -> None:
-        try:
-            call()
-        except BaseException as error:
-            failed.append(error)
-
-    threads = [threading.Thread(target=one, args=(call,)) for call in work]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return failed
 
 
 def test_no_thread_sees_what_another_has_not_made_durable(ledger: Ledger) -> None:
@@ -59,7 +41,7 @@ def test_no_thread_sees_what_another_has_not_made_durable(ledger: Ledger) -> Non
         database.execute("UPDATE account SET spent = cap")
         database.execute("INSERT INTO entry (position, body, hash) VALUES (4, x'7b7d', x'00')")
         database.execute("INSERT INTO request (id, body_hash, charge) VALUES ('r', x'00', 4)")
-        failed.extend(in_threads(look))
+        failed.extend(at_once(look))
         look()  # also the thread that writes reads what is durable
         raise RuntimeError
 
@@ -93,11 +75,11 @@ def test_sixteen_threads_read_and_write_one_ledger_at_once(ledger: Ledger) -> No
             ledger.look_up("1-1", b"")
 
     def ask_all(names: range) -> None:
-        failed = in_threads(*[partial(ask, name) for name in names])
+        failed = at_once(*[partial(ask, name) for name in names])
         done.set()
         assert not failed
 
-    failed = in_threads(partial(ask_all, range(8)), *[look] * 8)
+    failed = at_once(partial(ask_all, range(8)), *[look] * 8)
     assert not failed
     assert (len(released), len(refused)) == (100, 100)
     assert verify(ledger.path.parent).is_sound

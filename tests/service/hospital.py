@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 
-import duckdb
 import httpx
 import pyarrow as pa
 from argon2 import PasswordHasher
 
-from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
 from discreet.curator.curator import Curator
+from discreet.curator.hospital import visits as made_up_visits
+from discreet.curator.hospital import visits_policy
 from discreet.service.app import application, guarded
 from discreet.service.house import House
 from discreet.service.members import Members
@@ -25,36 +24,18 @@ from tests.service.in_process import InProcess
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 """Argon2 that takes no time: for tests, which guard nothing."""
-WARDS = ("cardiology", "maternity", "neurology", "oncology", "surgery")
 MEMBERS = {"owner": Role.OWNER, "ana": Role.ANALYST, "ben": Role.ANALYST, "auditor": Role.AUDITOR}
 """Who is in the house: ana may spend ε = 1, ben ε = 2, all together ε = 3."""
-_VISITS = """
-    SELECT CAST(hash(i) % 600 AS BIGINT) AS patient_id,
-           ['cardiology', 'maternity', 'neurology', 'oncology', 'surgery'][1 + CAST(hash(i * 7) % 5 AS INT)] AS ward,
-           CAST(18 + hash(i * 11) % 70 AS BIGINT) AS age,
-           round(50 + (hash(i * 13) % 2000) * (hash(i * 17) % 5) / 2.0, 2) AS cost,
-           DATE '2025-01-01' + CAST(hash(i * 19) % 365 AS INT) AS day
-    FROM range(2000) t(i)
-"""
 
 
 def visits() -> pa.Table:
-    """2,000 visits of 600 patients, from a hash of their number."""
-    with duckdb.connect() as database:
-        return database.sql(_VISITS).to_arrow_table()
+    """2,000 visits of 600 patients, as in the demonstrations."""
+    return made_up_visits(2000, 600)
 
 
 def policy(name: str = "visits", analysts: Mapping[str, Budget | None] | None = None) -> Table:
     """The policy of the visits."""
-    columns = (
-        Column("patient_id", ColumnType.INTEGER),
-        Column("ward", ColumnType.TEXT, keys=WARDS, nullable=False),
-        Column("age", ColumnType.INTEGER, lower=18, upper=90, nullable=False),
-        Column("cost", ColumnType.REAL, lower=0, upper=4000, nullable=False),
-        Column("day", ColumnType.DATE, lower=date(2025, 1, 1), upper=date(2025, 12, 31), nullable=False),
-    )
-    named = {"ana": Budget(1), "ben": Budget(2)} if analysts is None else dict(analysts)
-    return Table(name, columns, unit="patient_id", budget=Budget(3), rows_per_unit=8, analysts=named)
+    return visits_policy({"ana": Budget(1), "ben": Budget(2)} if analysts is None else analysts, name)
 
 
 @dataclass(frozen=True)

@@ -18,25 +18,25 @@ __all__ = ["visits", "visits_policy"]
 
 _WARDS = ("cardiology", "maternity", "neurology", "oncology", "surgery")
 _VISITS = """
-    SELECT CAST(hash(i) % 60000 AS BIGINT) AS patient_id,
+    SELECT CAST(hash(i) % ? AS BIGINT) AS patient_id,
            ['cardiology', 'maternity', 'neurology', 'oncology', 'surgery'][1 + CAST(hash(i * 7) % 5 AS INT)] AS ward,
            CAST(18 + hash(i * 11) % 70 AS BIGINT) AS age,
            round(50 + (hash(i * 13) % 2000) * (hash(i * 17) % 5) / 2.0, 2) AS cost,
            DATE '2025-01-01' + CAST(hash(i * 19) % 365 AS INT) AS day
-    FROM range(200000) t(i)
+    FROM range(?) t(i)
 """
 
 
-def visits() -> pa.Table:
-    """200,000 visits of 60,000 patients."""
+def visits(count: int = 200_000, patients: int = 60_000) -> pa.Table:
+    """So many visits of so many patients."""
     with duckdb.connect() as database:
-        return database.sql(_VISITS).to_arrow_table()
+        return database.sql(_VISITS, params=(patients, count)).to_arrow_table()
 
 
-def visits_policy(analysts: Mapping[str, Budget | None] | None = None) -> Table:
+def visits_policy(analysts: Mapping[str, Budget | None] | None = None, name: str = "visits") -> Table:
     """The policy of the visits: ε = 3 for everybody together, and caps for ``analysts`` where there are some."""
     return Table(
-        "visits",
+        name,
         (
             Column("patient_id", ColumnType.INTEGER),
             Column("ward", ColumnType.TEXT, keys=_WARDS, nullable=False),
