@@ -4,7 +4,8 @@ Five minutes, and one request in twenty asks, unless said otherwise: each analys
 and asks a question every twenty seconds. ``discreet serve`` runs on the demo hospital as it comes; the budget pays for
 fewer questions than they ask. Half-way the server is killed and started again on the same folder, and whoever was cut
 off sends the same request id again. Afterwards all totals are held against the ledger, and every answer is asked for
-once more. Client processes share the machine with the server.
+once more. Client processes share the machine with the server, and the machine may be shared with others: what they took
+from it is told, for who waits for a core waits for an answer.
 """
 
 from __future__ import annotations
@@ -43,6 +44,12 @@ def price_for(seconds: float, asks: float) -> str:
     return f"{BUDGET / questions:.6f}"
 
 
+def taken() -> tuple[int, int]:
+    """Of all cores: the time that other machines on the same host took, and all time, in ticks since the start."""
+    times = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+    return times[7], sum(times)
+
+
 def report(outcome: Outcome) -> None:
     """What was measured."""
     seen = outcome.seen
@@ -72,8 +79,11 @@ def main() -> None:
         tokens = founded(folder, visits(), visits_policy(caps), names)
         crowd = Crowd(price_for(seconds, asks), seconds=seconds, asks=asks)
         with ServeCommand(folder, Path(temporary) / "log", flags) as server:
+            before = taken()
             outcome = load(server, crowd, tokens, kill_when=lambda passed: passed > seconds / 2, processes=CLIENTS)
+            stolen, whole = (now - then for now, then in zip(taken(), before, strict=True))
         report(outcome)
+        CONSOLE.print(f"taken by other machines {stolen / whole:.1%} of all cores")
         problems = problems_of(outcome, folder, Budget(BUDGET))
     CONSOLE.print("\n".join(problems) or "every total is exact, and every answer is the same when asked for again")
     sys.exit(bool(problems))

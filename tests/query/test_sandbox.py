@@ -15,7 +15,7 @@ from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure
 from discreet.query.closed_database import closed_database
 from discreet.query.question import prepare
-from discreet.query.sandbox import post_process
+from discreet.query.sandbox import check_above, post_process
 from discreet.query.statement import sums_of
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG, World, answer_without_noise
@@ -132,3 +132,14 @@ def test_threads_read_their_own_tables_under_one_name() -> None:
 
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(total, range(64))) == [10 * number for number in range(64)]
+
+
+def test_the_same_text_is_looked_at_again_over_tables_of_another_shape_and_where_it_was_refused() -> None:
+    query = sqlglot.parse_one("SELECT n + 1 AS more FROM block", read="duckdb")
+    numbers, texts = pa.table({"n": [1]}), pa.table({"n": ["one"]})
+    for _ in range(2):
+        check_above(query, {"block": numbers})  # type: ignore[arg-type]
+        with pytest.raises(QueryRefused, match="above the aggregates"):
+            check_above(query, {"block": texts})  # type: ignore[arg-type]
+        with pytest.raises(QueryRefused, match="above the aggregates"):
+            check_above(query, {"other": numbers})  # type: ignore[arg-type]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from discreet.curator.curator import Curator
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.service.answering import answered
@@ -15,13 +17,18 @@ from discreet.service.store import Store
 __all__ = ["House"]
 
 
+def _threads_for_rows() -> int:
+    """All cores but one, which is left to those who look at prices while rows are read."""
+    return max(1, (os.cpu_count() or 1) - 1)
+
+
 class House:
     """What operations work on. All of it may be used by many threads at once."""
 
     def __init__(self, settings: Settings) -> None:
         """Open the curator's folder; a ledger that cannot be believed is not opened."""
         self.settings = settings
-        engine = DuckDBEngine(settings.folder, timeout=settings.longest_run)
+        engine = DuckDBEngine(settings.folder, timeout=settings.longest_run, threads=_threads_for_rows())
         self._curator = Curator(settings.folder, engine=engine, shared_answers=settings.shared_answers)
         self.store = Store(settings.folder)
         self.members = Members(self.store)

@@ -26,6 +26,7 @@ from discreet.service.members import Members
 from discreet.service.metrics import SHARED
 from discreet.service.settings import Settings
 from discreet.service.store import Store
+from discreet.service.warming import warm
 from discreet.web.listening import QUIET, address_of, listening
 
 __all__ = ["Built", "Ready", "serve"]
@@ -53,6 +54,7 @@ def _by_one(settings: Settings, built: Built, ready: Ready, listener: socket.soc
     sys.setswitchinterval(_TURN)
     house = House(settings)
     app = Ending(built(house), house)
+    warm(house)
     ready(_address(settings, listener), house.members)
     start_logs(settings.log_level)
     uvicorn.Server(_config(settings, app)).run(sockets=[listener])
@@ -78,7 +80,9 @@ def _worker(settings: Settings, built: Built) -> ASGIApp:
     except DiscreetError as fault:
         log_event("could not start", error=type(fault).__name__)
         sys.exit(STARTUP_FAILURE)
-    return Ending(built(house), house)
+    app = Ending(built(house), house)
+    warm(house)
+    return app
 
 
 def _address(settings: Settings, listener: socket.socket) -> str:

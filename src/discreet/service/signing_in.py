@@ -28,7 +28,11 @@ def house_of(request: Request) -> House:
     return found
 
 
-HouseHere = Annotated[House, Depends(house_of)]
+async def _house_here(request: Request) -> House:  # not a plain function, for which a thread would be fetched
+    return house_of(request)
+
+
+HouseHere = Annotated[House, Depends(_house_here)]
 """The house, as a parameter of a handler."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
 from starlette.concurrency import run_in_threadpool
@@ -14,6 +15,7 @@ from discreet.privacy.loss import Loss
 from discreet.service import asking, waiting
 from discreet.service.answering import ASKERS
 from discreet.service.formats import Format, wanted, written
+from discreet.service.house import House
 from discreet.service.requests import Job, State
 from discreet.service.routes.telling import Amount
 from discreet.service.signing_in import HouseHere, visitor_with
@@ -27,6 +29,8 @@ router = APIRouter(tags=["asking"])
 _LONGEST_WAIT = 60.0
 _MOST_HEADERS = 500
 _ACCEPTED = 202
+_PRICING = CapacityLimiter(2)
+"""Threads that plan: more would take the interpreter from each other, and all would be slow instead of some."""
 Asker = Annotated[Visitor, visitor_with(ASKERS)]
 Number = StrictStr | StrictInt | StrictFloat
 RequestId = Annotated[str, Path(max_length=LONGEST_ID, description="The id of a request of the visitor's own.")]
@@ -141,10 +145,14 @@ _ANSWER: dict[int | str, dict[str, Any]] = {
 _LATER: dict[int | str, dict[str, Any]] = {202: {"description": "It is being answered.", "model": JobFacts}}
 
 
-@router.post("/explain", summary="What a question would cost, and how good its answer would be")
-def explain(house: HouseHere, visitor: Asker, question: Question) -> ExplanationFacts:
+_SUMMARY = "What a question would cost, and how good its answer would be"
+
+
+@router.post("/explain", summary=_SUMMARY, response_model=ExplanationFacts)
+async def explain(house: HouseHere, visitor: Asker, question: Question) -> Response:
     """Reads no rows and costs nothing."""
-    return ExplanationFacts.of(asking.explain(house, visitor, question.wish()))
+    body = await to_thread.run_sync(_explained, house, visitor, question, limiter=_PRICING)
+    return Response(body, 200, None, Format.JSON.value)
 
 
 @router.post("/ask", summary="A private answer", response_class=Response, responses=_ANSWER | _LATER)
@@ -209,6 +217,10 @@ def answer(
 def certificate(house: HouseHere, visitor: Asker, request_id: RequestId) -> dict[str, Any]:
     """Question, plan, loss and place in the ledger, signed."""
     return asking.certificate(house, visitor, request_id)
+
+
+def _explained(house: House, visitor: Visitor, question: Question) -> str:
+    return ExplanationFacts.of(asking.explain(house, visitor, question.wish())).model_dump_json()
 
 
 def _answer(request: Request, kept: asking.Kept, form: Format, intervals: bool, sheets: bool) -> Response:

@@ -1,0 +1,77 @@
+"""Before the door opens, what the first visitors would wait for is done, and nothing is read, charged or kept."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from discreet.curator.curator import Curator
+from discreet.service.house import House
+from discreet.service.settings import Settings
+from discreet.service.warming import warm
+from tests.service.hospital import Hospital
+
+FIRST_VISITOR = """
+import sys
+from pathlib import Path
+from discreet.service.house import House
+from discreet.service.settings import Settings
+from discreet.service.warming import warm
+
+house = House(Settings.model_validate({"folder": Path(sys.argv[1])}))
+if sys.argv[2] == "warm":
+    warm(house)
+before = set(sys.modules)
+house.curator.ask("SELECT ward, AVG(age) AS age, COUNT(*) AS n FROM visits GROUP BY ward", 1, analyst="ana")
+print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before}))
+house.close()
+"""
+
+
+@pytest.fixture(autouse=True)
+def _unfrozen() -> Iterator[None]:
+    yield
+    gc.unfreeze()
+
+
+def test_nothing_is_read_charged_or_kept(hospital: Hospital) -> None:
+    house = hospital.house()
+    before = (house.curator.budget(), len(list(house.curator.ledger.entries())))
+    warm(house)
+    assert (house.curator.budget(), len(list(house.curator.ledger.entries()))) == before
+    assert house.requests.page("ana", 10, None) == []
+    house.close()
+
+
+def test_what_stays_is_not_looked_through_for_garbage(hospital: Hospital) -> None:
+    house = hospital.house()
+    gc.unfreeze()
+    warm(house)
+    assert gc.get_freeze_count() > 10_000
+    house.close()
+
+
+def test_a_house_without_tables_and_one_whose_rows_are_gone_are_opened_all_the_same(
+    hospital: Hospital, tmp_path: Path
+) -> None:
+    Curator(tmp_path / "empty").ledger.close()
+    for folder in (tmp_path / "empty", hospital.folder):
+        for file in folder.glob("**/rows-*.duckdb"):
+            file.unlink()
+        house = House(Settings.model_validate({"folder": folder}))
+        warm(house)
+        house.close()
+
+
+def test_the_first_visitor_waits_for_no_library(hospital: Hospital) -> None:
+    def loaded(how: str) -> set[str]:
+        command = [sys.executable, "-c", FIRST_VISITOR, str(hospital.folder), how]
+        return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+
+    assert loaded("cold")
+    assert loaded("warm") == set()
