@@ -1,8 +1,9 @@
-"""Many threads that call the same thing, and what happened."""
+"""Threads that do the same thing, or each its own, and what happened."""
 
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -19,3 +20,21 @@ def at_once(call: Callable[[], Result], times: int, threads: int = 8) -> list[Re
             return list(pool.map(lambda _: call(), range(times)))
     finally:
         sys.setswitchinterval(usual)
+
+
+def in_threads(*works: Callable[[], object]) -> list[BaseException]:
+    """What was raised when all of this was done at the same time."""
+    faults: list[BaseException] = []
+
+    def caught(work: Callable[[], object]) -> None:
+        try:
+            work()
+        except BaseException as fault:
+            faults.append(fault)
+
+    threads = [threading.Thread(target=caught, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return faults

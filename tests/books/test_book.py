@@ -14,8 +14,8 @@ from discreet.books.place import FILE, server_of, write_server
 from discreet.books.postgres import PostgresBook
 from discreet.books.sqlite import SQLiteBook
 from discreet.errors import InvalidValue, LedgerError, StoreError
-from tests.at_once import at_once
 from tests.servers.fixtures import postgres_server, postgres_url
+from tests.threads import in_threads
 
 __all__ = ["postgres_server", "postgres_url"]
 
@@ -78,7 +78,7 @@ def test_parts_that_wait_are_written_in_one_transaction(book: Book) -> None:
         free.set()
 
     texts = [f"n{k}" for k in range(9)]
-    faults = at_once(lambda: book.write(slow), release, *(lambda t=text: wait_and_write(t) for text in texts))
+    faults = in_threads(lambda: book.write(slow), release, *(lambda t=text: wait_and_write(t) for text in texts))
     assert faults == []
     assert notes(book) == sorted(["first", *texts])
     assert len(commits) == 2
@@ -93,7 +93,7 @@ def test_a_part_that_raises_is_undone_and_the_others_stay(book: Book) -> None:
         note("worse")(database)
         note("worse")(database)
 
-    faults = at_once(
+    faults = in_threads(
         *(lambda k=k: book.write(note(f"good{k}")) for k in range(5)),
         *(lambda: book.write(bad) for _ in range(3)),
         *(lambda: book.write(refused_by_the_database) for _ in range(3)),
@@ -135,7 +135,7 @@ def test_who_waits_behind_an_interrupted_writer_is_refused_and_not_interrupted(b
         except BaseException as fault:
             faults.append(type(fault))
 
-    at_once(first, lambda: caught(interrupted), lambda: caught(note("waiting")))
+    in_threads(first, lambda: caught(interrupted), lambda: caught(note("waiting")))
     assert sorted(fault.__name__ for fault in faults) == ["KeyboardInterrupt", "StoreError"]
     assert notes(book) == []
     book.write(note("next"))
@@ -157,7 +157,7 @@ def test_a_reader_sees_one_moment(book: Book) -> None:
     book.write(note("a"))
     with book.reading() as database:
         before = database.execute("SELECT COUNT(*) FROM note").fetchone()
-        at_once(lambda: book.write(note("b")))
+        in_threads(lambda: book.write(note("b")))
         assert database.execute("SELECT COUNT(*) FROM note").fetchone() == before
     assert notes(book) == ["a", "b"]
 

@@ -15,7 +15,7 @@ from discreet.curator.ledger import Ledger
 from discreet.curator.verification import verify
 from discreet.errors import BudgetExceeded
 from discreet.privacy.loss import Pure
-from tests.at_once import at_once
+from tests.threads import in_threads
 
 HUNDREDTH = price_in_units(Pure("1/100"), Measure.PURE)
 
@@ -41,7 +41,7 @@ def test_no_thread_sees_what_another_has_not_made_durable(ledger: Ledger) -> Non
         database.execute("UPDATE account SET spent = cap")
         database.execute("INSERT INTO entry (position, body, hash) VALUES (4, x'7b7d', x'00')")
         database.execute("INSERT INTO request (id, body_hash, charge) VALUES ('r', x'00', 4)")
-        failed.extend(at_once(look))
+        failed.extend(in_threads(look))
         look()  # also the thread that writes reads what is durable
         raise RuntimeError
 
@@ -52,7 +52,7 @@ def test_no_thread_sees_what_another_has_not_made_durable(ledger: Ledger) -> Non
     assert seen == [before, None, True] * 2
 
 
-def test_sixteen_threads_read_and_write_one_ledger_at_once(ledger: Ledger) -> None:
+def test_sixteen_threads_read_and_write_one_ledger_in_threads(ledger: Ledger) -> None:
     released, refused = [], []
     done = threading.Event()
 
@@ -75,11 +75,11 @@ def test_sixteen_threads_read_and_write_one_ledger_at_once(ledger: Ledger) -> No
             ledger.look_up("1-1", b"")
 
     def ask_all(names: range) -> None:
-        failed = at_once(*[partial(ask, name) for name in names])
+        failed = in_threads(*[partial(ask, name) for name in names])
         done.set()
         assert not failed
 
-    failed = at_once(partial(ask_all, range(8)), *[look] * 8)
+    failed = in_threads(partial(ask_all, range(8)), *[look] * 8)
     assert not failed
     assert (len(released), len(refused)) == (100, 100)
     assert verify(ledger.path.parent).is_sound

@@ -6,6 +6,7 @@ the end, so the garbage collector need not look through it every few seconds, wh
 
 from __future__ import annotations
 
+import atexit
 import gc
 
 from discreet.engines.identifier import quoted
@@ -31,3 +32,4 @@ def warm(house: House) -> None:
             pass
     gc.collect()
     gc.freeze()
+    atexit.register(gc.unfreeze)  # or what is left at the end would be reported as lost
