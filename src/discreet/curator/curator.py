@@ -35,6 +35,7 @@ from discreet.curator.policies import Policies
 from discreet.curator.promises import (
     allowances_of,
     check_accounts,
+    check_answerable,
     check_granted,
     check_promise,
     check_stored,
@@ -53,8 +54,8 @@ from discreet.curator.suggested_bounds import SuggestedBounds, suggest_bounds
 from discreet.curator.suggested_rows import SuggestedRows, suggest_rows_per_unit
 from discreet.curator.touched import Touched, touched
 from discreet.curator.verification import verify
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.ingest import ingest
+from discreet.engines.engine import Place
+from discreet.engines.opening import opened
 from discreet.errors import DiscreetError, InvalidValue, LedgerError, StoreError
 from discreet.exact.rational import Number
 from discreet.noise.law import open_probability
@@ -95,11 +96,15 @@ class Curator:
         self,
         folder: str | os.PathLike[str],
         *,
-        engine: DuckDBEngine | None = None,
+        engine: Place | None = None,
+        rows: str | None = None,
         source: Source = SYSTEM,
         shared_answers: bool = True,
     ) -> None:
         """Open the curator in ``folder``, or start one there; a ledger that cannot be believed is not opened.
+
+        Rows are in the folder, unless ``rows`` names the server that holds them: ``postgresql://USER@HOST/DATABASE``,
+        ``sc://HOST:PORT`` for Spark Connect, or ``spark``. That is said once; the folder remembers it.
 
         With ``shared_answers`` a question that any analyst asked before is free for all. Without, each analyst pays
         for their own and gets noise of their own, request ids are each analyst's own, and no answer, price, charge or
@@ -116,7 +121,7 @@ class Curator:
         self._rereading = Lock()
         self._stamp = self._policies.stamp()  # before the files are read: what changes meanwhile is read again
         self.catalog = self._policies.read()
-        self.engine = engine if engine is not None else DuckDBEngine(self.folder)
+        self.engine = engine if engine is not None else opened(self.folder, rows)
         self._source = source
         self.ledger = self._opened_ledger()
         self._last_prices = LastPrices(self.ledger)
@@ -161,7 +166,7 @@ class Curator:
         table = self._policy(source, policy, stated)
         self._reread()
         before, catalog = self.catalog.find(table.name), self._checked(table)
-        ingest(self.engine, table, source, catalog=catalog, progress=progress, unread=unread)
+        self.engine.take_in(table, source, catalog=catalog, progress=progress, unread=unread)
         with self.changing_policies():
             table = kept_analysts(before, self.catalog.find(table.name), table)
             self._checked(table)
@@ -280,6 +285,7 @@ class Curator:
         is_known = all(plan.rule is None for plan in question.plans)
         groups = sum(len(plan.groups or [()]) for plan in question.plans) if is_known else None
         versions = {table: self.engine.version(table) for table in sorted(question.tables)}
+        check_answerable(question.plans, self.engine)
         prices = prices_of(plans_of([question]), planner.catalog, analyst, versions, self.ledger.accounts())
         affordable = self.ledger.affords(prices)
         errors = labelled(question, question.errors(confidence))
@@ -351,6 +357,7 @@ class Curator:
             return [_public_answer(planner, question, confidence) for question in questions]
         snapshot = self.engine.snapshot()
         check_stored(plans, snapshot)
+        check_answerable(plans, snapshot)
         tables = sorted(frozenset[str]().union(*(question.tables for question in questions)))
         versions = {table: snapshot.version(table) for table in tables}
         prices = prices_of(plans, planner.catalog, analyst, versions, self.ledger.accounts())

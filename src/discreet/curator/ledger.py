@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -37,8 +37,14 @@ __all__ = ["Account", "Entry", "Ledger", "Receipt", "has_ledger", "publication_i
 
 _ACCOUNTS = "SELECT name, measure, cap, delta_cap, spent, delta_spent, places FROM account"
 _RECORDS = "SELECT position, body, hash FROM entry"
+_HEAD = "SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1"
+_KNOWN = "SELECT body_hash, charge, answer, bytes, hash FROM request LEFT JOIN entry ON position = answer WHERE id = ?"
+_APART = "SELECT key, spent FROM portion WHERE account = ? AND part = ?"
 _FIRST_PAGE, _LARGEST_PAGE = 16, 4096
 """How many records are read at a time: nobody holds the file while looking at what was read."""
+
+_Question = tuple[str, tuple[Any, ...]]
+"""A statement that reads, and its values."""
 
 
 @dataclass(frozen=True)
@@ -214,8 +220,8 @@ class Ledger:
     def affords(self, prices: Mapping[str, Price]) -> bool:
         """Whether a charge would fit now; it may not any more when it comes. What has no account cannot be paid."""
         with self.book.reading() as database:
-            accounts = self.accounts()
-            return all(name in accounts and _fits(database, accounts[name], price) for name, price in prices.items())
+            standing = _standing(prices, _answers(database, _about(prices)))
+        return all(name in standing.accounts and standing.affords(name, price) for name, price in prices.items())
 
     # The asker's part.
 
@@ -228,12 +234,11 @@ class Ledger:
         record |= {"portions": apart} if apart else {}
 
         def part(database: Database) -> Receipt:
-            known = _known(database, request, digest)
-            if known is not None:
-                return known
-            for name, price in sorted(prices.items()):
-                _take(database, name, price)
-            position, _ = _append(database, record)
+            known, head, *answers = _answers(database, [(_KNOWN, (request,)), (_HEAD, ()), *_about(prices)])
+            if known:
+                return _same(request, digest, known[0])
+            _take(database, prices, _standing(prices, answers))
+            position, _ = _append(database, record, _last(head))
             _remember(database, request, digest, position)
             return Receipt(request, position)
 
@@ -241,17 +246,20 @@ class Ledger:
 
     def settle(self, request: str, answer: bytes) -> Receipt:
         """Store the answer to a charged request and return what is stored: the first answer stored is the only one."""
+        digest = hashlib.sha256(answer).hexdigest()
 
         def part(database: Database) -> Receipt:
-            row = _row(database, "SELECT charge, answer FROM request WHERE id = ?", request)
-            if row is None:
+            known, head = _answers(database, [(_KNOWN, (request,)), (_HEAD, ())])
+            if not known:
                 raise InvalidValue("a request must be charged before it is answered", request)
-            if row[1] is None:
-                record = {"kind": "answer", "request": request, "charge": row[0]}
-                position, _ = _append(database, record | {"answer": hashlib.sha256(answer).hexdigest()})
-                values = (position, answer, request)
-                database.execute("UPDATE request SET answer = ?, bytes = ? WHERE id = ?", values)
-            return _receipt(database, request)
+            receipt = _receipt(request, known[0])
+            if receipt.position is not None:
+                return receipt
+            record = {"kind": "answer", "request": request, "charge": receipt.charge, "answer": digest}
+            position, hash_there = _append(database, record, _last(head))
+            values = (position, answer, request)
+            database.execute("UPDATE request SET answer = ?, bytes = ? WHERE id = ?", values)
+            return Receipt(request, receipt.charge, answer, position, hash_there)
 
         return self.book.write(part, sealed=True, repeatable=True)
 
@@ -340,13 +348,24 @@ def _row(database: Database, query: str, *values: Any) -> tuple[Any, ...] | None
     return found
 
 
+def _answers(database: Database, questions: Sequence[_Question]) -> list[list[Any]]:
+    """The answers to several questions. All are asked before the first is heard: a server is waited for once."""
+    found = [database.execute(*question) for question in questions]
+    return [rows.fetchall() for rows in found]
+
+
 def _head(database: Database) -> tuple[int, bytes]:
-    row = _row(database, "SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1")
-    return (row[0], row[1]) if row else (0, GENESIS)
+    return _last(database.execute(_HEAD).fetchall())
 
 
-def _append(database: Database, record: dict[str, Any]) -> tuple[int, bytes]:
-    position, previous = _head(database)
+def _last(rows: list[tuple[int, bytes]]) -> tuple[int, bytes]:
+    """Position and hash of the last record, as `_HEAD` found them."""
+    return rows[0] if rows else (0, GENESIS)
+
+
+def _append(database: Database, record: dict[str, Any], head: tuple[int, bytes] | None = None) -> tuple[int, bytes]:
+    """Append a record; ``head`` is the last one, for who knows it already."""
+    position, previous = _head(database) if head is None else head
     body = canonical(record | {"time": datetime.now(UTC).isoformat(timespec="seconds")})
     digest = link(previous, body)
     values = (position + 1, body, digest)
@@ -387,9 +406,75 @@ def _check_new_cap(account: Account, allowance: Allowance) -> None:
         raise InvalidValue(rule, f"<{wanted}>", "nothing is refunded; or let them ask no more")
 
 
-def _take(database: Database, name: str, price: Price) -> None:
-    account = _found(database, name)
-    increase = _increase(database, account, price)
+@dataclass(frozen=True)
+class _Standing:
+    """How the accounts stand that a charge names."""
+
+    accounts: dict[str, Account]
+    """Those that there are."""
+    apart: dict[tuple[str, str], dict[str, int]]
+    """For each account and part of the price, what each key was charged."""
+
+    def increase(self, name: str, price: Price) -> int:
+        """What a price adds for the worst-off unit."""
+        places = self.accounts[name].places
+        increase = price.loss
+        for part in sorted({portion.part for portion in price.portions}):
+            spent = dict(self.apart[name, part])
+            before = largest(spent.values(), places)
+            for portion in price.portions:
+                if portion.part == part:
+                    spent[portion.key] = spent.get(portion.key, 0) + portion.loss
+            increase += largest(spent.values(), places) - before
+        return increase
+
+    def affords(self, name: str, price: Price) -> bool:
+        """Whether the price fits what is left."""
+        account = self.accounts[name]
+        delta = account.delta_spent + price.delta
+        return self.increase(name, price) <= account.left and delta <= account.allowance.delta_cap
+
+
+def _about(prices: Mapping[str, Price]) -> list[_Question]:
+    """The questions whose answers say how the accounts stand."""
+    accounts = [(f"{_ACCOUNTS} WHERE name = ?", (name,)) for name in prices]
+    return [*accounts, *((_APART, place) for place in _places(prices))]
+
+
+def _places(prices: Mapping[str, Price]) -> list[tuple[str, str]]:
+    """Every account with every part of its price."""
+    return sorted({(name, portion.part) for name, price in prices.items() for portion in price.portions})
+
+
+def _standing(prices: Mapping[str, Price], answers: list[list[Any]]) -> _Standing:
+    """What the answers to `_about` say."""
+    accounts = [_account(row) for rows in answers[: len(prices)] for row in rows]
+    apart = zip(_places(prices), answers[len(prices) :], strict=True)
+    return _Standing({account.name: account for account in accounts}, {place: dict(rows) for place, rows in apart})
+
+
+def _take(database: Database, prices: Mapping[str, Price], standing: _Standing) -> None:
+    """Charge all accounts, after all were looked at: who cannot pay has changed nothing."""
+    for name, price in sorted(prices.items()):
+        _check_price(name, price, standing)
+    for name, price in sorted(prices.items()):
+        database.execute(
+            "UPDATE account SET spent = spent + ?, delta_spent = delta_spent + ? WHERE name = ?",
+            (standing.increase(name, price), price.delta, name),
+        )
+        for part, key, loss in price.portions:
+            database.execute(
+                "INSERT INTO portion (account, part, key, spent) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (account, part, key) DO UPDATE SET spent = portion.spent + excluded.spent",
+                (name, part, key, loss),
+            )
+
+
+def _check_price(name: str, price: Price, standing: _Standing) -> None:
+    account = standing.accounts.get(name)
+    if account is None:
+        raise InvalidValue("a charge must name an existing account", name)
+    increase = standing.increase(name, price)
     if increase > account.left:
         wanted, left = account.allowance.loss(increase), account.allowance.loss(account.left)
         rule = f"the price of {amount(wanted)} must fit what is left for {name}, {balance(left)}"
@@ -398,51 +483,20 @@ def _take(database: Database, name: str, price: Price) -> None:
         left_for_keys = (account.allowance.delta_cap - account.delta_spent) / DELTA_UNITS
         rule = f"the δ for keys that nobody listed must fit what is left of it for {name}, {left_for_keys:g}"
         raise BudgetExceeded(rule, f"{price.delta / DELTA_UNITS:g}", "list the keys; nothing was spent")
-    database.execute(
-        "UPDATE account SET spent = spent + ?, delta_spent = delta_spent + ? WHERE name = ?",
-        (increase, price.delta, name),
-    )
-    for part, key, loss in price.portions:
-        database.execute(
-            "INSERT INTO portion (account, part, key, spent) VALUES (?, ?, ?, ?)"
-            " ON CONFLICT (account, part, key) DO UPDATE SET spent = portion.spent + excluded.spent",
-            (name, part, key, loss),
-        )
-
-
-def _fits(database: Database, account: Account, price: Price) -> bool:
-    delta = account.delta_spent + price.delta
-    return _increase(database, account, price) <= account.left and delta <= account.allowance.delta_cap
-
-
-def _increase(database: Database, account: Account, price: Price) -> int:
-    """What a price adds for the worst-off unit."""
-    increase = price.loss
-    for part in sorted({portion.part for portion in price.portions}):
-        rows = database.execute("SELECT key, spent FROM portion WHERE account = ? AND part = ?", (account.name, part))
-        spent: dict[str, int] = dict(rows)
-        before = largest(spent.values(), account.places)
-        for portion in price.portions:
-            if portion.part == part:
-                spent[portion.key] = spent.get(portion.key, 0) + portion.loss
-        increase += largest(spent.values(), account.places) - before
-    return increase
 
 
 def _known(database: Database, request: str, digest: bytes) -> Receipt | None:
-    row = _row(database, "SELECT body_hash FROM request WHERE id = ?", request)
-    if row is None:
-        return None
+    row = _row(database, _KNOWN, request)
+    return None if row is None else _same(request, digest, row)
+
+
+def _same(request: str, digest: bytes, row: tuple[Any, ...]) -> Receipt:
+    """What is known of a request, if it was asked with the same body."""
     if row[0] != digest:
         raise RequestConflict("a request id must stand for one question", request, "use a new id")
-    return _receipt(database, request)
+    return _receipt(request, row)
 
 
-def _receipt(database: Database, request: str) -> Receipt:
-    row = _row(
-        database,
-        "SELECT charge, answer, bytes, hash FROM request LEFT JOIN entry ON position = answer WHERE id = ?",
-        request,
-    )
-    assert row is not None  # noqa: S101  callers checked
-    return Receipt(request, row[0], row[2], row[1], row[3] or b"")
+def _receipt(request: str, row: tuple[Any, ...]) -> Receipt:
+    _, charge, position, answer, head = row
+    return Receipt(request, charge, answer, position, head or b"")

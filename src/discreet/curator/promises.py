@@ -14,14 +14,16 @@ from discreet.catalog.table import Table
 from discreet.curator.allowance import Allowance
 from discreet.curator.charging import account_of, caps_of
 from discreet.curator.ledger import Account
-from discreet.engines.duckdb_snapshot import DuckDBSnapshot
+from discreet.engines.engine import Engine
 from discreet.errors import InvalidValue, LedgerError, StoreError
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.plan import BlockPlan
+from discreet.query.statement import statements_of
 
 __all__ = [
     "allowances_of",
     "check_accounts",
+    "check_answerable",
     "check_granted",
     "check_promise",
     "check_stored",
@@ -31,7 +33,7 @@ __all__ = [
 ]
 
 
-def check_stored(plans: Iterable[BlockPlan], snapshot: DuckDBSnapshot) -> None:
+def check_stored(plans: Iterable[BlockPlan], snapshot: Engine) -> None:
     """Refuse plans for rows that were taken in with other people, or without a check that the plan relies on."""
     for plan in plans:
         privacy, restriction = plan.block.rows.privacy, plan.block.restriction
@@ -44,7 +46,16 @@ def check_stored(plans: Iterable[BlockPlan], snapshot: DuckDBSnapshot) -> None:
             raise _changed(restriction.part[0], f"constant_per_unit of {restriction.part[1]}")
 
 
-def public_version(name: str, snapshot: DuckDBSnapshot) -> str:
+def check_answerable(plans: Iterable[BlockPlan], engine: Engine) -> None:
+    """Refuse plans that the engine cannot run so that they mean the same as everywhere, and cannot fail."""
+    if engine.capabilities.language_of_plans:
+        return
+    for plan in plans:
+        for statement, parameters in statements_of(plan):
+            engine.check(statement, parameters)
+
+
+def public_version(name: str, snapshot: Engine) -> str:
     """The version of a public table; one whose rows were taken in as somebody's is not shown."""
     stored = snapshot.stored(name)
     if stored.domain is not None:

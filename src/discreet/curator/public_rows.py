@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from discreet.catalog.catalog import Catalog
 from discreet.curator.promises import public_version
-from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.engine import Engine
 from discreet.engines.identifier import quoted
 from discreet.query.public_values import PublicValues
 
@@ -16,7 +16,7 @@ __all__ = ["PublicRows"]
 class PublicRows:
     """Reads public tables and nothing else. It knows the engine and not the curator, which is let go when done with."""
 
-    def __init__(self, catalog: Catalog, engine: DuckDBEngine) -> None:
+    def __init__(self, catalog: Catalog, engine: Engine) -> None:
         self._catalog, self._engine = catalog, engine
         self.values = PublicValues(catalog, engine.run, lambda name: public_version(name, engine.snapshot()))
 

@@ -5,7 +5,6 @@ The database of an ingest is never the one that answers questions: this one may 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -14,12 +13,10 @@ import duckdb
 
 from discreet.engines.attended import attended
 from discreet.engines.duckdb_snapshot import CLOSED_TO_EXTENSIONS, Settings
+from discreet.engines.engine import Progress
 from discreet.engines.identifier import literal
 
-__all__ = ["Build", "Progress"]
-
-Progress = Callable[[float], None]
-"""Called with the fraction that is done, from 0 to 1. It depends on the rows: for the owner's eyes alone."""
+__all__ = ["Build"]
 
 _SETTINGS = (
     "SET TimeZone = 'UTC'",

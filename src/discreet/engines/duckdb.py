@@ -10,15 +10,18 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import ColumnType
+from discreet.catalog.table import Table
 from discreet.engines.attended import attended
 from discreet.engines.duckdb_snapshot import DuckDBSnapshot, Settings
-from discreet.engines.engine import Capabilities, Engine, OwnerLog, tell
-from discreet.engines.manifest import Manifest
+from discreet.engines.engine import Capabilities, OwnerLog, Place, Progress, Unread, tell
+from discreet.engines.ingest import ingest
+from discreet.engines.manifest import Manifest, Stored
 from discreet.engines.parameters import Bound
 from discreet.engines.scratch import Scratch
 from discreet.engines.store import Store
@@ -36,7 +39,7 @@ def _physical_memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-class DuckDBEngine(Engine):
+class DuckDBEngine(Place):
     """The store in a folder. Opening it is free; files are read when a question is asked."""
 
     dialect: ClassVar[str] = DuckDBSnapshot.dialect
@@ -99,6 +102,22 @@ class DuckDBEngine(Engine):
             if self._snapshot is None or stamp != self._stamp:
                 self._stamp, self._snapshot = self._opened()
             return self._snapshot
+
+    def stored(self, table: str) -> Stored:
+        """A table as it was taken in: whose rows they are, and what was checked about them."""
+        return self.snapshot().stored(table)
+
+    def take_in(
+        self,
+        table: Table,
+        source: Any,
+        *,
+        catalog: Catalog | None = None,
+        progress: Progress | None = None,
+        unread: Unread | None = None,
+    ) -> str:
+        """Read ``source`` into the folder; see `ingest`."""
+        return ingest(self, table, source, progress, catalog=catalog, unread=unread)
 
     def stale(self) -> tuple[str, ...]:
         """The tables to take in again, because the table through which people are found was taken in since."""

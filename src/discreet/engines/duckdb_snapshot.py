@@ -47,6 +47,7 @@ class DuckDBSnapshot(Engine):
 
     dialect: ClassVar[str] = "duckdb"
     capabilities: ClassVar[Capabilities] = Capabilities(
+        language_of_plans=True,
         wide_integer_sums=True,
         try_cast=True,
         try_expression=True,

@@ -13,18 +13,27 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import pyarrow as pa
 
+from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import ColumnType
+from discreet.catalog.table import Table
+from discreet.engines.manifest import Stored
 from discreet.engines.parameters import Bound, bound
+from discreet.engines.store import Store
 from discreet.errors import EngineFailure
 
-__all__ = ["Capabilities", "Engine", "OwnerLog", "shielded", "tell"]
+__all__ = ["Capabilities", "Engine", "OwnerLog", "Place", "Progress", "Unread", "shielded", "tell"]
 
 OwnerLog = Callable[[str], None]
 """Called with the database's own words about a failure. They can hold values of rows: for the owner's eyes alone."""
+
+Progress = Callable[[float], None]
+"""Called with the fraction that is done, from 0 to 1. It depends on the rows: for the owner's eyes alone."""
+Unread = Callable[[Mapping[str, int]], None]
+"""Called with the number of values per column that could not be read as its type: exact, for the owner's eyes alone."""
 
 T = TypeVar("T")
 
@@ -33,6 +42,8 @@ T = TypeVar("T")
 class Capabilities:
     """What an engine can do, said once; plans and tests read it."""
 
+    language_of_plans: bool
+    """Whether it runs statements as plans write them; others have them translated."""
     wide_integer_sums: bool
     """Whether SUM over 64-bit integers is exact past 2^63."""
     try_cast: bool
@@ -53,7 +64,7 @@ class Engine(ABC):
     """Holds rows and runs one SELECT at a time over them. Every protected table has a column ``_unit``."""
 
     dialect: ClassVar[str]
-    """The name of the SQL that `run` understands, as sqlglot spells it."""
+    """The name of the SQL that the database understands, as sqlglot spells it."""
     capabilities: ClassVar[Capabilities]
     """What the engine can do."""
 
@@ -69,11 +80,20 @@ class Engine(ABC):
         """The version of a table's data: a new one whenever data is taken in, equal or not."""
 
     @abstractmethod
+    def stored(self, table: str) -> Stored:
+        """A table as it was taken in: whose rows they are, and what was checked about them."""
+
+    def check(self, statement: str, parameters: Sequence[object] = ()) -> None:
+        """Refuse a statement that the engine cannot run, by its text alone; before anything is charged or read."""
+        for value in parameters:
+            bound(value)
+
+    @abstractmethod
     def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
         """Run one SELECT; may raise anything."""
 
     def run(self, statement: str, parameters: Sequence[object] = ()) -> pa.Table:
-        """The result of one SELECT in the engine's dialect, with parameters ``$1``, ``$2``, … bound beside it."""
+        """The result of one SELECT in the language of plans, with parameters ``$1``, ``$2``, … bound beside it."""
         values = [bound(value) for value in parameters]
         return shielded(lambda: self._run(statement, values), self.owner_log)
 
@@ -95,6 +115,28 @@ class Engine(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+class Place(Engine):
+    """An engine with a folder that remembers which tables are protected, and takes in more."""
+
+    store: Store
+    """Where the folder says which tables there are."""
+
+    @abstractmethod
+    def take_in(
+        self,
+        table: Table,
+        source: Any,
+        *,
+        catalog: Catalog | None = None,
+        progress: Progress | None = None,
+        unread: Unread | None = None,
+    ) -> str:
+        """Make ``source`` the new version of ``table``, and return the version's id.
+
+        ``catalog`` holds the tables that foreign keys lead to; they are taken in first.
+        """
 
 
 def shielded(work: Callable[[], T], owner_log: OwnerLog | None) -> T:

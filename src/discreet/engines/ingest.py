@@ -7,37 +7,46 @@ version or the whole new one. Columns that the policy does not declare are never
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import duckdb
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.table import Table
-from discreet.engines.build import Build, Progress
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.engine import tell
+from discreet.engines.build import Build
+from discreet.engines.duckdb_snapshot import Settings
+from discreet.engines.engine import OwnerLog, Progress, Unread, tell
 from discreet.engines.identifier import quoted
 from discreet.engines.manifest import Stored
 from discreet.engines.part import Part, declared, selection, unreadable
 from discreet.engines.scratch import Scratch
 from discreet.engines.sources import parts_of
+from discreet.engines.store import Store
 from discreet.engines.units import Numbering, RowByRow, numbering
 from discreet.engines.verification import unread_values, verify
 from discreet.errors import DiscreetError, StoreError
 from discreet.noise.source import fresh_id
 
-__all__ = ["Unread", "ingest"]
+__all__ = ["Embedded", "ingest"]
 
-Unread = Callable[[Mapping[str, int]], None]
-"""Called with the number of values per column that could not be read as its type: exact, for the owner's eyes alone."""
 
 _LOADED, _NUMBERED, _SORTED = 0.45, 0.55, 0.95
 """The fractions of an ingest that are done after each step, from trials with ten million rows."""
 
 
+class Embedded(Protocol):
+    """What an ingest needs of the embedded engine."""
+
+    store: Store
+    owner_log: OwnerLog | None
+
+    def settings(self, spill: Path | None) -> Settings:
+        """DuckDB's settings, with the folder where it may put what does not fit in memory."""
+
+
 def ingest(
-    engine: DuckDBEngine,
+    engine: Embedded,
     table: Table,
     source: Any,
     progress: Progress | None = None,
@@ -68,7 +77,7 @@ def ingest(
 
 
 def _ingest(
-    engine: DuckDBEngine,
+    engine: Embedded,
     table: Table,
     source: Any,
     numbers: Numbering,
@@ -126,7 +135,7 @@ def _sort(build: Build, table: Table, numbers: Numbering) -> None:
     build.run(f"CREATE TABLE fresh.rows AS {numbers.select(columns)}", until=_SORTED)
 
 
-def _stored(engine: DuckDBEngine, table: Table, numbers: Numbering) -> Stored:
+def _stored(engine: Embedded, table: Table, numbers: Numbering) -> Stored:
     unique = fresh_id()
     parent = numbers.parent
     return Stored(

@@ -30,7 +30,7 @@ class Stored:
     version: str
     """Which ingest it came from; says nothing about the rows."""
     file: str
-    """Where the rows are, beside the manifest."""
+    """Where the rows are: a file beside the manifest, or the name of a table on a server."""
     columns: Mapping[str, str]
     """The declared columns and their types, in order."""
     domain: str | None
@@ -41,6 +41,10 @@ class Stored:
     """Which version of the parent that was."""
     constant: Sequence[str] = ()
     """The columns that were seen to have one value per unit."""
+    unit: str | None = None
+    """For a table that stays on a server: the declared column that names the unit; None where every row is one."""
+    native: Mapping[str, str] = field(default_factory=dict)
+    """For a table that stays on a server: its columns there and their types, as they were when it was protected."""
 
     def types(self) -> dict[str, ColumnType]:
         """The declared columns and their types, in order."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from discreet.catalog.column import ColumnType
 from discreet.catalog.suggestion import suggestion
 from discreet.catalog.table import Table
 from discreet.engines.casts import total_cast
 from discreet.engines.identifier import quoted
 from discreet.errors import InvalidType, InvalidValue
 
-__all__ = ["Given", "Part", "declared", "selection", "unreadable"]
+__all__ = ["Cast", "Given", "Part", "declared", "selection", "unreadable"]
 
 
 @dataclass(frozen=True)
@@ -48,12 +49,20 @@ def declared(table: Table) -> frozenset[str]:
     return frozenset(column.name.casefold() for column in table.columns)
 
 
-def selection(table: Table, part: Part) -> list[str]:
+Cast = Callable[[Given, ColumnType], str | None]
+"""An expression that cannot fail, for a column of a source as another type; None where they have nothing in common."""
+
+
+def _duckdb_cast(given: Given, wanted: ColumnType) -> str | None:
+    return total_cast(quoted(given.label), given.native, wanted)
+
+
+def selection(table: Table, part: Part, total: Cast = _duckdb_cast) -> list[str]:
     """One total cast per declared column, in the order of the policy; or a refusal that names the column."""
     chosen = [_chosen(table, name, part) for name in (column.name for column in table.columns)]
     casts = []
     for column, given in zip(table.columns, chosen, strict=True):
-        cast = total_cast(quoted(given.label), given.native, column.type)
+        cast = total(given, column.type)
         if cast is None:
             rule = f"{table.name}.{column.name}: the source must hold what can be read as {column.type.value}"
             raise InvalidType(rule, f"<{given.native}>", "declare another type, or convert it first")

@@ -63,6 +63,10 @@ class Store:
         self.manifest().with_table(stored).write(self._manifest)
         self._sweep()
 
+    def remember(self, stored: Stored) -> None:
+        """Make this the current version of a table that stays on a server. Only for who is `writing`."""
+        self.manifest().with_table(stored).write(self._manifest)
+
     def _sweep(self) -> None:
         """Remove the files that no manifest names: old versions, and what was left by an ingest that was killed."""
         named = {table.file for table in self.manifest().tables.values()}

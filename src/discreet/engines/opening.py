@@ -1,0 +1,60 @@
+"""Where the rows of a folder are: in files of its own, or on the server that the file ``rows.server`` names.
+
+The file holds one line: ``postgresql://curator@db.example/clinic``, or ``sc://spark.example:15002`` for Spark Connect,
+or ``spark`` for a Spark session of this process. A password belongs into the server's password file or the variable
+PGPASSWORD, not here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.engine import Place
+from discreet.errors import InvalidValue, StoreError
+
+__all__ = ["FILE", "opened"]
+
+FILE = "rows.server"
+
+
+def opened(folder: Path, server: str | None = None, **settings: Any) -> Place:
+    """The engine of a folder; ``server`` says where its rows are, once and for all, where nobody said so before.
+
+    Settings are those of the engine: ``timeout``, ``owner_log``, and for files ``threads`` and ``memory_limit``.
+    """
+    known = _remembered(folder)
+    if server is not None and known is not None and known != server:
+        rule = "the rows of a folder stay on one server"
+        raise InvalidValue(rule, "<another one>", f"start another folder, or change {FILE} where it has only moved")
+    place = _engine(folder, known or server, settings)
+    if server is not None and known is None:
+        _remember(folder, server, place)
+    return place
+
+
+def _engine(folder: Path, server: str | None, settings: dict[str, Any]) -> Place:
+    if server is None:
+        return DuckDBEngine(folder, **settings)
+    remedy = "write postgresql://USER@HOST/DATABASE, sc://HOST:PORT, or spark"
+    raise InvalidValue("a server is PostgreSQL or Spark", "<another form>", remedy)
+
+
+def _remembered(folder: Path) -> str | None:
+    try:
+        return (folder / FILE).read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as fault:
+        raise StoreError(f"{FILE} must be readable", f"<{type(fault).__name__}>") from None
+
+
+def _remember(folder: Path, server: str, place: Place) -> None:
+    if place.store.manifest().ingests or (folder / "store").exists():
+        raise InvalidValue("rows that were taken in stay where they are", "<a server>", "start another folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    draft = folder / f".{FILE}"
+    draft.write_text(server + "\n", encoding="utf-8")
+    draft.chmod(0o600)
+    draft.replace(folder / FILE)

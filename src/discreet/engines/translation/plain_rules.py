@@ -1,0 +1,182 @@
+"""The parts of statements that every engine spells and means in the same way: logic, comparisons, cases, aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from discreet.engines.translation.scope import Facts, Scope
+from discreet.engines.translation.untranslatable import Untranslatable
+from discreet.engines.translation.writer import Rule, Writer
+from discreet.engines.translation.written import Kind, Written, hull
+
+__all__ = ["PLAIN_RULES"]
+
+
+def _column(writer: Writer, node: exp.Column, scope: Scope) -> Written:
+    return scope.column(node.name, node.table)
+
+
+def _parenthesis(writer: Writer, node: exp.Paren, scope: Scope) -> Written:
+    return writer.write(node.this, scope)
+
+
+def _literal(writer: Writer, node: exp.Literal, scope: Scope) -> Written:
+    if node.is_string:
+        return Written("'" + node.this.replace("'", "''") + "'", Kind.TEXT)
+    kind = Kind.INTEGER if node.is_int else Kind.REAL
+    value = Fraction(node.this)
+    return Written(node.this, kind, value, value)
+
+
+def _negative(writer: Writer, node: exp.Neg, scope: Scope) -> Written:
+    if not isinstance(node.this, exp.Literal):
+        raise Untranslatable("Neg")
+    value = -Fraction(node.this.this)
+    return Written(f"(-{node.this.this})", Kind.INTEGER if node.this.is_int else Kind.REAL, value, value)
+
+
+def _word(text: str, kind: Kind) -> Rule:
+    return lambda writer, node, scope: Written(text, kind)
+
+
+def _truth(writer: Writer, node: exp.Boolean, scope: Scope) -> Written:
+    return Written("TRUE" if node.this else "FALSE", Kind.BOOLEAN)
+
+
+def _between_two(symbol: str) -> Rule:
+    def rule(writer: Writer, node: Any, scope: Scope) -> Written:
+        first, second = writer.write(node.this, scope), writer.write(node.expression, scope)
+        return Written(f"({first.text} {symbol} {second.text})", Kind.BOOLEAN)
+
+    return rule
+
+
+def _not(writer: Writer, node: exp.Not, scope: Scope) -> Written:
+    return Written(f"(NOT {writer.write(node.this, scope).text})", Kind.BOOLEAN)
+
+
+def _is(writer: Writer, node: exp.Is, scope: Scope) -> Written:
+    if not isinstance(node.expression, (exp.Null, exp.Boolean)):
+        raise Untranslatable("Is")
+    return Written(f"({writer.write(node.this, scope).text} IS {node.expression.sql()})", Kind.BOOLEAN)
+
+
+def _range(writer: Writer, node: exp.Between, scope: Scope) -> Written:
+    value, low, high = (writer.write(node.args[part], scope).text for part in ("this", "low", "high"))
+    return Written(f"({value} BETWEEN {low} AND {high})", Kind.BOOLEAN)
+
+
+def _in(writer: Writer, node: exp.In, scope: Scope) -> Written:
+    if not node.expressions:
+        raise Untranslatable("IN")
+    listed = ", ".join(writer.write(one, scope).text for one in node.expressions)
+    return Written(f"({writer.write(node.this, scope).text} IN ({listed}))", Kind.BOOLEAN)
+
+
+def _case(writer: Writer, node: exp.Case, scope: Scope) -> Written:
+    if node.this is not None:
+        raise Untranslatable("CASE of a value")
+    branches, parts = [], []
+    for one in node.args["ifs"]:
+        condition = writer.write(one.this, scope)
+        value = writer.write(one.args["true"], scope.knowing(_said(writer, one.this, scope)))
+        branches.append(f"WHEN {condition.text} THEN {value.text}")
+        parts.append(value)
+    if node.args.get("default") is not None:
+        parts.append(writer.write(node.args["default"], scope))
+        branches.append(f"ELSE {parts[-1].text}")
+    return Written(f"CASE {' '.join(branches)} END", _kind(parts), *hull(parts))
+
+
+def _said(writer: Writer, condition: Any, scope: Scope) -> Facts:
+    """What is known where a condition is true: a value that lies between two constants does."""
+    if isinstance(condition, exp.Paren):
+        return _said(writer, condition.this, scope)
+    if not isinstance(condition, exp.Between):
+        return {}
+    low, high = (writer.write(condition.args[part], scope) for part in ("low", "high"))
+    if low.point is None or high.point is None:
+        return {}
+    return {condition.this.sql(dialect="duckdb"): (low.point, high.point)}
+
+
+def _kind(parts: list[Written]) -> Kind:
+    kinds = [part.kind for part in parts if part.kind is not Kind.NOTHING]
+    if Kind.REAL in kinds:
+        return Kind.REAL
+    return Kind.WIDE if Kind.WIDE in kinds else kinds[0] if kinds else Kind.NOTHING
+
+
+def _several(name: str) -> Rule:
+    def rule(writer: Writer, node: Any, scope: Scope) -> Written:
+        parts = [writer.write(one, scope) for one in (node.this, *node.expressions)]
+        return Written(f"{name}({', '.join(part.text for part in parts)})", _kind(parts), *hull(parts))
+
+    return rule
+
+
+def _null_if(writer: Writer, node: exp.Nullif, scope: Scope) -> Written:
+    first, second = writer.write(node.this, scope), writer.write(node.expression, scope)
+    return Written(f"NULLIF({first.text}, {second.text})", first.kind, *first.ends)
+
+
+def _count(writer: Writer, node: exp.Count, scope: Scope) -> Written:
+    if isinstance(node.this, exp.Star):
+        return Written("COUNT(*)", Kind.INTEGER, Fraction(0))
+    if isinstance(node.this, exp.Distinct) and len(node.this.expressions) == 1:
+        value = writer.write(node.this.expressions[0], scope).text
+        return Written(f"COUNT(DISTINCT {value})", Kind.INTEGER, Fraction(0))
+    return Written(f"COUNT({writer.write(node.this, scope).text})", Kind.INTEGER, Fraction(0))
+
+
+def _extreme(name: str) -> Rule:
+    def rule(writer: Writer, node: Any, scope: Scope) -> Written:
+        value = writer.write(node.this, scope)
+        return Written(f"{name}({value.text})", value.kind, *value.ends)
+
+    return rule
+
+
+def _place(writer: Writer, node: exp.Window, scope: Scope) -> Written:
+    """The number of a row among those of its unit."""
+    if not isinstance(node.this, exp.RowNumber):
+        raise Untranslatable("Window")
+    apart = ", ".join(writer.write(one, scope).text for one in node.args["partition_by"])
+    order = ", ".join(f"{writer.write(one.this, scope).text} NULLS LAST" for one in node.args["order"].expressions)
+    return Written(f"ROW_NUMBER() OVER (PARTITION BY {apart} ORDER BY {order})", Kind.INTEGER, Fraction(1))
+
+
+PLAIN_RULES: Mapping[type[exp.Expr], Rule] = {
+    exp.Column: _column,
+    exp.Paren: _parenthesis,
+    exp.Literal: _literal,
+    exp.Neg: _negative,
+    exp.Null: _word("NULL", Kind.NOTHING),
+    exp.Boolean: _truth,
+    exp.And: _between_two("AND"),
+    exp.Or: _between_two("OR"),
+    exp.EQ: _between_two("="),
+    exp.NEQ: _between_two("<>"),
+    exp.LT: _between_two("<"),
+    exp.LTE: _between_two("<="),
+    exp.GT: _between_two(">"),
+    exp.GTE: _between_two(">="),
+    exp.Not: _not,
+    exp.Is: _is,
+    exp.Between: _range,
+    exp.In: _in,
+    exp.Case: _case,
+    exp.Coalesce: _several("COALESCE"),
+    exp.Greatest: _several("GREATEST"),
+    exp.Least: _several("LEAST"),
+    exp.Nullif: _null_if,
+    exp.Count: _count,
+    exp.Min: _extreme("MIN"),
+    exp.Max: _extreme("MAX"),
+    exp.Window: _place,
+}
+"""An engine takes those that fit it and adds its own: casts, arithmetic, attempts, sums, texts and dates."""

@@ -1,0 +1,201 @@
+"""Writes a statement of a plan for another engine: the structure of queries, and expressions by a fixed list of rules.
+
+Plans come in one language, so they are the same on every engine, and so are prices and refusals. What they are written
+from is a closed list; a rule says for each part how the engine spells it, so that it means the same and cannot raise,
+whatever the rows are. What has no rule is refused before anything is read.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import sqlglot
+from sqlglot import exp
+
+from discreet.engines.parameters import Bound
+from discreet.engines.translation.scope import Columns, Rows, Scope
+from discreet.engines.translation.untranslatable import Untranslatable
+from discreet.engines.translation.written import Kind, Written
+
+__all__ = ["Rule", "Source", "Writer"]
+
+Rule = Callable[["Any", Any, Scope], Written]
+"""Writes one kind of part: the writer, the part, and where its names are looked up."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table of the engine, as plans see it."""
+
+    relation: str
+    """A query that returns its declared columns, cast so that no row can make it fail, and ``_unit``."""
+    columns: Columns
+    """Those columns."""
+
+
+_PARTS = frozenset({"with_", "expressions", "from_", "joins", "where", "group", "having", "distinct"})
+_JOINS = frozenset({"this", "side", "kind", "on", "using"})
+
+
+class Writer(ABC):
+    """Writes one statement."""
+
+    rules: ClassVar[Mapping[type[exp.Expr], Rule]]
+    """How each kind of part is written."""
+    functions: ClassVar[Mapping[str, Rule]]
+    """How functions are written that the parser knows by name alone."""
+
+    def __init__(self, sources: Mapping[str, Source], values: Sequence[Bound]) -> None:
+        """For a statement about these tables, by name, and with these values beside it."""
+        self.sources = sources
+        self.values = values
+
+    def statement(self, text: str) -> str:
+        """The same in the engine's language."""
+        return self._query(sqlglot.parse_one(text, read="duckdb"), {}).text
+
+    # What engines spell differently.
+
+    @abstractmethod
+    def quoted(self, name: str) -> str:
+        """A name between the engine's quotes."""
+
+    @abstractmethod
+    def parameter(self, number: int) -> str:
+        """The place of a value, counted from 1."""
+
+    def named_query(self, name: str, query: str) -> str:
+        """A query that others of the statement use by name."""
+        return f"{name} AS ({query})"
+
+    # Queries.
+
+    def _query(self, node: Any, known: Mapping[str, Columns]) -> Rows:
+        match node:
+            case exp.Subquery():
+                return self._query(node.this, known)
+            case exp.Union():
+                return self._union(node, known)
+            case exp.Select():
+                return self._select(node, known)
+        raise Untranslatable(type(node).__name__)
+
+    def _union(self, node: exp.Union, known: Mapping[str, Columns]) -> Rows:
+        if node.args.get("with_") is not None:
+            raise Untranslatable("WITH before UNION")
+        first, second = self._query(node.left, known), self._query(node.right, known)
+        word = "UNION" if node.args.get("distinct") else "UNION ALL"
+        return Rows(f"({first.text}) {word} ({second.text})", first.columns)
+
+    def _select(self, node: exp.Select, known: Mapping[str, Columns]) -> Rows:
+        if unknown := [part for part, value in node.args.items() if value and part not in _PARTS]:
+            raise Untranslatable(unknown[0])
+        before, known = self._with(node, dict(known))
+        source, scope = self._from(node, known)
+        columns = self._projections(node, scope)
+        words = "SELECT DISTINCT" if node.args.get("distinct") else "SELECT"
+        listed = ", ".join(f"{text} AS {column.text}" for text, column in columns)
+        text = f"{before}{words} {listed} FROM {source}{self._conditions(node, scope)}"
+        return Rows(text, {column.text: column for _, column in columns})
+
+    def _with(self, node: exp.Select, known: dict[str, Columns]) -> tuple[str, dict[str, Columns]]:
+        written = []
+        for named in node.args["with_"].expressions if node.args.get("with_") else ():
+            rows = self._query(named.this, known)
+            known[named.alias] = rows.columns
+            written.append(self.named_query(named.alias, rows.text))
+        return (f"WITH {', '.join(written)} " if written else ""), known
+
+    def _from(self, node: exp.Select, known: Mapping[str, Columns]) -> tuple[str, Scope]:
+        text, alias, columns = self._relation(node.args["from_"].this, known)
+        scope = Scope({alias: columns})
+        for join in node.args.get("joins") or ():
+            if unknown := [part for part, value in join.args.items() if value and part not in _JOINS]:
+                raise Untranslatable(unknown[0])
+            joined, alias, columns = self._relation(join.this, known)
+            scope = Scope({**scope.relations, alias: columns})
+            word = " ".join(filter(None, (join.side, join.kind, "JOIN")))
+            text = f"{text} {word} {joined}{self._meeting(join, scope)}"
+        return text, scope
+
+    def _meeting(self, join: exp.Join, scope: Scope) -> str:
+        if join.args.get("using"):
+            return f" USING ({', '.join(name.name for name in join.args['using'])})"
+        return f" ON {self.write(join.args['on'], scope).text}" if join.args.get("on") else ""
+
+    def _relation(self, node: Any, known: Mapping[str, Columns]) -> tuple[str, str, Columns]:
+        """The text, the alias and the columns of what stands after FROM or JOIN."""
+        if isinstance(node, exp.Subquery):
+            rows = self._query(node.this, known)
+            return f"({rows.text}) {node.alias}", node.alias, rows.columns
+        if not node.this.quoted:
+            return node.name, node.name, known[node.name]
+        source = self.sources[node.name]
+        alias = self.quoted(node.alias or node.name)
+        return f"({source.relation}) {alias}", alias, source.columns
+
+    def _projections(self, node: exp.Select, scope: Scope) -> list[tuple[str, Written]]:
+        """Per output, its text and the column that it becomes."""
+        found: list[tuple[str, Written]] = []
+        for one in node.expressions:
+            if isinstance(one, exp.Star):
+                found += self._all(one, "", scope)
+            elif isinstance(one, exp.Column) and isinstance(one.this, exp.Star):
+                found += self._all(one.this, one.table, scope)
+            else:
+                written = self.write(one.unalias(), scope)
+                found.append((written.text, replace(written, text=one.alias_or_name)))
+        return found
+
+    def _all(self, star: exp.Star, relation: str, scope: Scope) -> list[tuple[str, Written]]:
+        left_out = {one.name for one in star.args.get("except_") or ()}
+        return [
+            (f"{alias}.{column.text}", column)
+            for alias, columns in scope.relations.items()
+            for name, column in columns.items()
+            if relation in ("", alias) and name not in left_out
+        ]
+
+    def _conditions(self, node: exp.Select, scope: Scope) -> str:
+        where, group, having = (node.args.get(part) for part in ("where", "group", "having"))
+        text = f" WHERE {self.write(where.this, scope).text}" if where is not None else ""
+        if group is not None:
+            text += f" GROUP BY {', '.join(self.write(key, scope).text for key in group.expressions)}"
+        return text + (f" HAVING {self.write(having.this, scope).text}" if having is not None else "")
+
+    # Expressions.
+
+    def write(self, node: Any, scope: Scope) -> Written:
+        """An expression in the engine's language; what a condition around it says of it is known of it."""
+        if isinstance(node, exp.Anonymous):
+            rule, name = self.functions.get(node.name.lower()), node.name.lower()
+        else:
+            rule, name = self.rules.get(type(node)), type(node).__name__
+        if rule is None:
+            raise Untranslatable(name)
+        written = rule(self, node, scope)
+        known = scope.facts.get(node.sql(dialect="duckdb")) if scope.facts else None
+        return written if known is None else replace(written, low=known[0], high=known[1])
+
+    def type_of(self, node: exp.DataType) -> Kind:
+        """The type that a cast in the language of plans leads to."""
+        kind = _KINDS.get(node.this)
+        if kind is None:
+            raise Untranslatable(node.sql(dialect="duckdb"))
+        return kind
+
+
+_KINDS = {
+    exp.DataType.Type.BIGINT: Kind.INTEGER,
+    exp.DataType.Type.INT: Kind.INTEGER,
+    exp.DataType.Type.INT128: Kind.WIDE,
+    exp.DataType.Type.DOUBLE: Kind.REAL,
+    exp.DataType.Type.TEXT: Kind.TEXT,
+    exp.DataType.Type.VARCHAR: Kind.TEXT,
+    exp.DataType.Type.BOOLEAN: Kind.BOOLEAN,
+    exp.DataType.Type.DATE: Kind.DATE,
+    exp.DataType.Type.TIMESTAMP: Kind.TIMESTAMP,
+}
