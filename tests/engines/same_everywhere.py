@@ -1,0 +1,252 @@
+"""One corpus for every engine: the same plans on the same hostile rows give the same integers everywhere.
+
+To add an engine: subclass `SameEverywhere`, and say how tables get to the server and what it refuses. DuckDB, whose
+language plans are written in, is what the others are held against.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from itertools import count
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+import pytest
+
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.column import ColumnType
+from discreet.catalog.table import Table
+from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.engine import Place
+from discreet.errors import EngineFailure, QueryRefused
+from discreet.privacy.loss import Pure, ZeroConcentrated
+from discreet.query.expression import Expression, Statement
+from discreet.query.naming import names_of
+from discreet.query.question import prepare
+from discreet.query.reading import read
+from discreet.query.relation import Names, Relation
+from discreet.query.statement import statements_of
+from discreet.query.tables import table_rows
+from tests.query import test_totality, test_unlisted_keys
+from tests.query.hostile import DATES, REALS, TIMES, WHOLE, WORDS
+from tests.query.world import _ARROW, CATALOG, PUBLIC_VALUES, SITES, WARDS, read_pairs, read_queries
+
+MORE_WORDS = ("Straße", "ÉCLAIR", "éclair", "İstanbul", "ǅ", "ﬁ", "日本", "🦆", "e\u0301", " a ", "\ta\n", "-5", "5.0",
+              "1e3", "t", "yes", "2021-02-30", "2021-02-03 04:05:06", "b\\", "_", "a_b", "x" * 300)  # fmt: skip
+MORE_DATES = (
+    date(2020, 12, 28),
+    date(2021, 1, 3),
+    date(2020, 3, 31),
+    date(1, 1, 1),
+    date(2000, 1, 1),
+    date(1900, 2, 28),
+)
+MORE_TIMES = (
+    datetime(1969, 12, 31, 23, 59, 59, 999999),
+    datetime(2021, 1, 31, 23, 30),
+    datetime(2021, 3, 31, 11, 59, 59),
+)
+ROWS = 260
+
+
+@dataclass(frozen=True)
+class Case:
+    """One statement of the corpus."""
+
+    query: str
+    """The question that it belongs to."""
+    statement: str
+    """In the language of plans."""
+    parameters: list[object]
+    """What is bound beside it."""
+
+
+@cache
+def cases() -> list[Case]:
+    """Every different statement that the corpus of queries becomes."""
+    queries = [*read_queries("answers.sql"), *read_queries("measured.sql")]
+    queries += [query for name in ("spelled.sql", "weighted.sql") for query, _ in read_pairs(name)]
+    questions = [
+        (query, prepare(query, CATALOG, Pure(1), public_values=PUBLIC_VALUES)) for query in dict.fromkeys(queries)
+    ]
+    few = Catalog([replace(table, groups_per_unit=2) if table.unit == "patient_id" else table for table in CATALOG])
+    questions += [
+        (query, prepare(query, few, ZeroConcentrated(1), delta=Fraction(1, 10**6)))
+        for query in test_unlisted_keys.QUERIES
+    ]
+    found = {
+        (statement, repr(parameters)): Case(query, statement, parameters)
+        for query, question in questions
+        for plan in question.plans
+        for statement, parameters in statements_of(plan)
+    }
+    return list(found.values())
+
+
+def tables(*, nul: bool = True) -> dict[str, pa.Table]:
+    """The worst rows there can be, in every table; without the character NUL where an engine's text cannot hold it."""
+    words = [word for word in (*WORDS, *MORE_WORDS) if nul or "\x00" not in word]
+    lists: list[list[Any]] = [
+        [None, *words[:4], *words],
+        [None, *WHOLE, *range(0, 100, 9)],
+        [None, *REALS, *(k * 53.25 for k in range(12)), 0.5, 1.5, 2.5, -2.5, 1e-200, -1e-200],
+        [None, *REALS, *(k * 1.5 - 20 for k in range(12)), 1e200, -1e200, 1e-300, 3.0],
+        [None, *WHOLE, *range(-20, 20, 3), 2**32, 3037000500],
+        [None, *DATES, *MORE_DATES],
+        [None, *TIMES, *MORE_TIMES],
+        [None, True, False],
+        [None, *words],
+        [None, "x", "y", "z"],
+        [None, *TIMES, *MORE_TIMES, datetime(2021, 2, 14, 12, 34, 56, 789)],
+    ]
+    visits = [
+        (k * k % 71, *(values[(k * step + k // 7) % len(values)] for step, values in zip(count(1), lists)))
+        for k in range(ROWS)
+    ]
+    patients = [(k, (1950 + k, None, 2**60, 1899)[k % 4], ("f", "m", "x", None)[k % 4]) for k in range(60)]
+    survey = [(WHOLE[k % len(WHOLE)] if k % 3 else k, (True, False, None)[k % 3]) for k in range(50)]
+    rows: dict[str, list[tuple[Any, ...]]] = {"visits": visits, "swaps": visits, "patients": patients, "survey": survey}
+    rows |= {"wards": [row for _, row in WARDS], "sites": [row for _, row in SITES]}
+    return {table.name: _arrow(table, rows[table.name]) for table in CATALOG}
+
+
+def _arrow(table: Table, rows: list[tuple[Any, ...]]) -> pa.Table:
+    return pa.table({c.name: pa.array([row[k] for row in rows], _ARROW[c.type]) for k, c in enumerate(table.columns)})
+
+
+@cache
+def expressions() -> tuple[Relation, dict[str, Expression]]:
+    """The rows, and every expression that is tried for totality, by its text."""
+    rows = table_rows(CATALOG.table("visits"), CATALOG, Names())
+    names = names_of([("visits", rows)])
+    return rows, {text: read(test_totality._parsed(dialect, text), names) for dialect, text in test_totality.ALL}
+
+
+def shown(texts: Sequence[str]) -> tuple[str, list[object]]:
+    """A statement that shows the values of expressions for every row, which no plan does."""
+    rows, known = expressions()
+    statement, columns = Statement(), []
+    for k, text in enumerate(texts):
+        written = known[text].write(statement)
+        if known[text].type in (ColumnType.DATE, ColumnType.TIMESTAMP):  # Python has no others than these
+            first, last = (statement.bind(end, ColumnType.TIMESTAMP) for end in (datetime.min, datetime.max))
+            written = f"CASE WHEN {written} BETWEEN {first} AND {last} THEN {written} END"
+        columns.append(f"{written} AS v{k}")
+    return f"SELECT {', '.join(columns)} FROM ({rows.write(statement)}) r", statement.parameters
+
+
+def comparable(table: pa.Table) -> list[tuple[Any, ...]]:
+    """The rows in an order of their own, and numbers as numbers."""
+    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    return sorted((tuple(map(_plain, row)) for row in rows), key=repr)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return int(value)
+    return "nan" if isinstance(value, float) and math.isnan(value) else value
+
+
+class SameEverywhere(ABC):
+    """What an engine must do like DuckDB."""
+
+    holds_nul: ClassVar[bool] = True
+    """Whether text may hold the character NUL."""
+    at_once: ClassVar[int] = 40
+    """How many expressions one statement shows."""
+    refused: ClassVar[dict[str, str]] = {}
+    """Per question of the corpus that the engine refuses, a few words of its refusal."""
+    refused_expressions: ClassVar[dict[str, str]] = {}
+    """Likewise per expression."""
+
+    @pytest.fixture(scope="class")
+    def place(self, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+        """The engine with all tables protected."""
+        with self.opened(tmp_path_factory.mktemp("place"), tables(nul=self.holds_nul)) as place:
+            yield place
+
+    @pytest.fixture(scope="class")
+    def reference(self, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+        """DuckDB with the same tables."""
+        with DuckDBEngine(tmp_path_factory.mktemp("reference"), threads=1) as place:
+            given = tables(nul=self.holds_nul)
+            for table in CATALOG:
+                place.take_in(table, given[table.name], catalog=CATALOG)
+            yield place
+
+    @abstractmethod
+    def opened(self, folder: Path, given: dict[str, pa.Table]) -> Place:
+        """The engine, with these tables brought to its server and protected under the policies of the catalog."""
+
+    def test_every_statement_gives_the_same_integers_or_is_refused_before_anything_is_read(
+        self, place: Place, reference: Place
+    ) -> None:
+        wrong, refused = [], {}
+        for case in cases():
+            try:
+                place.check(case.statement, case.parameters)
+            except QueryRefused as refusal:
+                refused[case.query] = str(refusal)
+                continue
+            try:
+                found = comparable(place.run(case.statement, case.parameters))
+            except EngineFailure:
+                wrong.append(f"{case.query}\n  failed: {case.statement}")
+                continue
+            wanted = comparable(reference.run(case.statement, case.parameters))
+            if found != wanted:
+                wrong.append(f"{case.query}\n  {case.statement}\n  wanted {wanted}\n  found  {found}")
+        assert not wrong, f"{len(wrong)} of {len(cases())}:\n" + "\n".join(wrong)
+        for query, words in self.refused.items():
+            assert words in refused.pop(query)
+        assert refused == {}
+
+    def test_every_expression_has_the_same_values_or_is_refused(self, place: Place, reference: Place) -> None:
+        allowed, refused, wrong = [], {}, []
+        for text in expressions()[1]:
+            try:
+                place.check(*shown([text]))
+                allowed.append(text)
+            except QueryRefused as refusal:
+                refused[text] = str(refusal)
+        for start in range(0, len(allowed), self.at_once):
+            wrong += _differences(place, reference, allowed[start : start + self.at_once])
+        assert not wrong, f"{len(wrong)} of {len(allowed)}:\n" + "\n".join(wrong)
+        for text, words in self.refused_expressions.items():
+            assert words in refused.pop(text)
+        assert refused == {}
+
+
+def _differences(place: Place, reference: Place, texts: Sequence[str]) -> list[str]:
+    try:
+        found = place.run(*shown(texts))
+    except EngineFailure:
+        half = len(texts) // 2
+        if half == 0:
+            return [f"{texts[0]}\n  failed: {shown(texts)}"]
+        return _differences(place, reference, texts[:half]) + _differences(place, reference, texts[half:])
+    wanted, wrong = reference.run(*shown(texts)), []
+    for text, mine, theirs in zip(texts, found.columns, wanted.columns, strict=True):
+        pairs = zip(_ordered(mine), _ordered(theirs), strict=True)
+        if unlike := [(one, two) for one, two in pairs if not _is_close(one, two)]:
+            wrong.append(f"{text}\n  {shown([text])[0]}\n  found and wanted {unlike[:5]}")
+    return wrong
+
+
+def _ordered(column: pa.ChunkedArray) -> list[Any]:
+    return sorted(map(_plain, column.to_pylist()), key=lambda value: (type(value).__name__, value is None or value))
+
+
+def _is_close(one: Any, two: Any) -> bool:
+    """Equal, or real numbers of which mathematical libraries round the last digits differently."""
+    if isinstance(one, float) and isinstance(two, float):
+        return math.isclose(one, two, rel_tol=1e-12, abs_tol=1e-300)
+    return type(one) is type(two) and bool(one == two)
