@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from discreet.curator import curator as curator_module
-from discreet.curator import ledger as ledger_module
+from discreet.curator import ledger_records
 from discreet.curator.curator import Curator
 from discreet.curator.ledger import Ledger, Receipt
 from discreet.curator.witness import Witness
@@ -28,7 +28,7 @@ __all__ = ["FORGETFUL", "PRICE", "STEPS", "question"]
 PRICE = "1/1000"
 PLACES: dict[str, tuple[Any, str]] = {
     "charge": (Ledger, "charge"),
-    "append": (ledger_module, "_append"),
+    "append": (ledger_records, "append"),
     "measure": (curator_module, "measure"),
     "settle": (Ledger, "settle"),
     "attest": (Witness, "attest"),

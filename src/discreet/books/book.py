@@ -2,7 +2,8 @@
 
 Many threads may write at once. Whoever finds the pen free writes for everybody who waits, in one durable transaction,
 so that many writers share one wait for the disk. Each writer's part stands or falls by itself: a part that raises is
-undone to its beginning, and the others stay.
+undone to its beginning, and the others stay. Parts are first written in one go, as if nothing could fail; where
+something does, all of it is undone and written again, one part after the other, each behind a savepoint.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
-from threading import Lock
+from threading import Condition
 from time import sleep
 from typing import Any, ClassVar, Protocol, TypeVar, cast
+
+from discreet.errors import DiscreetError
 
 __all__ = ["Book", "Database", "Part", "Rows"]
 
 Result = TypeVar("Result")
+Item = TypeVar("Item")
 
 
 class Rows(Protocol):
@@ -41,18 +45,36 @@ class Database(Protocol):
 
 Part = Callable[[Database], Result]
 """One writer's part of a transaction."""
+Work = Callable[[Database, Sequence[Item]], Sequence[Result | DiscreetError]]
+"""The parts of several writers, done together: for each a result, or the refusal of one for whom nothing changed."""
 
 
 class _Ticket:
     """A part that waits to be written, and what became of it."""
 
-    def __init__(self, part: Part[Any], *, sealed: bool) -> None:
-        self.part = part
+    def __init__(self, work: Work[Any, Any], item: Any, *, sealed: bool) -> None:
+        self.work, self.item = work, item
         self.sealed = sealed
         self.done = False
         self.result: Any = None
         self.fault: BaseException | None = None
         self.is_uncertain = False
+
+
+class _Watched:
+    """A database that tells whether something but reading was asked of it."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.is_changed = False
+
+    def execute(self, statement: str, values: Sequence[Any] = (), /) -> Rows:
+        self.is_changed = self.is_changed or not statement.startswith("SELECT ")
+        return self.database.execute(statement, values)
+
+
+class _OneByOne(Exception):
+    """What was written in one go must be undone, and written again part by part."""
 
 
 class Book(ABC):
@@ -68,37 +90,68 @@ class Book(ABC):
 
     def _renew_locks(self) -> None:
         """Locks that nobody holds, for a new process too."""
-        self._pen = Lock()
-        self._at_the_queue = Lock()
+        self._turn = Condition()
         self._queue: list[_Ticket] = []
+        self._pen: _Ticket | None = None
+        """Who writes now, for everybody whom they found in the queue."""
 
     # What callers use ---------------------------------------------------------------------------------------------
 
     def write(self, part: Part[Result], *, sealed: bool = False, repeatable: bool = False) -> Result:
         """Do ``part`` in a transaction, durably; where it raises, nothing of it was done.
 
+        It may be undone and begun again because of another one, so it must do nothing but ask the database.
+
         Where a connection breaks, nobody can tell whether the last transaction was done. A part that finds out by
         itself what it did before says that it is ``repeatable``, and is tried again until the server is back.
         """
-        ticket = self._tried(part, sealed)
+        work: Work[Part[Result], Result] = _each_alone
+        return self.write_together(work, part, sealed=sealed, repeatable=repeatable)
+
+    def write_together(
+        self, work: Work[Item, Result], item: Item, *, sealed: bool = False, repeatable: bool = False
+    ) -> Result:
+        """Do ``work`` for ``item``, and in the same breath for the items of all who wait with the same work.
+
+        Who is among them is left to chance, and so is their order. ``sealed`` and ``repeatable`` are as in `write`.
+        """
+        ticket = self._tried(work, item, sealed)
         for pause in self.pauses if repeatable else ():
             if not ticket.is_uncertain:
                 break
             sleep(pause)
-            ticket = self._tried(part, sealed)
+            ticket = self._tried(work, item, sealed)
         if ticket.fault is not None:
             raise ticket.fault
         return cast(Result, ticket.result)
 
-    def _tried(self, part: Part[Any], sealed: bool) -> _Ticket:
+    def _tried(self, work: Work[Any, Any], item: Any, sealed: bool) -> _Ticket:
         self.check_process()
-        ticket = _Ticket(part, sealed=sealed)
-        with self._at_the_queue:
-            self._queue.append(ticket)
-        with self._pen:
-            if not ticket.done:
+        ticket = _Ticket(work, item, sealed=sealed)
+        try:
+            if self._takes_the_pen(ticket):
                 self._write_all(self._waiting())
+        finally:
+            self._lay_down_the_pen(ticket)
         return ticket
+
+    def _takes_the_pen(self, ticket: _Ticket) -> bool:
+        """Wait until this part was written by somebody else, or until it is the turn of its writer."""
+        with self._turn:
+            self._queue.append(ticket)
+            self._turn.wait_for(lambda: ticket.done or self._pen is None)
+            if not ticket.done:
+                self._pen = ticket
+            return not ticket.done
+
+    def _lay_down_the_pen(self, ticket: _Ticket) -> None:
+        """All who waited hear of it together: who was served does not stand in line again for that."""
+        with self._turn:
+            if ticket in self._queue:  # interrupted while it waited: nothing of it will be done
+                self._queue.remove(ticket)
+            if self._pen is ticket:
+                self._pen = None
+                self._turn.notify_all()
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Database]:
@@ -119,8 +172,12 @@ class Book(ABC):
         """In a forked child, use nothing of the parent's."""
 
     @abstractmethod
-    def begin(self) -> Database:
-        """Start a transaction as the only writer."""
+    def begin(self, *, ahead: bool) -> Database:
+        """Start a transaction as the only writer; ``ahead``: statements may be sent before the last one was taken."""
+
+    def confirm(self) -> None:
+        """Wait until all statements that were sent ahead were taken; raises where one was not."""
+        return
 
     @abstractmethod
     def commit(self) -> None:
@@ -145,17 +202,13 @@ class Book(ABC):
     # How many write as one ----------------------------------------------------------------------------------------
 
     def _waiting(self) -> list[_Ticket]:
-        with self._at_the_queue:
+        with self._turn:
             found, self._queue = self._queue, []
         return found
 
     def _write_all(self, tickets: list[_Ticket]) -> None:
         try:
-            database = self.begin()
-            for ticket in tickets:
-                self._write_one(database, ticket)
-            self.commit()
-            self._seal(database, tickets)
+            self._seal(self._written(tickets), tickets)
         except BaseException as fault:
             with suppress(Exception):
                 self.undo()
@@ -163,14 +216,39 @@ class Book(ABC):
                 self._fail(tickets, InterruptedError())
                 raise
             self._fail(tickets, fault)
-        for ticket in tickets:
-            ticket.done = True
+        finally:
+            for ticket in tickets:
+                ticket.done = True
+
+    def _written(self, tickets: list[_Ticket]) -> Database:
+        try:
+            database = self._written_in_one_go(tickets)
+        except _OneByOne:
+            self.undo()
+            database = self.begin(ahead=False)
+            for ticket in tickets:
+                ticket.fault = None  # whoever was refused may be served now
+                self._write_one(database, ticket)
+        self.commit()
+        return database
+
+    def _written_in_one_go(self, tickets: list[_Ticket]) -> Database:
+        database = self.begin(ahead=True)
+        try:
+            for work in dict.fromkeys(ticket.work for ticket in tickets):
+                _work(database, [ticket for ticket in tickets if ticket.work is work])
+            self.confirm()
+        except Exception as fault:
+            if len(tickets) == 1 or not self.is_open():
+                raise  # it is the fault of this part, or the whole transaction is gone
+            raise _OneByOne from fault
+        return database
 
     def _write_one(self, database: Database, ticket: _Ticket) -> None:
         """A part of its own: what it did is undone where it raises, unless the whole transaction is gone."""
         database.execute("SAVEPOINT part")
         try:
-            ticket.result = ticket.part(database)
+            _work(database, [ticket])
         except Exception as fault:
             if not self.is_open():
                 raise
@@ -191,3 +269,27 @@ class Book(ABC):
         for ticket in tickets:
             if ticket.fault is None:
                 ticket.fault, ticket.is_uncertain = self.explained(fault), self.is_broken(fault)
+
+
+def _work(database: Database, tickets: list[_Ticket]) -> None:
+    """Do the work that these tickets share."""
+    outcomes = tickets[0].work(database, [ticket.item for ticket in tickets])
+    for ticket, outcome in zip(tickets, outcomes, strict=True):
+        if isinstance(outcome, DiscreetError):
+            ticket.fault = outcome
+        else:
+            ticket.result = outcome
+
+
+def _each_alone(database: Database, parts: Sequence[Part[Result]]) -> list[Result | DiscreetError]:
+    """Parts that share nothing, one after the other; one that raises after a change leaves all to be done again."""
+    found: list[Result | DiscreetError] = []
+    for part in parts:
+        watched = _Watched(database)
+        try:
+            found.append(part(watched))
+        except DiscreetError as refusal:
+            if watched.is_changed:
+                raise
+            found.append(refusal)
+    return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -49,6 +49,7 @@ class PostgresBook(Book):
     def _forget(self) -> None:
         self._process = os.getpid()
         self._writer: psycopg.Connection[Any] | None = None
+        self._sent_ahead = ExitStack()
         self._idle: list[psycopg.Connection[Any]] = []
         self._idling = threading.Lock()
         self._local = threading.local()
@@ -130,7 +131,7 @@ class PostgresBook(Book):
     # Writing ------------------------------------------------------------------------------------------------------
 
     def _pen_holder(self) -> psycopg.Connection[Any]:
-        if self._writer is None or not _is_alive(self._writer):
+        if self._writer is None:
             self._writer = self._connected()
             self._check_server(self._writer)
         return self._writer
@@ -145,12 +146,26 @@ class PostgresBook(Book):
                     f"a server with {name} {found[0] if found else 'unset'}, which may lose what it said"
                 )
 
-    def begin(self) -> Database:
+    def begin(self, *, ahead: bool) -> Database:
         """Start a transaction as the only writer, after those of other processes and hosts."""
-        connection = self._pen_holder()
-        connection.execute("BEGIN")
-        connection.execute("SELECT version FROM pen FOR UPDATE")
+        connection = self._with_pen()
+        if ahead:
+            self._sent_ahead.enter_context(connection.pipeline())
         return _Statements(connection)
+
+    def _with_pen(self) -> psycopg.Connection[Any]:
+        """A connection that has the pen; one that broke while it was idle is made anew, for nothing was done on it."""
+        try:
+            return _begun(self._pen_holder())
+        except self._library.Error:
+            if self.is_open():
+                raise
+            self.undo()
+            return _begun(self._pen_holder())
+
+    def confirm(self) -> None:
+        """Wait until the server took all statements that were sent ahead; raises where it refused one."""
+        self._sent_ahead.close()
 
     def commit(self) -> None:
         """Make it durable."""
@@ -163,6 +178,8 @@ class PostgresBook(Book):
             writer, self._writer = self._writer, None
             with suppress(Exception):
                 writer.close()
+        with suppress(Exception):
+            self._sent_ahead.close()
 
     def is_open(self) -> bool:
         """Whether the transaction is still there."""
@@ -212,6 +229,13 @@ class _Statements:
 
     def execute(self, statement: str, values: Sequence[Any] = (), /) -> Rows:
         return self._connection.execute(_plain(_with_marks(statement)), values or None)
+
+
+def _begun(connection: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
+    with connection.pipeline():  # one wait for both
+        connection.execute("BEGIN")
+        connection.execute("SELECT version FROM pen FOR UPDATE")
+    return connection
 
 
 @lru_cache(maxsize=256)

@@ -127,8 +127,8 @@ class SQLiteBook(Book):
         self.check_process()
         return self._writer
 
-    def begin(self) -> Database:
-        """Start a transaction as the only writer, after those of other processes."""
+    def begin(self, *, ahead: bool) -> Database:
+        """Start a transaction as the only writer, after those of other processes; every statement is taken at once."""
         self._writer.execute("BEGIN IMMEDIATE")
         return self._writer
 

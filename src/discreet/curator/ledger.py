@@ -9,12 +9,9 @@ the database itself refuses to overspend. Nothing is ever refunded.
 from __future__ import annotations
 
 import hashlib
-import json
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,68 +22,32 @@ from discreet.books.book import Book, Database
 from discreet.books.place import FILE, server_of
 from discreet.books.postgres import PostgresBook
 from discreet.books.sqlite import SQLiteBook
-from discreet.curator.allowance import DELTA_UNITS, Allowance, Measure, Price
+from discreet.curator import ledger_records as records
+from discreet.curator.allowance import Allowance, Price
 from discreet.curator.amount import amount, balance
-from discreet.curator.chain import GENESIS, canonical, link
+from discreet.curator.ledger_records import (
+    ACCOUNTS,
+    KNOWN,
+    RECORDS,
+    Account,
+    Entry,
+    Receipt,
+    account_of_row,
+    answers,
+    entry_of_row,
+    head,
+    remember,
+)
 from discreet.curator.ledger_schema import POSTGRES, SQLITE, VERSION
-from discreet.curator.spending import largest
+from discreet.curator.ledger_standing import Standing
+from discreet.curator.ledger_together import Charge, GivenAnswer, answer_all, charge_all, same
 from discreet.curator.witness import Witness
-from discreet.errors import BudgetExceeded, InvalidValue, LedgerError, RequestConflict
+from discreet.errors import InvalidValue, LedgerError
 
 __all__ = ["Account", "Entry", "Ledger", "Receipt", "has_ledger", "publication_id", "server_book", "witness_name"]
 
-_ACCOUNTS = "SELECT name, measure, cap, delta_cap, spent, delta_spent, places FROM account"
-_RECORDS = "SELECT position, body, hash FROM entry"
-_HEAD = "SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1"
-_KNOWN = "SELECT body_hash, charge, answer, bytes, hash FROM request LEFT JOIN entry ON position = answer WHERE id = ?"
-_APART = "SELECT key, spent FROM portion WHERE account = ? AND part = ?"
 _FIRST_PAGE, _LARGEST_PAGE = 16, 4096
 """How many records are read at a time: nobody holds the file while looking at what was read."""
-
-_Question = tuple[str, tuple[Any, ...]]
-"""A statement that reads, and its values."""
-
-
-@dataclass(frozen=True)
-class Account:
-    """An allowance and what was taken from it."""
-
-    name: str
-    allowance: Allowance
-    spent: int
-    """What the worst-off unit was charged."""
-    delta_spent: int
-    places: int = 1
-    """How many portions of a column one neighbour can touch."""
-
-    @property
-    def left(self) -> int:
-        """Units of ε or ρ that may still be spent."""
-        return self.allowance.cap - self.spent
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One record of the ledger."""
-
-    position: int
-    body: dict[str, Any]
-    hash: bytes
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """What the ledger knows about a request."""
-
-    request: str
-    charge: int
-    """Position of its charge."""
-    answer: bytes | None = None
-    """The stored answer; None while it has not been given."""
-    position: int | None = None
-    """Position of the answer."""
-    head: bytes = b""
-    """Hash of the ledger at that position."""
 
 
 class Ledger:
@@ -197,8 +158,8 @@ class Ledger:
             known = _known(database, request, digest)
             if known is not None:
                 return known.charge
-            position, _ = _append(database, record)
-            _remember(database, request, digest, position)
+            position = _append(database, record)
+            remember(database, request, digest, position)
             return position
 
         entry = self.entry(self.book.write(part, sealed=True, repeatable=True))
@@ -208,20 +169,21 @@ class Ledger:
     def publications(self) -> list[Entry]:
         """What was published without differential privacy, from the first on."""
         start, end = "publication:", "publication;"  # the character after the colon
-        query = f"{_RECORDS} JOIN request ON position = charge WHERE id > ? AND id < ? ORDER BY position"
+        query = f"{RECORDS} JOIN request ON position = charge WHERE id > ? AND id < ? ORDER BY position"
         with self.book.reading() as database:
-            return [_entry(row) for row in database.execute(query, (start, end))]
+            return [entry_of_row(row) for row in database.execute(query, (start, end))]
 
     def accounts(self) -> dict[str, Account]:
         """Every account by name."""
         with self.book.reading() as database:
-            return {row[0]: _account(row) for row in database.execute(_ACCOUNTS)}
+            return {row[0]: account_of_row(row) for row in database.execute(ACCOUNTS)}
 
     def affords(self, prices: Mapping[str, Price]) -> bool:
         """Whether a charge would fit now; it may not any more when it comes. What has no account cannot be paid."""
+        standing = Standing([prices])
         with self.book.reading() as database:
-            standing = _standing(prices, _answers(database, _about(prices)))
-        return all(name in standing.accounts and standing.affords(name, price) for name, price in prices.items())
+            standing.hear(answers(database, standing.questions()))
+        return standing.affords(prices)
 
     # The asker's part.
 
@@ -233,35 +195,13 @@ class Ledger:
         apart = {name: [list(p) for p in sorted(price.portions)] for name, price in prices.items() if price.portions}
         record |= {"portions": apart} if apart else {}
 
-        def part(database: Database) -> Receipt:
-            known, head, *answers = _answers(database, [(_KNOWN, (request,)), (_HEAD, ()), *_about(prices)])
-            if known:
-                return _same(request, digest, known[0])
-            _take(database, prices, _standing(prices, answers))
-            position, _ = _append(database, record, _last(head))
-            _remember(database, request, digest, position)
-            return Receipt(request, position)
-
-        return self.book.write(part, repeatable=True)
+        charge = Charge(request, digest, prices, record)
+        return self.book.write_together(charge_all, charge, repeatable=True)
 
     def settle(self, request: str, answer: bytes) -> Receipt:
         """Store the answer to a charged request and return what is stored: the first answer stored is the only one."""
-        digest = hashlib.sha256(answer).hexdigest()
-
-        def part(database: Database) -> Receipt:
-            known, head = _answers(database, [(_KNOWN, (request,)), (_HEAD, ())])
-            if not known:
-                raise InvalidValue("a request must be charged before it is answered", request)
-            receipt = _receipt(request, known[0])
-            if receipt.position is not None:
-                return receipt
-            record = {"kind": "answer", "request": request, "charge": receipt.charge, "answer": digest}
-            position, hash_there = _append(database, record, _last(head))
-            values = (position, answer, request)
-            database.execute("UPDATE request SET answer = ?, bytes = ? WHERE id = ?", values)
-            return Receipt(request, receipt.charge, answer, position, hash_there)
-
-        return self.book.write(part, sealed=True, repeatable=True)
+        given = GivenAnswer(request, answer, hashlib.sha256(answer).hexdigest())
+        return self.book.write_together(answer_all, given, sealed=True, repeatable=True)
 
     def look_up(self, request: str, body: bytes) -> Receipt | None:
         """What is known about a request with this body; another body under the same id is refused."""
@@ -273,18 +213,18 @@ class Ledger:
     def entry(self, position: int) -> Entry | None:
         """The record at a position; None where there is none."""
         with self.book.reading() as database:
-            row = _row(database, f"{_RECORDS} WHERE position = ?", position)
-        return None if row is None else _entry(row)
+            row = _row(database, f"{RECORDS} WHERE position = ?", position)
+        return None if row is None else entry_of_row(row)
 
     def entries(self, start: int = 1) -> Iterator[Entry]:
         """The records from position ``start`` on."""
         size = _FIRST_PAGE
         while True:
             with self.book.reading() as database:
-                rows = database.execute(f"{_RECORDS} WHERE position >= ? ORDER BY position LIMIT {size}", (start,))
+                rows = database.execute(f"{RECORDS} WHERE position >= ? ORDER BY position LIMIT {size}", (start,))
                 page: list[Any] = rows.fetchall()
             for row in page:
-                yield _entry(row)
+                yield entry_of_row(row)
             if len(page) < size:
                 return
             start, size = page[-1][0] + 1, min(8 * size, _LARGEST_PAGE)
@@ -292,7 +232,7 @@ class Ledger:
     def head(self) -> tuple[int, bytes]:
         """Position and hash of the last record."""
         with self.book.reading() as database:
-            return _head(database)
+            return head(database)
 
 
 def publication_id(name: str, sha256: str) -> str:
@@ -337,7 +277,7 @@ def _explained() -> Iterator[None]:
 
 def _attest(witness: Witness, database: Database) -> None:
     """Before anybody hears of what was written, the witness remembers the last record."""
-    witness.attest(*_head(database))
+    witness.attest(*head(database))
 
 
 # How it is kept: these work on the connection of whoever reads or writes ---------------------------------------------
@@ -348,50 +288,16 @@ def _row(database: Database, query: str, *values: Any) -> tuple[Any, ...] | None
     return found
 
 
-def _answers(database: Database, questions: Sequence[_Question]) -> list[list[Any]]:
-    """The answers to several questions. All are asked before the first is heard: a server is waited for once."""
-    found = [database.execute(*question) for question in questions]
-    return [rows.fetchall() for rows in found]
-
-
-def _head(database: Database) -> tuple[int, bytes]:
-    return _last(database.execute(_HEAD).fetchall())
-
-
-def _last(rows: list[tuple[int, bytes]]) -> tuple[int, bytes]:
-    """Position and hash of the last record, as `_HEAD` found them."""
-    return rows[0] if rows else (0, GENESIS)
-
-
-def _append(database: Database, record: dict[str, Any], head: tuple[int, bytes] | None = None) -> tuple[int, bytes]:
-    """Append a record; ``head`` is the last one, for who knows it already."""
-    position, previous = _head(database) if head is None else head
-    body = canonical(record | {"time": datetime.now(UTC).isoformat(timespec="seconds")})
-    digest = link(previous, body)
-    values = (position + 1, body, digest)
-    database.execute("INSERT INTO entry (position, body, hash) VALUES (?, ?, ?)", values)
-    return position + 1, digest
-
-
-def _remember(database: Database, request: str, digest: bytes, position: int) -> None:
-    database.execute("INSERT INTO request (id, body_hash, charge) VALUES (?, ?, ?)", (request, digest, position))
-
-
-def _entry(row: tuple[Any, ...]) -> Entry:
-    position, body, digest = row
-    return Entry(position, json.loads(body), digest)
-
-
-def _account(row: tuple[Any, ...]) -> Account:
-    name, measure, cap, delta_cap, spent, delta_spent, places = row
-    return Account(name, Allowance(Measure(measure), cap, delta_cap), spent, delta_spent, places)
+def _append(database: Database, record: dict[str, Any]) -> int:
+    position, _ = records.append(database, record, head(database))
+    return position
 
 
 def _found(database: Database, name: str) -> Account:
-    row = _row(database, f"{_ACCOUNTS} WHERE name = ?", name)
+    row = _row(database, f"{ACCOUNTS} WHERE name = ?", name)
     if row is None:
         raise InvalidValue("a charge must name an existing account", name)
-    return _account(row)
+    return account_of_row(row)
 
 
 def _check_new_cap(account: Account, allowance: Allowance) -> None:
@@ -406,97 +312,6 @@ def _check_new_cap(account: Account, allowance: Allowance) -> None:
         raise InvalidValue(rule, f"<{wanted}>", "nothing is refunded; or let them ask no more")
 
 
-@dataclass(frozen=True)
-class _Standing:
-    """How the accounts stand that a charge names."""
-
-    accounts: dict[str, Account]
-    """Those that there are."""
-    apart: dict[tuple[str, str], dict[str, int]]
-    """For each account and part of the price, what each key was charged."""
-
-    def increase(self, name: str, price: Price) -> int:
-        """What a price adds for the worst-off unit."""
-        places = self.accounts[name].places
-        increase = price.loss
-        for part in sorted({portion.part for portion in price.portions}):
-            spent = dict(self.apart[name, part])
-            before = largest(spent.values(), places)
-            for portion in price.portions:
-                if portion.part == part:
-                    spent[portion.key] = spent.get(portion.key, 0) + portion.loss
-            increase += largest(spent.values(), places) - before
-        return increase
-
-    def affords(self, name: str, price: Price) -> bool:
-        """Whether the price fits what is left."""
-        account = self.accounts[name]
-        delta = account.delta_spent + price.delta
-        return self.increase(name, price) <= account.left and delta <= account.allowance.delta_cap
-
-
-def _about(prices: Mapping[str, Price]) -> list[_Question]:
-    """The questions whose answers say how the accounts stand."""
-    accounts = [(f"{_ACCOUNTS} WHERE name = ?", (name,)) for name in prices]
-    return [*accounts, *((_APART, place) for place in _places(prices))]
-
-
-def _places(prices: Mapping[str, Price]) -> list[tuple[str, str]]:
-    """Every account with every part of its price."""
-    return sorted({(name, portion.part) for name, price in prices.items() for portion in price.portions})
-
-
-def _standing(prices: Mapping[str, Price], answers: list[list[Any]]) -> _Standing:
-    """What the answers to `_about` say."""
-    accounts = [_account(row) for rows in answers[: len(prices)] for row in rows]
-    apart = zip(_places(prices), answers[len(prices) :], strict=True)
-    return _Standing({account.name: account for account in accounts}, {place: dict(rows) for place, rows in apart})
-
-
-def _take(database: Database, prices: Mapping[str, Price], standing: _Standing) -> None:
-    """Charge all accounts, after all were looked at: who cannot pay has changed nothing."""
-    for name, price in sorted(prices.items()):
-        _check_price(name, price, standing)
-    for name, price in sorted(prices.items()):
-        database.execute(
-            "UPDATE account SET spent = spent + ?, delta_spent = delta_spent + ? WHERE name = ?",
-            (standing.increase(name, price), price.delta, name),
-        )
-        for part, key, loss in price.portions:
-            database.execute(
-                "INSERT INTO portion (account, part, key, spent) VALUES (?, ?, ?, ?)"
-                " ON CONFLICT (account, part, key) DO UPDATE SET spent = portion.spent + excluded.spent",
-                (name, part, key, loss),
-            )
-
-
-def _check_price(name: str, price: Price, standing: _Standing) -> None:
-    account = standing.accounts.get(name)
-    if account is None:
-        raise InvalidValue("a charge must name an existing account", name)
-    increase = standing.increase(name, price)
-    if increase > account.left:
-        wanted, left = account.allowance.loss(increase), account.allowance.loss(account.left)
-        rule = f"the price of {amount(wanted)} must fit what is left for {name}, {balance(left)}"
-        raise BudgetExceeded(rule, None, "nothing was spent")
-    if account.delta_spent + price.delta > account.allowance.delta_cap:
-        left_for_keys = (account.allowance.delta_cap - account.delta_spent) / DELTA_UNITS
-        rule = f"the δ for keys that nobody listed must fit what is left of it for {name}, {left_for_keys:g}"
-        raise BudgetExceeded(rule, f"{price.delta / DELTA_UNITS:g}", "list the keys; nothing was spent")
-
-
 def _known(database: Database, request: str, digest: bytes) -> Receipt | None:
-    row = _row(database, _KNOWN, request)
-    return None if row is None else _same(request, digest, row)
-
-
-def _same(request: str, digest: bytes, row: tuple[Any, ...]) -> Receipt:
-    """What is known of a request, if it was asked with the same body."""
-    if row[0] != digest:
-        raise RequestConflict("a request id must stand for one question", request, "use a new id")
-    return _receipt(request, row)
-
-
-def _receipt(request: str, row: tuple[Any, ...]) -> Receipt:
-    _, charge, position, answer, head = row
-    return Receipt(request, charge, answer, position, head or b"")
+    row = _row(database, KNOWN, request)
+    return None if row is None else same(request, digest, row)
