@@ -38,9 +38,22 @@ def init(
 
 
 def protect(
-    file: Annotated[Path, typer.Argument(help="CSV or Parquet: a file, a folder or a pattern; or a DuckDB file.")],
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="CSV or Parquet: a file, a folder or a pattern; or a DuckDB file; or a table of the server that --rows"
+            " names."
+        ),
+    ],
     policy: Annotated[Path, typer.Argument(help="The policy file.")],
     folder: Folder = DEFAULT_FOLDER,
+    rows: Annotated[
+        str | None,
+        typer.Option(
+            help="Where the rows stay, said once for a folder: postgresql://USER@HOST/DATABASE, sc://HOST:PORT for"
+            " Spark Connect, or spark. Left out, they are taken into the folder."
+        ),
+    ] = None,
     table: Annotated[str | None, typer.Option(help="Which table of a DuckDB file to take in.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="What separates the fields of a CSV file.")] = None,
     verbose: Annotated[
@@ -49,9 +62,10 @@ def protect(
 ) -> None:
     """Take in a file under a policy; the curator starts in its folder if there is none yet.
 
-    [dim]Example:[/]  discreet protect visits.parquet visits.yaml
+    [dim]Examples:[/]  discreet protect visits.parquet visits.yaml
+               discreet protect public.visits visits.yaml --rows postgresql://curator@db.example/clinic
     """
     with refusals("nothing was taken in; what was there before is as it was"):
         from discreet.cli.taking_in import source_of, take_in
 
-        take_in(source_of(file, table, delimiter), policy, folder, verbose)
+        take_in(source_of(file, table, delimiter), policy, folder, rows, verbose)

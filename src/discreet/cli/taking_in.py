@@ -16,7 +16,7 @@ from discreet.catalog.policy_file import read as read_policy
 from discreet.catalog.unread_values import unread_words
 from discreet.cli.output import console, say, whisper
 from discreet.curator.curator import Curator
-from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.opening import opened
 from discreet.engines.source_files import CSVFiles, DuckDBTable
 from discreet.errors import InvalidValue
 
@@ -25,7 +25,7 @@ __all__ = ["source_of", "take_in"]
 _owner = Console(stderr=True, highlight=False)
 
 
-def source_of(file: Path, table: str | None, delimiter: str | None) -> Any:
+def source_of(file: Path | str, table: str | None, delimiter: str | None) -> Any:
     """What the options of the command say about the file."""
     if table is not None and delimiter is not None:
         raise InvalidValue("a source is a CSV file or a DuckDB file", "<both>", "pass --table or --delimiter")
@@ -34,12 +34,12 @@ def source_of(file: Path, table: str | None, delimiter: str | None) -> Any:
     return CSVFiles(file, delimiter) if delimiter is not None else str(file)
 
 
-def take_in(source: Any, policy: Path, folder: Path, verbose: bool) -> None:
+def take_in(source: Any, policy: Path, folder: Path, rows: str | None, verbose: bool) -> None:
     """Take in the rows of ``source`` under the policy, and say what to do next."""
     table = read_policy(policy)
     unread: dict[str, int] = {}
     with _nothing_left_behind(folder), _bar() as bar:
-        curator = Curator(folder, engine=DuckDBEngine(folder, owner_log=_print_words if verbose else None))
+        curator = Curator(folder, engine=opened(folder, rows, owner_log=_print_words if verbose else None))
         is_known = table.name in curator.catalog
         task = bar.add_task("taking in", total=1.0)
         curator.protect(source, table, lambda share: bar.update(task, completed=share), unread=unread.update)

@@ -25,12 +25,12 @@ def opened(folder: Path, server: str | None = None, **settings: Any) -> Place:
     Settings are those of the engine: ``timeout``, ``owner_log``, and for files ``threads`` and ``memory_limit``.
     """
     known = _remembered(folder)
-    if server is not None and known is not None and known != server:
-        rule = "the rows of a folder stay on one server"
-        raise InvalidValue(rule, "<another one>", f"start another folder, or change {FILE} where it has only moved")
-    place = _engine(folder, known or server, settings)
-    if server is not None and known is None:
-        _remember(folder, server, place)
+    place = _engine(folder, server or known, settings)
+    if server is not None and server != known:
+        if place.store.manifest().ingests:
+            remedy = f"start another folder, or change {FILE} where the server has only moved"
+            raise InvalidValue("the rows of a folder stay where they are", "<another place>", remedy)
+        _remember(folder, server)
     return place
 
 
@@ -44,15 +44,13 @@ def _engine(folder: Path, server: str | None, settings: dict[str, Any]) -> Place
 def _remembered(folder: Path) -> str | None:
     try:
         return (folder / FILE).read_text(encoding="utf-8").strip()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # whoever opens the folder says so
         return None
     except (OSError, UnicodeDecodeError) as fault:
         raise StoreError(f"{FILE} must be readable", f"<{type(fault).__name__}>") from None
 
 
-def _remember(folder: Path, server: str, place: Place) -> None:
-    if place.store.manifest().ingests or (folder / "store").exists():
-        raise InvalidValue("rows that were taken in stay where they are", "<a server>", "start another folder")
+def _remember(folder: Path, server: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     draft = folder / f".{FILE}"
     draft.write_text(server + "\n", encoding="utf-8")

@@ -136,12 +136,13 @@ class RemoteEngine(Place):
         progress: Progress | None = None,
         unread: Unread | None = None,
     ) -> str:
-        """Protect the table or view ``source`` of the server under the policy ``table``; its rows stay there."""
+        """Protect the table or view ``source`` of the server under the policy ``table``; its rows stay there.
+
+        No row is read, so ``unread`` is told nothing: what cannot be read as its type is missing when it is asked.
+        """
         if not isinstance(source, str):
             rule = "a table that stays on a server is named, such as public.visits"
             raise InvalidType(rule, f"<{type(source).__name__}>", "or keep the rows in the folder")
-        if unread is not None:
-            raise InvalidValue("values are read where they are asked for", "<unread>", "leave it out")
         tables = Catalog([table]) if catalog is None else catalog.with_table(table)
         with self.store.writing():
             native = self.look(source)

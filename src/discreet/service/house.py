@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from discreet.curator.curator import Curator
-from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.opening import opened
 from discreet.service.answering import answered
 from discreet.service.desk import Desk
 from discreet.service.limits import Limits
@@ -28,7 +28,7 @@ class House:
     def __init__(self, settings: Settings) -> None:
         """Open the curator's folder; a ledger that cannot be believed is not opened."""
         self.settings = settings
-        engine = DuckDBEngine(settings.folder, timeout=settings.longest_run, threads=_threads_for_rows())
+        engine = opened(settings.folder, timeout=settings.longest_run, threads=_threads_for_rows())
         self._curator = Curator(settings.folder, engine=engine, shared_answers=settings.shared_answers)
         self.store = Store(settings.folder)
         self.members = Members(self.store)
