@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
 SERVE := $(VENV)/.serve
 
-.PHONY: demo console test browser lint soak bench bench-error bench-large bench-attacks bench-service lab docs clean help
+.PHONY: demo console test browser lint soak bench bench-error bench-large bench-attacks bench-service bench-charges lab docs clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -62,6 +62,9 @@ bench-attacks: $(READY)  ## what reconstruction and tracing reach beside closed 
 bench-service: $(DEV)  ## fifty analysts and a crash for five minutes, and the time from the start to the first page
 	$(BIN)/python -m bench.service
 	$(BIN)/python -m bench.cold_start
+
+bench-charges: $(DEV)  ## durable charges a second from 32 askers, in a file and on a PostgreSQL server
+	$(BIN)/python -m bench.charges
 
 bench-large: $(READY)  ## time and memory of 100 million rows
 	$(BIN)/python -m bench large
