@@ -23,6 +23,7 @@ from tests.soak.double_spend import spend_together
 from tests.soak.killed_asks import kill_curators
 from tests.soak.killed_ingests import kill_ingests
 from tests.soak.killed_ledger import kill_askers
+from tests.soak.steady_asks import ask_steadily
 
 Check = Callable[[Path, Callable[[], None]], str]
 TIMES = 5
@@ -62,6 +63,11 @@ CHECKS: list[tuple[str, int, Check]] = [
         "two servers, each killed 10 times, behind proxies that cut connections",
         400,
         lambda folder, tick: ask_through_cuts(folder, 200, 10, tick),
+    ),
+    (
+        "small questions in one process for ten minutes, 2,000 a minute at least",
+        20,
+        lambda folder, tick: ask_steadily(folder, 600, 2000, tick),
     ),
     *((f"replay: {relation}", 1, partial(replayed_all, relation)) for relation in Neighbours),
     *((f"audit: {name}", 1, partial(audited, name)) for name in TRIALS),

@@ -9,6 +9,7 @@ import pytest
 from tests.soak.crashing_ask import FORGETFUL, STEPS
 from tests.soak.killed_asks import kill_curators
 from tests.soak.killed_ingests import kill_ingests
+from tests.soak.steady_asks import ask_steadily
 
 
 def nothing() -> None: ...
@@ -27,3 +28,7 @@ def test_an_ingest_killed_at_random_leaves_a_whole_version(tmp_path: Path) -> No
 def test_an_answer_that_is_released_before_it_is_stored_is_found(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="was not stored"):
         kill_curators(tmp_path, 1, 0, nothing, [FORGETFUL])
+
+
+def test_questions_from_several_threads_cost_what_they_cost_together(tmp_path: Path) -> None:
+    ask_steadily(tmp_path, 3, 1, nothing)
