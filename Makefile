@@ -44,6 +44,7 @@ browser:  # for the tests of the page of surveys: Debian's, where this may insta
 	  DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium >/dev/null || \
 	  echo "No chromium, and it could not be installed: tests in a browser are skipped, and fail where CI is set." >&2
 
+test: export PYTHONDONTWRITEBYTECODE :=  # tests start hundreds of processes, and none should compile the sources again
 test: lint browser  ## every check there is
 	$(BIN)/pytest -n auto
 
