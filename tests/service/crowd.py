@@ -22,6 +22,7 @@ from typing import Any
 import httpx
 
 from discreet.curator.answer_arrow import answer_from_arrow
+from tests.trusted import trusted
 
 __all__ = ["Answered", "Crowd", "Seen", "ask_again", "at_work"]
 
@@ -154,7 +155,8 @@ class _Analyst:
         self._chance = random.Random(member)
         self._sends = 0
         headers = {"Authorization": f"Bearer {token}", "Accept": ARROW}
-        self._client = httpx.AsyncClient(base_url=f"{address}/api/v1", headers=headers, timeout=2 * _WAIT)
+        base = f"{address}/api/v1"
+        self._client = httpx.AsyncClient(base_url=base, headers=headers, timeout=2 * _WAIT, verify=trusted())
 
     async def work(self) -> None:
         end = time.monotonic() + self._crowd.seconds

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import httpx
 
+from tests.trusted import trusted
+
 __all__ = ["ServeCommand"]
 
 _PATIENCE = 120.0
@@ -79,7 +81,7 @@ class ServeCommand:
 
     def _answers(self) -> bool:
         try:
-            return httpx.get(f"{self.address}/health/live", timeout=5).is_success
+            return httpx.get(f"{self.address}/health/live", timeout=5, verify=trusted()).is_success
         except httpx.TransportError:
             return False
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import httpx
 
+from tests.trusted import trusted
+
 PROGRAM = "from discreet.cli.main import app; app()"
 
 
@@ -56,7 +58,7 @@ class Serving:
 
     def client(self, token: str | None = None, **more: Any) -> httpx.Client:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        return httpx.Client(base_url=self.address, headers=headers, timeout=60, **more)
+        return httpx.Client(base_url=self.address, headers=headers, timeout=60, **({"verify": trusted()} | more))
 
     def __enter__(self) -> Serving:
         return self

@@ -26,6 +26,7 @@ from tests.survey.browser import Watched
 from tests.survey.serving import Made, Serving, made
 from tests.survey.test_page import TRUTH, fill, opened, review
 from tests.survey.test_store import reports_for
+from tests.trusted import trusted
 
 JSON = {"Content-Type": "application/json"}
 RAISING = """
@@ -51,7 +52,7 @@ app()
 
 @pytest.fixture
 def client(serving: Serving) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=serving.address) as found:
+    with httpx.Client(base_url=serving.address, verify=trusted()) as found:
         yield found
 
 
