@@ -203,7 +203,8 @@ def _on_grid(
         raise AssertionError("values on a grid have bounds")
     text = f"CAST({argument.write(statement)} AS DOUBLE)"
     low, high = (_real(end) for end in known)
-    steps = f"({text} - {_real(origin)}) * {_real(1 / step)}"
+    moved = text if origin == 0 else f"({text} - {_real(origin)})"
+    steps = moved if step == 1 else f"{moved} * {_real(1 / step)}"
     is_exact = max(abs(known[0]), abs(known[1]), abs(origin)) / step < _EXACT_STEPS
     if isinstance(argument, Field) and argument.is_clamped and is_exact:
         return f"CAST({steps} AS {kind})"  # every value lies within its bounds already

@@ -87,7 +87,7 @@ def _case(writer: Writer, node: exp.Case, scope: Scope) -> Written:
         branches.append(f"WHEN {condition.text} THEN {value.text}")
         parts.append(value)
     if node.args.get("default") is not None:
-        parts.append(writer.write(node.args["default"], scope))
+        parts.append(writer.write(node.args["default"], scope.knowing(_left(writer, node.args["ifs"], scope))))
         branches.append(f"ELSE {parts[-1].text}")
     return Written(f"CASE {' '.join(branches)} END", _kind(parts), *hull(parts))
 
@@ -102,6 +102,17 @@ def _said(writer: Writer, condition: Any, scope: Scope) -> Facts:
     if low.point is None or high.point is None:
         return {}
     return {condition.this.sql(dialect="duckdb"): (low.point, high.point)}
+
+
+def _left(writer: Writer, branches: list[exp.If], scope: Scope) -> Facts:
+    """What is known where none of the conditions is true: a value that is neither below nor above lies between."""
+    ends: dict[type[exp.Expr], dict[str, Fraction]] = {exp.LT: {}, exp.GT: {}}
+    for one in branches:
+        end = writer.write(one.this.expression, scope).point if type(one.this) in ends else None
+        if end is not None:
+            ends[type(one.this)][one.this.this.sql(dialect="duckdb")] = end
+    lows, highs = ends[exp.LT], ends[exp.GT]
+    return {text: (lows[text], highs[text]) for text in lows if text in highs}
 
 
 def _kind(parts: list[Written]) -> Kind:
