@@ -18,7 +18,7 @@ from sqlglot import exp
 from discreet.engines.parameters import Bound
 from discreet.engines.translation.scope import Columns, Rows, Scope
 from discreet.engines.translation.untranslatable import Untranslatable
-from discreet.engines.translation.written import Kind, Written
+from discreet.engines.translation.written import Kind, Written, hull
 
 __all__ = ["Rule", "Source", "Writer"]
 
@@ -88,7 +88,9 @@ class Writer(ABC):
             raise Untranslatable("WITH before UNION")
         first, second = self._query(node.left, known), self._query(node.right, known)
         word = "UNION" if node.args.get("distinct") else "UNION ALL"
-        return Rows(f"({first.text}) {word} ({second.text})", first.columns)
+        pairs = zip(first.columns.items(), second.columns.values(), strict=True)
+        columns = {name: _either(one, two) for (name, one), two in pairs}
+        return Rows(f"({first.text}) {word} ({second.text})", columns)
 
     def _select(self, node: exp.Select, known: Mapping[str, Columns]) -> Rows:
         if unknown := [part for part, value in node.args.items() if value and part not in _PARTS]:
@@ -186,6 +188,12 @@ class Writer(ABC):
         if kind is None:
             raise Untranslatable(node.sql(dialect="duckdb"))
         return kind
+
+
+def _either(one: Written, two: Written) -> Written:
+    """A column whose values come from two."""
+    low, high = hull([one, two])
+    return replace(one, kind=two.kind if one.kind is Kind.NOTHING else one.kind, low=low, high=high)
 
 
 _KINDS = {
