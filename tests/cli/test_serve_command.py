@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import socket
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -69,6 +70,16 @@ def test_a_certificate_without_its_key_is_refused(tmp_path: Path) -> None:
 
 def test_several_workers_with_the_console_are_refused_with_what_to_do() -> None:
     assert "serve the console by a second discreet serve --workers 1" in refused("--workers", 2)
+
+
+def test_the_library_of_the_console_is_needed_for_the_console_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "nicegui", None)
+    assert "this needs nicegui" in refused("--folder", tmp_path / "new", "--port", 0)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = other.getsockname()[1]
+        assert "another program uses it" in refused("--folder", tmp_path / "new", "--port", taken, "--no-console")
 
 
 def test_settings_that_are_wrong_are_refused_all_at_once(tmp_path: Path) -> None:

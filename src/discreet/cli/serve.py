@@ -53,11 +53,13 @@ def serve(
         "key_file": key_file,
     }
     with refusals("what was spent and answered is in the ledger; serve it again at any time"):
-        _require_extra()
+        _require("argon2", "fastapi", "prometheus_client", "pydantic_settings", "uvicorn")
         from discreet.service.server import serve as run
 
         flags = {name: value for name, value in given.items() if value is not None}
         with _readied(config, flags, demo=demo) as (settings, tokens):
+            if settings.console:  # loading it takes a second, and more than one worker serve REST alone
+                _require("nicegui")
 
             def ready(address: str, members: Members) -> None:
                 _tell(settings, address)
@@ -125,8 +127,8 @@ def _tell_tokens(members: Members, demo: dict[str, str]) -> None:
         whisper("sign in with it once, within a day; it is kept nowhere, and discreet member token makes another")
 
 
-def _require_extra() -> None:
+def _require(*modules: str) -> None:
     from discreet.curator.extra import extra
 
-    for module in ("argon2", "fastapi", "nicegui", "prometheus_client", "pydantic_settings", "uvicorn"):
+    for module in modules:
         extra(module, "serve")
