@@ -108,8 +108,8 @@ def test_the_server_itself_refuses_to_overspend_to_refund_or_to_forget(ledger: L
                 connection.execute(statement.encode())
 
 
-def test_several_processes_never_spend_more_than_there_is(tmp_path: Path, start: Start) -> None:
-    spend_together(tmp_path, 800, 8, 50, lambda: None, start)
+def test_sixteen_processes_never_spend_more_than_there_is(tmp_path: Path, start: Start) -> None:
+    spend_together(tmp_path, 800, 16, 50, lambda: None, start)
 
 
 def test_askers_that_die_leave_what_they_released_charged(tmp_path: Path, start: Start) -> None:

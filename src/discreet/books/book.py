@@ -133,6 +133,8 @@ class Book(ABC):
                 self._write_all(self._waiting())
         finally:
             self._lay_down_the_pen(ticket)
+        if not ticket.done:  # whoever took it from the queue was interrupted at that very moment
+            self._fail([ticket], InterruptedError())
         return ticket
 
     def _takes_the_pen(self, ticket: _Ticket) -> bool:

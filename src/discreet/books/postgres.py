@@ -155,13 +155,14 @@ class PostgresBook(Book):
 
     def _with_pen(self) -> psycopg.Connection[Any]:
         """A connection that has the pen; one that broke while it was idle is made anew, for nothing was done on it."""
-        try:
-            return _begun(self._pen_holder())
-        except self._library.Error:
-            if self.is_open():
-                raise
-            self.undo()
-            return _begun(self._pen_holder())
+        if self._writer is not None:
+            try:
+                return _begun(self._writer)
+            except self._library.Error:
+                if self.is_open():
+                    raise
+                self.undo()
+        return _begun(self._pen_holder())
 
     def confirm(self) -> None:
         """Wait until the server took all statements that were sent ahead; raises where it refused one."""
@@ -233,7 +234,7 @@ class _Statements:
 
 def _begun(connection: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
     with connection.pipeline():  # one wait for both
-        connection.execute("BEGIN")
+        connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")  # to see what whoever had the pen before has written
         connection.execute("SELECT version FROM pen FOR UPDATE")
     return connection
 

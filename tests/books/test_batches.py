@@ -1,0 +1,260 @@
+"""Many write as one: in one go where nothing fails, one by one where something does, and each hears what is its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from discreet.books.book import Book, Database
+from discreet.books.postgres import PostgresBook
+from discreet.books.sqlite import SQLiteBook
+from discreet.errors import DiscreetError, InvalidValue, StoreError
+from tests.books.one_batch import in_one_batch
+from tests.books.test_book import TABLES, book, note, notes, refusal
+from tests.servers.fixtures import postgres_server, postgres_url
+
+__all__ = ["book", "postgres_server", "postgres_url"]
+
+
+def has(database: Database, text: str) -> bool:
+    return database.execute("SELECT 1 FROM note WHERE text = ?", (text,)).fetchone() is not None
+
+
+def raising(text: str) -> Callable[[Database], None]:
+    def part(database: Database) -> None:
+        note(text)(database)
+        raise InvalidValue("no", text)
+
+    return part
+
+
+def begins(book: Book) -> list[bool]:
+    """From now on, how each transaction begins: ahead, or waiting for every statement."""
+    found: list[bool] = []
+    begin = book.begin
+
+    def counted(*, ahead: bool) -> Database:
+        found.append(ahead)
+        return begin(ahead=ahead)
+
+    book.begin = counted  # type: ignore[method-assign]
+    return found
+
+
+# In one go -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_batch_without_a_fault_is_written_in_one_go(book: Book) -> None:
+    found = begins(book)
+    faults = in_one_batch(book, *(partial(book.write, note(f"n{k}")) for k in range(5)))
+    assert faults == [None] * 5
+    assert notes(book) == [f"n{k}" for k in range(5)]
+    assert found == [True, True]
+
+
+def test_who_is_refused_before_a_change_holds_nobody_up(book: Book) -> None:
+    def refused(database: Database) -> None:
+        assert not has(database, "a")
+        raise InvalidValue("no", "refused")
+
+    found = begins(book)
+    faults = in_one_batch(book, *(partial(book.write, part) for part in (note("b"), refused, note("c"))))
+    assert [type(fault) for fault in faults] == [type(None), InvalidValue, type(None)]
+    assert notes(book) == ["b", "c"]
+    assert found == [True, True]
+
+
+def test_shared_work_is_done_once_for_all_who_wait_with_it(book: Book) -> None:
+    calls = []
+
+    def work(database: Database, items: Sequence[int]) -> list[str | DiscreetError]:
+        calls.append(list(items))
+        for item in items:
+            if item % 3:
+                note(f"n{item}")(database)
+        return [f"n{item}" if item % 3 else InvalidValue("no", item) for item in items]
+
+    heard: dict[int, Any] = {}
+
+    def ask(item: int) -> None:
+        heard[item] = book.write_together(work, item)
+
+    others = [partial(book.write, note("other"))]
+    faults = in_one_batch(
+        book, *(partial(ask, item) for item in (1, 2, 3)), *others, *(partial(ask, k) for k in (4, 5))
+    )
+    assert calls == [[1, 2, 3, 4, 5]]
+    assert heard == {item: f"n{item}" for item in (1, 2, 4, 5)}
+    assert [str(fault) for fault in faults if fault] == [str(InvalidValue("no", 3))]
+    assert notes(book) == ["n1", "n2", "n4", "n5", "other"]
+
+
+# One by one ----------------------------------------------------------------------------------------------------------
+
+
+def test_one_who_fails_after_a_change_is_undone_and_all_others_stay(book: Book) -> None:
+    def refused_by_the_database(database: Database) -> None:
+        note("worse")(database)
+        note("worse")(database)  # nobody waits for what the database says to this
+        note("worst")(database)
+
+    def broken(database: Database) -> None:
+        note("broken")(database)
+        raise ZeroDivisionError
+
+    found = begins(book)
+    parts = (note("a"), refused_by_the_database, note("b"), raising("bad"), note("c"), broken, note("d"))
+    faults = in_one_batch(book, *(partial(book.write, part) for part in parts))
+    names = [type(fault).__name__ for fault in faults]
+    good = "NoneType"
+    assert names == [good, "StoreError", good, "InvalidValue", good, "ZeroDivisionError", good]
+    assert notes(book) == ["a", "b", "c", "d"]
+    assert found == [True, True, False]
+
+
+def test_what_the_database_refuses_at_the_very_end_is_told_to_whom_it_concerns(book: Book) -> None:
+    book.write(note("taken"))
+    parts = (note("a"), note("b"), note("taken"))
+    faults = in_one_batch(book, *(partial(book.write, part) for part in parts))
+    assert [type(fault) for fault in faults] == [type(None), type(None), StoreError]
+    assert notes(book) == ["a", "b", "taken"]
+
+
+def test_who_was_refused_in_the_first_go_and_served_in_the_second_is_not_told_of_a_refusal(book: Book) -> None:
+    tries = []
+
+    def second_time(database: Database, items: Sequence[str]) -> list[str | DiscreetError]:
+        tries.append(1)
+        if len(tries) == 1:
+            return [InvalidValue("no", item) for item in items]
+        for item in items:
+            note(item)(database)
+        return list(items)
+
+    served = partial(book.write_together, second_time, "served")
+    faults = in_one_batch(book, served, partial(book.write, raising("bad")))
+    assert [type(fault) for fault in faults] == [type(None), InvalidValue]
+    assert notes(book) == ["served"]
+
+
+def test_where_the_transaction_is_gone_everybody_hears_why_and_nothing_is_done(tmp_path: Path) -> None:
+    SQLiteBook.create(tmp_path / "notes.db", TABLES, 1, refusal)
+    book = SQLiteBook(tmp_path / "notes.db", refusal)
+
+    def ends_it(database: Database) -> None:
+        """As a full disk does."""
+        database.execute("ROLLBACK")
+        raise ZeroDivisionError
+
+    parts = (note("a"), raising("bad"), ends_it, note("b"))
+    faults = in_one_batch(book, *(partial(book.write, part) for part in parts))
+    assert [type(fault) for fault in faults] == [ZeroDivisionError, InvalidValue, ZeroDivisionError, ZeroDivisionError]
+    assert notes(book) == []
+    book.close()
+
+
+def test_a_part_that_fails_alone_is_not_done_twice(book: Book) -> None:
+    calls = []
+
+    def bad(database: Database) -> None:
+        calls.append(1)
+        raising("bad")(database)
+
+    with pytest.raises(InvalidValue):
+        book.write(bad)
+    assert calls == [1]
+    assert notes(book) == []
+
+
+# Interrupted ---------------------------------------------------------------------------------------------------------
+
+
+def test_who_is_interrupted_while_waiting_has_done_nothing(book: Book) -> None:
+    begun, free = threading.Event(), threading.Event()
+
+    def slow(database: Database) -> None:
+        begun.set()
+        free.wait(30)
+        note("first")(database)
+
+    writer = threading.Thread(target=book.write, args=(slow,))
+    writer.start()
+    assert begun.wait(30)
+    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        book.write(note("waiting"))
+    free.set()
+    writer.join()
+    book.write(note("next"))
+    assert notes(book) == ["first", "next"]
+
+
+def test_whose_part_was_lost_by_an_interrupted_writer_hears_so(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    take = book._waiting
+    taken = []
+
+    def lose_one() -> Any:
+        found = take()
+        if len(found) > 1:
+            taken.append(found.pop())
+        return found
+
+    monkeypatch.setattr(book, "_waiting", lose_one)
+    faults = in_one_batch(book, *(partial(book.write, note(text)) for text in "ab"))
+    assert [type(fault) for fault in faults] == [type(None), StoreError]
+    assert len(taken) == 1
+    assert notes(book) == ["a"]
+
+
+# On a server ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_connection_that_was_ended_while_idle_is_made_anew(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PostgresBook, "pauses", ())
+    book = PostgresBook(postgres_url, "notes", TABLES, 1, refusal)
+    book.write(note("before"))
+    with psycopg.connect(postgres_url, autocommit=True) as other:
+        ended = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'discreet'"
+        assert other.execute(ended.encode()).fetchall() == [(True,)]
+    book.write(note("after"))
+    assert notes(book) == ["after", "before"]
+    book.close()
+
+
+def test_whoever_gets_the_pen_sees_what_the_one_before_wrote_whatever_the_server_prefers(postgres_url: str) -> None:
+    with psycopg.connect(postgres_url, autocommit=True) as other:
+        (name,) = other.execute("SELECT current_database()").fetchone() or ("",)
+        other.execute(f"ALTER DATABASE {name} SET default_transaction_isolation TO 'repeatable read'".encode())
+    first, second = (PostgresBook(postgres_url, "notes", TABLES, 1, refusal) for _ in range(2))
+    seen, begun = [], threading.Event()
+
+    def slow(database: Database) -> None:
+        begun.set()
+        with psycopg.connect(postgres_url, autocommit=True) as other:
+            waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'discreet'"
+            while other.execute(waiting.encode()).fetchone() is None:
+                pass
+        note("first")(database)
+
+    def look() -> None:
+        assert begun.wait(30)
+        second.write(lambda database: seen.append(has(database, "first")))
+
+    threads = [threading.Thread(target=target) for target in (partial(first.write, slow), look)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [True]
+    first.close()
+    second.close()
