@@ -206,4 +206,5 @@ _KINDS = {
     exp.DataType.Type.BOOLEAN: Kind.BOOLEAN,
     exp.DataType.Type.DATE: Kind.DATE,
     exp.DataType.Type.TIMESTAMP: Kind.TIMESTAMP,
+    exp.DataType.Type.TIMESTAMPNTZ: Kind.TIMESTAMP,
 }
