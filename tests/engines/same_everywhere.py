@@ -168,16 +168,18 @@ class SameEverywhere(ABC):
     """Likewise per expression."""
 
     @pytest.fixture(scope="class")
-    def place(self, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    @classmethod
+    def place(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         """The engine with all tables protected."""
-        with self.opened(tmp_path_factory.mktemp("place"), tables(nul=self.holds_nul)) as place:
+        with cls().opened(tmp_path_factory.mktemp("place"), tables(nul=cls.holds_nul)) as place:
             yield place
 
     @pytest.fixture(scope="class")
-    def reference(self, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    @classmethod
+    def reference(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         """DuckDB with the same tables."""
         with DuckDBEngine(tmp_path_factory.mktemp("reference"), threads=1) as place:
-            given = tables(nul=self.holds_nul)
+            given = tables(nul=cls.holds_nul)
             for table in CATALOG:
                 place.take_in(table, given[table.name], catalog=CATALOG)
             yield place

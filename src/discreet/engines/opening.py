@@ -12,7 +12,7 @@ from typing import Any
 
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.engine import Place
-from discreet.errors import InvalidValue, StoreError
+from discreet.errors import InvalidValue, MissingExtra, StoreError
 
 __all__ = ["FILE", "opened"]
 
@@ -37,8 +37,18 @@ def opened(folder: Path, server: str | None = None, **settings: Any) -> Place:
 def _engine(folder: Path, server: str | None, settings: dict[str, Any]) -> Place:
     if server is None:
         return DuckDBEngine(folder, **settings)
+    if server.startswith(("postgresql://", "postgres://")):
+        return _postgres(folder, server, settings)
     remedy = "write postgresql://USER@HOST/DATABASE, sc://HOST:PORT, or spark"
     raise InvalidValue("a server is PostgreSQL or Spark", "<another form>", remedy)
+
+
+def _postgres(folder: Path, server: str, settings: dict[str, Any]) -> Place:
+    try:
+        from discreet.engines.postgres.engine import PostgresEngine  # noqa: PLC0415  needs an extra
+    except ImportError:
+        raise MissingExtra("this needs psycopg", "<not installed>", "pip install 'discreet[postgres]'") from None
+    return PostgresEngine(folder, server, **settings)
 
 
 def _remembered(folder: Path) -> str | None:

@@ -53,6 +53,8 @@ class Written:
     """No number among its values is less. A bound says that a real value is finite, too."""
     high: Fraction | None = None
     """No number among its values is greater."""
+    whole: bool = False
+    """Whether a real value is a whole number, so that it is zero or at least one away from it."""
 
     @property
     def ends(self) -> Ends:

@@ -1,0 +1,194 @@
+"""Conversions in statements: values that are bound, and casts that give NULL where PostgreSQL would raise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from discreet.engines.parameters import Bound
+from discreet.engines.postgres.calendar import days_of, in_seconds, seconds_of, within_years
+from discreet.engines.postgres.numbers import between, double, within_64_bits
+from discreet.engines.postgres.texts import AS_CODE_POINTS, literal_text
+from discreet.engines.translation.scope import Scope
+from discreet.engines.translation.untranslatable import Untranslatable
+from discreet.engines.translation.writer import Rule, Writer
+from discreet.engines.translation.written import Ends, Kind, Written
+
+__all__ = ["CAST_RULES", "TYPES"]
+
+TYPES = {
+    Kind.INTEGER: "int8",
+    Kind.REAL: "float8",
+    Kind.TEXT: "text",
+    Kind.BOOLEAN: "bool",
+    Kind.DATE: "date",
+    Kind.TIMESTAMP: "timestamp",
+    Kind.WIDE: "numeric",
+}
+_FIRST, _LAST = -(2**63), 2**63 - 1
+_LAST_DOUBLE = 2**63 - 1024
+"""The largest double that fits 64 bits."""
+_FIRST_SHORT, _LAST_SHORT = -(2**31), 2**31 - 1
+
+
+def _cast(writer: Any, node: Any, scope: Scope) -> Written:
+    kind = writer.type_of(node.to)
+    if isinstance(node.this, exp.Placeholder):
+        return _bound(writer, int(node.this.name), kind)
+    if isinstance(node.this, exp.Literal):
+        return _constant(node.this, kind)
+    value = writer.write(node.this, scope)
+    if node.to.this == exp.DataType.Type.INT and value.kind in (Kind.INTEGER, Kind.REAL):
+        return _short(value)
+    if value.kind is Kind.WIDE and kind is Kind.INTEGER and not isinstance(node, exp.TryCast):
+        return Written(f"{value.text}::int8", kind, *value.ends)  # a plan casts so where it has moved it between ends
+    return _converted(value, kind)
+
+
+def _bound(writer: Writer, number: int, kind: Kind) -> Written:
+    if number > len(writer.values):
+        raise Untranslatable("fewer values than places for them")
+    value, place = writer.values[number - 1], f"{writer.parameter(number)}::{TYPES[kind]}"
+    if kind is not Kind.TEXT:
+        point = _point(value)
+        return Written(place, kind, point, point, whole=isinstance(value, int))
+    if isinstance(value, str) and "\x00" in value:
+        raise Untranslatable("text with the character NUL")
+    return Written(f"({place} {AS_CODE_POINTS})", kind)
+
+
+def _point(value: Bound) -> Fraction | None:
+    match value:
+        case None | str() | bool():
+            return None
+        case datetime():
+            return seconds_of(value)
+        case date():
+            return Fraction(days_of(value))
+        case _:
+            return Fraction(value)
+
+
+def _constant(node: exp.Literal, kind: Kind) -> Written:
+    if kind is Kind.DATE and node.is_string:
+        day = Fraction(days_of(date.fromisoformat(node.this)))
+        return Written(f"'{node.this}'::date", kind, day, day)
+    if kind is Kind.TEXT and node.is_string:
+        return Written(literal_text(node.this), kind)
+    if node.is_string or kind not in (Kind.INTEGER, Kind.REAL):
+        raise Untranslatable(node.sql(dialect="duckdb"))
+    value = Fraction(node.this)
+    text = double(value) if kind is Kind.REAL else f"'{int(value)}'::int8"
+    return Written(text, kind, value, value, whole=value.denominator == 1)
+
+
+def _short(value: Written) -> Written:
+    """An integer of 32 bits."""
+    if between(value, _FIRST_SHORT, _LAST_SHORT):
+        return Written(f"{value.text}::int4", Kind.INTEGER, *_rounded_ends(value))
+    inside = f"{value.text} BETWEEN {_FIRST_SHORT} AND {_LAST_SHORT}"
+    text = f"CASE WHEN {inside} THEN {value.text}::int4 END"
+    return Written(text, Kind.INTEGER, Fraction(_FIRST_SHORT), Fraction(_LAST_SHORT))
+
+
+def _converted(value: Written, kind: Kind) -> Written:
+    if value.kind is kind:
+        return value
+    if value.kind is Kind.NOTHING:
+        return Written(f"NULL::{TYPES[kind]}", kind)
+    rule = _RULES.get((value.kind, kind))
+    if rule is None:
+        raise Untranslatable(f"{value.kind.value} read as {kind.value}")
+    return rule(value)
+
+
+def _whole_number(value: Written) -> Written:
+    """Halves are rounded to even, by PostgreSQL as by plans."""
+    if between(value, _FIRST, _LAST_DOUBLE):
+        return Written(f"{value.text}::int8", Kind.INTEGER, *_rounded_ends(value))
+    inside = f"{value.text} BETWEEN {double(_FIRST)} AND {double(_LAST_DOUBLE)}"
+    return Written(f"CASE WHEN {inside} THEN {value.text}::int8 END", Kind.INTEGER)
+
+
+def _rounded_ends(value: Written) -> Ends:
+    low, high = (None if end is None else Fraction(round(end)) for end in value.ends)
+    return low, high
+
+
+def _real_text(value: Written) -> Written:
+    """The shortest digits that lead back to the number, laid out as plans expect: with a point, up to 16 digits."""
+    x, plain = value.text, f"{value.text}::text"
+    no_point = "CASE WHEN strpos({}, '.') > 0 THEN '' ELSE '.0' END"
+    long = f"{plain}::numeric::text"
+    texts = [
+        f"WHEN {x} = 'NaN'::float8 THEN 'nan'",
+        f"WHEN {x} = 'Infinity'::float8 THEN 'inf'",
+        f"WHEN {x} = '-Infinity'::float8 THEN '-inf'",
+        f"WHEN abs({x}) >= 1e15 AND abs({x}) < 1e16 THEN {long} || {no_point.format(long)}",
+        f"WHEN strpos({plain}, '.') > 0 OR strpos({plain}, 'e') > 0 THEN {plain}",
+    ]
+    return Written(f"(CASE {' '.join(texts)} ELSE {plain} || '.0' END {AS_CODE_POINTS})", Kind.TEXT)
+
+
+def _dated_text(value: Written) -> Written:
+    within_years(value)
+    return Written(f"({value.text}::text {AS_CODE_POINTS})", Kind.TEXT)
+
+
+def _plain_text(value: Written) -> Written:
+    return Written(f"({value.text}::text {AS_CODE_POINTS})", Kind.TEXT)
+
+
+def _truth(value: Written) -> Written:
+    return Written(f"({value.text} <> 0)", Kind.BOOLEAN)
+
+
+def _truth_of_text(value: Written) -> Written:
+    word = f"lower({value.text})"
+    yes, no = "'true', 't', 'yes', 'y', '1'", "'false', 'f', 'no', 'n', '0'"
+    return Written(f"CASE WHEN {word} IN ({yes}) THEN TRUE WHEN {word} IN ({no}) THEN FALSE END", Kind.BOOLEAN)
+
+
+def _midnight(value: Written) -> Written:
+    return Written(f"{value.text}::timestamp", Kind.TIMESTAMP, *in_seconds(value))
+
+
+def _day(value: Written) -> Written:
+    low, high = (None if end is None else Fraction(end // 86_400) for end in value.ends)
+    return Written(f"{value.text}::date", Kind.DATE, low, high)
+
+
+_RULES: Mapping[tuple[Kind, Kind], Callable[[Written], Written]] = {
+    (Kind.INTEGER, Kind.REAL): lambda value: Written(f"{value.text}::float8", Kind.REAL, *value.ends, whole=True),
+    (Kind.WIDE, Kind.REAL): lambda value: Written(f"{value.text}::float8", Kind.REAL, *value.ends, whole=True),
+    (Kind.INTEGER, Kind.WIDE): lambda value: Written(f"{value.text}::numeric", Kind.WIDE, *value.ends),
+    (Kind.WIDE, Kind.INTEGER): lambda value: Written(within_64_bits(value.text), Kind.INTEGER),
+    (Kind.REAL, Kind.INTEGER): _whole_number,
+    (Kind.BOOLEAN, Kind.INTEGER): lambda value: Written(f"{value.text}::int4", Kind.INTEGER, Fraction(0), Fraction(1)),
+    (Kind.BOOLEAN, Kind.REAL): lambda value: Written(
+        f"{value.text}::int4::float8", Kind.REAL, Fraction(0), Fraction(1), whole=True
+    ),
+    (Kind.INTEGER, Kind.BOOLEAN): _truth,
+    (Kind.REAL, Kind.BOOLEAN): _truth,
+    (Kind.TEXT, Kind.BOOLEAN): _truth_of_text,
+    (Kind.INTEGER, Kind.TEXT): _plain_text,
+    (Kind.BOOLEAN, Kind.TEXT): _plain_text,
+    (Kind.REAL, Kind.TEXT): _real_text,
+    (Kind.DATE, Kind.TEXT): _dated_text,
+    (Kind.TIMESTAMP, Kind.TEXT): _dated_text,
+    (Kind.DATE, Kind.TIMESTAMP): _midnight,
+    (Kind.TIMESTAMP, Kind.DATE): _day,
+}
+
+
+def _literal(writer: Writer, node: exp.Literal, scope: Scope) -> Written:
+    if node.is_string:
+        return Written(literal_text(node.this), Kind.TEXT)
+    return _constant(node, Kind.INTEGER) if node.is_int else _constant(node, Kind.REAL)
+
+
+CAST_RULES: Mapping[type[exp.Expr], Rule] = {exp.Cast: _cast, exp.TryCast: _cast, exp.Literal: _literal}

@@ -1,0 +1,98 @@
+"""Connections to the server: a few are kept for the next question, each is used by one thread at a time.
+
+A connection that the server ended while nobody used it is made anew, for nothing was sent on it. One that fails in the
+middle is given up, and so is the question.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import psycopg
+from psycopg import Connection, RawCursor
+
+from discreet.engines.postgres.result import register
+
+__all__ = ["Connections"]
+
+_MOST_IDLE = 4
+_CONNECT_SECONDS = 10
+
+
+class Connections:
+    """Connections with one address, for any number of threads."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._forget()
+
+    def _forget(self) -> None:
+        self._process = os.getpid()
+        self._idle: list[Connection[Any]] = []
+        self._idling = threading.Lock()
+
+    @contextmanager
+    def lent(self) -> Iterator[Connection[Any]]:
+        """A connection that no other thread uses."""
+        if self._process != os.getpid():
+            _INHERITED.append(self._idle)
+            self._forget()
+        connection = self._alive() or self._connected()
+        try:
+            yield connection
+        except BaseException:
+            with suppress(Exception):
+                connection.close()
+            raise
+        self._take_back(connection)
+
+    def _connected(self) -> Connection[Any]:
+        connection: Connection[Any] = psycopg.connect(
+            self._server,
+            autocommit=True,
+            connect_timeout=_CONNECT_SECONDS,
+            application_name="discreet",
+            client_encoding="utf-8",
+            prepare_threshold=None,  # a plan is made for its values
+            cursor_factory=RawCursor,
+        )
+        register(connection)
+        return connection
+
+    def _alive(self) -> Connection[Any] | None:
+        """A connection that was kept and still answers."""
+        while True:
+            with self._idling:
+                if not self._idle:
+                    return None
+                connection = self._idle.pop()
+            try:
+                connection.execute("SELECT 1")
+            except psycopg.Error:
+                connection.close()
+            else:
+                return connection
+
+    def _take_back(self, connection: Connection[Any]) -> None:
+        with self._idling:
+            if not connection.closed and len(self._idle) < _MOST_IDLE:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def close(self) -> None:
+        """Let go of those that are kept; in a forked child they are the parent's."""
+        if self._process != os.getpid():
+            return
+        with self._idling:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+
+
+_INHERITED: list[object] = []
+"""Connections of a parent process, kept for ever in a forked child: to close them there would end the parent's."""

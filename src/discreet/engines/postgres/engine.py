@@ -1,0 +1,169 @@
+"""Rows that stay in PostgreSQL. A question is one statement, in a transaction that cannot write, on one moment's rows.
+
+The server needs a role that may read the protected tables and nothing else: superusers and roles that may write are
+refused. Before every statement the tables are held against changes of their columns and compared with what was seen
+when they were protected; so what is written for them stays true until the statement is over.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import pyarrow as pa
+from psycopg import Connection
+from psycopg.types.numeric import Float8, Int8
+
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.column import ColumnType
+from discreet.catalog.table import Table
+from discreet.engines.attended import attended
+from discreet.engines.engine import Capabilities, OwnerLog, Progress, Unread
+from discreet.engines.manifest import Stored
+from discreet.engines.parameters import Bound
+from discreet.engines.part import Given
+from discreet.engines.postgres.connections import Connections
+from discreet.engines.postgres.naming import quoted
+from discreet.engines.postgres.reading import declared
+from discreet.engines.postgres.result import as_arrow
+from discreet.engines.postgres.server import check_role, columns_of, found, refusals
+from discreet.engines.postgres.writer import PostgresWriter
+from discreet.engines.remote import RemoteEngine
+from discreet.engines.translation.writer import Writer
+from discreet.errors import InvalidValue
+
+__all__ = ["PostgresEngine"]
+
+_SETTINGS = {
+    "search_path": "pg_catalog",
+    "TimeZone": "'UTC'",
+    "DateStyle": "'ISO, YMD'",
+    "IntervalStyle": "'postgres'",
+    "extra_float_digits": "1",
+    "standard_conforming_strings": "on",
+    "transform_null_equals": "off",
+    "row_security": "off",
+    "idle_in_transaction_session_timeout": "'60s'",
+}
+"""All that an answer could depend on; with row security off, the server refuses to hide rows instead of hiding them."""
+_LONGEST_WAIT = 60
+"""Seconds to wait for somebody who changes a table."""
+
+
+class PostgresEngine(RemoteEngine):
+    """A folder whose tables are on a PostgreSQL server."""
+
+    dialect: ClassVar[str] = "postgres"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        language_of_plans=False,
+        wide_integer_sums=True,
+        try_cast=True,
+        try_expression=True,
+        hash_function=None,
+        sorted_by_unit=False,
+        statement_timeout=True,
+        pinned_snapshots=False,
+    )
+    writer: type[Writer] = PostgresWriter
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        server: str,
+        *,
+        timeout: float | None = None,
+        owner_log: OwnerLog | None = None,
+    ) -> None:
+        """Name the folder of the curator and the server, such as ``postgresql://curator@db.example/clinic``.
+
+        Nothing is connected until a table is protected or asked about. ``timeout`` is in seconds, for the server and
+        for whoever waits; see `DuckDBEngine`.
+        """
+        super().__init__(folder, timeout=timeout, owner_log=owner_log)
+        self._connections = Connections(server)
+
+    # Protecting ---------------------------------------------------------------------------------------------------
+
+    def take_in(
+        self,
+        table: Table,
+        source: Any,
+        *,
+        catalog: Catalog | None = None,
+        progress: Progress | None = None,
+        unread: Unread | None = None,
+    ) -> str:
+        """Protect the table or view ``source`` of the server, such as public.visits; its rows stay there."""
+        if isinstance(source, str):
+            with refusals(), self._connections.lent() as connection:
+                source, has_addresses = found(connection, source)
+                check_role(connection, source)
+            if table.unit is None and not table.public and not has_addresses:
+                rule = f"{table.name}: where every row is a unit, rows must be those of a table"
+                raise InvalidValue(rule, source, "name the column that tells units apart, or protect the table")
+        return super().take_in(table, source, catalog=catalog, progress=progress, unread=unread)
+
+    def look(self, name: str) -> Mapping[str, str]:
+        """The columns of a table or view on the server and their types."""
+        with refusals(), self._connections.lent() as connection:
+            return columns_of(connection, name)
+
+    def cast(self, given: Given, wanted: ColumnType) -> str | None:
+        """A column as a declared type, by an expression that cannot fail; None where they have nothing in common."""
+        return declared(quoted(given.label), given.native, wanted)
+
+    def quoted(self, name: str) -> str:
+        """A name between double quotes."""
+        return quoted(name)
+
+    def place(self, name: str) -> str:
+        """Names are stored with their schema and between quotes."""
+        return name
+
+    def row_number(self) -> str:
+        """The address of a row, which is the same all through a transaction."""
+        return "ROW(tableoid, ctid)"
+
+    # Reading ------------------------------------------------------------------------------------------------------
+
+    def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
+        tables = {stored.name: stored for stored in self.store.manifest().tables.values()}
+        writer = PostgresWriter({name: self._source(stored) for name, stored in tables.items()}, values)
+        text = writer.statement(statement)
+        used = [tables[name] for name in sorted(writer.tables)]
+        with self._connections.lent() as connection:
+            return attended(lambda: self._answer(connection, text, values, used), connection.cancel, self.timeout)
+
+    def _answer(
+        self, connection: Connection[Any], text: str, values: Sequence[Bound], used: Sequence[Stored]
+    ) -> pa.Table:
+        connection.execute(self._opening(used).encode())
+        for stored in used:
+            self.check_unchanged(stored, columns_of(connection, stored.file))
+        cursor = connection.execute(text.encode(), [_typed(value) for value in values] or None, binary=True)
+        result = as_arrow(cursor.description or (), cursor.fetchall())
+        connection.execute("COMMIT")
+        return result
+
+    def _opening(self, used: Sequence[Stored]) -> str:
+        """The start of a transaction; tables are locked as every reader locks them, from now until its end."""
+        waits = min(self.timeout or _LONGEST_WAIT, _LONGEST_WAIT)
+        limits = {
+            "lock_timeout": str(max(1, round(waits * 1000))),
+            "statement_timeout": str(0 if self.timeout is None else max(1, round(self.timeout * 1000))),
+        }
+        settings = [f"SET LOCAL {name} = {value}" for name, value in {**_SETTINGS, **limits}.items()]
+        locks = [f"LOCK TABLE {self.place(stored.file)} IN ACCESS SHARE MODE" for stored in used]
+        return "; ".join(["BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", *settings, *locks])
+
+    def close(self) -> None:
+        """Let go of the connections; the next question makes new ones."""
+        self._connections.close()
+
+
+def _typed(value: Bound) -> object:
+    """Numbers in the types that statements cast them from."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Int8(value) if -(2**63) <= value < 2**63 else value
+    return Float8(value) if isinstance(value, float) else value

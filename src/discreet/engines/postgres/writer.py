@@ -1,0 +1,107 @@
+"""Writes statements of plans for PostgreSQL. Every expression is total: no row can make the server raise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from sqlglot import exp
+
+from discreet.engines.parameters import Bound
+from discreet.engines.postgres.calendar import YEARS
+from discreet.engines.postgres.casts import CAST_RULES
+from discreet.engines.postgres.dates import DATE_FUNCTIONS, DATE_RULES, moved
+from discreet.engines.postgres.numbers import NUMBER_FUNCTIONS, NUMBER_RULES
+from discreet.engines.postgres.sums import SUM_RULES
+from discreet.engines.postgres.texts import TEXT_FUNCTIONS, TEXT_RULES
+from discreet.engines.translation.plain_rules import PLAIN_RULES
+from discreet.engines.translation.scope import Columns, Scope
+from discreet.engines.translation.untranslatable import Untranslatable
+from discreet.engines.translation.writer import Rule, Source, Writer
+from discreet.engines.translation.written import Kind, Written
+
+__all__ = ["PostgresWriter"]
+
+_LONGEST = 200_000
+"""Letters of a statement: guards repeat what they guard, and what is nested deeply would grow without an end."""
+
+
+def _same(word: str) -> Rule:
+    def rule(writer: Writer, node: Any, scope: Scope) -> Written:
+        first, second = writer.write(node.this, scope), writer.write(node.expression, scope)
+        return Written(f"({first.text} {word} {second.text})", Kind.BOOLEAN)
+
+    return rule
+
+
+class PostgresWriter(Writer):
+    """Writes one statement for PostgreSQL."""
+
+    rules: ClassVar[Mapping[type[exp.Expr], Rule]] = {
+        **PLAIN_RULES,
+        exp.NullSafeEQ: _same("IS NOT DISTINCT FROM"),
+        exp.NullSafeNEQ: _same("IS DISTINCT FROM"),
+        **CAST_RULES,
+        **NUMBER_RULES,
+        **TEXT_RULES,
+        **DATE_RULES,
+        **SUM_RULES,
+    }
+    functions: ClassVar[Mapping[str, Rule]] = {**NUMBER_FUNCTIONS, **TEXT_FUNCTIONS, **DATE_FUNCTIONS}
+
+    def __init__(self, sources: Mapping[str, Source], values: Sequence[Bound]) -> None:
+        """For a statement about these tables and with these values; dates of tables lie in the years 1 to 9999."""
+        super().__init__({name: _with_years(source) for name, source in sources.items()}, values)
+        self.tables: set[str] = set()
+        """The tables that the statement reads."""
+
+    def statement(self, text: str) -> str:
+        """The same in PostgreSQL's language."""
+        written = super().statement(text)
+        if len(written) > _LONGEST:
+            raise Untranslatable("expressions that are nested this deeply")
+        return written
+
+    def quoted(self, name: str) -> str:
+        """A name between double quotes."""
+        return '"' + name.replace('"', '""') + '"'
+
+    def parameter(self, number: int) -> str:
+        """The place of a value."""
+        return f"${number}"
+
+    def named_query(self, name: str, query: str) -> str:
+        """A query that is used by name: twice, where rows get weights, and kept nowhere in between."""
+        return f"{name} AS NOT MATERIALIZED ({query})"
+
+    def write(self, node: Any, scope: Scope) -> Written:
+        """An expression; one that has outgrown what a server is sent is refused before it grows further."""
+        written = super().write(node, scope)
+        if len(written.text) > _LONGEST:
+            raise Untranslatable("expressions that are nested this deeply")
+        return written
+
+    def moved(self, first: Written, symbol: str, second: Written) -> Written:
+        """A date that is added to or subtracted from."""
+        return moved(first, symbol, second)
+
+    def _relation(self, node: Any, known: Mapping[str, Columns]) -> tuple[str, str, Columns]:
+        if isinstance(node, exp.Table) and node.this.quoted:
+            self.tables.add(node.name)
+        return super()._relation(node, known)
+
+    def _meeting(self, join: exp.Join, scope: Scope) -> str:
+        condition = join.args.get("on")
+        parts = condition.unnest().flatten() if isinstance(condition, exp.And) else [condition]
+        if join.side == "FULL" and not any(isinstance(part.unnest(), exp.EQ) for part in parts if part is not None):
+            raise Untranslatable("FULL JOIN without a column that is equal on both sides")
+        return super()._meeting(join, scope)
+
+
+def _with_years(source: Source) -> Source:
+    columns = {
+        name: replace(column, low=YEARS[column.kind][0], high=YEARS[column.kind][1]) if column.kind in YEARS else column
+        for name, column in source.columns.items()
+    }
+    return Source(source.relation, columns)
