@@ -13,15 +13,17 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from bench.audits import audit_figures
 from bench.environments import ENVIRONMENTS, interpreter, run_side
 from bench.errors import error_table, measured_errors
 from bench.figure import Figure, table_of
-from bench.large import large_figures
+from bench.large import COLUMNS, SIZES, growth
 from bench.local import local_figures
 from bench.noise import SIDES, noise_figures
 from bench.own import curator_figures, ledger_figures
+from bench.page import as_markdown, write_part
 from bench.peers import ANSWERERS, versions
 from bench.speed import first_figures, speed_figures
 
@@ -63,10 +65,32 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=ENVIRONMENTS) as name:
         folder = Path(name)
         if what == "large":
-            return CONSOLE.print(table_of(large_figures(folder)))
+            return large(folder)
         prepare()
-        CONSOLE.print(all_errors(folder) if what == "error" else table_of(standard(folder)))
-    return CONSOLE.print("versions:", ", ".join(versions()))
+        tables = {"error": all_errors, "standard": lambda place: table_of(standard(place))}
+        printed(f"bench-{what}" if what == "error" else "bench", tables[what](folder))
+    return None
+
+
+def large(folder: Path) -> None:
+    """What ``make bench-large`` measures."""
+    largest = int(sys.argv[2]) if len(sys.argv) > 2 else SIZES[-1]
+    table = Table(title="Growth: CPU time and most memory, a process for each step")
+    for k, column in enumerate(COLUMNS):
+        table.add_column(column, justify="right" if k else "left")
+    for one in growth(folder, largest, CONSOLE.print):
+        table.add_row(*one.line())
+    printed("bench-large", table)
+
+
+def printed(command: str, table: Table) -> None:
+    """Show a table, and put it on the page of benchmarks."""
+    CONSOLE.print(table)
+    known = [] if command == "bench-large" else versions()
+    CONSOLE.print("versions:", ", ".join(known))
+    cells = [[str(cell) for cell in column.cells] for column in table.columns]
+    rows = [[Text.from_markup(cell).plain for cell in row] for row in zip(*cells, strict=True)]
+    write_part(command, as_markdown([str(column.header) for column in table.columns], rows), known)
 
 
 if __name__ == "__main__":
