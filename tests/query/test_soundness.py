@@ -6,7 +6,6 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
-import pyarrow as pa
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -31,21 +30,7 @@ def _plans() -> list[tuple[str, BlockPlan]]:
     return [(query, plan) for query in QUERIES for plan in prepared(query, Pure(1)).plans]
 
 
-class _Asked:
-    """A world that remembers what it was asked: many questions are measured by the same statements."""
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._found: dict[str, pa.Table] = {}
-
-    def run(self, text: str, parameters: list[object]) -> pa.Table:
-        asked = repr((text, parameters))
-        if asked not in self._found:
-            self._found[asked] = self._world.run(text, parameters)
-        return self._found[asked]
-
-
-def _check_sums(query: str, plan: BlockPlan, here: _Asked, there: _Asked) -> None:
+def _check_sums(query: str, plan: BlockPlan, here: World, there: World) -> None:
     groups = public_groups(plan)
     both = zip(exact_sums(plan, groups, here.run), exact_sums(plan, groups, there.run), plan.parts, strict=True)
     for mine, theirs, priced in both:
@@ -54,7 +39,7 @@ def _check_sums(query: str, plan: BlockPlan, here: _Asked, there: _Asked) -> Non
         assert sum(m * m for m in moved) <= priced.moves_squared, (query, priced.part)
 
 
-def _check_histograms(query: str, plan: BlockPlan, here: _Asked, there: _Asked) -> None:
+def _check_histograms(query: str, plan: BlockPlan, here: World, there: World) -> None:
     times = 2 if _neighbours(plan) is Neighbours.REPLACE_ONE else 1
     for choice in plan.choices:
         first, second = (_histogram(world, plan, k) for k in [plan.choices.index(choice)] for world in (here, there))
@@ -64,7 +49,7 @@ def _check_histograms(query: str, plan: BlockPlan, here: _Asked, there: _Asked) 
             assert all(choice.ends[0] <= key[-1] <= choice.ends[1] for key in first), query
 
 
-def _histogram(world: _Asked, plan: BlockPlan, k: int) -> dict[tuple[object, ...], int]:
+def _histogram(world: World, plan: BlockPlan, k: int) -> dict[tuple[object, ...], int]:
     table = world.run(*histogram_of(plan, plan.choices[k]))
     *keys, weights = (column.to_pylist() for column in table.columns)
     return {tuple(key): int(weight) for *key, weight in zip(*keys, weights, strict=True)}
@@ -89,8 +74,7 @@ def test_one_person_moves_every_sum_by_at_most_what_is_declared(
     crowd: list[Person], one: Person, other: Person
 ) -> None:
     others = dict(enumerate(crowd, start=1))
-    crowds = ({0: one} | others, others, {0: other} | others)
-    here, gone, replaced = (_Asked(world_of(people)) for people in crowds)
+    here, gone, replaced = world_of({0: one} | others), world_of(others), world_of({0: other} | others)
     for query, plan in _plans():
         there = replaced if _neighbours(plan) is Neighbours.REPLACE_ONE else gone
         _check_sums(query, plan, here, there)
