@@ -13,6 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from discreet.books import book as module
 from discreet.books.book import Book, Database
 from discreet.books.postgres import PostgresBook
 from discreet.books.sqlite import SQLiteBook
@@ -95,6 +96,31 @@ def test_shared_work_is_done_once_for_all_who_wait_with_it(book: Book) -> None:
     assert heard == {item: f"n{item}" for item in (1, 2, 4, 5)}
     assert [str(fault) for fault in faults if fault] == [str(InvalidValue("no", 3))]
     assert notes(book) == ["n1", "n2", "n4", "n5", "other"]
+
+
+def test_those_who_were_served_together_get_a_moment_to_come_back(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert in_one_batch(book, *(partial(book.write, note(text)) for text in "ab")) == [None, None]
+    late = threading.Thread(target=book.write, args=(note("late"),))
+
+    def come_back(_: float) -> None:
+        late.start()
+        while len(book._queue) < 2:
+            pass
+
+    found = begins(book)
+    monkeypatch.setattr(module, "sleep", come_back)
+    book.write(note("early"))
+    late.join()
+    assert notes(book) == ["a", "b", "early", "late"]
+    assert found == [True]
+
+
+def test_who_writes_alone_waits_for_nobody(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(module, "sleep", waited.append)
+    for text in "abc":
+        book.write(note(text))
+    assert waited == []
 
 
 # One by one ----------------------------------------------------------------------------------------------------------

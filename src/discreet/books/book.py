@@ -19,6 +19,9 @@ from discreet.errors import DiscreetError
 
 __all__ = ["Book", "Database", "Part", "Rows"]
 
+_MOMENT = 0.001
+"""Seconds in which those who were served together may come back, so that they share one wait for the disk again."""
+
 Result = TypeVar("Result")
 Item = TypeVar("Item")
 
@@ -94,6 +97,8 @@ class Book(ABC):
         self._queue: list[_Ticket] = []
         self._pen: _Ticket | None = None
         """Who writes now, for everybody whom they found in the queue."""
+        self._served = 0
+        """How many were written last time."""
 
     # What callers use ---------------------------------------------------------------------------------------------
 
@@ -177,13 +182,13 @@ class Book(ABC):
     def begin(self, *, ahead: bool) -> Database:
         """Start a transaction as the only writer; ``ahead``: statements may be sent before the last one was taken."""
 
-    def confirm(self) -> None:
-        """Wait until all statements that were sent ahead were taken; raises where one was not."""
-        return
-
     @abstractmethod
     def commit(self) -> None:
-        """Make it durable."""
+        """Make it durable, with all that was sent ahead."""
+
+    def is_refused(self) -> bool:
+        """After a commit that raised: whether the database is known to have refused something that was sent ahead."""
+        return False
 
     @abstractmethod
     def undo(self) -> None:
@@ -204,8 +209,12 @@ class Book(ABC):
     # How many write as one ----------------------------------------------------------------------------------------
 
     def _waiting(self) -> list[_Ticket]:
+        """All who wait; where there were more a moment ago, they get a moment to come back."""
+        if len(self._queue) < self._served:
+            sleep(_MOMENT)
         with self._turn:
             found, self._queue = self._queue, []
+            self._served = len(found)
         return found
 
     def _write_all(self, tickets: list[_Ticket]) -> None:
@@ -231,7 +240,7 @@ class Book(ABC):
             for ticket in tickets:
                 ticket.fault = None  # whoever was refused may be served now
                 self._write_one(database, ticket)
-        self.commit()
+            self.commit()
         return database
 
     def _written_in_one_go(self, tickets: list[_Ticket]) -> Database:
@@ -239,11 +248,16 @@ class Book(ABC):
         try:
             for work in dict.fromkeys(ticket.work for ticket in tickets):
                 _work(database, [ticket for ticket in tickets if ticket.work is work])
-            self.confirm()
         except Exception as fault:
             if len(tickets) == 1 or not self.is_open():
                 raise  # it is the fault of this part, or the whole transaction is gone
             raise _OneByOne from fault
+        try:
+            self.commit()
+        except Exception as fault:
+            if self.is_refused():
+                raise _OneByOne from fault
+            raise
         return database
 
     def _write_one(self, database: Database, ticket: _Ticket) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from importlib import import_module
+from selectors import EVENT_READ, DefaultSelector
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.books.book import Book, Database, Rows
@@ -131,7 +132,7 @@ class PostgresBook(Book):
     # Writing ------------------------------------------------------------------------------------------------------
 
     def _pen_holder(self) -> psycopg.Connection[Any]:
-        if self._writer is None:
+        if self._writer is None or not _is_alive(self._writer):
             self._writer = self._connected()
             self._check_server(self._writer)
         return self._writer
@@ -148,30 +149,25 @@ class PostgresBook(Book):
 
     def begin(self, *, ahead: bool) -> Database:
         """Start a transaction as the only writer, after those of other processes and hosts."""
-        connection = self._with_pen()
+        connection = self._pen_holder()
         if ahead:
             self._sent_ahead.enter_context(connection.pipeline())
+        connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")  # to see what whoever had the pen before has written
+        connection.execute("SELECT version FROM pen FOR UPDATE")
         return _Statements(connection)
 
-    def _with_pen(self) -> psycopg.Connection[Any]:
-        """A connection that has the pen; one that broke while it was idle is made anew, for nothing was done on it."""
-        if self._writer is not None:
-            try:
-                return _begun(self._writer)
-            except self._library.Error:
-                if self.is_open():
-                    raise
-                self.undo()
-        return _begun(self._pen_holder())
-
-    def confirm(self) -> None:
-        """Wait until the server took all statements that were sent ahead; raises where it refused one."""
-        self._sent_ahead.close()
-
     def commit(self) -> None:
-        """Make it durable."""
+        """Make it durable; the server skips this where it refused anything that was sent before."""
         assert self._writer is not None  # noqa: S101  it began
         self._writer.execute("COMMIT")
+        self._sent_ahead.close()
+
+    def is_refused(self) -> bool:
+        """Whether the server said that the transaction failed; where it says nothing, nobody knows."""
+        with suppress(Exception):
+            self._sent_ahead.close()  # hear the rest
+        failed = self._library.pq.TransactionStatus.INERROR
+        return self._writer is not None and self._writer.info.transaction_status == failed
 
     def undo(self) -> None:
         """Give up the transaction and its connection, whose state may be unknown."""
@@ -232,13 +228,6 @@ class _Statements:
         return self._connection.execute(_plain(_with_marks(statement)), values or None)
 
 
-def _begun(connection: psycopg.Connection[Any]) -> psycopg.Connection[Any]:
-    with connection.pipeline():  # one wait for both
-        connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")  # to see what whoever had the pen before has written
-        connection.execute("SELECT version FROM pen FOR UPDATE")
-    return connection
-
-
 @lru_cache(maxsize=256)
 def _with_marks(statement: str) -> str:
     return statement.replace("?", "%s")
@@ -253,12 +242,21 @@ def _is_alive(connection: psycopg.Connection[Any]) -> bool:
     """Whether a connection can be used; one that the server ended while it was idle cannot."""
     if connection.closed or connection.broken:
         return False
+    if not _has_spoken(connection):
+        return True
     try:
         connection.execute("SELECT 1")
     except Exception:
         connection.close()
         return False
     return True
+
+
+def _has_spoken(connection: psycopg.Connection[Any]) -> bool:
+    """Whether the server said something that nobody asked for, as it does when it ends a connection."""
+    with DefaultSelector() as selector:
+        selector.register(connection.fileno(), EVENT_READ)
+        return bool(selector.select(0))
 
 
 def _words(fault: Exception) -> str:
