@@ -41,11 +41,22 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def first_kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The curator that all others are copies of; leave it as it is."""
+    folder = tmp_path_factory.mktemp("first")
+    write_files(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        protected()
+        assert run("ask", COUNT, "-e", "0.5").exit_code == 0
+    return folder / "curator"
+
+
 @pytest.fixture
-def kept(place: Path) -> Path:
+def kept(place: Path, first_kept: Path) -> Path:
     """A folder in which visits are protected and a question was asked."""
-    protected()
-    assert run("ask", COUNT, "-e", "0.5").exit_code == 0
+    shutil.copytree(first_kept, place / "curator")
     return place
 
 

@@ -49,9 +49,17 @@ def hospital(folder: Path, rows: pa.Table | None = None, **more: Any) -> Curator
     return curator
 
 
+@pytest.fixture(scope="module")
+def first_hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that those of all curators are copies of; leave it as it is."""
+    folder = tmp_path_factory.mktemp("first") / "hospital"
+    hospital(folder).ledger.close()
+    return folder
+
+
 @pytest.fixture
-def curator(tmp_path: Path) -> Curator:
-    return hospital(tmp_path / "hospital")
+def curator(tmp_path: Path, first_hospital: Path) -> Curator:
+    return Curator(shutil.copytree(first_hospital, tmp_path / "hospital"))
 
 
 @pytest.fixture
