@@ -66,7 +66,8 @@ def counted_apart(plan: BlockPlan, priced: Priced) -> tuple[str, Parameters]:
     kept = f" WHERE {' AND '.join(tests)}" if tests else ""
     if isinstance(part, Values):
         return _values_statement(plan, priced, rows, kept), statement.parameters
-    present = f"_present AS (SELECT DISTINCT {', '.join(['_unit', *keys])} FROM _rows{kept})"
+    word = "SELECT" if _has_one_row_each(plan) else "SELECT DISTINCT"
+    present = f"_present AS ({word} {', '.join(['_unit', *keys])} FROM _rows{kept})"
     weighted = _with_weights("_present", priced.most, priced.weight)
     count = f"{_saturated(_total('w'))} AS s"
     text = f"WITH {rows}, {present}, {weighted} SELECT {', '.join([*keys, count])}"
