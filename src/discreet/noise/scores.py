@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,6 @@ class Scores:
 
     def __init__(self, scores: ScoreLike) -> None:
         self._values = _exactly_kept(_flat(scores))
-        self.best = self._exact(self._values.max())
         self.gaps = self._float_gaps()
         floats = self._values.dtype.kind == "f"
         self.gap_error = float(np.abs(self._values).max()) * 2.0**-51 if floats else 0.0
@@ -48,6 +48,11 @@ class Scores:
 
     def __len__(self) -> int:
         return len(self._values)
+
+    @cached_property
+    def best(self) -> Fraction:
+        """The highest score, exactly."""
+        return self._exact(self._values.max())
 
     def gap(self, index: int) -> Fraction:
         """How far a candidate is behind the best one, exactly."""
