@@ -32,6 +32,7 @@ TYPES = {
 _FIRST, _LAST = -(2**63), 2**63 - 1
 _LAST_DOUBLE = 2**63 - 1024
 """The largest double that fits 64 bits."""
+_DOUBLED = "::float8"
 _FIRST_SHORT, _LAST_SHORT = -(2**31), 2**31 - 1
 
 
@@ -89,7 +90,7 @@ def _constant(node: exp.Literal, kind: Kind) -> Written:
 def _short(value: Written) -> Written:
     """An integer of 32 bits."""
     if between(value, _FIRST_SHORT, _LAST_SHORT):
-        return Written(f"{value.text}::int4", Kind.INTEGER, *_rounded_ends(value))
+        return Written(f"{_not_doubled(value)}::int4", Kind.INTEGER, *_rounded_ends(value))
     inside = f"{value.text} BETWEEN {_FIRST_SHORT} AND {_LAST_SHORT}"
     text = f"CASE WHEN {inside} THEN {value.text}::int4 END"
     return Written(text, Kind.INTEGER, Fraction(_FIRST_SHORT), Fraction(_LAST_SHORT))
@@ -109,9 +110,16 @@ def _converted(value: Written, kind: Kind) -> Written:
 def _whole_number(value: Written) -> Written:
     """Halves are rounded to even, by PostgreSQL as by plans."""
     if between(value, _FIRST, _LAST_DOUBLE):
-        return Written(f"{value.text}::int8", Kind.INTEGER, *_rounded_ends(value))
+        return Written(f"{_not_doubled(value)}::int8", Kind.INTEGER, *_rounded_ends(value))
     inside = f"{value.text} BETWEEN {double(_FIRST)} AND {double(_LAST_DOUBLE)}"
     return Written(f"CASE WHEN {inside} THEN {value.text}::int8 END", Kind.INTEGER)
+
+
+def _not_doubled(value: Written) -> str:
+    """An integer that was made a double to become an integer again; small ones are the same before and after."""
+    is_integer = value.whole and value.text.endswith(_DOUBLED) and not value.text.startswith("'")
+    is_small = value.largest is not None and value.largest < 2**53
+    return value.text.removesuffix(_DOUBLED) if is_integer and is_small else value.text
 
 
 def _rounded_ends(value: Written) -> Ends:

@@ -123,7 +123,7 @@ class PostgresEngine(RemoteEngine):
 
     def row_number(self) -> str:
         """The address of a row, which is the same all through a transaction."""
-        return "ROW(tableoid, ctid)"
+        return "(tableoid::text || ctid::text)"
 
     # Reading ------------------------------------------------------------------------------------------------------
 

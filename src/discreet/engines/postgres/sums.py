@@ -15,16 +15,29 @@ from discreet.engines.translation.written import Kind, Written
 
 __all__ = ["SUM_RULES"]
 
-_SHORT = 2**20
-"""Summands of 32 bits are added up in 64 without a check: of this size, more rows than a table can have still fit."""
+_SHORT = 2**25
+"""Summands of 32 bits are added up in 64 without a check: of this size, a quarter of a trillion rows still fit."""
 
 
 def _sum(writer: Writer, node: exp.Sum, scope: Scope) -> Written:
+    if (counted := _counted(node.this)) is not None:
+        return Written(f"COUNT({writer.write(counted, scope).text})::numeric", Kind.WIDE)
     value = writer.write(node.this, scope)
     if value.kind is not Kind.INTEGER:
         raise Untranslatable(f"sums of {value.kind.value}")
     size = "int4" if between(value, -_SHORT, _SHORT) else "int8"
     return Written(f"SUM({value.text}::{size})::numeric", Kind.WIDE)
+
+
+def _counted(node: Any) -> Any:
+    """What is counted by adding up a one wherever it is there; None where something else is added up."""
+    if not isinstance(node, exp.Case) or len(node.args["ifs"]) != 1 or node.args.get("default") is not None:
+        return None
+    test, value = node.args["ifs"][0].this, node.args["ifs"][0].args["true"]
+    is_there = (
+        isinstance(test, exp.Not) and isinstance(test.this, exp.Is) and isinstance(test.this.expression, exp.Null)
+    )
+    return test.this.this if is_there and isinstance(value, exp.Literal) and value.this == "1" else None
 
 
 def _extreme(name: str, of_truth: str) -> Rule:

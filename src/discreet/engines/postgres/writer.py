@@ -12,6 +12,7 @@ from discreet.engines.parameters import Bound
 from discreet.engines.postgres.calendar import YEARS
 from discreet.engines.postgres.casts import CAST_RULES
 from discreet.engines.postgres.dates import DATE_FUNCTIONS, DATE_RULES, moved
+from discreet.engines.postgres.heavy import COUNTED, HEAVY, heavy_units, with_heavy_units
 from discreet.engines.postgres.numbers import NUMBER_FUNCTIONS, NUMBER_RULES
 from discreet.engines.postgres.sums import SUM_RULES
 from discreet.engines.postgres.texts import TEXT_FUNCTIONS, TEXT_RULES
@@ -25,6 +26,9 @@ __all__ = ["PostgresWriter"]
 
 _LONGEST = 200_000
 """Letters of a statement: guards repeat what they guard, and what is nested deeply would grow without an end."""
+
+_COMPUTED_ONCE = " OFFSET '0'::int8"
+"""Without it, PostgreSQL would compute a column again wherever it is used; a plain 0 would keep workers away."""
 
 
 def _same(word: str) -> Rule:
@@ -72,8 +76,13 @@ class PostgresWriter(Writer):
         return f"${number}"
 
     def named_query(self, name: str, query: str) -> str:
-        """A query that is used by name: twice, where rows get weights, and kept nowhere in between."""
-        return f"{name} AS NOT MATERIALIZED ({query})"
+        """A query that is used by name, perhaps twice, and kept nowhere in between."""
+        if name == COUNTED:
+            return heavy_units(query)
+        return f"{name} AS NOT MATERIALIZED ({query}{_COMPUTED_ONCE if name == '_rows' else ''})"
+
+    def _with(self, node: exp.Select, known: dict[str, Columns]) -> tuple[str, dict[str, Columns]]:
+        return super()._with(with_heavy_units(node), known)
 
     def write(self, node: Any, scope: Scope) -> Written:
         """An expression; one that has outgrown what a server is sent is refused before it grows further."""
@@ -89,6 +98,8 @@ class PostgresWriter(Writer):
     def _relation(self, node: Any, known: Mapping[str, Columns]) -> tuple[str, str, Columns]:
         if isinstance(node, exp.Table) and node.this.quoted:
             self.tables.add(node.name)
+        if isinstance(node, exp.Table) and node.name == COUNTED:
+            return HEAVY, COUNTED, known[COUNTED]
         return super()._relation(node, known)
 
     def _meeting(self, join: exp.Join, scope: Scope) -> str:
