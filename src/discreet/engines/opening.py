@@ -39,6 +39,10 @@ def _engine(folder: Path, server: str | None, settings: dict[str, Any]) -> Place
         return DuckDBEngine(folder, **settings)
     if server.startswith(("postgresql://", "postgres://")):
         return _postgres(folder, server, settings)
+    if server == "spark" or server.startswith("sc://"):
+        from discreet.engines.spark.engine import SparkEngine  # noqa: PLC0415  only who needs it waits for it
+
+        return SparkEngine(folder, None if server == "spark" else server, **settings)
     remedy = "write postgresql://USER@HOST/DATABASE, sc://HOST:PORT, or spark"
     raise InvalidValue("a server is PostgreSQL or Spark", "<another form>", remedy)
 

@@ -1,0 +1,126 @@
+"""Conversions of expressions that no row can make fail, and that give what DuckDB gives.
+
+Spark truncates where DuckDB rounds to even, and takes 2⁶³ for the largest integer. Each of the two reads other texts as
+numbers and dates, so only columns are read from text, by rules of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from discreet.engines.spark.date_text import date_text, timestamp_text
+from discreet.engines.spark.kinds import NAMES, SHORT, WORD, literal, placeholder
+from discreet.engines.translation.scope import Scope
+from discreet.engines.translation.untranslatable import Untranslatable
+from discreet.engines.translation.writer import Rule, Writer
+from discreet.engines.translation.written import Kind, Written
+
+__all__ = ["CAST_RULES", "real"]
+
+_MICROSECONDS = "86400000000L"
+_TRUE = "'true', 't', 'yes', 'y', '1'"
+_FALSE = "'false', 'f', 'no', 'n', '0'"
+
+
+def _cast(writer: Writer, node: Any, scope: Scope) -> Written:
+    wanted, given = writer.type_of(node.to), writer.write(node.this, scope)
+    is_short = node.to.this is exp.DataType.Type.INT
+    if given.kind is Kind.NOTHING:
+        return Written(f"CAST({given.text} AS {NAMES[wanted]})", wanted)
+    if given.kind is wanted and not is_short:
+        return given
+    rule = _RULES.get((given.kind, wanted))
+    if rule is None:
+        raise Untranslatable(f"CAST of {given.kind.value} to {wanted.value}")
+    converted = rule(given)
+    return _shortened(converted) if is_short else converted
+
+
+def _shortened(value: Written) -> Written:
+    """Missing where 32 bits are too few."""
+    if value.largest is not None and value.largest < SHORT:
+        return value
+    text = f"CASE WHEN {value.text} BETWEEN {-SHORT}L AND {SHORT - 1}L THEN {value.text} END"
+    return Written(f"({text})", Kind.INTEGER, Fraction(-SHORT), Fraction(SHORT - 1))
+
+
+def _attempt(writer: Writer, node: exp.Try, scope: Scope) -> Written:
+    """Everything is written so that it is missing where DuckDB would fail."""
+    return writer.write(node.this, scope)
+
+
+def _same(given: Written) -> Written:
+    return given
+
+
+def _plainly(wanted: Kind) -> Callable[[Written], Written]:
+    return lambda given: Written(f"CAST({given.text} AS {NAMES[wanted]})", wanted, *given.ends)
+
+
+def real(given: Written) -> Written:
+    """A number as a double."""
+    return given if given.kind is Kind.REAL else _plainly(Kind.REAL)(given)
+
+
+def _rounded(given: Written) -> Written:
+    """The nearest integer, the even one of two."""
+    if given.low is not None and given.high is not None and max(-given.low, given.high) < WORD // 2:
+        ends = Fraction(math.floor(given.low)), Fraction(math.ceil(given.high))
+        return Written(f"CAST(rint({given.text}) AS BIGINT)", Kind.INTEGER, *ends)
+    # 2^63 is no integer of 64 bits, but Spark makes the largest of it. NaN is greater than every number.
+    inside = f"{given.text} >= {-WORD}D AND {given.text} < {WORD}D"
+    return Written(f"(CASE WHEN {inside} THEN try_cast(rint({given.text}) AS BIGINT) END)", Kind.INTEGER)
+
+
+def _narrowed(given: Written) -> Written:
+    return Written(f"try_cast({given.text} AS BIGINT)", Kind.INTEGER, *given.ends)
+
+
+def _of_truth(wanted: Kind) -> Callable[[Written], Written]:
+    return lambda given: Written(f"CAST({given.text} AS {NAMES[wanted]})", wanted, Fraction(0), Fraction(1))
+
+
+def _truth_of_text(given: Written) -> Written:
+    word = f"lower({given.text})"
+    text = f"(CASE WHEN {word} IN ({_TRUE}) THEN TRUE WHEN {word} IN ({_FALSE}) THEN FALSE END)"
+    return Written(text, Kind.BOOLEAN)
+
+
+def _midnight(given: Written) -> Written:
+    days = f"CAST(unix_date({given.text}) AS BIGINT)"
+    return Written(f"timestamp_micros(try_multiply({days}, {_MICROSECONDS}))", Kind.TIMESTAMP)
+
+
+_RULES: Mapping[tuple[Kind, Kind], Callable[[Written], Written]] = {
+    (Kind.INTEGER, Kind.INTEGER): _same,
+    (Kind.INTEGER, Kind.WIDE): _plainly(Kind.WIDE),
+    (Kind.INTEGER, Kind.REAL): _plainly(Kind.REAL),
+    (Kind.INTEGER, Kind.TEXT): lambda given: Written(f"CAST({given.text} AS STRING)", Kind.TEXT),
+    (Kind.INTEGER, Kind.BOOLEAN): lambda given: Written(f"({given.text} <> 0L)", Kind.BOOLEAN),
+    (Kind.WIDE, Kind.INTEGER): _narrowed,
+    (Kind.WIDE, Kind.REAL): _plainly(Kind.REAL),
+    (Kind.REAL, Kind.INTEGER): _rounded,
+    (Kind.REAL, Kind.BOOLEAN): lambda given: Written(f"({given.text} <> 0D)", Kind.BOOLEAN),
+    (Kind.BOOLEAN, Kind.INTEGER): _of_truth(Kind.INTEGER),
+    (Kind.BOOLEAN, Kind.REAL): _of_truth(Kind.REAL),
+    (Kind.BOOLEAN, Kind.TEXT): lambda given: Written(f"CAST({given.text} AS STRING)", Kind.TEXT),
+    (Kind.TEXT, Kind.BOOLEAN): _truth_of_text,
+    (Kind.DATE, Kind.TEXT): lambda given: Written(date_text(given.text), Kind.TEXT),
+    (Kind.DATE, Kind.TIMESTAMP): _midnight,
+    (Kind.TIMESTAMP, Kind.TEXT): lambda given: Written(timestamp_text(given.text), Kind.TEXT),
+    (Kind.TIMESTAMP, Kind.DATE): lambda given: Written(f"CAST({given.text} AS DATE)", Kind.DATE),
+}
+
+CAST_RULES: Mapping[type[exp.Expr], Rule] = {
+    exp.Cast: _cast,
+    exp.TryCast: _cast,
+    exp.Try: _attempt,
+    exp.Literal: literal,
+    exp.Placeholder: placeholder,
+}
+"""Conversions, attempts and constants."""

@@ -1,0 +1,178 @@
+"""Parts of dates, starts of units, differences and names, as DuckDB counts them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlglot import exp
+
+from discreet.engines.spark.date_text import DAYS, MONTHS, formatted, named
+from discreet.engines.spark.kinds import constant, whole
+from discreet.engines.spark.moving import DAY, days, microseconds, moment, time_of_day
+from discreet.engines.translation.scope import Scope
+from discreet.engines.translation.untranslatable import Untranslatable
+from discreet.engines.translation.writer import Rule, Writer
+from discreet.engines.translation.written import Kind, Written
+
+__all__ = ["DATE_FUNCTIONS", "DATE_RULES"]
+
+_CLOCK = {"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000}
+_FIXED = {**_CLOCK, "day": DAY, "week": 7 * DAY}
+_IN_MONTHS = {"month": 1, "quarter": 3, "year": 12}
+_YEARS = (-5_877_640, 5_881_579)
+_PARTS: Mapping[str, Callable[[str], Written]] = {
+    "year": lambda x: whole(f"year({x})"),
+    "isoyear": lambda x: whole(f"extract(YEAROFWEEK FROM {x})"),
+    "decade": lambda x: whole(f"(year({x}) div 10)"),
+    "century": lambda x: whole(
+        f"(CASE WHEN year({x}) > 0 THEN (year({x}) - 1) div 100 + 1 ELSE year({x}) div 100 - 1 END)"
+    ),
+    "quarter": lambda x: whole(f"quarter({x})", 1, 4),
+    "month": lambda x: whole(f"month({x})", 1, 12),
+    "week": lambda x: whole(f"weekofyear({x})", 1, 53),
+    "yearweek": lambda x: whole(_year_and_week(x)),
+    "day": lambda x: whole(f"day({x})", 1, 31),
+    "dayofweek": lambda x: whole(f"(dayofweek({x}) - 1)", 0, 6),
+    "isodow": lambda x: whole(f"(weekday({x}) + 1)", 1, 7),
+    "dayofyear": lambda x: whole(f"dayofyear({x})", 1, 366),
+}
+
+
+def _year_and_week(x: str) -> str:
+    year = f"extract(YEAROFWEEK FROM {x})"
+    return f"(CASE WHEN {year} > 0 THEN 100 * {year} + weekofyear({x}) ELSE 100 * {year} - weekofyear({x}) END)"
+
+
+def _dated(value: Written, node: Any) -> Written:
+    if value.kind not in (Kind.DATE, Kind.TIMESTAMP):
+        raise Untranslatable(f"{type(node).__name__} of {value.kind.value}")
+    return value
+
+
+def _part(writer: Writer, node: exp.Anonymous, scope: Scope) -> Written:
+    part, given = str(node.expressions[0].this).lower(), _dated(writer.write(node.expressions[1], scope), node)
+    if part in _PARTS:
+        return _PARTS[part](given.text)
+    if part in _CLOCK:
+        text = f"{part}({given.text})" if given.kind is Kind.TIMESTAMP else f"if({given.text} IS NULL, NULL, 0)"
+        return whole(text, 0, 60)
+    if part != "epoch":
+        raise Untranslatable(f"the part {part} of a date")
+    if given.kind is Kind.DATE:
+        return Written(f"(CAST({days(given)} AS DOUBLE) * 86400D)", Kind.REAL)
+    return Written(f"(CAST({microseconds(given)} AS DOUBLE) / 1000000D)", Kind.REAL)
+
+
+def _start(writer: Writer, node: Any, scope: Scope) -> Written:
+    """A date or timestamp moved back to the start of its year, month, …; what would lie before all time is missing."""
+    given, unit = _dated(writer.write(node.this, scope), node), str(node.args["unit"].name).lower()
+    if given.kind is Kind.DATE:
+        is_day = unit in _CLOCK or unit == "day"
+        return Written(given.text if is_day else f"trunc({given.text}, '{unit}')", Kind.DATE)
+    if unit in _CLOCK or unit == "day":
+        number = microseconds(given)
+        return Written(moment(f"({number} - pmod({number}, {_FIXED[unit]}L))"), Kind.TIMESTAMP)
+    start = f"CAST(unix_date(trunc(CAST({given.text} AS DATE), '{unit}')) AS BIGINT)"
+    return Written(moment(f"try_multiply({start}, {DAY}L)"), Kind.TIMESTAMP)
+
+
+# Differences.
+
+
+def _starts_between(writer: Writer, node: exp.DateDiff, scope: Scope) -> Written:
+    """How many starts of a unit lie between two dates; weeks are counted as sevens of days."""
+    last, first = (_dated(writer.write(one, scope), node) for one in (node.this, node.expression))
+    unit = str(node.args["unit"].name).lower()
+    if unit == "week":
+        return Written(f"(({days(last)} - {days(first)}) div 7L)", Kind.INTEGER)
+    return Written(f"({_numbered(last, unit)} - {_numbered(first, unit)})", Kind.INTEGER)
+
+
+def _numbered(given: Written, unit: str) -> str:
+    """The number of the unit in which a moment lies; small enough that a difference fits."""
+    if unit in _IN_MONTHS:
+        month = f"(CAST(year({given.text}) AS BIGINT) * 12L + month({given.text}) - 1L)"
+        return f"(({month} - pmod({month}, {_IN_MONTHS[unit]}L)) div {_IN_MONTHS[unit]}L)"
+    if unit == "day":
+        return days(given)
+    if unit not in _CLOCK:
+        raise Untranslatable(f"a difference in {unit}")
+    if given.kind is Kind.DATE:
+        return f"({days(given)} * {DAY // _CLOCK[unit]}L)"
+    number, length = microseconds(given), f"{_CLOCK[unit]}L"
+    return f"(({number} - pmod({number}, {length})) div {length})"
+
+
+def _elapsed(writer: Writer, node: exp.Anonymous, scope: Scope) -> Written:
+    """How many whole units lie between two dates."""
+    unit = str(node.expressions[0].this).lower()
+    first, last = (_dated(writer.write(one, scope), node) for one in node.expressions[1:])
+    if unit in _FIXED:
+        return Written(f"(try_subtract({microseconds(last)}, {microseconds(first)}) div {_FIXED[unit]}L)", Kind.INTEGER)
+    if unit not in _IN_MONTHS:
+        raise Untranslatable(f"a difference in {unit}")
+    forwards, backwards = _months_between(first, last), _months_between(last, first)
+    months = f"(CASE WHEN {first.text} <= {last.text} THEN {forwards} ELSE - {backwards} END)"
+    return Written(f"({months} div {_IN_MONTHS[unit]}L)", Kind.INTEGER)
+
+
+def _months_between(first: Written, last: Written) -> str:
+    """Whole months between two moments in order; the last day of a month completes one that began on a later day."""
+    ends_month = f"{days(last)} = unix_date(last_day(CAST({last.text} AS DATE)))"
+    begin, end = f"day({first.text})", f"day({last.text})"
+    is_later = f"({begin} > {end} AND NOT {ends_month}) OR "
+    is_later += f"({begin} >= {end} AND {time_of_day(first)} > {time_of_day(last)})"
+    return f"({_numbered(last, 'month')} - {_numbered(first, 'month')} - CASE WHEN {is_later} THEN 1L ELSE 0L END)"
+
+
+# Days and names.
+
+
+def _last_day(writer: Writer, node: exp.LastDay, scope: Scope) -> Written:
+    given = _dated(writer.write(node.this, scope), node)
+    return Written(f"last_day({given.text})", Kind.DATE)
+
+
+def _made(writer: Writer, node: exp.DateFromParts, scope: Scope) -> Written:
+    """The date of a year, a month and a day, from the first of its month: Spark raises where there is no such day."""
+    year, month, day = (writer.write(node.args[part], scope) for part in ("year", "month", "day"))
+    if any(part.kind is not Kind.INTEGER for part in (year, month, day)):
+        raise Untranslatable("a date of parts that are not whole numbers")
+    years = f"CASE WHEN {year.text} BETWEEN {_YEARS[0]}L AND {_YEARS[1]}L THEN {year.text} END"
+    months = f"CASE WHEN {month.text} BETWEEN 1L AND 12L THEN {month.text} END"
+    first = f"make_date(try_cast(({years}) AS INT), try_cast(({months}) AS INT), 1)"
+    within = f"CASE WHEN {day.text} BETWEEN 1L AND day(last_day({first})) THEN {day.text} END"
+    return Written(f"date_add({first}, try_cast(({within}) AS INT) - 1)", Kind.DATE)
+
+
+def _named(names: tuple[str, ...], place: str) -> Rule:
+    def rule(writer: Writer, node: Any, scope: Scope) -> Written:
+        given = _dated(writer.write(node.this, scope), node)
+        return Written(named(names, place.format(given.text)), Kind.TEXT)
+
+    return rule
+
+
+def _formatted(writer: Writer, node: exp.TimeToStr, scope: Scope) -> Written:
+    pattern = constant(writer, node.args["format"])
+    if not isinstance(pattern, str):
+        raise Untranslatable("a format that is no text")
+    given = _dated(writer.write(node.this, scope), node)
+    return Written(formatted(given, pattern, writer.write(node.args["format"], scope).text), Kind.TEXT)
+
+
+DATE_RULES: Mapping[type[exp.Expr], Rule] = {
+    exp.TimestampTrunc: _start,
+    exp.DateTrunc: _start,
+    exp.DateDiff: _starts_between,
+    exp.LastDay: _last_day,
+    exp.DateFromParts: _made,
+    exp.Dayname: _named(DAYS, "weekday({0}) + 1"),
+    exp.Monthname: _named(MONTHS, "month({0})"),
+    exp.TimeToStr: _formatted,
+}
+"""Dates and timestamps."""
+
+DATE_FUNCTIONS: Mapping[str, Rule] = {"date_part": _part, "date_sub": _elapsed}
+"""Those that the parser knows by name alone."""

@@ -1,0 +1,111 @@
+"""Spark's words for the types of expressions, and constants as it reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from discreet.engines.parameters import Bound
+from discreet.engines.translation.scope import Scope
+from discreet.engines.translation.untranslatable import Untranslatable
+from discreet.engines.translation.writer import Writer
+from discreet.engines.translation.written import Ends, Kind, Written
+
+__all__ = ["NAMES", "SHORT", "WORD", "constant", "known_ends", "literal", "negative_literal", "placeholder", "whole"]
+
+NAMES: Mapping[Kind, str] = {
+    Kind.INTEGER: "BIGINT",
+    Kind.WIDE: "DECIMAL(38,0)",
+    Kind.REAL: "DOUBLE",
+    Kind.TEXT: "STRING",
+    Kind.BOOLEAN: "BOOLEAN",
+    Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP",
+}
+"""A timestamp is Spark's with a time zone, and the zone of the session is UTC: every function takes it."""
+
+WORD = 2**63
+SHORT = 2**31
+_LARGEST = Fraction(2) ** 1000
+
+
+def known_ends(ends: Ends) -> Ends:
+    """Bounds of a real expression, unless it could have become infinite on the way."""
+    low, high = ends
+    return (None, None) if low is None or high is None or max(-low, high) > _LARGEST else ends
+
+
+def whole(text: str, low: int | None = None, high: int | None = None) -> Written:
+    """One of Spark's functions that return 32-bit integers, as an integer of 64 bits."""
+    ends = (None if low is None else Fraction(low)), (None if high is None else Fraction(high))
+    return Written(f"CAST({text} AS BIGINT)", Kind.INTEGER, *ends)
+
+
+def literal(writer: Writer, node: exp.Literal, scope: Scope) -> Written:
+    """A constant of the plan. Spark's own reading of 1 has 32 bits, and of 0.5 is a decimal."""
+    if node.is_string:
+        return Written("'" + node.this.replace("\\", "\\\\").replace("'", "\\'") + "'", Kind.TEXT)
+    return _number(node.this, node.is_int, 1)
+
+
+def negative_literal(node: exp.Literal) -> Written:
+    """The same below zero."""
+    return _number(node.this, node.is_int, -1)
+
+
+def _number(digits: str, is_whole: bool, sign: int) -> Written:
+    value = sign * Fraction(digits)
+    mark = "-" if sign < 0 else ""
+    if not is_whole:
+        return Written(f"({mark}{digits}D)", Kind.REAL, value, value)
+    if -WORD < value < WORD:
+        return Written(f"({mark}{digits}L)", Kind.INTEGER, value, value)
+    return Written(f"CAST({mark}{digits}BD AS DECIMAL(38,0))", Kind.WIDE, value, value)
+
+
+_KINDS: tuple[tuple[type, Kind], ...] = (  # in this order: True is a number to Python, and a timestamp a date
+    (bool, Kind.BOOLEAN),
+    (int, Kind.INTEGER),
+    (float, Kind.REAL),
+    (str, Kind.TEXT),
+)
+
+
+def placeholder(writer: Writer, node: exp.Placeholder, scope: Scope) -> Written:
+    """A value that travels beside the statement; dates do so as text, which no time zone of Python's can move."""
+    value = _value(writer, node)
+    text = writer.parameter(int(node.name))
+    if value is None:
+        return Written(text, Kind.NOTHING)
+    for type_, kind in _KINDS:
+        if isinstance(value, type_):
+            return Written(f"CAST({text} AS {NAMES[kind]})", kind, *_point(value))
+    kind = Kind.TIMESTAMP if hasattr(value, "hour") else Kind.DATE
+    return Written(f"CAST({text} AS {NAMES[kind]})", kind)
+
+
+def _point(value: Bound) -> Ends:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None, None
+    if isinstance(value, int) and not -WORD <= value < WORD:
+        raise Untranslatable("a number of more than 64 bits")
+    return Fraction(value), Fraction(value)
+
+
+def _value(writer: Writer, node: exp.Placeholder) -> Bound:
+    number = int(node.name)
+    if number > len(writer.values):
+        raise Untranslatable("a parameter without a value")
+    return writer.values[number - 1]
+
+
+def constant(writer: Writer, node: Any) -> Bound:
+    """The value of a part that has one, whatever the rows are."""
+    while isinstance(node, (exp.Paren, exp.Cast)):
+        node = node.this
+    if not isinstance(node, exp.Placeholder):
+        raise Untranslatable(f"{type(node).__name__} in the place of a constant")
+    return _value(writer, node)

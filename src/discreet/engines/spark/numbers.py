@@ -1,0 +1,272 @@
+"""Arithmetic and mathematics: what could leave 64 bits is attempted, what is proved to stay inside is plain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from sqlglot import exp
+
+from discreet.engines.spark.casts import real
+from discreet.engines.spark.kinds import WORD, known_ends, negative_literal
+from discreet.engines.spark.moving import is_span, moved
+from discreet.engines.translation.scope import Scope
+from discreet.engines.translation.untranslatable import Untranslatable
+from discreet.engines.translation.writer import Rule, Writer
+from discreet.engines.translation.written import Ends, Kind, Written, hull
+
+__all__ = ["NUMBER_FUNCTIONS", "NUMBER_RULES"]
+
+_INFINITY = "CAST('Infinity' AS DOUBLE)"
+_CONSTANT = (exp.Literal, exp.Neg)
+
+
+def _both(writer: Writer, node: Any, scope: Scope) -> tuple[Written, Written, Kind]:
+    """Two numbers, and the type of what they make together."""
+    first, second = writer.write(node.this, scope), writer.write(node.expression, scope)
+    kinds = {first.kind, second.kind}
+    for kind in (Kind.REAL, Kind.WIDE):
+        if kind in kinds and all(each.is_number for each in kinds):
+            return first, second, kind
+    if kinds == {Kind.INTEGER}:
+        return first, second, Kind.INTEGER
+    raise Untranslatable(f"{type(node).__name__} of {first.kind.value} and {second.kind.value}")
+
+
+def _arithmetic(symbol: str, attempt: str, ends_of: Callable[[Written, Written], Ends]) -> Rule:
+    def rule(writer: Writer, node: Any, scope: Scope) -> Written:
+        if is_span(node.expression):
+            return moved(writer, node, scope)
+        first, second, kind = _both(writer, node, scope)
+        ends = ends_of(first, second)
+        if kind is Kind.REAL:
+            return Written(f"({first.text} {symbol} {second.text})", kind, *known_ends(ends))
+        if kind is Kind.INTEGER and _fits(ends):
+            return Written(f"({first.text} {symbol} {second.text})", kind, *ends)
+        return Written(f"{attempt}({first.text}, {second.text})", kind, *_within(kind, ends))
+
+    return rule
+
+
+def _fits(ends: Ends) -> bool:
+    low, high = ends
+    return low is not None and high is not None and low >= -WORD and high < WORD
+
+
+def _within(kind: Kind, ends: Ends) -> Ends:
+    """What does not fit 64 bits is missing, so what is there does."""
+    low, high = ends
+    if kind is not Kind.INTEGER:
+        return ends
+    return (None if low is None else max(low, Fraction(-WORD))), (
+        None if high is None else min(high, Fraction(WORD - 1))
+    )
+
+
+def _divided(writer: Writer, node: exp.Div, scope: Scope) -> Written:
+    first, second, _ = _both(writer, node, scope)
+    return Written(f"try_divide({real(first).text}, {real(second).text})", Kind.REAL)
+
+
+def _divided_whole(writer: Writer, node: exp.IntDiv, scope: Scope) -> Written:
+    first, second, kind = _both(writer, node, scope)
+    if kind is not Kind.INTEGER:
+        raise Untranslatable("// of numbers that are not whole")
+    if first.low is not None and first.low >= 0 and second.low is not None and second.low >= 0:
+        text = f"({first.text} div NULLIF({second.text}, 0L))"  # only the least integer divided by -1 does not fit
+        return Written(text, Kind.INTEGER, Fraction(0), first.high)
+    others = f"{first.text} div NULLIF(NULLIF({second.text}, 0L), -1L)"
+    text = f"COALESCE(CASE WHEN {second.text} = -1L THEN try_subtract(0L, {first.text}) END, {others})"
+    largest = first.largest
+    return Written(text, Kind.INTEGER, *((None, None) if largest is None else (-largest, largest)))
+
+
+def _remainder(writer: Writer, node: exp.Mod, scope: Scope) -> Written:
+    first, second, kind = _both(writer, node, scope)
+    if kind is not Kind.INTEGER:
+        raise Untranslatable("% of numbers that are not whole")
+    divisor, ends = (
+        f"NULLIF({second.text}, 0L)",
+        (None, None) if second.largest is None else (-second.largest, second.largest),
+    )
+    if _is_least(first) and (second.low is None or second.low <= -1):  # DuckDB has no answer there, Spark has 0
+        divisor = f"(CASE WHEN {first.text} > {-WORD + 1}L - 1L OR {second.text} <> -1L THEN {divisor} END)"
+    return Written(f"({first.text} % {divisor})", Kind.INTEGER, *ends)
+
+
+def _is_least(value: Written) -> bool:
+    return value.low is None or value.low <= -WORD
+
+
+def _negative(writer: Writer, node: exp.Neg, scope: Scope) -> Written:
+    if isinstance(node.this, exp.Literal):
+        return negative_literal(node.this)
+    value = writer.write(node.this, scope)
+    low, high = value.ends
+    ends = (None if high is None else -high), (None if low is None else -low)
+    if value.kind is Kind.REAL:
+        return Written(f"(- {value.text})", Kind.REAL, *ends)
+    if value.kind is Kind.INTEGER:
+        return Written(f"try_subtract(0L, {value.text})", Kind.INTEGER, *ends)
+    raise Untranslatable(f"- of {value.kind.value}")
+
+
+def _absolute(writer: Writer, node: exp.Abs, scope: Scope) -> Written:
+    value = _number(writer, node, scope)
+    ends = (None, None) if value.largest is None else (Fraction(0), value.largest)
+    if value.kind is Kind.REAL or not _is_least(value):
+        return Written(f"abs({value.text})", value.kind, *ends)
+    return Written(f"abs(NULLIF({value.text}, {-WORD + 1}L - 1L))", value.kind, *ends)
+
+
+def _number(writer: Writer, node: Any, scope: Scope) -> Written:
+    value = writer.write(node.this, scope)
+    if value.kind not in (Kind.INTEGER, Kind.REAL):
+        raise Untranslatable(f"{type(node).__name__} of {value.kind.value}")
+    return value
+
+
+# Rounding. Spark's floor and ceil return an integer, also for NaN; its round goes by the digits that are printed.
+
+
+def _outward(value: Written) -> Ends:
+    low, high = value.ends
+    return (None if low is None else Fraction(math.floor(low))), (None if high is None else Fraction(math.ceil(high)))
+
+
+def _floor(writer: Writer, node: exp.Floor, scope: Scope) -> Written:
+    value = real(_number(writer, node, scope))
+    near = f"rint({value.text})"
+    return Written(f"({near} - (CASE WHEN {near} > {value.text} THEN 1D ELSE 0D END))", Kind.REAL, *_outward(value))
+
+
+def _ceiling(writer: Writer, node: exp.Ceil, scope: Scope) -> Written:
+    value = real(_number(writer, node, scope))
+    near = f"rint({value.text})"
+    return Written(f"({near} + (CASE WHEN {near} < {value.text} THEN 1D ELSE 0D END))", Kind.REAL, *_outward(value))
+
+
+def _truncated(writer: Writer, node: exp.Trunc, scope: Scope) -> Written:
+    value = _number(writer, node, scope)
+    if value.kind is Kind.INTEGER:
+        return value
+    near = f"rint({value.text})"
+    above = f"WHEN {value.text} > 0D AND {near} > {value.text} THEN 1D"
+    below = f"WHEN {value.text} < 0D AND {near} < {value.text} THEN -1D"
+    return Written(f"({near} - (CASE {above} {below} ELSE 0D END))", Kind.REAL, *_outward(value))
+
+
+def _round(writer: Writer, node: exp.Round, scope: Scope) -> Written:
+    value = _number(writer, node, scope)
+    digits = node.args.get("decimals")
+    if digits is None:
+        return value if value.kind is Kind.INTEGER else Written(_away(value.text), Kind.REAL, *_outward(value))
+    if not isinstance(digits, exp.Literal) or not digits.is_int:
+        raise Untranslatable("ROUND to digits that are not constant")
+    factor = f"{10 ** int(digits.this)}D"
+    value = real(value)
+    steps = f"({_away(f'({value.text} * {factor})')} / {factor})"
+    # As DuckDB does: what overflows on the way has no such digits anyway.
+    return Written(
+        f"(CASE WHEN abs({steps}) < {_INFINITY} THEN {steps} ELSE {value.text} END)", Kind.REAL, *_outward(value)
+    )
+
+
+def _away(value: str) -> str:
+    """The nearest whole number, of two the one further from zero; `rint` takes the even one."""
+    near = f"rint({value})"
+    up = f"WHEN {value} > 0D AND {value} - {near} = 0.5D THEN 1D"
+    down = f"WHEN {value} < 0D AND {value} - {near} = -0.5D THEN -1D"
+    return f"({near} + (CASE {up} {down} ELSE 0D END))"
+
+
+# Mathematics: on doubles none of these raises.
+
+
+def _of_real(function: str) -> Rule:
+    def rule(writer: Writer, node: Any, scope: Scope) -> Written:
+        return Written(f"{function}({real(_number(writer, node, scope)).text})", Kind.REAL)
+
+    return rule
+
+
+def _logarithm(writer: Writer, node: exp.Log, scope: Scope) -> Written:
+    base, value = node.this, node.expression
+    if not isinstance(base, exp.Literal) or base.this not in ("2", "10") or value is None:
+        raise Untranslatable("a logarithm of this base")
+    return Written(f"log{base.this}({real(writer.write(value, scope)).text})", Kind.REAL)
+
+
+def _power(writer: Writer, node: exp.Pow, scope: Scope) -> Written:
+    base, exponent, _ = _both(writer, node, scope)
+    one, two = real(base).text, real(exponent).text
+    # In C 1 to any power is 1, also to NaN and infinity; in Java it is not.
+    is_one = f"{one} = 1D OR ({one} = -1D AND abs({two}) = {_INFINITY})"
+    return Written(
+        f"(CASE WHEN {is_one} THEN (CASE WHEN {two} IS NOT NULL THEN 1D END) ELSE power({one}, {two}) END)", Kind.REAL
+    )
+
+
+def _sign(writer: Writer, node: exp.Sign, scope: Scope) -> Written:
+    value = _number(writer, node, scope)
+    above = f"{value.text} > 0" + ("" if value.kind is Kind.INTEGER else f" AND NOT isnan({value.text})")
+    text = f"(CASE WHEN {above} THEN 1L WHEN {value.text} < 0 THEN -1L WHEN {value.text} IS NOT NULL THEN 0L END)"
+    return Written(text, Kind.INTEGER, Fraction(-1), Fraction(1))
+
+
+def _is_finite(writer: Writer, node: exp.Anonymous, scope: Scope) -> Written:
+    value = real(writer.write(node.expressions[0], scope))
+    if value.largest is not None:
+        return Written(f"({value.text} IS NOT NULL)", Kind.BOOLEAN)
+    return Written(f"(abs({value.text}) < {_INFINITY})", Kind.BOOLEAN)  # NaN is greater than infinity
+
+
+def _least_or_greatest(name: str) -> Rule:
+    """A constant among the values is an end of the result; values that are missing are passed over."""
+
+    def rule(writer: Writer, node: Any, scope: Scope) -> Written:
+        nodes = (node.this, *node.expressions)
+        parts = [writer.write(one, scope) for one in nodes]
+        points = [part.point for one, part in zip(nodes, parts, strict=True) if isinstance(one, _CONSTANT)]
+        low, high = hull(parts)
+        known = [point for point in points if point is not None]
+        if known and name == "LEAST":
+            high = min(known)
+        if known and name == "GREATEST":
+            low = max(known)
+        kinds = [part.kind for part in parts if part.kind is not Kind.NOTHING]
+        kind = next((kind for kind in (Kind.REAL, Kind.WIDE) if kind in kinds), kinds[0] if kinds else Kind.NOTHING)
+        return Written(f"{name}({', '.join(part.text for part in parts)})", kind, low, high)
+
+    return rule
+
+
+NUMBER_RULES: Mapping[type[exp.Expr], Rule] = {
+    exp.Add: _arithmetic("+", "try_add", Written.plus),
+    exp.Sub: _arithmetic("-", "try_subtract", Written.minus),
+    exp.Mul: _arithmetic("*", "try_multiply", Written.times),
+    exp.Div: _divided,
+    exp.IntDiv: _divided_whole,
+    exp.Mod: _remainder,
+    exp.Neg: _negative,
+    exp.Abs: _absolute,
+    exp.Floor: _floor,
+    exp.Ceil: _ceiling,
+    exp.Trunc: _truncated,
+    exp.Round: _round,
+    exp.Sqrt: _of_real("sqrt"),
+    exp.Ln: _of_real("ln"),
+    exp.Exp: _of_real("exp"),
+    exp.Cbrt: _of_real("cbrt"),
+    exp.Log: _logarithm,
+    exp.Pow: _power,
+    exp.Sign: _sign,
+    exp.Least: _least_or_greatest("LEAST"),
+    exp.Greatest: _least_or_greatest("GREATEST"),
+}
+"""Arithmetic and mathematics."""
+
+NUMBER_FUNCTIONS: Mapping[str, Rule] = {"isfinite": _is_finite}
+"""Those that the parser knows by name alone."""

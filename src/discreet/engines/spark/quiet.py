@@ -1,0 +1,31 @@
+"""Spark's Python library prints what went wrong, which can hold a value of a row; for our statements it does not."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["quiet"]
+
+_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+_thread = threading.local()
+
+
+def _is_not_ours(record: logging.LogRecord) -> bool:
+    return not getattr(_thread, "is_ours", False)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Nothing that Spark says about a statement of this thread is printed."""
+    from pyspark.logger import PySparkLogger  # noqa: PLC0415  needs an extra
+
+    for name in _LOGGERS:
+        PySparkLogger.getLogger(name).addFilter(_is_not_ours)  # the same filter twice is one
+    _thread.is_ours = True
+    try:
+        yield
+    finally:
+        _thread.is_ours = False

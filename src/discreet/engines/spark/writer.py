@@ -1,0 +1,103 @@
+"""Writes statements of plans for Spark."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from sqlglot import exp
+
+from discreet.engines.parameters import Bound
+from discreet.engines.spark.casts import CAST_RULES
+from discreet.engines.spark.dates import DATE_FUNCTIONS, DATE_RULES
+from discreet.engines.spark.numbers import NUMBER_FUNCTIONS, NUMBER_RULES
+from discreet.engines.spark.sums import added_up
+from discreet.engines.spark.texts import TEXT_FUNCTIONS, TEXT_RULES
+from discreet.engines.spark.weights import counted_in_passing, window
+from discreet.engines.translation.plain_rules import PLAIN_RULES
+from discreet.engines.translation.scope import Columns, Rows, Scope
+from discreet.engines.translation.untranslatable import Untranslatable
+from discreet.engines.translation.writer import Rule, Source, Writer
+from discreet.engines.translation.written import Kind, Written
+
+__all__ = ["ROW_NUMBER", "SparkWriter", "quoted"]
+
+ROW_NUMBER = "monotonically_increasing_id()"
+_LONGEST = 200_000
+"""Characters of one expression. Some rules write a part several times, and parts of parts do so again."""
+
+
+def quoted(name: str) -> str:
+    """A name between Spark's quotes."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _same(symbol: str) -> Rule:
+    def rule(writer: Writer, node: Any, scope: Scope) -> Written:
+        first, second = writer.write(node.this, scope), writer.write(node.expression, scope)
+        return Written(f"({symbol}({first.text} <=> {second.text}))", Kind.BOOLEAN)
+
+    return rule
+
+
+class SparkWriter(Writer):
+    """Writes one statement."""
+
+    rules: ClassVar[Mapping[type[exp.Expr], Rule]] = {
+        **PLAIN_RULES,
+        **CAST_RULES,
+        **NUMBER_RULES,
+        **TEXT_RULES,
+        **DATE_RULES,
+        exp.Sum: added_up,
+        exp.Window: window,
+        exp.NullSafeEQ: _same(""),
+        exp.NullSafeNEQ: _same("NOT "),
+    }
+    functions: ClassVar[Mapping[str, Rule]] = {**NUMBER_FUNCTIONS, **TEXT_FUNCTIONS, **DATE_FUNCTIONS}
+
+    def __init__(self, sources: Mapping[str, Source], values: Sequence[Bound]) -> None:
+        """For a statement about these tables, by name, and with these values beside it."""
+        super().__init__(sources, values)
+        self.reads: list[str] = []
+
+    def quoted(self, name: str) -> str:
+        """A name between Spark's quotes."""
+        return quoted(name)
+
+    def parameter(self, number: int) -> str:
+        """The place of a value, counted from 1."""
+        return f":p{number}"
+
+    def _query(self, node: Any, known: Mapping[str, Columns]) -> Rows:
+        if known or not isinstance(node, exp.Select):
+            return super()._query(node, known)
+        rows = super()._query(counted_in_passing(node), known)
+        self._check_numbers(node)
+        return rows
+
+    def _check_numbers(self, node: exp.Select) -> None:
+        """Refuse what reads a table twice whose rows are units: a row would be another unit each time, and weigh twice.
+
+        Spark numbers the rows as it reads them, and promises the same numbers for no second reading. Within one reading
+        every row has a number of its own, so no two rows share a weight, and none escapes from what it shares.
+        """
+        used = Counter(table.name for table in node.find_all(exp.Table))
+        for name, source in self.sources.items():
+            if ROW_NUMBER in source.relation and used[name]:
+                repeated = [each for each in (name, "_all", "_rows") if used[each] > 1]
+                if repeated:
+                    raise Untranslatable("a table without a unit's name, read twice")
+
+    def _relation(self, node: Any, known: Mapping[str, Columns]) -> tuple[str, str, Columns]:
+        if isinstance(node, exp.Table) and node.this.quoted:
+            self.reads.append(node.name)
+        return super()._relation(node, known)
+
+    def write(self, node: Any, scope: Scope) -> Written:
+        """An expression in Spark's language."""
+        written = super().write(node, scope)
+        if len(written.text) > _LONGEST:
+            raise Untranslatable("an expression of so many parts")
+        return written
