@@ -10,7 +10,7 @@ they are. Nothing is charged, and all of it happens in temporary folders.
 >>> from discreet.curator.stated import stated_policy
 >>> people = pa.table({"person": list(range(40)), "smokes": [k % 4 == 0 for k in range(40)]})
 >>> policy = stated_policy(people, table="survey", unit="person", budget=Budget(1))
->>> report = door(people, policy, "SELECT COUNT(*) FROM survey", epsilon="0.5", draws=1000)
+>>> report = door(people, policy, "SELECT COUNT(*) FROM survey", epsilon="0.5", draws=4000)
 >>> str(report.verdict), report.claim
 ('consistent', Pure(ε=0.5))
 """
