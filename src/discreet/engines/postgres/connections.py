@@ -93,6 +93,10 @@ class Connections:
         for connection in idle:
             connection.close()
 
+    def __del__(self) -> None:
+        with suppress(Exception):
+            self.close()
+
 
 _INHERITED: list[object] = []
 """Connections of a parent process, kept for ever in a forked child: to close them there would end the parent's."""

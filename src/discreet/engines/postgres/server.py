@@ -90,10 +90,15 @@ def refusals() -> Iterator[None]:
         raise StoreError(rule, value, remedy) from None
 
 
+def _state_of_connection(words: str) -> str:
+    """A connection that is refused comes without a state."""
+    if "password" in words or "authentication" in words or ("role " in words and "does not exist" in words):
+        return "28000"
+    return "3D000" if "database " in words and "does not exist" in words else ""
+
+
 def _words(fault: psycopg.Error) -> tuple[str, str, str]:
-    state = fault.sqlstate or ""
-    if not state and "password authentication failed" in str(fault):
-        state = "28P01"
+    state = fault.sqlstate or _state_of_connection(str(fault))
     known = {
         "28": ("the server must take the user and the password", "<it does not>", "check the address and PGPASSWORD"),
         "3D": ("the server must have the database", "<it has not>", "check the address"),

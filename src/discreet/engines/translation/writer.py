@@ -36,7 +36,7 @@ class Source:
     """Those columns."""
 
 
-_PARTS = frozenset({"with_", "expressions", "from_", "joins", "where", "group", "having", "distinct"})
+_PARTS = frozenset({"with_", "expressions", "from_", "joins", "where", "group", "having", "distinct", "limit"})
 _JOINS = frozenset({"this", "side", "kind", "on", "using"})
 
 
@@ -162,11 +162,12 @@ class Writer(ABC):
         ]
 
     def _conditions(self, node: exp.Select, scope: Scope) -> str:
-        where, group, having = (node.args.get(part) for part in ("where", "group", "having"))
+        where, group, having, limit = (node.args.get(part) for part in ("where", "group", "having", "limit"))
         text = f" WHERE {self.write(where.this, scope).text}" if where is not None else ""
         if group is not None:
             text += f" GROUP BY {', '.join(self.write(key, scope).text for key in group.expressions)}"
-        return text + (f" HAVING {self.write(having.this, scope).text}" if having is not None else "")
+        text += f" HAVING {self.write(having.this, scope).text}" if having is not None else ""
+        return text + (f" LIMIT {int(limit.expression.this)}" if limit is not None else "")
 
     # Expressions.
 

@@ -1,0 +1,414 @@
+"""What a PostgreSQL server can do to a curator, and what a curator says of it: in words to the owner alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+import pyarrow as pa
+import pytest
+
+from discreet.catalog.column import Column, ColumnType
+from discreet.catalog.table import Budget, Table
+from discreet.curator.curator import Curator
+from discreet.engines.opening import opened
+from discreet.engines.postgres.engine import PostgresEngine
+from discreet.errors import DiscreetError, EngineFailure, InvalidType, InvalidValue, QueryRefused
+from tests.engines.test_postgres import as_reader, load
+from tests.servers.fixtures import postgres_server, postgres_url  # noqa: F401
+from tests.servers.postgres import PostgresServer
+
+VISITS = Table(
+    "visits",
+    (
+        Column("patient", ColumnType.INTEGER),
+        Column("ward", ColumnType.TEXT, keys=("a", "b")),
+        Column("age", ColumnType.INTEGER, lower=0, upper=110),
+        Column("note", ColumnType.TEXT),
+    ),
+    unit="patient",
+    budget=Budget(5),
+    rows_per_unit=2,
+)
+ROWS = pa.table(
+    {
+        "patient": [k // 2 for k in range(400)],
+        "ward": ["a" if k % 4 else "b" for k in range(400)],
+        "age": [k % 100 for k in range(400)],
+        "note": ["Ann Smith"] * 400,
+    }
+)
+COUNT = 'SELECT COUNT(*) AS n FROM "visits"'
+
+
+@pytest.fixture
+def url(postgres_url: str) -> str:  # noqa: F811
+    """A database with visits in it, as its owner sees it."""
+    load(postgres_url, VISITS, ROWS)
+    return postgres_url
+
+
+@pytest.fixture
+def heard() -> list[str]:
+    """What the owner was told."""
+    return []
+
+
+@pytest.fixture
+def engine(url: str, tmp_path: Path, heard: list[str]) -> Iterator[PostgresEngine]:
+    """Visits, protected."""
+    with PostgresEngine(tmp_path, as_reader(url), owner_log=heard.append) as engine:
+        engine.take_in(VISITS, "public.visits")
+        yield engine
+
+
+def as_owner(url: str, *statements: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        for statement in statements:
+            connection.execute(statement.encode())
+
+
+def counted(engine: PostgresEngine) -> int:
+    found: int = engine.run(COUNT)["n"].to_pylist()[0]
+    return found
+
+
+def protect(url: str, folder: Path, name: str = "public.visits", table: Table = VISITS) -> None:
+    with PostgresEngine(folder, url) as engine:
+        engine.take_in(table, name)
+
+
+# The whole way.
+
+
+def test_a_question_is_planned_charged_and_answered_and_free_the_second_time(url: str, tmp_path: Path) -> None:
+    curator = Curator(tmp_path, rows=as_reader(url))
+    curator.protect("public.visits", VISITS)
+    sql = "SELECT ward, COUNT(*) AS n, AVG(age) AS a FROM visits GROUP BY ward"
+    price = curator.explain(sql, 1)
+    first = curator.ask(sql, 1)
+    assert abs(first.table["n"].to_pylist()[0] - 300) < 100
+    spent = curator.budget()
+    assert curator.ask(sql, 1).table == first.table
+    assert curator.budget() == spent
+    assert price.price == first.price
+
+
+def test_the_folder_remembers_the_server(url: str, tmp_path: Path) -> None:
+    Curator(tmp_path, rows=as_reader(url)).protect("public.visits", VISITS)
+    again = Curator(tmp_path)
+    assert isinstance(again.engine, PostgresEngine)
+    assert again.ask("SELECT COUNT(*) AS n FROM visits", 1).table.num_rows == 1
+
+
+def test_what_cannot_be_asked_there_is_refused_before_it_is_charged(url: str, tmp_path: Path) -> None:
+    curator = Curator(tmp_path, rows=as_reader(url))
+    curator.protect("public.visits", VISITS)
+    before = curator.budget()
+    with pytest.raises(QueryRefused, match="regular expressions"):
+        curator.ask("SELECT COUNT(*) FROM visits WHERE note ~ '^A'", 1)
+    assert curator.budget() == before
+
+
+def test_a_failure_is_charged_and_says_nothing(url: str, tmp_path: Path) -> None:
+    curator = Curator(tmp_path, rows=as_reader(url))
+    curator.protect("public.visits", VISITS)
+    before = curator.budget()
+    as_owner(url, "ALTER TABLE visits RENAME COLUMN age TO years")
+    with pytest.raises(EngineFailure) as caught:
+        curator.ask("SELECT COUNT(*) FROM visits", 1)
+    assert str(caught.value) == str(EngineFailure())
+    assert curator.budget() != before
+
+
+# Protecting.
+
+
+def test_names_are_folded_and_quoted_as_postgresql_does(url: str, tmp_path: Path) -> None:
+    as_owner(
+        url,
+        'CREATE SCHEMA "My ""Schema"""',
+        'CREATE TABLE "My ""Schema"""."T" AS SELECT * FROM visits',
+        'GRANT USAGE ON SCHEMA "My ""Schema""" TO reader',
+        'GRANT SELECT ON "My ""Schema"""."T" TO reader',
+    )
+    for number, name in enumerate(("visits", "PUBLIC.Visits", '"public"."visits"', '"My ""Schema"""."T"')):
+        with PostgresEngine(tmp_path / str(number), as_reader(url)) as engine:
+            engine.take_in(VISITS, name)
+            assert counted(engine) == 400
+
+
+@pytest.mark.parametrize("name", ["visits; DROP TABLE visits", "a.b.c", "", '"open', "1visits", "pub lic.visits", '""'])
+def test_what_is_no_name_is_refused(url: str, tmp_path: Path, name: str) -> None:
+    with pytest.raises(InvalidValue, match="a table of PostgreSQL is named"):
+        protect(as_reader(url), tmp_path, name)
+
+
+@pytest.mark.parametrize(
+    ("statements", "words"),
+    [
+        (["DROP TABLE visits"], "must have the table"),
+        (["ALTER TABLE visits DROP COLUMN age"], "must have the declared columns, got 'age'"),
+        (["ALTER TABLE visits ALTER ward TYPE json USING to_json(ward)"], "can be read as text, got <json>"),
+        (["ALTER TABLE visits ALTER age TYPE int[] USING ARRAY[age]"], r"can be read as integer, got <integer\[\]>"),
+        (["REVOKE SELECT ON visits FROM reader"], "allowed to read"),
+        (["GRANT UPDATE ON visits TO reader"], "only read"),
+        (["GRANT INSERT (age) ON visits TO reader"], "only read"),
+        (["ALTER TABLE visits OWNER TO reader"], "only read"),
+        (["ALTER TABLE visits ENABLE ROW LEVEL SECURITY"], "row level security"),
+    ],
+)
+def test_a_table_that_cannot_be_protected_is_refused_in_one_sentence(
+    url: str, tmp_path: Path, statements: list[str], words: str
+) -> None:
+    as_owner(url, *statements)
+    with pytest.raises(DiscreetError, match=words):
+        protect(as_reader(url), tmp_path)
+    assert not opened(tmp_path).store.manifest().tables
+
+
+def test_a_superuser_is_refused(url: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidValue, match="<a superuser>"):
+        protect(url, tmp_path)
+
+
+def test_rows_of_a_view_are_no_units(url: str, tmp_path: Path) -> None:
+    as_owner(url, "CREATE VIEW few AS SELECT * FROM visits", "GRANT SELECT ON few TO reader")
+    with pytest.raises(InvalidValue, match="rows must be those of a table"):
+        protect(as_reader(url), tmp_path, "few", replace(VISITS, unit=None, rows_per_unit=1))
+
+
+def test_what_is_no_name_of_a_table_at_all_is_refused(url: str, tmp_path: Path) -> None:
+    with PostgresEngine(tmp_path, as_reader(url)) as engine, pytest.raises(InvalidType, match="is named"):
+        engine.take_in(VISITS, ROWS)
+
+
+def test_a_server_that_is_not_there_a_wrong_password_and_a_missing_database(
+    url: str,
+    tmp_path: Path,
+    postgres_server: PostgresServer,  # noqa: F811
+) -> None:
+    rules = postgres_server.folder / "data" / "pg_hba.conf"
+    before = rules.read_text()
+    try:
+        rules.write_text("local all locked scram-sha-256\n" + before)
+        as_owner(url, "CREATE ROLE locked LOGIN PASSWORD 'right'", "SELECT pg_reload_conf()")
+        wrong = as_reader(url).replace("reader@", "locked:wrong@")
+        wait_until(lambda: _refused_with(wrong, tmp_path, "user and the password"))
+    finally:
+        rules.write_text(before)
+        as_owner(url, "SELECT pg_reload_conf()")
+    name = url.split("/")[3].partition("?")[0]
+    assert _refused_with(as_reader(url).replace(f"/{name}?", "/nowhere?"), tmp_path, "must have the database")
+    assert _refused_with("postgresql://reader@/x?host=/nowhere", tmp_path, "must be reachable")
+
+
+def _refused_with(url: str, folder: Path, words: str) -> bool:
+    with pytest.raises(DiscreetError) as caught:
+        protect(url, folder)
+    return words in str(caught.value) and not any(word in str(caught.value) for word in ("locked", "nowhere"))
+
+
+def wait_until(condition: object) -> None:
+    end = time.monotonic() + 20
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+# Asking.
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ALTER TABLE visits ALTER age TYPE text",
+        "ALTER TABLE visits RENAME TO gone",
+        "ALTER TABLE visits ADD COLUMN more int",
+    ],
+)
+def test_a_table_that_changed_is_not_read_until_it_is_protected_again(
+    engine: PostgresEngine, url: str, heard: list[str], change: str
+) -> None:
+    assert counted(engine) == 400
+    as_owner(url, change)
+    with pytest.raises(EngineFailure):
+        counted(engine)
+    assert heard
+
+
+def test_a_view_that_changed_is_not_read(url: str, tmp_path: Path, heard: list[str]) -> None:
+    as_owner(url, "CREATE VIEW v AS SELECT * FROM visits", "GRANT SELECT ON v TO reader")
+    with PostgresEngine(tmp_path, as_reader(url), owner_log=heard.append) as engine:
+        engine.take_in(VISITS, "v")
+        assert counted(engine) == 400
+        as_owner(
+            url,
+            "DROP VIEW v",
+            "CREATE VIEW v AS SELECT patient, ward, age::text AS age, note FROM visits",
+            "GRANT SELECT ON v TO reader",
+        )
+        with pytest.raises(EngineFailure):
+            counted(engine)
+        assert "the columns of" in heard[-1]
+        engine.take_in(VISITS, "v")
+        assert counted(engine) == 400
+
+
+def test_rows_that_row_level_security_hides_later_are_an_error_and_not_fewer_rows(
+    engine: PostgresEngine, url: str
+) -> None:
+    as_owner(url, "ALTER TABLE visits ENABLE ROW LEVEL SECURITY")
+    with pytest.raises(EngineFailure):
+        counted(engine)
+
+
+def test_a_timeout_ends_a_statement_on_the_server_too(url: str, tmp_path: Path, heard: list[str]) -> None:
+    slow = "CREATE VIEW slow AS SELECT v.* FROM visits v, LATERAL (SELECT pg_sleep(v.age * 0 + 60)) s"
+    as_owner(url, slow, "GRANT SELECT ON slow TO reader")
+    with PostgresEngine(tmp_path, as_reader(url), timeout=0.5, owner_log=heard.append) as engine:
+        engine.take_in(VISITS, "slow")
+        with pytest.raises(EngineFailure):
+            counted(engine)
+        assert "cancel" in heard[-1]
+        wait_until(lambda: not _running(url, "slow"))
+
+
+def _running(url: str, word: str) -> list[int]:
+    query = (
+        "SELECT pid FROM pg_stat_activity WHERE state = 'active' AND query LIKE $1 AND usename = 'reader'"
+        " AND datname = current_database()"
+    )
+    with psycopg.connect(url, cursor_factory=psycopg.RawCursor) as connection:
+        return [pid for (pid,) in connection.execute(query, (f"%{word}%",)).fetchall()]
+
+
+def test_a_backend_that_is_killed_in_the_middle_is_the_constant_error_and_the_next_question_works(
+    url: str, tmp_path: Path, heard: list[str]
+) -> None:
+    slow = "CREATE VIEW slow AS SELECT v.* FROM visits v, LATERAL (SELECT pg_sleep(v.age * 0 + 60)) s"
+    as_owner(url, slow, "GRANT SELECT ON slow TO reader")
+    with PostgresEngine(tmp_path, as_reader(url), owner_log=heard.append) as engine:
+        engine.take_in(VISITS, "slow")
+        killer = threading.Thread(target=_kill_backends, args=(url,))
+        killer.start()
+        with pytest.raises(EngineFailure) as caught:
+            counted(engine)
+        killer.join()
+        assert caught.value.__context__ is None
+        assert "terminating" in heard[-1] or "closed" in heard[-1]
+        engine.take_in(VISITS, "visits")
+        assert counted(engine) == 400
+
+
+def _kill_backends(url: str) -> None:
+    wait_until(lambda: _running(url, "pg_sleep") or _running(url, "slow"))
+    as_owner(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'reader'")
+
+
+def test_a_connection_that_was_cut_while_idle_is_made_anew(engine: PostgresEngine, url: str) -> None:
+    assert counted(engine) == 400
+    as_owner(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'reader'")
+    assert counted(engine) == 400
+
+
+def test_an_interrupt_ends_a_question_and_its_statement(url: str, tmp_path: Path) -> None:
+    slow = "CREATE VIEW slow AS SELECT v.* FROM visits v, LATERAL (SELECT pg_sleep(v.age * 0 + 60)) s"
+    as_owner(url, slow, "GRANT SELECT ON slow TO reader")
+    with PostgresEngine(tmp_path, as_reader(url)) as engine:
+        engine.take_in(VISITS, "slow")
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            counted(engine)
+        wait_until(lambda: not _running(url, "slow"))
+
+
+def test_nothing_can_be_written(engine: PostgresEngine, url: str) -> None:
+    """The view calls a function that writes; the transaction does not let it."""
+    as_owner(
+        url,
+        "CREATE TABLE seen (n int)",
+        "CREATE FUNCTION note_it(int8) RETURNS int8 LANGUAGE sql SECURITY DEFINER AS"
+        " 'INSERT INTO public.seen VALUES (1); SELECT $1'",
+        "CREATE VIEW spy AS SELECT note_it(patient) AS patient, ward, age, note FROM visits",
+        "GRANT SELECT ON spy TO reader",
+    )
+    engine.take_in(VISITS, "spy")
+    with pytest.raises(EngineFailure):
+        counted(engine)
+
+
+def test_threads_have_connections_of_their_own(engine: PostgresEngine) -> None:
+    found: list[int] = []
+    threads = [threading.Thread(target=lambda: found.append(counted(engine))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [400] * 8
+
+
+def test_units_without_a_number_are_left_out_and_rows_are_units_by_their_address(url: str, tmp_path: Path) -> None:
+    as_owner(url, "UPDATE visits SET patient = NULL WHERE patient = 0")
+    with PostgresEngine(tmp_path, as_reader(url)) as engine:
+        engine.take_in(VISITS, "visits")
+        assert counted(engine) == 398
+        engine.take_in(replace(VISITS, name="rows", unit=None, rows_per_unit=1), "visits")
+        found = engine.run('SELECT COUNT(DISTINCT _unit) AS n FROM "rows"')
+        assert found["n"].to_pylist() == [400]
+
+
+def test_a_value_of_a_row_reaches_the_owner_log_and_nobody_else(url: str, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    as_owner(
+        url,
+        "CREATE VIEW broken AS SELECT patient, ward, note::int8 AS age, note FROM visits",
+        "GRANT SELECT ON broken TO reader",
+    )
+    with PostgresEngine(tmp_path, as_reader(url), owner_log=log.write_text) as engine:
+        engine.take_in(VISITS, "broken")
+        with pytest.raises(EngineFailure) as caught:
+            engine.run('SELECT MAX("age") AS n FROM "visits"')
+    told = "".join(traceback.TracebackException.from_exception(caught.value, capture_locals=True).format())
+    assert "Ann Smith" not in told
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    assert "Ann Smith" in log.read_text()
+
+
+def test_the_server_follows_no_settings_of_a_role(url: str, tmp_path: Path) -> None:
+    as_owner(
+        url,
+        "ALTER ROLE reader IN DATABASE {} SET TimeZone = 'Asia/Tokyo'".format(url.split("/")[3].partition("?")[0]),
+        "ALTER ROLE reader SET DateStyle = 'SQL, DMY'",
+        "ALTER ROLE reader SET extra_float_digits = -15",
+        "ALTER ROLE reader SET transform_null_equals = on",
+    )
+    try:
+        table = Table("times", (Column("at", ColumnType.TIMESTAMP), Column("x", ColumnType.REAL)), public=True)
+        as_owner(url, "CREATE TABLE times AS SELECT timestamptz '2021-01-01 00:00:00+00' AS at, 0.1::float8 AS x")
+        as_owner(url, "GRANT SELECT ON times TO reader")
+        with PostgresEngine(tmp_path, as_reader(url)) as engine:
+            engine.take_in(table, "times")
+            found = engine.run('SELECT CAST("at" AS VARCHAR) AS a, CAST("x" AS VARCHAR) AS x FROM "times"')
+        assert found.to_pylist() == [{"a": "2021-01-01 00:00:00", "x": "0.1"}]
+    finally:
+        as_owner(url, "ALTER ROLE reader RESET ALL")
+
+
+def test_public_values_are_read_on_the_server(url: str, tmp_path: Path) -> None:
+    wards = Table("wards", (Column("ward", ColumnType.TEXT), Column("region", ColumnType.TEXT)), public=True)
+    as_owner(url, "CREATE TABLE wards AS SELECT * FROM (VALUES ('a', 'north'), ('b', 'south')) v(ward, region)")
+    as_owner(url, "GRANT SELECT ON wards TO reader")
+    curator = Curator(tmp_path, rows=as_reader(url))
+    curator.protect("wards", wards)
+    curator.protect("visits", VISITS)
+    sql = "SELECT region, COUNT(*) AS n FROM visits JOIN wards USING (ward) GROUP BY region ORDER BY region"
+    assert curator.ask(sql, 1).table["region"].to_pylist() == ["north", "south"]
