@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import tempfile
 import threading
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -20,7 +23,9 @@ from discreet.books.sqlite import SQLiteBook
 from discreet.errors import DiscreetError, InvalidValue, StoreError
 from tests.books.one_batch import in_one_batch
 from tests.books.test_book import TABLES, book, note, notes, refusal
+from tests.servers.cutting import CuttingProxy
 from tests.servers.fixtures import postgres_server, postgres_url
+from tests.servers.postgres import PostgresServer
 
 __all__ = ["book", "postgres_server", "postgres_url"]
 
@@ -154,6 +159,17 @@ def test_what_the_database_refuses_at_the_very_end_is_told_to_whom_it_concerns(b
     assert notes(book) == ["a", "b", "taken"]
 
 
+def test_a_refusal_that_is_heard_before_the_commit_is_sent_is_told_to_whom_it_concerns(book: Book) -> None:
+    def refused_in_time(database: Database) -> None:
+        note("taken")(database)
+        time.sleep(0.3)
+
+    book.write(note("taken"))
+    faults = in_one_batch(book, *(partial(book.write, part) for part in (note("a"), refused_in_time)))
+    assert [type(fault) for fault in faults] == [type(None), StoreError]
+    assert notes(book) == ["a", "taken"]
+
+
 def test_who_was_refused_in_the_first_go_and_served_in_the_second_is_not_told_of_a_refusal(book: Book) -> None:
     tries = []
 
@@ -265,11 +281,14 @@ def test_whoever_gets_the_pen_sees_what_the_one_before_wrote_whatever_the_server
     seen, begun = [], threading.Event()
 
     def slow(database: Database) -> None:
+        assert not has(database, "first")  # the server has answered: the pen is held
         begun.set()
         with psycopg.connect(postgres_url, autocommit=True) as other:
             waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'discreet'"
+            end = time.monotonic() + 30
             while other.execute(waiting.encode()).fetchone() is None:
-                pass
+                assert time.monotonic() < end
+                time.sleep(0.01)
         note("first")(database)
 
     def look() -> None:
@@ -284,3 +303,27 @@ def test_whoever_gets_the_pen_sees_what_the_one_before_wrote_whatever_the_server
     assert seen == [True]
     first.close()
     second.close()
+
+
+def test_a_commit_whose_acknowledgement_was_lost_is_not_done_again_by_the_book(
+    postgres_server: PostgresServer, postgres_url: str
+) -> None:
+    between = Path(tempfile.mkdtemp(prefix="px"))
+    try:
+        proxy = CuttingProxy(between, postgres_server.folder / ".s.PGSQL.5432", b"COMMIT")
+        url = postgres_url.replace(str(postgres_server.folder), str(between))
+        book = PostgresBook(url, "notes", TABLES, 1, refusal)
+        calls = []
+
+        def once(text: str, database: Database) -> None:
+            calls.append(text)
+            note(text)(database)
+
+        proxy.arm(skip=1)  # the first commit is of who held the pen
+        faults = in_one_batch(book, *(partial(book.write, partial(once, text)) for text in "ab"))
+        assert [type(fault) for fault in faults] == [StoreError, StoreError]
+        assert (proxy.cuts, calls) == (1, ["a", "b"])
+        assert notes(book) == ["a", "b"]  # whoever can find that out says that it may be repeated
+        book.close()
+    finally:
+        shutil.rmtree(between)

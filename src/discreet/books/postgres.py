@@ -82,6 +82,8 @@ class PostgresBook(Book):
         connection.execute(_plain(f"SET search_path TO {self._schema}"))
         connection.execute(_plain(f"SET lock_timeout TO '{_LOCK_SECONDS}s'"))
         connection.execute("SET synchronous_commit TO on")
+        # Whoever gets the pen sees what the one before has written.
+        connection.execute("SET default_transaction_isolation TO 'read committed'")
         return connection
 
     # Reading ------------------------------------------------------------------------------------------------------
@@ -152,7 +154,7 @@ class PostgresBook(Book):
         connection = self._pen_holder()
         if ahead:
             self._sent_ahead.enter_context(connection.pipeline())
-        connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")  # to see what whoever had the pen before has written
+        connection.execute("BEGIN")
         connection.execute("SELECT version FROM pen FOR UPDATE")
         return _Statements(connection)
 
