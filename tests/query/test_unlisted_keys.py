@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
+from datetime import datetime
 from fractions import Fraction
 
 import numpy as np
@@ -77,8 +79,8 @@ def _moves(plan: BlockPlan, here: World, there: World) -> list[tuple[int, int]]:
 def test_one_person_moves_the_keys_they_keep_and_no_more(crowd: list[Person], one: Person, other: Person) -> None:
     others = dict(enumerate(crowd, start=1))
     here, gone, replaced = world_of({0: one} | others), world_of(others), world_of({0: other} | others)
-    for query in QUERIES:
-        plan = _plan(query)
+    for query, groups in itertools.product(QUERIES, (1, 2)):
+        plan = _plan(query, groups)
         privacy = plan.block.rows.privacy
         there = replaced if privacy is not None and privacy.neighbours is Neighbours.REPLACE_ONE else gone
         for (l1, l2), priced in zip(_moves(plan, here, there), plan.parts, strict=True):
@@ -86,11 +88,39 @@ def test_one_person_moves_the_keys_they_keep_and_no_more(crowd: list[Person], on
             assert l2 <= priced.moves_squared, (query, priced.part)
 
 
-def test_a_planted_bug_that_keeps_every_key_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(statement, "_first_few", lambda source, columns, most: source)
-    plan = _plan(QUERIES[0])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_a_planted_bug_that_keeps_every_key_is_caught(monkeypatch: pytest.MonkeyPatch, groups: int) -> None:
+    honest = statement._few_keys
+    monkeypatch.setattr(statement, "_few_keys", lambda names, most: honest(names, most + 5))
+    plan = _plan(QUERIES[0], groups)
     moves = _moves(plan, world_of({0: HEAVY}), world_of({}))
     assert any(l1 > priced.moves for (l1, _), priced in zip(moves, plan.parts, strict=True))
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_one_key_is_kept_as_the_first_of_several_would_be(monkeypatch: pytest.MonkeyPatch, query: str) -> None:
+    words = ("tea", "coffee", None, "", "5", "milk")
+    people = {
+        k: Person(
+            [
+                (*ROW[:3], k / 7, j, None, datetime(2021, 1, 1 + j), True, words[(k + j * j) % 6], "x")
+                for j in range(k % 5)
+            ],
+            [],
+            (1, True),
+        )
+        for k in range(60)
+    }
+    world = world_of(people)
+    (one, several) = ([], [])
+    for found in (one, several):
+        plan = _plan(query, groups=1)
+        for text, values in statement.statements_of(plan):
+            table = world.database.sql(text, params=values) if values else world.database.sql(text)
+            found.append(sorted(map(repr, table.fetchall())))
+        monkeypatch.setattr(statement, "_first_key", lambda: statement._first_keys(1))
+    assert one == several
+    assert any(len(rows) > 1 for rows in one)
 
 
 def test_the_threshold_hides_what_one_person_holds_alone() -> None:

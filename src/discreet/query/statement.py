@@ -66,12 +66,21 @@ def counted_apart(plan: BlockPlan, priced: Priced) -> tuple[str, Parameters]:
     kept = f" WHERE {' AND '.join(tests)}" if tests else ""
     if isinstance(part, Values):
         return _values_statement(plan, priced, rows, kept), statement.parameters
-    word = "SELECT" if _has_one_row_each(plan) else "SELECT DISTINCT"
-    present = f"_present AS ({word} {', '.join(['_unit', *keys])} FROM _rows{kept})"
+    has_places = plan.rule is not None and not _has_one_row_each(plan)
     weighted = _with_weights("_present", priced.most, priced.weight)
     count = f"{_saturated(_total('w'))} AS s"
-    text = f"WITH {rows}, {present}, {weighted} SELECT {', '.join([*keys, count])}"
-    return f"{text} FROM _weighted{_grouped(keys)}", statement.parameters
+    text = f"WITH {rows}, _present AS ({_present(plan, kept)}), {weighted} SELECT {', '.join([*keys, count])}"
+    named = " JOIN _order USING (place)" if has_places else ""
+    return f"{text} FROM _weighted{named}{_grouped(keys)}", statement.parameters
+
+
+def _present(plan: BlockPlan, kept: str) -> str:
+    """The units of each group, once each; those of unlisted keys by the places of their keys."""
+    if _has_one_row_each(plan):
+        return f"SELECT {', '.join(['_unit', *_keys(plan)])} FROM _rows{kept}"
+    if plan.rule is None:
+        return f"SELECT DISTINCT {', '.join(['_unit', *_keys(plan)])} FROM _rows{kept}"
+    return f"SELECT DISTINCT _unit, place FROM _rows{kept}" if kept else "SELECT _unit, place FROM _mine"
 
 
 def _values_statement(plan: BlockPlan, priced: Priced, rows: str, kept: str) -> str:
@@ -138,17 +147,59 @@ def _rows(plan: BlockPlan, columns: list[str], statement: Statement) -> str:
     select = f"SELECT {', '.join(['_unit', *keys, *columns, '1 AS one'])} FROM ({inner}) r"
     if plan.rule is None or _has_one_row_each(plan):
         return f"_rows AS ({select})"
-    names = _keys(plan)
-    kept = _first_few(f"SELECT DISTINCT {', '.join(['_unit', *names])} FROM _all", names, plan.rule.per_unit)
-    same = " AND ".join(f"_all.{name} IS NOT DISTINCT FROM _kept.{name}" for name in names)
-    joined = f"SELECT _all.* FROM _all JOIN _kept ON _all._unit = _kept._unit AND {same}"
-    return f"_all AS ({select}), _kept AS ({kept}), _rows AS ({joined})"
+    return f"_all AS ({select}), {_few_keys(_keys(plan), plan.rule.per_unit)}"
+
+
+def _few_keys(names: list[str], most: int) -> str:
+    """``_rows``: of ``_all`` the rows with the first few keys of their unit, in an order that depends on keys alone.
+
+    Keys are put in order once, as the places of ``_order``, and not for everybody who holds them; ``_mine`` are the
+    pairs of units and places that count.
+    """
+    listed = ", ".join(names)
+    same = " AND ".join(f"_all.{name} IS NOT DISTINCT FROM _order.{name}" for name in names)
+    ordered = [
+        f"_keys AS (SELECT DISTINCT {listed} FROM _all)",
+        f"_order AS (SELECT {listed}, row_number() OVER (ORDER BY {_shuffled(names)}) AS place FROM _keys)",
+        f"_ranked AS (SELECT _all.*, _order.place FROM _all JOIN _order ON {same})",
+    ]
+    return ", ".join([*ordered, *(_first_key() if most == 1 else _first_keys(most))])
+
+
+def _first_key() -> list[str]:
+    return [
+        "_mine AS (SELECT _unit, MIN(place) AS place FROM _ranked GROUP BY _unit)",
+        f"_rows AS (SELECT _ranked.* FROM _ranked JOIN _mine ON {_same_pair('_ranked', '_mine')})",
+    ]
+
+
+def _first_keys(most: int) -> list[str]:
+    """Only units that hold too many keys are looked at again, and what they hold beyond is left out."""
+    nth = "row_number() OVER (PARTITION BY _held._unit ORDER BY _held.place) AS nth"
+    outside = "WHERE _beyond._unit IS NULL"
+    return [
+        "_held AS (SELECT DISTINCT _unit, place FROM _ranked)",
+        f"_many AS (SELECT _unit FROM _held GROUP BY _unit HAVING COUNT(*) > {most})",
+        f"_theirs AS (SELECT _held._unit, _held.place, {nth} FROM _held JOIN _many ON _held._unit = _many._unit)",
+        f"_beyond AS (SELECT _unit, place FROM _theirs WHERE nth > {most})",
+        f"_mine AS (SELECT _held.* FROM _held LEFT JOIN _beyond ON {_same_pair('_held', '_beyond')} {outside})",
+        f"_rows AS (SELECT _ranked.* FROM _ranked LEFT JOIN _beyond ON {_same_pair('_ranked', '_beyond')} {outside})",
+    ]
+
+
+def _same_pair(one: str, two: str) -> str:
+    return f"{one}._unit = {two}._unit AND {one}.place = {two}.place"
+
+
+def _shuffled(columns: list[str]) -> str:
+    """An order of values that has nothing to do with anybody."""
+    text = " || '|' || ".join(f"COALESCE(CAST({name} AS VARCHAR), '')" for name in columns)
+    return ", ".join([f"md5({text})", *columns])
 
 
 def _first_few(source: str, columns: list[str], most: int) -> str:
     """At most so many rows of each unit, in an order that depends on these columns alone."""
-    text = " || '|' || ".join(f"COALESCE(CAST({name} AS VARCHAR), '')" for name in columns)
-    order = ", ".join([f"md5({text})", *columns])
+    order = _shuffled(columns)
     ranked = f"SELECT *, row_number() OVER (PARTITION BY _unit ORDER BY {order}) AS place FROM ({source}) d"
     return f"SELECT * EXCLUDE (place) FROM ({ranked}) p WHERE place <= {most}"
 

@@ -153,12 +153,13 @@ def _extreme(name: str) -> Rule:
 
 
 def _place(writer: Writer, node: exp.Window, scope: Scope) -> Written:
-    """The number of a row among those of its unit."""
+    """The number of a row among those of its unit, or among all."""
     if not isinstance(node.this, exp.RowNumber):
         raise Untranslatable("Window")
-    apart = ", ".join(writer.write(one, scope).text for one in node.args["partition_by"])
+    apart = ", ".join(writer.write(one, scope).text for one in node.args.get("partition_by") or ())
     order = ", ".join(f"{writer.write(one.this, scope).text} NULLS LAST" for one in node.args["order"].expressions)
-    return Written(f"ROW_NUMBER() OVER (PARTITION BY {apart} ORDER BY {order})", Kind.INTEGER, Fraction(1))
+    among = f"PARTITION BY {apart} ORDER BY {order}" if apart else f"ORDER BY {order}"
+    return Written(f"ROW_NUMBER() OVER ({among})", Kind.INTEGER, Fraction(1))
 
 
 PLAIN_RULES: Mapping[type[exp.Expr], Rule] = {
