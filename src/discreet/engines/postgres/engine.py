@@ -21,7 +21,7 @@ from discreet.catalog.table import Table
 from discreet.engines.attended import attended
 from discreet.engines.engine import Capabilities, OwnerLog, Progress, Unread
 from discreet.engines.manifest import Stored
-from discreet.engines.parameters import Bound
+from discreet.engines.parameters import Bound, bound
 from discreet.engines.part import Given
 from discreet.engines.postgres.connections import Connections
 from discreet.engines.postgres.naming import quoted
@@ -47,6 +47,7 @@ _SETTINGS = {
     "idle_in_transaction_session_timeout": "'60s'",
 }
 """All that an answer could depend on; with row security off, the server refuses to hide rows instead of hiding them."""
+_MOST_KNOWN = 256
 _LONGEST_WAIT = 60
 """Seconds to wait for somebody who changes a table."""
 
@@ -82,6 +83,7 @@ class PostgresEngine(RemoteEngine):
         """
         super().__init__(folder, timeout=timeout, owner_log=owner_log)
         self._connections = Connections(server)
+        self._known: dict[tuple[object, str, str], tuple[str, Sequence[Stored]]] = {}
 
     # Protecting ---------------------------------------------------------------------------------------------------
 
@@ -127,11 +129,25 @@ class PostgresEngine(RemoteEngine):
 
     # Reading ------------------------------------------------------------------------------------------------------
 
+    def written(self, statement: str, parameters: Sequence[object] = ()) -> str:
+        """A statement of a plan in PostgreSQL's language."""
+        return self._translated(statement, [bound(value) for value in parameters])[0]
+
+    def _translated(self, statement: str, values: Sequence[Bound]) -> tuple[str, Sequence[Stored]]:
+        """A statement and the tables that it reads; what was checked a moment ago is not written again."""
+        key = (self.store.stamp(), statement, repr(values))
+        found = self._known.get(key)
+        if found is None:
+            tables = {stored.name: stored for stored in self.store.manifest().tables.values()}
+            writer = PostgresWriter({name: self._source(stored) for name, stored in tables.items()}, values)
+            found = writer.statement(statement), [tables[name] for name in sorted(writer.tables)]
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = found
+        return found
+
     def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
-        tables = {stored.name: stored for stored in self.store.manifest().tables.values()}
-        writer = PostgresWriter({name: self._source(stored) for name, stored in tables.items()}, values)
-        text = writer.statement(statement)
-        used = [tables[name] for name in sorted(writer.tables)]
+        text, used = self._translated(statement, values)
         with self._connections.lent() as connection:
             return attended(lambda: self._answer(connection, text, values, used), connection.cancel, self.timeout)
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from discreet.engines.parameters import Bound
 from discreet.engines.postgres.calendar import YEARS
-from discreet.engines.postgres.casts import CAST_RULES
+from discreet.engines.postgres.casts import CAST_RULES, TYPES
 from discreet.engines.postgres.dates import DATE_FUNCTIONS, DATE_RULES, moved
 from discreet.engines.postgres.heavy import COUNTED, HEAVY, heavy_units, with_heavy_units
 from discreet.engines.postgres.numbers import NUMBER_FUNCTIONS, NUMBER_RULES
@@ -27,6 +27,7 @@ __all__ = ["PostgresWriter"]
 _LONGEST = 200_000
 """Letters of a statement: guards repeat what they guard, and what is nested deeply would grow without an end."""
 
+_LARGE = frozenset({"_all", "_rows", "_present", "_weighted"})
 _COMPUTED_ONCE = " OFFSET '0'::int8"
 """Without it, PostgreSQL would compute a column again wherever it is used; a plain 0 would keep workers away."""
 
@@ -76,9 +77,11 @@ class PostgresWriter(Writer):
         return f"${number}"
 
     def named_query(self, name: str, query: str) -> str:
-        """A query that is used by name, perhaps twice, and kept nowhere in between."""
+        """A query that is used by name: what has a row for every row is read twice rather than kept in between."""
         if name == COUNTED:
             return heavy_units(query)
+        if name not in _LARGE:
+            return super().named_query(name, query)
         return f"{name} AS NOT MATERIALIZED ({query}{_COMPUTED_ONCE if name == '_rows' else ''})"
 
     def _with(self, node: exp.Select, known: dict[str, Columns]) -> tuple[str, dict[str, Columns]]:
@@ -103,11 +106,20 @@ class PostgresWriter(Writer):
         return super()._relation(node, known)
 
     def _meeting(self, join: exp.Join, scope: Scope) -> str:
-        condition = join.args.get("on")
-        parts = condition.unnest().flatten() if isinstance(condition, exp.And) else [condition]
-        if join.side == "FULL" and not any(isinstance(part.unnest(), exp.EQ) for part in parts if part is not None):
+        if join.args.get("on") is None:
+            return super()._meeting(join, scope)
+        condition = join.args["on"].unnest()
+        parts = [part.unnest() for part in (condition.flatten() if isinstance(condition, exp.And) else [condition])]
+        if join.side == "FULL" and not any(isinstance(part, (exp.EQ, exp.NullSafeEQ)) for part in parts):
             raise Untranslatable("FULL JOIN without a column that is equal on both sides")
-        return super()._meeting(join, scope)
+        return f" ON {' AND '.join(self._pair(part, scope) for part in parts)}"
+
+    def _pair(self, condition: Any, scope: Scope) -> str:
+        """What rows that meet have in common: PostgreSQL looks up arrays; for IS NOT DISTINCT it compares all pairs."""
+        if not isinstance(condition, exp.NullSafeEQ):
+            return self.write(condition, scope).text
+        one, two = (self.write(side, scope) for side in (condition.this, condition.expression))
+        return f"(ARRAY[{one.text}::{TYPES[one.kind]}] = ARRAY[{two.text}::{TYPES[two.kind]}])"
 
 
 def _with_years(source: Source) -> Source:
