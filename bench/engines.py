@@ -1,0 +1,127 @@
+"""Questions on rows that stay on a server, beside the plain grouped query there: ``python -m bench.engines postgres``.
+
+Times are those that somebody waits, the least of a few, in one run; a ratio within the run is what counts.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table as Shown
+
+from bench.figure import seconds
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.column import Column, ColumnType
+from discreet.catalog.table import Budget, Table
+from discreet.engines.engine import Place
+from discreet.privacy.loss import Pure
+from discreet.query.question import prepare
+from discreet.query.statement import statements_of
+
+__all__ = ["ENGINES", "Server", "measured"]
+
+GROUPS = 50
+ROWS_EACH = 10
+TRIES = 5
+COLUMNS = (
+    Column("person", ColumnType.INTEGER),
+    Column("place", ColumnType.TEXT, keys=tuple(f"place {k}" for k in range(GROUPS))),
+    Column("age", ColumnType.INTEGER, lower=0, upper=110),
+    Column("cost", ColumnType.REAL, lower=0, upper=1000),
+)
+TABLES = {
+    "row": Table("by_row", COLUMNS, budget=Budget(1)),
+    "person": Table("by_person", COLUMNS, unit="person", budget=Budget(1), rows_per_unit=ROWS_EACH),
+}
+QUESTIONS = ("COUNT(*)", "COUNT(*), SUM(age), AVG(cost)")
+
+
+@dataclass(frozen=True)
+class Server:
+    """An engine whose tables are protected, and a way past it."""
+
+    place: Place
+    """The engine."""
+    plain: Callable[[str], object]
+    """Runs a query over the table ``visits`` as anybody would."""
+
+
+@contextmanager
+def postgres(folder: Path, rows: int) -> Iterator[Server]:
+    """A server of its own with so many rows."""
+    import psycopg
+    from tests.servers.postgres import PostgresServer
+
+    from discreet.engines.postgres.engine import PostgresEngine
+
+    server = PostgresServer()
+    try:
+        server.start("shared_buffers=1GB")
+        people = max(1, rows // ROWS_EACH)
+        with psycopg.connect(server.url, autocommit=True) as owner:
+            owner.execute(
+                f"CREATE TABLE visits AS SELECT (k * 7919 % {people})::int8 AS person,"
+                f" 'place ' || (k % {GROUPS}) AS place, (k % 100)::int4 AS age, (k % 1000)::float8 AS cost"
+                f" FROM generate_series(1::int8, {rows}) k".encode()
+            )
+            owner.execute("VACUUM ANALYZE visits")
+            owner.execute("CREATE ROLE reader LOGIN")
+            owner.execute("GRANT SELECT ON visits TO reader")
+        url = server.url.replace("curator@", "reader@")
+        with PostgresEngine(folder, url, owner_log=print) as place, psycopg.connect(url, autocommit=True) as reader:
+            for table in TABLES.values():
+                place.take_in(table, "visits", catalog=Catalog(list(TABLES.values())))
+            yield Server(place, lambda query: reader.execute(query.encode()).fetchall())
+    finally:
+        server.remove()
+
+
+ENGINES = {"postgres": postgres}
+"""By name."""
+
+
+def measured(server: Server) -> Iterator[tuple[str, str, float, float]]:
+    """Per question and unit, what the plan takes and what the plain query takes."""
+    catalog = Catalog(list(TABLES.values()))
+    for question in QUESTIONS:
+        steps: dict[str, Callable[[], object]] = {"plain": _plain(server, question)}
+        for unit, table in TABLES.items():
+            plans = prepare(f"SELECT place, {question} FROM {table.name} GROUP BY place", catalog, Pure(1)).plans
+            steps[unit] = _asked(server, [one for plan in plans for one in statements_of(plan)])
+        least = dict.fromkeys(steps, float("inf"))
+        for _ in range(TRIES):  # in turns, so that all meet the same weather
+            for name, step in steps.items():
+                start = time.perf_counter()
+                step()
+                least[name] = min(least[name], time.perf_counter() - start)
+        for unit in TABLES:
+            yield question, unit, least[unit], least["plain"]
+
+
+def _plain(server: Server, question: str) -> Callable[[], object]:
+    return lambda: server.plain(f"SELECT place, {question} FROM visits GROUP BY place")
+
+
+def _asked(server: Server, statements: list[tuple[str, list[object]]]) -> Callable[[], object]:
+    return lambda: [server.place.run(*one) for one in statements]
+
+
+def main() -> None:
+    """Measure one engine and print a table."""
+    engine, rows = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 10_000_000
+    table = Shown("question", "unit", "Discreet", f"plain {engine}", "ratio", title=f"{rows:,} rows, {GROUPS} groups")
+    with tempfile.TemporaryDirectory() as folder, ENGINES[engine](Path(folder), rows) as server:
+        for question, unit, ours, plain in measured(server):
+            table.add_row(question, unit, seconds(ours), seconds(plain), f"{ours / plain:.2f} ×")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
