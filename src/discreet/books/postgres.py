@@ -2,6 +2,7 @@
 
 One row is the pen: whoever writes holds it until the commit, on whatever host. A server that does not wait for its
 disk, or that only follows another one, is refused. Where a connection breaks at a commit, the outcome is not guessed.
+Statements are sent ahead: nobody waits for the server but to hear what was read, and at the commit.
 """
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ class PostgresBook(Book):
                 )
 
     def begin(self, *, ahead: bool) -> Database:
-        """Start a transaction as the only writer, after those of other processes and hosts."""
+        """Start a transaction as the only writer; who sends ahead has the pen when the first question is answered."""
         connection = self._pen_holder()
         if ahead:
             self._sent_ahead.enter_context(connection.pipeline())
