@@ -1,0 +1,183 @@
+"""Where PostgreSQL raises or spells things in its own way: values at every edge are what they are in DuckDB."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import sys
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from discreet.catalog.column import Column, ColumnType
+from discreet.catalog.table import Table
+from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.engine import Place
+from discreet.engines.postgres.engine import PostgresEngine
+from tests.engines.test_postgres import as_reader, load
+from tests.servers.fixtures import postgres_server, postgres_url  # noqa: F401
+
+Both = tuple[Place, Place]
+MAX, TINY = sys.float_info.max, 5e-324
+REALS = [
+    x * sign
+    for x in (
+        0.0, TINY, 2 * TINY, 1e-320, sys.float_info.min, 1e-300, 1e-154, 1e-150, 2.0**-537, 2.0**-50, 0.1, 0.5, 1.0,
+        math.nextafter(1, 2), math.nextafter(1, 0), 1.5, 2.5, 7.0, 1e15, 1234567890123456.8, 9999999999999998.0, 1e16,
+        2.0**53, 9.3e18, 1e22, 1e150, 1.3407807929942596e154, 1.35e154, 2.0**537, 1e300, MAX / 2,
+        math.nextafter(MAX / 2, MAX), MAX - 2.0**970, MAX, 709.782712893384, 709.7827128933841, 745.133219101941,
+        745.1332191019412,
+    )
+    for sign in (1, -1)
+]  # fmt: skip
+PAIRS = Table("pairs", (Column("a", ColumnType.REAL), Column("b", ColumnType.REAL)), public=True)
+SPANS = Table(
+    "spans",
+    tuple(Column(n, k) for n, k in zip("abst", [ColumnType.DATE] * 2 + [ColumnType.TIMESTAMP] * 2, strict=True)),
+    public=True,
+)
+WORDS = Table("words", (Column("w", ColumnType.TEXT),), public=True)
+
+
+SQUARE = 'CASE WHEN abs("a") < 1e150 THEN pow("a", 2) = "a" * "a" END'
+"""Closer to the largest double than a billionth of it, powers are taken for infinite."""
+
+
+def spans() -> pa.Table:
+    drawn = random.Random(1)
+    days = [
+        date(1, 1, 1),
+        date(9999, 12, 31),
+        date(1970, 1, 1),
+        date(2020, 2, 29),
+        date(2021, 2, 28),
+        date(1969, 12, 31),
+    ]
+    days += [date(1900, 1, 1) + timedelta(days=drawn.randrange(80_000)) for _ in range(24)]
+    moments = [
+        datetime.min,
+        datetime.max,
+        datetime(1970, 1, 1),
+        datetime(2020, 2, 29, 12),
+        datetime(2021, 1, 31, 23, 30),
+    ]
+    moments += [datetime(1960, 1, 1) + timedelta(microseconds=drawn.randrange(3 * 10**15)) for _ in range(25)]
+    pairs = list(itertools.product(range(30), repeat=2))
+    rows = [(days[i], days[j], moments[i], moments[j]) for i, j in pairs]
+    kinds = [pa.date32(), pa.date32(), pa.timestamp("us"), pa.timestamp("us")]
+    return pa.table({n: pa.array([row[k] for row in rows], kinds[k]) for k, n in enumerate("abst")})
+
+
+def words() -> pa.Table:
+    """Every letter, 64 in a word, and every space around one."""
+    letters = [chr(k) for k in range(1, 0x20000) if not 0xD800 <= k <= 0xDFFF]
+    found = ["".join(letters[k : k + 64]) for k in range(0, len(letters), 64)]
+    found += [f"{chr(k)}a{chr(k)}" for k in (*range(1, 0x3100), 0xFEFF)]
+    return pa.table({"w": found})
+
+
+@pytest.fixture(scope="module")
+def both(
+    postgres_server: Any,  # noqa: F811
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Both]:
+    from tests.engines.test_postgres import database
+
+    url = database(postgres_server, "edges")
+    pairs = list(itertools.product(REALS, repeat=2))
+    given = {
+        PAIRS: pa.table({"a": [a for a, _ in pairs], "b": [b for _, b in pairs]}),
+        SPANS: spans(),
+        WORDS: words(),
+    }
+    folder: Path = tmp_path_factory.mktemp("edges")
+    with (
+        PostgresEngine(folder / "there", as_reader(url), owner_log=print) as there,
+        DuckDBEngine(folder / "here", threads=1) as here,
+    ):
+        for table, rows in given.items():
+            load(url, table, rows)
+            there.take_in(table, table.name)
+            here.take_in(table, rows)
+        yield there, here
+
+
+def differences(both: Both, table: Table, expressions: list[str]) -> list[object]:
+    names = [column.name for column in table.columns]
+    listed = ", ".join([*(f'"{name}"' for name in names), *(f"({one}) AS v{k}" for k, one in enumerate(expressions))])
+    found = [_rows(place.run(f'SELECT {listed} FROM "{table.name}"'), len(names)) for place in both]
+    return [
+        (expressions[k], key, one, two)
+        for key, values in found[0].items()
+        for k, (one, two) in enumerate(zip(values, found[1][key], strict=True))
+        if one != two and not (isinstance(one, float) and math.isnan(one) and math.isnan(two))
+    ]
+
+
+def _rows(table: pa.Table, keys: int) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    return {row[:keys]: row[keys:] for row in rows}
+
+
+def test_arithmetic_of_doubles_at_every_edge(both: Both) -> None:
+    expressions = [
+        '"a" + "b"',
+        '"a" - "b"',
+        '"a" * "b"',
+        '"a" / NULLIF("b", 0)',
+        '"a" * "b" * "b"',
+        '"a" * "b" - "b" * "a"',
+    ]
+    assert differences(both, PAIRS, expressions)[:5] == []
+
+
+def test_constants_at_every_edge_are_no_error_of_planning(both: Both) -> None:
+    for x in REALS:
+        text = f"CAST({x!r} AS DOUBLE)" if x >= 0 else f"CAST(-CAST({-x!r} AS DOUBLE) AS DOUBLE)"
+        expressions = [f'"a" * {text}', f'"a" + {text}', f"{text} * {text}", f"{text} + {text}", f"exp({text})"]
+        expressions += [f'"a" / NULLIF({text}, 0)', f'{text} / NULLIF("a", 0)', f"pow({text}, {text}) > 1"]
+        assert differences(both, PAIRS, expressions)[:5] == [], x
+
+
+def test_functions_and_casts_of_doubles_at_every_edge(both: Both) -> None:
+    expressions = ['CAST("a" AS VARCHAR)', 'TRY_CAST("a" AS BIGINT)', 'TRY_CAST(round("a") AS BIGINT)', 'round("a", 2)']
+    expressions += ['exp("a") > 1e300', 'exp("a") = 0', SQUARE, 'isfinite("a" * "b")', 'floor("a")']
+    assert differences(both, PAIRS, expressions)[:5] == []
+
+
+def test_differences_of_dates(both: Both) -> None:
+    units = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
+    expressions = [f'date_diff(\'{unit}\', "a", "b")' for unit in units[:5]]
+    expressions += [f'date_diff(\'{unit}\', "s", "t")' for unit in units]
+    expressions += [f'date_sub(\'{unit}\', "s", "t")' for unit in units]
+    assert differences(both, SPANS, expressions)[:5] == []
+
+
+def test_parts_and_names_of_dates(both: Both) -> None:
+    parts = ("year", "isoyear", "decade", "century", "quarter", "month", "week", "yearweek", "day", "dayofweek")
+    expressions = [
+        f"date_part('{part}', \"s\")" for part in (*parts, "isodow", "dayofyear", "hour", "minute", "second")
+    ]
+    expressions += [
+        f"date_trunc('{unit}', \"s\")" for unit in ("year", "quarter", "month", "week", "day", "hour", "second")
+    ]
+    expressions += ['CAST("s" AS VARCHAR)', 'CAST("a" AS VARCHAR)', 'last_day("a")', 'dayname("a")', 'monthname("a")']
+    assert differences(both, SPANS, expressions)[:5] == []
+
+
+def test_every_mark_of_a_format(both: Both) -> None:
+    for mark in ("Y", "y", "m", "d", "j", "H", "I", "M", "S", "p", "a", "A", "b", "B", "V", "G", "u", "w", "%"):
+        for spelled in (f"%{mark}", f"%-{mark}" if mark in "ymdjHIMS" else f"'\"\\%{mark}"):
+            statement = 'SELECT strftime("s", CAST($1 AS VARCHAR)) AS v FROM "spans"'
+            found = [sorted(place.run(statement, [f"{spelled}|é"])["v"].to_pylist()) for place in both]
+            assert found[0] == found[1], spelled
+
+
+def test_every_letter_and_every_space(both: Both) -> None:
+    expressions = ['upper("w")', 'lower("w")', 'trim("w")', 'ltrim("w")', 'length("w")', 'md5("w")', '"w" < upper("w")']
+    assert differences(both, WORDS, expressions)[:5] == []
