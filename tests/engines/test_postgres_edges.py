@@ -141,6 +141,7 @@ def test_constants_at_every_edge_are_no_error_of_planning(both: Both) -> None:
         text = f"CAST({x!r} AS DOUBLE)" if x >= 0 else f"CAST(-CAST({-x!r} AS DOUBLE) AS DOUBLE)"
         expressions = [f'"a" * {text}', f'"a" + {text}', f"{text} * {text}", f"{text} + {text}", f"exp({text})"]
         expressions += [f'"a" / NULLIF({text}, 0)', f'{text} / NULLIF("a", 0)', f"pow({text}, {text}) > 1"]
+        expressions += [f'pow("a", {text}) > 1', f'pow({text}, "a") > 1']
         assert differences(both, PAIRS, expressions)[:5] == [], x
 
 

@@ -143,21 +143,12 @@ def _is_middling(value: Written) -> str:
     return f"abs({value.text}) BETWEEN {double(_SMALL)} AND {double(_LARGE)}"
 
 
-def _at_least_one(value: str) -> str:
-    """Its size, in a branch where that is more than one anyway: PostgreSQL computes with constants in every branch."""
-    return f"GREATEST(abs({value}), 1)"
-
-
-def _at_most_one(value: str) -> str:
-    return f"LEAST(abs({value}), 1)"
-
-
 def _careful_product(text: str, first: Written, second: Written) -> str:
     one, two = first.text, second.text
     common = " AND ".join(filter(None, (_is_middling(first), _is_middling(second)))) or "TRUE"
     edge = f"{one} = 0 OR {two} = 0 OR abs({one}) >= {INFINITY} OR abs({two}) >= {INFINITY}"
-    large = f"({_at_least_one(one)} * {_DOWN_512}) * ({_at_least_one(two)} * {_DOWN_512})"
-    small = f"({_at_most_one(one)} * {_UP_537}) * ({_at_most_one(two)} * {_UP_537})"
+    large = f"abs({one} * {_DOWN_512}) * abs({two} * {_DOWN_512})"
+    small = f"abs({one} * {_UP_537}) * abs({two} * {_UP_537})"
     overflow = f"CASE WHEN {large} >= 1 THEN sign({one}) * sign({two}) * {INFINITY} ELSE {text} END"
     vanish = f"CASE WHEN {small} <= 0.5 THEN 0 ELSE {text} END"
     return (
@@ -178,8 +169,8 @@ def _careful_quotient(text: str, first: Written, second: Written) -> str:
     one, two = first.text, second.text
     common = " AND ".join(filter(None, (_is_middling(first), _is_middling(second)))) or "TRUE"
     edge = f"{one} = 0 OR abs({one}) >= {INFINITY} OR abs({two}) >= {INFINITY}"
-    large = f"(GREATEST(abs({one}), {_RIM}) * {_DOWN_537}) / ({_at_most_one(two)} * {_UP_537})"
-    small = f"({_at_most_one(one)} * {_UP_537}) / ({_at_least_one(two)} * {_DOWN_537})"
+    large = f"abs({one} * {_DOWN_537}) / abs({two} * {_UP_537})"
+    small = f"abs({one} * {_UP_537}) / abs({two} * {_DOWN_537})"
     overflow = f"CASE WHEN {large} >= {_RIM} THEN sign({one}) * sign({two}) * {INFINITY} ELSE {text} END"
     vanish = f"CASE WHEN {small} <= 0.5 THEN 0 ELSE {text} END"
     return (
@@ -327,7 +318,8 @@ def _power(writer: Writer, node: exp.Pow, scope: Scope) -> Written:
         return Written(f"power({x}, {y})", Kind.REAL, whole=True)
     # The logarithm of the result tells whether it fits; close to the largest double it is taken for infinity.
     size = f"abs(ln(abs({x}))) * GREATEST({double(1e-200)}, LEAST(abs({y}), {double(1e19)}))"
-    odd = f"{_at_least_one(y)} - 2 * floor({_at_least_one(y)} * 0.5) = 1"
+    # Half of a constant that is tiny would vanish, and PostgreSQL computes with constants in every branch.
+    odd = f"GREATEST(abs({y}), 1) - 2 * floor(GREATEST(abs({y}), 1) * 0.5) = 1"
     overflow = f"CASE WHEN {x} < 0 AND {odd} THEN -{INFINITY} ELSE {INFINITY} END"
     vanish = f"CASE WHEN {size} >= {double(745.13321)} THEN 0 ELSE power({x}, {y}) END"
     text = (
