@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -20,7 +21,7 @@ from discreet.catalog.table import Budget, Table
 from discreet.curator.curator import Curator
 from discreet.engines.opening import opened
 from discreet.engines.postgres.engine import PostgresEngine
-from discreet.errors import DiscreetError, EngineFailure, InvalidType, InvalidValue, QueryRefused
+from discreet.errors import DiscreetError, EngineFailure, InvalidType, InvalidValue, MissingExtra, QueryRefused
 from tests.engines.test_postgres import as_reader, load
 from tests.servers.fixtures import postgres_server, postgres_url  # noqa: F401
 from tests.servers.postgres import PostgresServer
@@ -412,3 +413,17 @@ def test_public_values_are_read_on_the_server(url: str, tmp_path: Path) -> None:
     curator.protect("visits", VISITS)
     sql = "SELECT region, COUNT(*) AS n FROM visits JOIN wards USING (ward) GROUP BY region ORDER BY region"
     assert curator.ask(sql, 1).table["region"].to_pylist() == ["north", "south"]
+
+
+def test_without_the_extra_the_owner_hears_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    monkeypatch.delitem(sys.modules, "discreet.engines.postgres.engine")
+    with pytest.raises(MissingExtra, match=r"discreet\[postgres\]"):
+        opened(tmp_path, "postgresql://reader@db.example/clinic")
+
+
+@pytest.mark.parametrize("value", [2**63, "a\x00b"])
+def test_what_the_server_cannot_hold_is_refused_before_it_is_sent(engine: PostgresEngine, value: object) -> None:
+    kind = "VARCHAR" if isinstance(value, str) else "BIGINT"
+    with pytest.raises(QueryRefused):
+        engine.check(f'SELECT CAST($1 AS {kind}) AS x FROM "visits"', [value])

@@ -54,6 +54,8 @@ def _bound(writer: Writer, number: int, kind: Kind) -> Written:
     if number > len(writer.values):
         raise Untranslatable("fewer values than places for them")
     value, place = writer.values[number - 1], f"{writer.parameter(number)}::{TYPES[kind]}"
+    if kind is Kind.INTEGER and isinstance(value, int) and not _FIRST <= value <= _LAST:
+        raise Untranslatable("integers of more than 64 bits")
     if kind is not Kind.TEXT:
         point = _point(value)
         return Written(place, kind, point, point, whole=isinstance(value, int))
