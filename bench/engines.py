@@ -83,7 +83,30 @@ def postgres(folder: Path, rows: int) -> Iterator[Server]:
         server.remove()
 
 
-ENGINES = {"postgres": postgres}
+@contextmanager
+def spark(folder: Path, rows: int) -> Iterator[Server]:
+    """A session of this process, and a Parquet file with so many rows."""
+    import duckdb
+    from pyspark.sql import SparkSession
+
+    from discreet.engines.spark.engine import SparkEngine
+
+    file, people = folder / "visits.parquet", max(1, rows // ROWS_EACH)
+    duckdb.sql(
+        f"COPY (SELECT k * 7919 % {people} AS person, 'place ' || (k % {GROUPS}) AS place,"
+        f" CAST(k % 100 AS INTEGER) AS age, CAST(k % 1000 AS DOUBLE) AS cost FROM range({rows}) t(k)) TO '{file}'"
+    )
+    builder = SparkSession.builder.config("spark.ui.enabled", "false").config("spark.driver.memory", "4g")
+    session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    session.read.parquet(str(file)).createOrReplaceTempView("visits")
+    with SparkEngine(folder / "curator", session=session, owner_log=print) as place:
+        for table in TABLES.values():
+            place.take_in(table, str(file), catalog=Catalog(list(TABLES.values())))
+        yield Server(place, lambda query: session.sql(query).toArrow())
+    session.stop()
+
+
+ENGINES = {"postgres": postgres, "spark": spark}
 """By name."""
 
 

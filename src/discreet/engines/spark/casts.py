@@ -30,7 +30,8 @@ _FALSE = "'false', 'f', 'no', 'n', '0'"
 def _cast(writer: Writer, node: Any, scope: Scope) -> Written:
     wanted, given = writer.type_of(node.to), writer.write(node.this, scope)
     is_short = node.to.this is exp.DataType.Type.INT
-    if given.kind is Kind.NOTHING:
+    is_date = wanted in (Kind.DATE, Kind.TIMESTAMP) and isinstance(node.this, exp.Literal)  # one of the plan's own
+    if given.kind is Kind.NOTHING or is_date:
         return Written(f"CAST({given.text} AS {NAMES[wanted]})", wanted)
     if given.kind is wanted and not is_short:
         return given

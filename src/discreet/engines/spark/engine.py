@@ -23,7 +23,7 @@ from discreet.engines.part import Given
 from discreet.engines.remote import RemoteEngine
 from discreet.engines.spark.columns import column_cast
 from discreet.engines.spark.quiet import quiet
-from discreet.engines.spark.session import connected, local
+from discreet.engines.spark.session import connected, interrupt, local, tagged
 from discreet.engines.spark.writer import ROW_NUMBER, SparkWriter, quoted
 from discreet.engines.translation.writer import Writer
 from discreet.errors import DiscreetError, InvalidValue, StoreError
@@ -134,7 +134,7 @@ class SparkEngine(RemoteEngine):
                 self.check_unchanged(tables[name], self._columns(self.place(tables[name].file)))
             return session.sql(text, args=_arguments(values)).toArrow()
 
-        return _without_zones(attended(_tagged(session, tag, work), lambda: session.interruptTag(tag), self.timeout))
+        return _without_zones(attended(_tagged(session, tag, work), lambda: interrupt(session, tag), self.timeout))
 
     def close(self) -> None:
         """Let go of a server; a session of this process stays."""
@@ -148,12 +148,8 @@ def _tagged(session: Any, tag: str, work: Callable[[], pa.Table]) -> Callable[[]
     """The work, so that it can be interrupted by its tag."""
 
     def call() -> pa.Table:
-        with quiet():
-            session.addTag(tag)
-            try:
-                return work()
-            finally:
-                session.removeTag(tag)
+        with quiet(), tagged(session, tag):
+            return work()
 
     return call
 

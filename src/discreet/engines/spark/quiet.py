@@ -10,6 +10,8 @@ from contextlib import contextmanager
 __all__ = ["quiet"]
 
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+_WIRE = ("py4j.clientserver", "py4j.java_gateway")
+"""What goes over the wire, where somebody asked for every word."""
 _thread = threading.local()
 
 
@@ -24,6 +26,8 @@ def quiet() -> Iterator[None]:
 
     for name in _LOGGERS:
         PySparkLogger.getLogger(name).addFilter(_is_not_ours)  # the same filter twice is one
+    for name in _WIRE:
+        logging.getLogger(name).addFilter(_is_not_ours)
     _thread.is_ours = True
     try:
         yield

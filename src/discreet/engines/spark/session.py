@@ -11,13 +11,15 @@ import re
 import shutil
 import socket
 import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from discreet.errors import InvalidValue, MissingExtra, StoreError
 
-__all__ = ["SETTINGS", "connected", "local"]
+__all__ = ["SETTINGS", "connected", "interrupt", "local", "tagged"]
 
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
@@ -41,7 +43,7 @@ _SECONDS = 10
 
 def local(session: Any | None) -> Any:
     """A session beside the owner's, or beside the one of this process, which is started where there is none."""
-    if session is not None and type(session).__module__.startswith("pyspark.sql.connect"):
+    if session is not None and _is_remote(session):
         return _set(session.cloneSession())
     return _set((_running() if session is None else session).newSession())
 
@@ -54,6 +56,37 @@ def connected(url: str) -> Any:
     except ImportError:
         raise _missing() from None
     return _set(SparkSession.builder.remote(url).create())
+
+
+def _is_remote(session: Any) -> bool:
+    return type(session).__module__.startswith("pyspark.sql.connect")
+
+
+@contextmanager
+def tagged(session: Any, tag: str) -> Iterator[None]:
+    """Whatever this thread asks meanwhile can be interrupted by its tag."""
+    # A tag of a session in this process is lost on the way: results are collected on another thread of the JVM, which
+    # takes over the tags of jobs and no others.
+    add, remove = _marks(session)
+    add(tag)
+    try:
+        yield
+    finally:
+        remove(tag)
+
+
+def _marks(session: Any) -> tuple[Callable[[str], None], Callable[[str], None]]:
+    if _is_remote(session):
+        return session.addTag, session.removeTag
+    return session.sparkContext.addJobTag, session.sparkContext.removeJobTag
+
+
+def interrupt(session: Any, tag: str) -> None:
+    """End what was asked under a tag."""
+    if _is_remote(session):
+        session.interruptTag(tag)
+    else:
+        session.sparkContext.cancelJobsWithTag(tag)
 
 
 def _set(session: Any) -> Any:

@@ -130,7 +130,21 @@ def _matching(node: Any, text: str, pattern: str, value: object) -> Written:
     return Written(rf"({text} {word} replace({pattern}, '\\', '\\\\'))", Kind.BOOLEAN)
 
 
+def _refused(words: str) -> Rule:
+    def rule(writer: Writer, node: Any, scope: Scope) -> Written:
+        raise Untranslatable(words)
+
+    return rule
+
+
+# Java's take time that depends on the row, without an end; DuckDB's do not.
+_regular = _refused("regular expressions")
+
 TEXT_RULES: Mapping[type[exp.Expr], Rule] = {
+    exp.RegexpLike: _regular,
+    exp.RegexpILike: _regular,
+    exp.RegexpFullMatch: _regular,
+    exp.Reverse: _refused("REVERSE"),  # DuckDB keeps a letter and its accents together
     exp.Upper: _in_case("upper"),
     exp.Lower: _in_case("lower"),
     exp.Length: _length,
@@ -147,7 +161,7 @@ TEXT_RULES: Mapping[type[exp.Expr], Rule] = {
     exp.Like: _like,
     exp.ILike: _like_in_any_case,
 }
-"""Functions of text. Regular expressions are not here: Java's take time that depends on the row, without an end."""
+"""Functions of text."""
 
 TEXT_FUNCTIONS: Mapping[str, Rule] = {"suffix": _suffix}
 """Those that the parser knows by name alone."""

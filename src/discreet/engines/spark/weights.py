@@ -18,7 +18,7 @@ __all__ = ["counted_in_passing", "window"]
 _COUNTED, _WEIGHTED = "_counted", "_weighted"
 
 
-def counted_in_passing(node: exp.Select) -> exp.Select:
+def counted_in_passing(node: exp.Expr) -> exp.Expr:
     """The statement without its query for the rows of units, where it has one."""
     before = node.args.get("with_")
     named = {} if before is None else {one.alias: one for one in before.expressions}

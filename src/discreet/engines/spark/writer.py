@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+import sqlglot
 from sqlglot import exp
 
 from discreet.engines.parameters import Bound
@@ -16,7 +17,7 @@ from discreet.engines.spark.sums import added_up
 from discreet.engines.spark.texts import TEXT_FUNCTIONS, TEXT_RULES
 from discreet.engines.spark.weights import counted_in_passing, window
 from discreet.engines.translation.plain_rules import PLAIN_RULES
-from discreet.engines.translation.scope import Columns, Rows, Scope
+from discreet.engines.translation.scope import Columns, Scope
 from discreet.engines.translation.untranslatable import Untranslatable
 from discreet.engines.translation.writer import Rule, Source, Writer
 from discreet.engines.translation.written import Kind, Written
@@ -70,14 +71,13 @@ class SparkWriter(Writer):
         """The place of a value, counted from 1."""
         return f":p{number}"
 
-    def _query(self, node: Any, known: Mapping[str, Columns]) -> Rows:
-        if known or not isinstance(node, exp.Select):
-            return super()._query(node, known)
-        rows = super()._query(counted_in_passing(node), known)
+    def statement(self, text: str) -> str:
+        """The same in Spark's language."""
+        node = counted_in_passing(sqlglot.parse_one(text, read="duckdb"))
         self._check_numbers(node)
-        return rows
+        return self._query(node, {}).text
 
-    def _check_numbers(self, node: exp.Select) -> None:
+    def _check_numbers(self, node: exp.Expr) -> None:
         """Refuse what reads a table twice whose rows are units: a row would be another unit each time, and weigh twice.
 
         Spark numbers the rows as it reads them, and promises the same numbers for no second reading. Within one reading
