@@ -11,6 +11,7 @@ import sqlglot
 from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
+from discreet.errors import QueryRefused
 from discreet.query.date_spellings import DATE_SPELLINGS
 from discreet.query.dates import epoch
 from discreet.query.domains import domain_of
@@ -217,3 +218,20 @@ def test_every_listed_function_is_tried() -> None:
     refused = {exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentDatetime, exp.CurrentTime, exp.AtTimeZone}
     assert set(RULES) <= used
     assert set(DATE_SPELLINGS) - refused <= used
+
+
+@pytest.mark.parametrize("unit", ["YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND"])
+def test_what_several_expressions_share_cannot_raise_either(unit: str, world: World) -> None:
+    """An engine computes it once, outside of what each of them is wrapped in."""
+    statement = Statement()
+    rows = table_rows(CATALOG.table("visits"), CATALOG, Names())
+    names = names_of([("visits", rows)])
+    moved = [read(_parsed("duckdb", f"{x} {sign} INTERVAL (big) {unit}"), names) for x in DATED for sign in "+-"]
+    columns = ", ".join(f"({one.write(statement)}) IS NULL AS v{k}" for k, one in enumerate(moved))
+    assert world.run(f"SELECT {columns} FROM ({rows.write(statement)})", statement.parameters).num_rows > 100
+
+
+@pytest.mark.parametrize("mark", ["%-Y", "%-p", "%-a", "%-B", "%-V", "%-u", "%s", "%"])
+def test_a_format_that_the_engine_does_not_read_is_refused(mark: str) -> None:
+    with pytest.raises(QueryRefused, match="the format of a date"):
+        _typed("duckdb", f"strftime(day, '{mark}')")

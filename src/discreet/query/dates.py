@@ -84,17 +84,21 @@ _PART_SPELLINGS = {
     "ss": "second",
 }
 _STEPS = {
-    "year": "to_years(CAST({1} AS INTEGER))",
-    "quarter": "to_months(CAST(3 * {1} AS INTEGER))",
-    "month": "to_months(CAST({1} AS INTEGER))",
-    "week": "to_days(CAST(7 * {1} AS INTEGER))",
-    "day": "to_days(CAST({1} AS INTEGER))",
-    "hour": "to_hours({1})",
-    "minute": "to_minutes({1})",
-    "second": "to_seconds({1})",
+    "year": ("to_years", 1, 32),
+    "quarter": ("to_months", 3, 32),
+    "month": ("to_months", 1, 32),
+    "week": ("to_days", 7, 32),
+    "day": ("to_days", 1, 32),
+    "hour": ("to_hours", 1, 64),
+    "minute": ("to_minutes", 1, 64),
+    "second": ("to_seconds", 1, 64),
 }
+"""Per unit: what makes a length of time of a number, how many of that unit it is, and how many bits the number has."""
+_FAR = 10_000_000
+"""So many years, months, days or hours fit every type on the way; whether the date is still in the calendar is another
+question."""
 _CLOCK = ("hour", "minute", "second")
-_FORMAT = re.compile(r"(?:%-?[YymdjHIMSpaAbBVGuw]|%%|[^%])*")
+_FORMAT = re.compile(r"(?:%[YymdjHIMSpaAbBVGuw]|%-[ymdjHIMS]|%%|[^%])*")
 _CLOCK_FORMATS = {"S": "second", "M": "minute", "H": "hour", "I": "hour", "p": "hour"}
 
 
@@ -188,9 +192,24 @@ def shifted_date(
     kind = TIMESTAMP if unit in _CLOCK else given.type
     start = given.interval * Interval.of(86_400, 86_400) if kind is not given.type else given.interval
     interval = moved(kind, start, unit, -amount.interval if backwards else amount.interval)
-    template = f"TRY(CAST({{0}} {'-' if backwards else '+'} {_STEPS[unit]} AS {type_name(kind)}))"
+    template = f"TRY(CAST({{0}} {'-' if backwards else '+'} {_step(unit, amount)} AS {type_name(kind)}))"
     nullable = given.nullable or amount.nullable or interval.known is None
     return Call(kind, interval, nullable, template, (given, amount))
+
+
+def _step(unit: str, amount: Expression) -> str:
+    """The template of a length of time.
+
+    What may not fit is attempted by itself: an engine that computes a part once for several expressions takes it out
+    of the TRY around them.
+    """
+    function, times, bits = _STEPS[unit]
+    number = "{1}" if times == 1 else f"{times} * {{1}}"
+    ends = amount.interval.known
+    if ends is not None and max(abs(ends[0]), abs(ends[1])) <= _FAR:
+        return f"{function}(CAST({number} AS INTEGER))" if bits == 32 else f"{function}({number})"
+    attempted = number if times == 1 else f"TRY({number})"
+    return f"TRY({function}({f'TRY_CAST({attempted} AS INTEGER)' if bits == 32 else attempted}))"
 
 
 def difference(
