@@ -233,9 +233,10 @@ class SameEverywhere(ABC):
 
 
 def _differences(place: Place, reference: Place, texts: Sequence[str]) -> list[str]:
+    wanted = reference.run(*shown(texts))
     try:
-        found, wanted = place.run(*shown(texts)), reference.run(*shown(texts))
-    except EngineFailure:  # also DuckDB's: it computes what several columns share before their TRY, where it may raise
+        found = place.run(*shown(texts))
+    except EngineFailure:
         half = len(texts) // 2
         if half == 0:
             return [f"{texts[0]}\n  failed: {shown(texts)}"]

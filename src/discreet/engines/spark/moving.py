@@ -32,9 +32,15 @@ _LENGTHS: Mapping[str, int] = {
 }
 
 
-def _function(node: Any) -> str:
-    while isinstance(node, exp.Paren):
+def _bare(node: Any) -> Any:
+    """Without what is around it: everything here is attempted anyway."""
+    while isinstance(node, (exp.Paren, exp.Try)):
         node = node.this
+    return node
+
+
+def _function(node: Any) -> str:
+    node = _bare(node)
     if isinstance(node, exp.Anonymous):
         return str(node.name).lower()
     return "to_days" if isinstance(node, exp.ToDays) else ""
@@ -47,7 +53,7 @@ def is_span(node: Any) -> bool:
 
 def moved(writer: Writer, node: Any, scope: Scope) -> Written:
     """A sum or difference of a date or timestamp and a length of time."""
-    given, span = writer.write(node.this, scope), node.expression.unnest()
+    given, span = writer.write(node.this, scope), _bare(node.expression)
     amount = writer.write(span.expressions[0] if isinstance(span, exp.Anonymous) else span.this, scope)
     if given.kind not in (Kind.DATE, Kind.TIMESTAMP) or amount.kind is not Kind.INTEGER:
         raise Untranslatable(f"{type(node).__name__} of {given.kind.value} and a length of time")
