@@ -46,7 +46,7 @@ browser:  # for the tests of the page of surveys: Debian's, where this may insta
 
 test: export PYTHONDONTWRITEBYTECODE :=  # tests start hundreds of processes, and none should compile the sources again
 test: lint browser  ## every check there is
-	$(BIN)/pytest -n auto --dist loadgroup
+	$(BIN)/pytest -n auto
 
 soak: $(DEV)  ## the long checks at full size: 10,000 requests, 200 kills, audits of a million answers
 	$(BIN)/python -m tests.soak

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
@@ -38,3 +39,9 @@ def in_threads(*works: Callable[[], object]) -> list[BaseException]:
     for thread in threads:
         thread.join()
     return faults
+
+
+def in_a_loop(work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of a coroutine, in a thread of its own: a browser of other tests has a loop in this one."""
+    with ThreadPoolExecutor(1) as aside:
+        return aside.submit(asyncio.run, work).result()

@@ -184,7 +184,7 @@ def test_the_trade_off_between_what_is_lost_and_noise_is_shown(tmp_path: Path) -
 
 
 def is_near(found: Estimate, truth: float) -> bool:
-    error = found.high - found.value
+    error = (found.high - found.low) / 2  # the value itself is rounded, and may lie beside a narrow interval
     return error < 30 and abs(found.value - truth) <= 10 * error
 
 

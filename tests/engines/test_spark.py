@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import threading
@@ -22,6 +23,7 @@ from discreet.engines.engine import Place
 from discreet.engines.opening import opened
 from discreet.engines.spark import numbers
 from discreet.engines.spark.engine import SparkEngine
+from discreet.engines.spark.quiet import quiet
 from discreet.engines.spark.session import SETTINGS
 from discreet.errors import DiscreetError, EngineFailure, InvalidInput, InvalidValue, QueryRefused, StoreError
 from tests.engines.contract import CANARY, EMPTY, ODD, PEOPLE, ROWS, TEXTS, _everything_about
@@ -365,3 +367,11 @@ def test_java_that_is_missing_or_old_is_named(tmp_path: Path, monkeypatch: pytes
         monkeypatch.setenv("JAVA_HOME", str(tmp_path))
         with pytest.raises(DiscreetError, match="install Java 17 or newer"):
             session._check_java()
+
+
+def test_loggers_of_others_stay_what_they_are() -> None:
+    from pyspark.logger import PySparkLogger
+
+    with quiet():
+        PySparkLogger.getLogger("one of Spark's own")
+    assert type(logging.getLogger("one that is made afterwards")) is logging.Logger

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import httpx
@@ -16,6 +15,7 @@ from discreet.service.pages_policy import headers_of
 from discreet.web.headers import HEADERS
 from tests.service.hospital import Clients, Hospital
 from tests.service.in_process import InProcess
+from tests.threads import in_a_loop
 
 OURS = "http://hospital.test"
 
@@ -104,7 +104,7 @@ def opened(house: House, *headers: tuple[bytes, bytes]) -> list[dict[str, Any]]:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    asyncio.run(guarded(application(house))(scope, receive, send))
+    in_a_loop(guarded(application(house))(scope, receive, send))
     return sent
 
 

@@ -27,6 +27,7 @@ from tests.service.hospital import Clients, Hospital
 from tests.service.served import KEEP, PATIENCE, ROOT, STEPS
 from tests.service.test_asking import ARROW, COUNT, ask, spent
 from tests.service.visiting import ANA, BEN, OWNER
+from tests.threads import in_a_loop
 
 WISH = Wish(COUNT, "0.1")
 
@@ -127,7 +128,7 @@ def test_who_hangs_up_stops_nothing_and_gets_nothing_back(clients: Clients, hous
             await waiter
         assert waiter.cancelled()
 
-    asyncio.run(hang_up())
+    in_a_loop(hang_up())
     gate.opened.set()
     kept = asking.ask(house, ANA, WISH, "one")
     assert ask(clients.ana, COUNT, ARROW, request="one").content == kept.arrow

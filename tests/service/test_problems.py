@@ -16,6 +16,7 @@ from discreet.service.metrics import Metrics
 from discreet.service.watching import Watching
 from discreet.web.problem import problem
 from tests.service.hospital import Clients, client_of
+from tests.threads import in_a_loop
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
@@ -149,6 +150,6 @@ def test_a_request_that_is_cut_off_by_the_end_of_the_service_is_told_so() -> Non
         with pytest.raises(asyncio.CancelledError):
             await under_way
 
-    asyncio.run(cut_off())
+    in_a_loop(cut_off())
     assert [message.get("status") for message in sent] == [503, None]
     assert b"same request id" in sent[1]["body"]
