@@ -22,26 +22,21 @@ def _is_not_ours(record: logging.LogRecord) -> bool:
 
 
 @cache
-def _kept_apart() -> None:
-    """Put back the class of loggers whenever Spark changes it.
+def _one_at_a_time() -> None:
+    """Let one thread at a time ask for a logger of Spark.
 
-    Loggers of Spark print by themselves. Asking for one makes every later logger of the program such a one, too, and
-    those of a service would print what they must not.
+    Loggers of Spark print by themselves. Whoever asks for one changes the class of loggers for a moment; two who do so
+    at once leave it changed for good, and later loggers of a service would print what they must not.
     """
     from pyspark.logger import PySparkLogger  # noqa: PLC0415  needs an extra
 
-    asked = PySparkLogger.getLogger
-    if issubclass(logging.getLoggerClass(), PySparkLogger):
-        logging.setLoggerClass(logging.Logger)
+    asked, turn = PySparkLogger.getLogger, threading.RLock()
 
-    def asked_and_put_back(name: str | None = None) -> Any:
-        usual = logging.getLoggerClass()
-        try:
+    def in_turn(name: str | None = None) -> Any:
+        with turn:
             return asked(name)
-        finally:
-            logging.setLoggerClass(usual)
 
-    PySparkLogger.getLogger = staticmethod(asked_and_put_back)  # type: ignore[method-assign]
+    PySparkLogger.getLogger = staticmethod(in_turn)  # type: ignore[method-assign]
 
 
 @contextmanager
@@ -49,7 +44,7 @@ def quiet() -> Iterator[None]:
     """Nothing that Spark says about a statement of this thread is printed."""
     from pyspark.logger import PySparkLogger  # noqa: PLC0415  needs an extra
 
-    _kept_apart()
+    _one_at_a_time()
     for name in _LOGGERS:
         PySparkLogger.getLogger(name).addFilter(_is_not_ours)  # the same filter twice is one
     for name in _WIRE:
