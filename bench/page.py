@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
+import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +30,9 @@ def as_markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def write_part(command: str, text: str, versions: Sequence[str] = ()) -> None:
     """Put what a command measured in its place on the page."""
     parts = _parts()
-    said = ", ".join([f"`make {command}`", f"{datetime.now(UTC):%d %B %Y}", _machine(), *versions])
+    said = ", ".join(
+        [f"`{' '.join(['python -m bench', *sys.argv[1:]])}`", f"{datetime.now(UTC):%d %B %Y}", _machine(), *versions]
+    )
     parts[command] = f"## make {command}\n\n{text}\n\n*{said}.*"
     found = [parts[name] for name in sorted(parts, key=lambda name: (*_ORDER, name).index(name))]
     PAGE.write_text("\n\n".join([_HEAD.strip(), *found]) + "\n", encoding="utf-8")

@@ -186,6 +186,39 @@ def test_rows_of_a_view_are_no_units(url: str, tmp_path: Path) -> None:
         protect(as_reader(url), tmp_path, "few", replace(VISITS, unit=None, rows_per_unit=1))
 
 
+def test_what_cannot_be_held_against_changes_is_refused_and_a_view_of_it_is_read(url: str, tmp_path: Path) -> None:
+    as_owner(
+        url,
+        "CREATE MATERIALIZED VIEW kept AS SELECT * FROM visits",
+        "CREATE VIEW shown AS SELECT * FROM kept",
+        "GRANT SELECT ON kept, shown TO reader",
+    )
+    with pytest.raises(InvalidValue, match="protect a view of it"):
+        protect(as_reader(url), tmp_path, "public.kept")
+    with PostgresEngine(tmp_path, as_reader(url)) as engine:
+        engine.take_in(VISITS, "public.shown")
+        assert counted(engine) == ROWS.num_rows
+
+
+def test_one_number_written_in_two_ways_is_one_person(url: str, tmp_path: Path) -> None:
+    table = Table(
+        "visits",
+        (Column("patient", ColumnType.TEXT), Column("age", ColumnType.INTEGER)),
+        unit="patient",
+        budget=Budget(1),
+    )
+    as_owner(
+        url,
+        "CREATE TABLE numbered (patient numeric, age int)",
+        "INSERT INTO numbered VALUES (7, 1), (7.0, 2), (7.00, 3), (70, 4), (0.10, 5), (0.1, 6)",
+        "GRANT SELECT ON numbered TO reader",
+    )
+    with PostgresEngine(tmp_path, as_reader(url)) as engine:
+        engine.take_in(table, "public.numbered")
+        people = engine.run('SELECT COUNT(DISTINCT p) AS n FROM (SELECT _unit AS p FROM "visits") r')
+        assert people["n"].to_pylist() == [3]
+
+
 def test_what_is_no_name_of_a_table_at_all_is_refused(url: str, tmp_path: Path) -> None:
     with PostgresEngine(tmp_path, as_reader(url)) as engine, pytest.raises(InvalidType, match="is named"):
         engine.take_in(VISITS, ROWS)

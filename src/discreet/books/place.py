@@ -6,11 +6,12 @@ the server's password file or the variable PGPASSWORD, not here.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from discreet.errors import InvalidValue, LedgerError
 
-__all__ = ["FILE", "checked_server", "server_of", "write_server"]
+__all__ = ["FILE", "checked_server", "line_in", "server_of", "write_line", "write_server"]
 
 FILE = "ledger.server"
 _SCHEMES = ("postgresql://", "postgres://")
@@ -18,13 +19,18 @@ _SCHEMES = ("postgresql://", "postgres://")
 
 def server_of(folder: Path) -> str | None:
     """The server that holds the books of a folder; None where they are files."""
+    found = line_in(folder / FILE)
+    return None if found is None else checked_server(found)
+
+
+def line_in(file: Path) -> str | None:
+    """What a file of one line says; None where there is none, also where its folder is no folder."""
     try:
-        found = (folder / FILE).read_text(encoding="utf-8").strip()
-    except FileNotFoundError:
+        return file.read_text(encoding="utf-8").strip()
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError) as fault:
-        raise LedgerError(f"{FILE} must be readable", f"<{type(fault).__name__}>") from None
-    return checked_server(found)
+        raise LedgerError(f"{file.name} must be readable", f"<{type(fault).__name__}>") from None
 
 
 def checked_server(url: str) -> str:
@@ -36,7 +42,13 @@ def checked_server(url: str) -> str:
 
 def write_server(folder: Path, url: str) -> None:
     """From now on the books of this folder are on that server."""
-    draft = folder / f".{FILE}"
-    draft.write_text(checked_server(url) + "\n", encoding="utf-8")
-    draft.chmod(0o600)
-    draft.replace(folder / FILE)
+    write_line(folder / FILE, checked_server(url))
+
+
+def write_line(file: Path, text: str) -> None:
+    """Replace a file of one line in one step; only its owner may read it, for it may hold a password."""
+    draft = file.with_name(f".{file.name}")
+    draft.unlink(missing_ok=True)
+    with open(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as opened:
+        opened.write(text + "\n")
+    draft.replace(file)

@@ -10,33 +10,38 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from discreet.books.place import line_in, write_line
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.engine import Place
-from discreet.errors import InvalidValue, MissingExtra, StoreError
+from discreet.errors import InvalidValue, MissingExtra
 
 __all__ = ["FILE", "opened"]
 
 FILE = "rows.server"
+_OF_FILES = ("threads", "memory_limit")
 
 
 def opened(folder: Path, server: str | None = None, **settings: Any) -> Place:
     """The engine of a folder; ``server`` says where its rows are, once and for all, where nobody said so before.
 
-    Settings are those of the engine: ``timeout``, ``owner_log``, and for files ``threads`` and ``memory_limit``.
+    Settings are those of the engine: ``timeout``, ``owner_log``, and ``threads`` and ``memory_limit``, which are for
+    rows in files alone: a server has its own.
     """
-    known = _remembered(folder)
+    known = line_in(folder / FILE)
     place = _engine(folder, server or known, settings)
     if server is not None and server != known:
         if place.store.manifest().ingests:
             remedy = f"start another folder, or change {FILE} where the server has only moved"
             raise InvalidValue("the rows of a folder stay where they are", "<another place>", remedy)
-        _remember(folder, server)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_line(folder / FILE, server)
     return place
 
 
 def _engine(folder: Path, server: str | None, settings: dict[str, Any]) -> Place:
     if server is None:
         return DuckDBEngine(folder, **settings)
+    settings = {name: value for name, value in settings.items() if name not in _OF_FILES}
     if server.startswith(("postgresql://", "postgres://")):
         return _postgres(folder, server, settings)
     if server == "spark" or server.startswith("sc://"):
@@ -53,20 +58,3 @@ def _postgres(folder: Path, server: str, settings: dict[str, Any]) -> Place:
     except ImportError:
         raise MissingExtra("this needs psycopg", "<not installed>", "pip install 'discreet[postgres]'") from None
     return PostgresEngine(folder, server, **settings)
-
-
-def _remembered(folder: Path) -> str | None:
-    try:
-        return (folder / FILE).read_text(encoding="utf-8").strip()
-    except (FileNotFoundError, NotADirectoryError):  # whoever opens the folder says so
-        return None
-    except (OSError, UnicodeDecodeError) as fault:
-        raise StoreError(f"{FILE} must be readable", f"<{type(fault).__name__}>") from None
-
-
-def _remember(folder: Path, server: str) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    draft = folder / f".{FILE}"
-    draft.write_text(server + "\n", encoding="utf-8")
-    draft.chmod(0o600)
-    draft.replace(folder / FILE)

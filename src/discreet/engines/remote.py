@@ -24,7 +24,7 @@ from discreet.catalog.column import ColumnType
 from discreet.catalog.table import Table
 from discreet.engines.engine import OwnerLog, Place, Progress, Unread
 from discreet.engines.manifest import Manifest, Stored
-from discreet.engines.parameters import bound
+from discreet.engines.parameters import Bound, bound
 from discreet.engines.part import Given, Part, selection
 from discreet.engines.store import Store, lookup
 from discreet.engines.translation.untranslatable import Untranslatable
@@ -34,6 +34,8 @@ from discreet.errors import InvalidType, InvalidValue, QueryRefused
 from discreet.noise.source import fresh_id
 
 __all__ = ["RemoteEngine"]
+
+_MOST_KNOWN = 256
 
 
 class RemoteEngine(Place):
@@ -51,8 +53,13 @@ class RemoteEngine(Place):
         self.store = Store(Path(folder))
         self.timeout = timeout
         self.owner_log = owner_log
+        self._known: dict[tuple[object, str, str], tuple[str, Sequence[Stored]]] = {}
 
     # What servers do differently.
+
+    def found(self, table: Table, name: str) -> str:
+        """The full name of a table or view; what the server must not be asked for the policy ``table`` is refused."""
+        return name
 
     @abstractmethod
     def look(self, name: str) -> Mapping[str, str]:
@@ -98,8 +105,20 @@ class RemoteEngine(Place):
 
     def written(self, statement: str, parameters: Sequence[object] = ()) -> str:
         """A statement of a plan in the server's language."""
-        tables = {stored.name: self._source(stored) for stored in self.store.manifest().tables.values()}
-        return self.writer(tables, [bound(value) for value in parameters]).statement(statement)
+        return self.translated(statement, [bound(value) for value in parameters])[0]
+
+    def translated(self, statement: str, values: Sequence[Bound]) -> tuple[str, Sequence[Stored]]:
+        """The same, and the tables that it reads; what was checked a moment ago is not written again."""
+        key = (self.store.stamp(), statement, repr(values))
+        found = self._known.get(key)
+        if found is None:
+            tables = {stored.name: stored for stored in self.store.manifest().tables.values()}
+            writer = self.writer({name: self._source(stored) for name, stored in tables.items()}, values)
+            found = writer.statement(statement), [tables[name] for name in sorted(writer.tables)]
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = found
+        return found
 
     def check_unchanged(self, stored: Stored, now: Mapping[str, str]) -> None:
         """Refuse to read a table whose columns are of other types by now: what is written for them could fail."""
@@ -145,6 +164,7 @@ class RemoteEngine(Place):
             raise InvalidType(rule, f"<{type(source).__name__}>", "or keep the rows in the folder")
         tables = Catalog([table]) if catalog is None else catalog.with_table(table)
         with self.store.writing():
+            source = self.found(table, source)
             native = self.look(source)
             given = tuple(Given(name, name, kind) for name, kind in native.items())
             selection(table, Part(given, source), self.cast)

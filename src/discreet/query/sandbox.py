@@ -36,7 +36,7 @@ def check_above(query: exp.Query, tables: Mapping[str, pa.Table]) -> None:
     _check_described(text, tuple((name, tables[name].schema) for name in sorted(tables)))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def _check_described(text: str, schemas: tuple[tuple[str, pa.Schema], ...]) -> None:
     """The same text over tables of the same shape is looked at once; what is refused is looked at again."""
     with _sandbox(

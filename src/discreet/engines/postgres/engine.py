@@ -15,13 +15,12 @@ import pyarrow as pa
 from psycopg import Connection
 from psycopg.types.numeric import Float8, Int8
 
-from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import ColumnType
 from discreet.catalog.table import Table
 from discreet.engines.attended import attended
-from discreet.engines.engine import Capabilities, OwnerLog, Progress, Unread
+from discreet.engines.engine import Capabilities, OwnerLog
 from discreet.engines.manifest import Stored
-from discreet.engines.parameters import Bound, bound
+from discreet.engines.parameters import Bound
 from discreet.engines.part import Given
 from discreet.engines.postgres.connections import Connections
 from discreet.engines.postgres.naming import quoted
@@ -47,7 +46,6 @@ _SETTINGS = {
     "idle_in_transaction_session_timeout": "'60s'",
 }
 """All that an answer could depend on; with row security off, the server refuses to hide rows instead of hiding them."""
-_MOST_KNOWN = 256
 _LONGEST_WAIT = 60
 """Seconds to wait for somebody who changes a table."""
 
@@ -83,28 +81,18 @@ class PostgresEngine(RemoteEngine):
         """
         super().__init__(folder, timeout=timeout, owner_log=owner_log)
         self._connections = Connections(server)
-        self._known: dict[tuple[object, str, str], tuple[str, Sequence[Stored]]] = {}
 
     # Protecting ---------------------------------------------------------------------------------------------------
 
-    def take_in(
-        self,
-        table: Table,
-        source: Any,
-        *,
-        catalog: Catalog | None = None,
-        progress: Progress | None = None,
-        unread: Unread | None = None,
-    ) -> str:
-        """Protect the table or view ``source`` of the server, such as public.visits; its rows stay there."""
-        if isinstance(source, str):
-            with refusals(), self._connections.lent() as connection:
-                source, has_addresses = found(connection, source)
-                check_role(connection, source)
-            if table.unit is None and not table.public and not has_addresses:
-                rule = f"{table.name}: where every row is a unit, rows must be those of a table"
-                raise InvalidValue(rule, source, "name the column that tells units apart, or protect the table")
-        return super().take_in(table, source, catalog=catalog, progress=progress, unread=unread)
+    def found(self, table: Table, name: str) -> str:
+        """The name with its schema and between quotes."""
+        with refusals(), self._connections.lent() as connection:
+            place, has_addresses = found(connection, name)
+            check_role(connection, place)
+        if table.unit is None and not table.public and not has_addresses:
+            rule = f"{table.name}: where every row is a unit, rows must be those of a table"
+            raise InvalidValue(rule, name, "name the column that tells units apart, or protect the table")
+        return place
 
     def look(self, name: str) -> Mapping[str, str]:
         """The columns of a table or view on the server and their types."""
@@ -129,25 +117,8 @@ class PostgresEngine(RemoteEngine):
 
     # Reading ------------------------------------------------------------------------------------------------------
 
-    def written(self, statement: str, parameters: Sequence[object] = ()) -> str:
-        """A statement of a plan in PostgreSQL's language."""
-        return self._translated(statement, [bound(value) for value in parameters])[0]
-
-    def _translated(self, statement: str, values: Sequence[Bound]) -> tuple[str, Sequence[Stored]]:
-        """A statement and the tables that it reads; what was checked a moment ago is not written again."""
-        key = (self.store.stamp(), statement, repr(values))
-        found = self._known.get(key)
-        if found is None:
-            tables = {stored.name: stored for stored in self.store.manifest().tables.values()}
-            writer = PostgresWriter({name: self._source(stored) for name, stored in tables.items()}, values)
-            found = writer.statement(statement), [tables[name] for name in sorted(writer.tables)]
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            self._known[key] = found
-        return found
-
     def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
-        text, used = self._translated(statement, values)
+        text, used = self.translated(statement, values)
         with self._connections.lent() as connection:
             return attended(lambda: self._answer(connection, text, values, used), connection.cancel, self.timeout)
 

@@ -1,31 +1,13 @@
-"""Which letter is the large or the small form of another: as in the language of plans, whatever the server's locale.
-
-Servers know case by their operating system, by ICU or by tables of their own, and each differs from the others in some
-letters. So plain letters are turned by the server, and all others by a list that is sent along.
-"""
+"""Upper and lower case, whatever the server's locale: plain letters by the server, all others by a list of DuckDB's."""
 
 from __future__ import annotations
 
-from functools import cache
-
-import duckdb
+from discreet.engines.translation.letters import changed_letters
 
 __all__ = ["lowered", "raised"]
 
-_LAST, _SURROGATES = 0x10FFFF, (0xD800, 0xDFFF)
-
-
-@cache
-def _pairs(function: str) -> tuple[str, str]:
-    """Letters, and what they are turned into."""
-    with duckdb.connect(":memory:", config={"threads": "1", "enable_external_access": "false"}) as database:
-        query = (
-            f"SELECT chr(k::INTEGER), {function}(chr(k::INTEGER)) FROM range(128, {_LAST + 1}) t(k)"
-            f" WHERE k NOT BETWEEN {_SURROGATES[0]} AND {_SURROGATES[1]}"
-            f" AND {function}(chr(k::INTEGER)) <> chr(k::INTEGER) ORDER BY k"
-        )
-        found = [pair for pair in database.execute(query).fetchall() if len(pair[1]) == 1]
-    return "".join(one for one, _ in found), "".join(other for _, other in found)
+_PLAIN = 128
+"""The letters below are the same everywhere."""
 
 
 def raised(text: str) -> str:
@@ -39,7 +21,7 @@ def lowered(text: str) -> str:
 
 
 def _turned(function: str, text: str) -> str:
-    letters, others = _pairs(function)
+    letters, others = changed_letters(function, _PLAIN)
     plain = f'{function}({text} COLLATE "C")'
     return (
         f"CASE WHEN octet_length({text}) = length({text}) THEN {plain}"

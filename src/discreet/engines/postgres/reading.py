@@ -89,7 +89,9 @@ def _small_enough(value: str) -> str:
 
 
 def _text(value: str, native: str) -> str | None:
-    if native in (*_TEXTS, *_WHOLE, "boolean", *_EXACT):
+    if native in _EXACT:  # 7 and 7.0 are one number, and must not be two people
+        return _text_of(f"trim_scale({value})")
+    if native in (*_TEXTS, *_WHOLE, "boolean"):
         return _text_of(value)
     if native in ("date", _STAMP, _ZONED):
         kind = "date" if native == "date" else "timestamp"

@@ -58,8 +58,6 @@ class PostgresWriter(Writer):
     def __init__(self, sources: Mapping[str, Source], values: Sequence[Bound]) -> None:
         """For a statement about these tables and with these values; dates of tables lie in the years 1 to 9999."""
         super().__init__({name: _with_years(source) for name, source in sources.items()}, values)
-        self.tables: set[str] = set()
-        """The tables that the statement reads."""
 
     def statement(self, text: str) -> str:
         """The same in PostgreSQL's language."""
@@ -99,8 +97,6 @@ class PostgresWriter(Writer):
         return moved(first, symbol, second)
 
     def _relation(self, node: Any, known: Mapping[str, Columns]) -> tuple[str, str, Columns]:
-        if isinstance(node, exp.Table) and node.this.quoted:
-            self.tables.add(node.name)
         if isinstance(node, exp.Table) and node.name == COUNTED:
             return HEAVY, COUNTED, known[COUNTED]
         return super()._relation(node, known)

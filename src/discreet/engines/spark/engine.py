@@ -124,14 +124,12 @@ class SparkEngine(RemoteEngine):
     # Running.
 
     def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
-        tables = {stored.name: stored for stored in self.store.manifest().tables.values()}
-        writer = SparkWriter({name: self._source(stored) for name, stored in tables.items()}, values)
-        text = writer.statement(statement)
+        text, used = self.translated(statement, values)
         session, tag = self._session(), f"discreet-{fresh_id()}"
 
         def work() -> pa.Table:
-            for name in sorted(set(writer.reads)):
-                self.check_unchanged(tables[name], self._columns(self.place(tables[name].file)))
+            for stored in used:
+                self.check_unchanged(stored, self._columns(self.place(stored.file)))
             return session.sql(text, args=_arguments(values)).toArrow()
 
         return _without_zones(attended(_tagged(session, tag, work), lambda: interrupt(session, tag), self.timeout))

@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.engines.spark.kinds import constant, whole
-from discreet.engines.spark.letters import in_case
+from discreet.engines.translation.letters import changed_letters
 from discreet.engines.translation.scope import Scope
 from discreet.engines.translation.untranslatable import Untranslatable
 from discreet.engines.translation.writer import Rule, Writer
@@ -44,8 +44,14 @@ def _suffix(writer: Writer, node: exp.Anonymous, scope: Scope) -> Written:
     return Written(f"endswith({text}, {end})", Kind.BOOLEAN)
 
 
+def _turned(function: str, text: str) -> str:
+    """A text in large or small letters; Java would turn ß into SS, and İ into two letters."""
+    given, made = changed_letters(function)
+    return f"translate({text}, '{given}', '{made}')"
+
+
 def _in_case(function: str) -> Rule:
-    return lambda writer, node, scope: Written(in_case(function, _text(writer, node.this, scope)), Kind.TEXT)
+    return lambda writer, node, scope: Written(_turned(function, _text(writer, node.this, scope)), Kind.TEXT)
 
 
 def _length(writer: Writer, node: exp.Length, scope: Scope) -> Written:
@@ -118,7 +124,7 @@ def _like(writer: Writer, node: exp.Like, scope: Scope) -> Written:
 
 
 def _like_in_any_case(writer: Writer, node: exp.ILike, scope: Scope) -> Written:
-    text, pattern = (in_case("lower", _text(writer, part, scope)) for part in (node.this, node.expression))
+    text, pattern = (_turned("lower", _text(writer, part, scope)) for part in (node.this, node.expression))
     return _matching(node, text, pattern, constant(writer, node.expression))
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import sqlglot
 from sqlglot import exp
 
-from discreet.engines.parameters import Bound
 from discreet.engines.spark.casts import CAST_RULES
 from discreet.engines.spark.dates import DATE_FUNCTIONS, DATE_RULES
 from discreet.engines.spark.numbers import NUMBER_FUNCTIONS, NUMBER_RULES
@@ -17,9 +16,9 @@ from discreet.engines.spark.sums import added_up
 from discreet.engines.spark.texts import TEXT_FUNCTIONS, TEXT_RULES
 from discreet.engines.spark.weights import counted_in_passing, window
 from discreet.engines.translation.plain_rules import PLAIN_RULES
-from discreet.engines.translation.scope import Columns, Scope
+from discreet.engines.translation.scope import Scope
 from discreet.engines.translation.untranslatable import Untranslatable
-from discreet.engines.translation.writer import Rule, Source, Writer
+from discreet.engines.translation.writer import Rule, Writer
 from discreet.engines.translation.written import Kind, Written
 
 __all__ = ["ROW_NUMBER", "SparkWriter", "quoted"]
@@ -58,11 +57,6 @@ class SparkWriter(Writer):
     }
     functions: ClassVar[Mapping[str, Rule]] = {**NUMBER_FUNCTIONS, **TEXT_FUNCTIONS, **DATE_FUNCTIONS}
 
-    def __init__(self, sources: Mapping[str, Source], values: Sequence[Bound]) -> None:
-        """For a statement about these tables, by name, and with these values beside it."""
-        super().__init__(sources, values)
-        self.reads: list[str] = []
-
     def quoted(self, name: str) -> str:
         """A name between Spark's quotes."""
         return quoted(name)
@@ -89,11 +83,6 @@ class SparkWriter(Writer):
                 repeated = [each for each in (name, "_all", "_rows") if used[each] > 1]
                 if repeated:
                     raise Untranslatable("a table without a unit's name, read twice")
-
-    def _relation(self, node: Any, known: Mapping[str, Columns]) -> tuple[str, str, Columns]:
-        if isinstance(node, exp.Table) and node.this.quoted:
-            self.reads.append(node.name)
-        return super()._relation(node, known)
 
     def write(self, node: Any, scope: Scope) -> Written:
         """An expression in Spark's language."""

@@ -52,6 +52,8 @@ class Writer(ABC):
         """For a statement about these tables, by name, and with these values beside it."""
         self.sources = sources
         self.values = values
+        self.tables: set[str] = set()
+        """The tables that the statement was seen to read."""
 
     def statement(self, text: str) -> str:
         """The same in the engine's language."""
@@ -135,6 +137,7 @@ class Writer(ABC):
             return f"({rows.text}) {node.alias}", node.alias, rows.columns
         if not node.this.quoted:
             return node.name, node.name, known[node.name]
+        self.tables.add(node.name)
         source = self.sources[node.name]
         alias = self.quoted(node.alias or node.name)
         return f"({source.relation}) {alias}", alias, source.columns
