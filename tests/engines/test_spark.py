@@ -167,9 +167,12 @@ def test_without_the_guard_a_row_makes_it_raise(
     statement, heard = 'SELECT TRY("amount" * 3) AS x FROM "people" WHERE "id" = 1', list[str]()
     with SparkEngine(folder / "curator", session=spark_session, owner_log=heard.append) as engine:
         assert asked(engine, statement) == [{"x": None}, {"x": None}]
-        monkeypatch.setattr(numbers, "_fits", lambda ends: True)
-        with pytest.raises(EngineFailure) as caught:
-            engine.run(statement)
+    monkeypatch.setattr(numbers, "_fits", lambda ends: True)
+    with (
+        SparkEngine(folder / "curator", session=spark_session, owner_log=heard.append) as engine,
+        pytest.raises(EngineFailure) as caught,
+    ):
+        engine.run(statement)
     assert caught.value.__context__ is None
     assert any("ARITHMETIC_OVERFLOW" in words for words in heard)
 
