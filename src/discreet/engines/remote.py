@@ -130,12 +130,13 @@ class RemoteEngine(Place):
         casts = {name: self._cast(stored, name, kind) for name, kind in stored.types().items()}
         listed = [f"{cast} AS {self.quoted(name)}" for name, cast in casts.items()]
         columns = {name: Written(self.quoted(name), Kind(word)) for name, word in stored.columns.items()}
-        kept = ""
+        kept, kind = "", None
         if stored.domain is not None:
             unit = self.row_number() if stored.unit is None else casts[stored.unit]
             kept = "" if stored.unit is None else f" WHERE {unit} IS NOT NULL"
             listed, columns = [f"{unit} AS _unit", *listed], {"_unit": Written("_unit", Kind.UNIT), **columns}
-        return Source(f"SELECT {', '.join(listed)} FROM {self.place(stored.file)}{kept}", columns)
+            kind = None if stored.unit is None else Kind(stored.columns[stored.unit])
+        return Source(f"SELECT {', '.join(listed)} FROM {self.place(stored.file)}{kept}", columns, kind)
 
     def _cast(self, stored: Stored, name: str, kind: ColumnType) -> str:
         (given,) = [one for one in stored.native if one.casefold() == name.casefold()]

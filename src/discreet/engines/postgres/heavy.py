@@ -3,17 +3,43 @@
 A plan counts the rows of every unit and joins the counts to the rows. In PostgreSQL every worker of a parallel scan
 would count them all for itself. So here the units with more rows than count in full are collected first, once, into two
 arrays, and the rows of all others have the full weight.
+
+No two workers share a count, so one worker would do all the counting. Rows that are read from one table are counted in
+two halves, by a hash of their unit, which two workers do side by side: each reads all rows and counts half of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
 from sqlglot import exp
 
-__all__ = ["COUNTED", "HEAVY", "heavy_units", "with_heavy_units"]
+from discreet.engines.translation.scope import Scope
+from discreet.engines.translation.writer import Rule, Source, Writer
+from discreet.engines.translation.written import Kind, Written
 
-COUNTED, _WEIGHTED = "_counted", "_weighted"
+__all__ = ["COUNTED", "HEAVY", "HEAVY_RULES", "heavy_units", "with_heavy_units"]
+
+COUNTED, _WEIGHTED, _ROWS, _ALL = "_counted", "_weighted", "_rows", "_all"
 HEAVY = f"unnest((SELECT units FROM {COUNTED}), (SELECT counts FROM {COUNTED})) AS {COUNTED}(_unit, n)"
 """The units with too many rows, and how many."""
+_HASHES = {Kind.INTEGER: "hashint8", Kind.TEXT: "hashtext"}
+"""Equal units have equal numbers of 32 bits; about half of them are below zero."""
+
+
+class _Half(exp.Expression):
+    """Whether the hash of a unit is below zero, or not below."""
+
+    arg_types: ClassVar = {"this": True, "function": True, "sign": True}
+
+
+class _Lessened(exp.Expression):
+    """A weight that is less than the full one, because its unit has too many rows."""
+
+    arg_types: ClassVar = {"this": True, "full": True}
 
 
 def heavy_units(query: str) -> str:
@@ -21,15 +47,48 @@ def heavy_units(query: str) -> str:
     return f"{COUNTED} AS MATERIALIZED (SELECT array_agg(_unit) AS units, array_agg(n) AS counts FROM ({query}) h)"
 
 
-def with_heavy_units(node: exp.Select) -> exp.Select:
+def with_heavy_units(node: exp.Select, sources: Mapping[str, Source]) -> exp.Select:
     """A statement in which only such units are counted, where it counts units for weights."""
     named = {one.alias: one.this for one in node.args["with_"].expressions} if node.args.get("with_") else {}
     if COUNTED not in named:
         return node
     (case,) = (one.this for one in named[_WEIGHTED].expressions if one.alias == "w")
-    limit = case.args["ifs"][0].this
+    limit, full, part = case.args["ifs"][0].this, case.args["ifs"][0].args["true"], case.args["default"]
     named[COUNTED].set("having", exp.Having(this=exp.GT(this=exp.Count(this=exp.Star()), expression=limit.expression)))
     limit.replace(exp.Is(this=exp.column("n"), expression=exp.Null()))
+    part.replace(_Lessened(this=part.copy(), full=full.copy()))
     (join,) = named[_WEIGHTED].args["joins"]
     join.set("side", "LEFT")
+    _count_in_halves(named, sources)
     return node
+
+
+def _count_in_halves(named: Mapping[str, Any], sources: Mapping[str, Source]) -> None:
+    function = None if _ALL in named else _hash_of_units(named[_ROWS], sources)
+    if function is None:
+        return
+    first, second = named[COUNTED].copy(), named[COUNTED].copy()
+    for half, sign in ((first, "<"), (second, ">=")):
+        half.set("where", exp.Where(this=_Half(this=exp.column("_unit"), function=function, sign=sign)))
+    named[COUNTED].replace(exp.Union(this=first, expression=second, distinct=False))
+
+
+def _hash_of_units(rows: Any, sources: Mapping[str, Source]) -> str | None:
+    """The hash for the units of one table; None where there are several, which would be joined once more."""
+    if rows.find(exp.Join, exp.Union) is not None:
+        return None
+    (table,) = rows.find_all(exp.Table)
+    unit = sources[table.name].unit
+    return None if unit is None else _HASHES.get(unit)
+
+
+def _half(writer: Writer, node: _Half, scope: Scope) -> Written:
+    unit = writer.write(node.this, scope)
+    return Written(f"({node.args['function']}({unit.text}) {node.args['sign']} '0'::int4)", Kind.BOOLEAN)
+
+
+def _lessened(writer: Writer, node: _Lessened, scope: Scope) -> Written:
+    return replace(writer.write(node.this, scope), low=Fraction(0), high=Fraction(node.args["full"].this))
+
+
+HEAVY_RULES: Mapping[type[exp.Expr], Rule] = {_Half: _half, _Lessened: _lessened}

@@ -12,7 +12,7 @@ from discreet.engines.parameters import Bound
 from discreet.engines.postgres.calendar import YEARS
 from discreet.engines.postgres.casts import CAST_RULES, TYPES
 from discreet.engines.postgres.dates import DATE_FUNCTIONS, DATE_RULES, moved
-from discreet.engines.postgres.heavy import COUNTED, HEAVY, heavy_units, with_heavy_units
+from discreet.engines.postgres.heavy import COUNTED, HEAVY, HEAVY_RULES, heavy_units, with_heavy_units
 from discreet.engines.postgres.numbers import NUMBER_FUNCTIONS, NUMBER_RULES
 from discreet.engines.postgres.sums import SUM_RULES
 from discreet.engines.postgres.texts import TEXT_FUNCTIONS, TEXT_RULES
@@ -52,6 +52,7 @@ class PostgresWriter(Writer):
         **TEXT_RULES,
         **DATE_RULES,
         **SUM_RULES,
+        **HEAVY_RULES,
     }
     functions: ClassVar[Mapping[str, Rule]] = {**NUMBER_FUNCTIONS, **TEXT_FUNCTIONS, **DATE_FUNCTIONS}
 
@@ -83,7 +84,7 @@ class PostgresWriter(Writer):
         return f"{name} AS NOT MATERIALIZED ({query}{_COMPUTED_ONCE if name == '_rows' else ''})"
 
     def _with(self, node: exp.Select, known: dict[str, Columns]) -> tuple[str, dict[str, Columns]]:
-        return super()._with(with_heavy_units(node), known)
+        return super()._with(with_heavy_units(node, self.sources), known)
 
     def write(self, node: Any, scope: Scope) -> Written:
         """An expression; one that has outgrown what a server is sent is refused before it grows further."""
@@ -123,4 +124,4 @@ def _with_years(source: Source) -> Source:
         name: replace(column, low=YEARS[column.kind][0], high=YEARS[column.kind][1]) if column.kind in YEARS else column
         for name, column in source.columns.items()
     }
-    return Source(source.relation, columns)
+    return replace(source, columns=columns)

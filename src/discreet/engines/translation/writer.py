@@ -34,6 +34,8 @@ class Source:
     """A query that returns its declared columns, cast so that no row can make it fail, and ``_unit``."""
     columns: Columns
     """Those columns."""
+    unit: Kind | None = None
+    """What its units are named by; None where it has none."""
 
 
 _PARTS = frozenset({"with_", "expressions", "from_", "joins", "where", "group", "having", "distinct", "limit"})
