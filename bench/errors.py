@@ -7,40 +7,69 @@ some of a person's rows and weights keep all a little; both have the second trut
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import duckdb
 from rich.table import Table
 
-from bench.peers import ask
+from bench.environments import PeerFailed
+from bench.figure import Figure, verdict
+from bench.peers import ANSWERERS, about, ask
 from bench.sides.asking import COLUMNS, LOWER, UPPER
 from bench.tables import skewed
 
-__all__ = ["error_table", "measured_errors"]
+__all__ = [
+    "REPEATS",
+    "answered",
+    "error_figures",
+    "error_table",
+    "exact",
+    "measured_errors",
+    "seldom",
+    "silences",
+    "within",
+]
 
 GROUPS = 20
 BOUNDS = (5, 10)
 REPEATS = 20
-SELDOM = {"Tumult average": 4} | {f"PipelineDP {question}": 5 for question in COLUMNS}  # they take long
-Errors = dict[tuple[int, str, str], dict[str, tuple[float, float]]]
-"""(rows per unit, question, column) → side → error against the bounded and against the whole truth."""
+SELDOM = {"Tumult average": 4, "Tumult median": 4} | {f"PipelineDP {question}": 5 for question in COLUMNS}
+"""They take long."""
+SLACK = 0.15
+"""Three standard errors of a mean of 400 absolute Laplace draws: within it, nobody can tell who is better."""
+Errors = dict[tuple[int, str, str], dict[str, tuple[float, float] | str]]
+"""(rows per unit, question, column) → side → error against the bounded and against the whole truth, or why not."""
 
 
-def measured_errors(folder: Path, sides: list[str]) -> Errors:
+def measured_errors(folder: Path, tell: Callable[[str], object], repeats: int = REPEATS) -> Errors:
     """The errors of all sides."""
-    file = skewed(folder)
     errors: Errors = {}
-    for side in sides:
+    for side in ANSWERERS:
         for bound in BOUNDS:
-            often = {question: SELDOM.get(f"{side} {question}", REPEATS) for question in COLUMNS}
-            said = ask(side, "answers", file, GROUPS, "person", bound, often)
-            for question, answers in said.items():
+            tell(f"{side}, {bound} rows per person …")
+            for questions, file in (
+                ([name for name in COLUMNS if name != "median"], skewed(folder)),
+                (["median"], skewed(folder, whole=False)),
+            ):
+                often = {name: min(SELDOM.get(f"{side} {name}", repeats), repeats) for name in questions}
                 truths = exact(file, bound), exact(file, None)
-                for place, column in enumerate(COLUMNS[question]):
-                    found = tuple(mean_error(answers, place, column, truth) for truth in truths)
-                    errors.setdefault((bound, question, column), {})[side] = found
+                for question, answers in answered(side, about(file, GROUPS, "person", bound), often).items():
+                    for place, column in enumerate(COLUMNS[question]):
+                        found = answers if isinstance(answers, str) else _both(answers, place, column, truths)
+                        errors.setdefault((bound, question, column), {})[side] = found
     return errors
+
+
+def answered(side: str, table: Any, questions: dict[str, int]) -> dict[str, list[dict[str, list[float]]] | str]:
+    """Per question its answers, or why there are none."""
+    try:
+        said = ask(side, "answers", table, questions)
+    except PeerFailed as problem:
+        return dict.fromkeys(questions, str(problem))
+    return {name: found["failed"] if isinstance(found, dict) else found for name, found in said.items()}
 
 
 def exact(file: Path, bound: int | None) -> dict[str, dict[int, float]]:
@@ -48,38 +77,79 @@ def exact(file: Path, bound: int | None) -> dict[str, dict[int, float]]:
     weight = "1e0" if bound is None else f"least(1e0, {bound} / count(*) OVER (PARTITION BY person))"
     with duckdb.connect() as database:
         rows = database.sql(
-            f"SELECT grp, sum(w), sum(w * value), sum(w * value) / sum(w) FROM (SELECT *, {weight} AS w FROM '{file}') "
-            "GROUP BY grp"
+            f"""WITH weighted AS (SELECT *, {weight} AS w FROM '{file}'),
+                     ranked AS (SELECT *, sum(w) OVER (PARTITION BY grp ORDER BY value, person, w) AS below,
+                                       sum(w) OVER (PARTITION BY grp) AS whole FROM weighted)
+                SELECT grp, sum(w), sum(w * value), sum(w * value) / sum(w), min(value) FILTER (below >= whole / 2)
+                FROM ranked GROUP BY grp"""
         ).fetchall()
-    return {name: {row[0]: row[place] for row in rows} for place, name in enumerate(COLUMNS["all"], start=1)}
+    names = ("count", "sum", "average", "median")
+    return {name: {row[0]: row[place] for row in rows} for place, name in enumerate(names, start=1)}
 
 
-def mean_error(
-    answers: list[dict[str, list[float]]], place: int, column: str, truth: dict[str, dict[int, float]]
-) -> float:
-    """The mean over groups and repetitions, after what is public about the column was put in for everybody."""
-    low, high = (LOWER, UPPER) if column == "average" else (0, float("inf"))
-    return fmean(
-        abs(min(max(answer[str(group)][place], low), high) - value)
-        for answer in answers
-        for group, value in truth[column].items()
+def within(column: str, value: float) -> float:
+    """A number after what is public about its column was put in, for everybody."""
+    low, high = (LOWER, UPPER) if column in ("average", "median") else (0, float("inf"))
+    return min(max(value, low), high)
+
+
+def _both(answers: Any, place: int, column: str, truths: tuple[Any, Any]) -> tuple[float, float]:
+    bounded, whole = (
+        fmean(
+            abs(within(column, answer[str(group)][place]) - value)
+            for answer in answers
+            for group, value in truth[column].items()
+        )
+        for truth in truths
     )
+    return bounded, whole
 
 
-def error_table(errors: Errors, sides: list[str]) -> Table:
+def error_table(errors: Errors, repeats: int) -> Table:
     """One line per question and number; the target is to be no worse than the best peer, told from it by the noise."""
-    title = f"Mean absolute error at ε = 1 per person in {GROUPS} groups: of the noise / of noise and bounding together"
-    table = Table(title=title, caption=f"{REPEATS} repetitions; fewer: {SELDOM}")
-    for column in ("rows per person", "asked", "error of", *sides, "best peer / ours", "no worse"):
+    title = (
+        f"Public keys: mean absolute error at ε = 1 per person in {GROUPS} groups, of the noise / of noise and "
+        f"bounding together. {repeats} repetitions; {seldom(SELDOM)}."
+    )
+    table = Table(title=title, caption=silences(errors))
+    for column in ("rows per person", "asked", "error of", *ANSWERERS, "best peer / ours", "no worse"):
         table.add_column(column, justify="right")
-    for (bound, question, column), found in errors.items():
-        ours = found["Discreet"][0]
-        best = min(error for side, (error, _) in found.items() if side != "Discreet")
-        shown = [f"{noise:,.4g} / {both:,.4g}" for noise, both in (found[side] for side in sides)]
-        said = "hit" if best >= ours * (1 - SLACK) else "[red]missed[/]"
-        table.add_row(str(bound), question, column, *shown, f"{best / ours:.2f}", said)
+    for ((bound, question, column), found), one in zip(errors.items(), error_figures(errors), strict=True):
+        shown = [_shown(found[side]) for side in ANSWERERS]
+        table.add_row(str(bound), question, column, *shown, one.ratio, verdict(one))
     return table
 
 
-SLACK = 0.15
-"""Three standard errors of a mean of 400 absolute Laplace draws: within it, nobody can tell who is better."""
+def error_figures(errors: Errors) -> list[Figure]:
+    """The same as targets for the top of the page."""
+    return [
+        _figure(f"error of the {column}, {bound} rows per person, asked for {question}", found)
+        for (bound, question, column), found in errors.items()
+    ]
+
+
+def seldom(often: dict[str, int]) -> str:
+    """Who was asked less often, because it takes long."""
+    return "at most " + ", ".join(f"{times} for {what}" for what, times in often.items())
+
+
+def silences(found: dict[Any, dict[str, Any]]) -> str:
+    """Who did not answer what, and what it said."""
+    said = {(side, key[1], one) for key, sides in found.items() for side, one in sides.items() if isinstance(one, str)}
+    return "; ".join(f"{side} does not answer {question}: {why}" for side, question, why in sorted(said))
+
+
+def _figure(measure: str, found: dict[str, tuple[float, float] | str]) -> Figure:
+    """The error of the noise beside that of the best peer."""
+    errors = {side: one[0] for side, one in found.items() if not isinstance(one, str)}
+    ours = errors.pop("Discreet", None)
+    if ours is None or not errors:
+        return Figure(measure, "" if ours is None else f"{ours:,.4g}", "nobody to compare with")
+    who = min(errors, key=lambda side: errors[side])
+    met = errors[who] >= ours * (1 - SLACK)
+    ratio = f"{errors[who] / ours:.2f}×" if ours else ""
+    return Figure(measure, f"{ours:,.4g}", f"{who} {errors[who]:,.4g}", ratio, "≤ the best peer's", met)
+
+
+def _shown(found: tuple[float, float] | str) -> str:
+    return "no answer" if isinstance(found, str) else f"{found[0]:,.4g} / {found[1]:,.4g}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
-__all__ = ["Figure", "faster", "seconds", "table_of"]
+__all__ = ["Figure", "absent", "faster", "seconds", "table_of", "verdict"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,11 @@ def faster(measure: str, ours: float, peer: str, theirs: float, target: float = 
     )
 
 
+def absent(measure: str, ours: float, peer: str, why: object) -> Figure:
+    """A time beside a peer that could not be measured, with what it said."""
+    return Figure(measure, seconds(ours), f"{peer} {why}")
+
+
 def table_of(sections: dict[str, list[Figure]]) -> Table:
     """Everything, section by section."""
     table = Table(title="Discreet beside its peers: CPU time of the whole process tree, same run")
@@ -51,6 +56,10 @@ def table_of(sections: dict[str, list[Figure]]) -> Table:
         table.add_section()
         table.add_row(f"[bold]{title}[/]")
         for one in figures:
-            said = {True: "hit", False: "[red]missed[/]", None: ""}[one.met]
-            table.add_row(one.measure, one.ours, one.beside, one.ratio, one.target, said)
+            table.add_row(one.measure, one.ours, one.beside, one.ratio, one.target, verdict(one))
     return table
+
+
+def verdict(figure: Figure) -> str:
+    """Whether the target was met, as a table says it."""
+    return {True: "hit", False: "[red]missed[/]", None: ""}[figure.met]

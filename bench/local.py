@@ -6,10 +6,9 @@ The peers take one person at a time in a loop, so that their time is proportiona
 
 from __future__ import annotations
 
-import subprocess
 from typing import Any
 
-from bench.environments import run_side
+from bench.environments import PeerFailed, run_side
 from bench.figure import Figure, faster, seconds
 
 __all__ = ["local_figures"]
@@ -52,10 +51,8 @@ def measured(peer: str) -> dict[str, Any]:
     """What a peer measured, or why it could not."""
     try:
         return run_side(*PEERS[peer])
-    except subprocess.CalledProcessError as problem:
-        return {"all": {"failed": f"it does not install: {problem}"}}
-    except SystemExit as problem:
-        return {"all": {"failed": str(problem).strip().splitlines()[-1]}}
+    except PeerFailed as problem:
+        return {"all": {"failed": str(problem)}}
 
 
 def compared(name: str, ours: dict[str, Any], peer: str, found: dict[str, Any]) -> Figure:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bench.figure import Figure, faster
-from bench.peers import ask
+from bench.environments import PeerFailed
+from bench.figure import Figure, absent, faster
+from bench.peers import PEERS, about, ask
 from bench.tables import even
 
 __all__ = ["first_figures", "speed_figures"]
@@ -22,28 +23,49 @@ REPEATS = 2
 SMALL = 1_000
 
 
-def speed_figures(folder: Path) -> list[Figure]:
-    """Both units, every peer."""
-    return [figure for rows in RACES for unit in ("row", "person") for figure in race(folder, rows, unit)]
+def speed_figures(folder: Path, most: int) -> list[Figure]:
+    """Both units, every peer; a table has at most so many rows."""
+    return [figure for rows in RACES for unit in ("row", "person") for figure in race(folder, rows, most, unit)]
 
 
-def race(folder: Path, rows: int, unit: str) -> list[Figure]:
+def race(folder: Path, rows: int, most: int, unit: str) -> list[Figure]:
     """Discreet and the peers that get a table of this size."""
-    times = {side: timed(side, even(folder, rows), unit)["cpu"] for side in ("Discreet", *RACES[rows])}
-    measure = f"{rows:,} rows, unit = {unit}"
-    return [faster(measure, times["Discreet"], peer, times[peer], least) for peer, least in RACES[rows].items()]
+    file = even(folder, min(rows, most))
+    measure = f"{min(rows, most):,} rows, unit = {unit}"
+    return compared(file, unit, {"cpu": measure}, RACES[rows])
 
 
-def first_figures(folder: Path, sides: list[str]) -> list[Figure]:
+def first_figures(folder: Path) -> list[Figure]:
     """On 1,000 rows: one question, and everything from the start of the process to the first answer."""
-    times = {side: timed(side, even(folder, SMALL), "person") for side in ("Discreet", *sides)}
+    measures = {"cpu": "plan and answer", "first": "process start to first answer"}
+    return compared(even(folder, SMALL), "person", measures, dict.fromkeys(PEERS, 0.0))
+
+
+def compared(file: Path, unit: str, measures: dict[str, str], targets: dict[str, float]) -> list[Figure]:
+    """Each measure beside each peer; a peer that fails says why."""
+    ours = timed("Discreet", file, unit)
+    theirs = {peer: attempted(peer, file, unit) for peer in targets}
     return [
-        faster(measure, times["Discreet"][key], peer, times[peer][key])
-        for key, measure in (("cpu", "plan and answer"), ("first", "process start to first answer"))
-        for peer in sides
+        absent(measure, ours[key], peer, found)
+        if isinstance(found, PeerFailed)
+        else faster(measure, ours[key], peer, found[key], targets[peer])
+        for key, measure in measures.items()
+        for peer, found in theirs.items()
     ]
+
+
+def attempted(peer: str, file: Path, unit: str) -> dict[str, float] | PeerFailed:
+    """The times of a peer, or why there are none."""
+    try:
+        return timed(peer, file, unit)
+    except PeerFailed as problem:
+        return problem
 
 
 def timed(side: str, file: Path, unit: str) -> dict[str, float]:
     """The times of one side."""
-    return ask(side, "time", file, GROUPS, unit, ROWS_PER_UNIT, {"all": REPEATS})["all"]
+    found = ask(side, "time", about(file, GROUPS, unit, ROWS_PER_UNIT), {"all": REPEATS})["all"]
+    if "failed" in found:
+        raise PeerFailed(f"does not answer: {found['failed']}")
+    times: dict[str, float] = found
+    return times

@@ -1,7 +1,8 @@
 """One protocol for every side that answers a question over a table, so that all are asked alike.
 
 A side is a class: made from a `Table`, it holds the rows; ``plan(question)`` returns a call that answers it, as
-{group: (number, …)}. The task comes as JSON on the command line, the results go out as JSON.
+{group: (number, …)}. The task comes as JSON on the command line, the results go out as JSON; a question that a side
+does not answer goes out as what it said.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ from typing import Protocol
 
 LOWER, UPPER = 0, 100
 EPSILON = 1.0
+DELTA = 1e-6
+"""For groups that nobody listed."""
 COLUMNS = {
     "count": ("count",),
     "sum": ("sum",),
     "average": ("average",),
+    "median": ("median",),
     "all": ("count", "sum", "average"),
 }
 """The numbers per group that a question asks for, in order."""
@@ -36,6 +40,12 @@ class Table:
     unit: str
     """"row" or "person"."""
     rows_per_unit: int
+    groups_per_unit: int = 0
+    """How many groups a unit can make visible, with one row in each; zero when the groups are public."""
+    noise: str = "laplace"
+    """Or "gaussian", for groups that nobody listed."""
+    rho: float = 0.0
+    """What a side with Gaussian noise may spend, so that half of δ is left for the groups."""
 
 
 class Side(Protocol):
@@ -93,5 +103,14 @@ def serve(side: type[Side]) -> None:
     task = json.loads(sys.argv[1])
     held = side(Table(**task["table"]))
     work = timed if task["what"] == "time" else repeated
-    found = {question: work(held, question, repeats) for question, repeats in task["questions"].items()}
+    found = {question: attempt(work, held, question, repeats) for question, repeats in task["questions"].items()}
     print(json.dumps(found), flush=True)
+
+
+def attempt(work: Callable[[Side, str, int], object], held: Side, question: str, repeats: int) -> object:
+    """The result, or why there is none."""
+    try:
+        return work(held, question, repeats)
+    except Exception as problem:  # whatever a peer raises is its answer
+        said = " ".join(str(problem).split()).replace("|", "/")
+        return {"failed": f"{type(problem).__name__}: {said}"[:160]}

@@ -1,5 +1,9 @@
-"""The curator against the plain query it protects: 10 million rows, 50 groups, COUNT, SUM, AVG, rows already held."""
+"""The curator against the plain query it protects: 50 groups, COUNT, SUM, AVG, rows already held.
 
+The same table is protected with groups that nobody listed beside groups that are listed, with the same budget.
+"""
+
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -11,24 +15,26 @@ import discreet as dp
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Table
 
-ROWS = 10_000_000
+ROWS = int(sys.argv[1])
 MADE = f"""
-    SELECT CAST(hash(i) % 1000000 AS BIGINT) AS person, CAST(hash(i * 7) % 50 AS BIGINT) AS grp,
+    SELECT CAST(hash(i) % {max(ROWS // 10, 1)} AS BIGINT) AS person, CAST(hash(i * 7) % 50 AS BIGINT) AS grp,
            (hash(i * 13) % 100000) / 1000.0 AS value
     FROM range({ROWS}) t(i)
 """
 PLAIN = "SELECT grp, COUNT(*), SUM(value), AVG(value) FROM t GROUP BY grp"
 REPEATS = 3
+WITH_DELTA = dp.Budget(1000, delta="1e-6", delta_for_keys="5e-7")
 
 
-def policy(name: str, unit: str | None) -> Table:
+def policy(name: str, unit: str | None, budget: dp.Budget, *, listed: bool = True) -> Table:
+    groups = {"lower": 0, "upper": 49} if listed else {}
     columns = (
         Column("person", ColumnType.INTEGER),
-        Column("grp", ColumnType.INTEGER, lower=0, upper=49, nullable=False),
+        Column("grp", ColumnType.INTEGER, nullable=False, **groups),
         Column("value", ColumnType.REAL, lower=0, upper=100, nullable=False),
     )
-    rows = 10 if unit else 1
-    return Table(name, columns, unit=unit, budget=dp.Budget(1000), rows_per_unit=rows)
+    most = 10 if unit else 1
+    return Table(name, columns, unit=unit, budget=budget, rows_per_unit=most, groups_per_unit=most)
 
 
 def cpu_of(call, repeats: int = REPEATS) -> float:
@@ -48,15 +54,19 @@ with tempfile.TemporaryDirectory() as folder:
         database.register("made", made)
         database.execute("CREATE TABLE t AS SELECT grp, value, person FROM made")
         results["plain"] = {"cpu": cpu_of(lambda _: database.sql(PLAIN).fetchall())}
-    for name, unit in (("by_row", None), ("by_person", "person")):
-        start = time.process_time()
-        curator.protect(made, policy(name, unit))
+    tables = [policy("by_row", None, dp.Budget(1000)), policy("by_person", "person", dp.Budget(1000))]
+    for unit, label in ((None, "row"), ("person", "person")):
+        tables.append(policy(f"listed_{label}", unit, WITH_DELTA))
+        tables.append(policy(f"unlisted_{label}", unit, WITH_DELTA, listed=False))
+    for table in tables:
+        start, name = time.process_time(), table.name
+        curator.protect(made, table)
         taken = time.process_time() - start
         sql = f"SELECT grp, COUNT(*), SUM(value), AVG(value) FROM {name} GROUP BY grp"
-        asked = cpu_of(lambda k, s=sql: curator.ask(s, epsilon=f"0.{k + 1}"))
+        asked = cpu_of(lambda k, s=sql: curator.ask(s, epsilon=f"{k + 1}"))
         results[name] = {"cpu": asked, "ingest": taken}
     small = made.slice(0, 1000)
-    curator.protect(small, policy("small", "person"))
+    curator.protect(small, policy("small", "person", dp.Budget(1000)))
     # Every text is a new one: a text that was planned before is not read again.
     question = "SELECT grp, COUNT(*) AS {}, SUM(value), AVG(value) FROM small GROUP BY grp"
     explained = [question.format(f"explained{k}") for k in range(9)]

@@ -1,14 +1,22 @@
-"""SmartNoise SQL over SQLite in memory, its own store for data frames; keys are taken as public."""
+"""SmartNoise SQL over SQLite in memory, its own store for data frames; keys are taken as public.
+
+Where nobody listed the groups, it censors those with few people by itself.
+"""
 
 import sqlite3
 import warnings
 
 import pyarrow.parquet as pq
-from asking import COLUMNS, EPSILON, LOWER, UPPER, serve
+from asking import COLUMNS, DELTA, EPSILON, LOWER, UPPER, serve
 from snsql import Privacy, from_connection
 
 warnings.simplefilter("ignore")
-SPELLED = {"count": "COUNT(*) AS n", "sum": "SUM(value) AS s", "average": "AVG(value) AS a"}
+SPELLED = {
+    "count": "COUNT(*) AS n",
+    "sum": "SUM(value) AS s",
+    "average": "AVG(value) AS a",
+    "median": "MEDIAN(value) AS m",
+}
 
 
 class SmartNoise:
@@ -21,7 +29,10 @@ class SmartNoise:
         self.kind = "int" if isinstance(columns[2][0], int) else "float"
 
     def plan(self, question):
-        sql = f"SELECT grp, {', '.join(SPELLED[column] for column in COLUMNS[question])} FROM main.t GROUP BY grp"
+        asked = ", ".join(SPELLED[column] for column in COLUMNS[question])
+        if self.table.groups_per_unit and question == "count":
+            asked = "COUNT(DISTINCT person) AS n"
+        sql = f"SELECT grp, {asked} FROM main.t GROUP BY grp"
         # Its ε is the price of each column; what the whole query costs is asked first, and divided.
         whole, _ = self.reader(1.0).get_privacy_cost(sql)
         reader = self.reader(EPSILON / whole)
@@ -29,14 +40,15 @@ class SmartNoise:
 
     def reader(self, epsilon):
         metadata = {"": {"main": {"t": self.rules()}}}
-        return from_connection(self.database, privacy=Privacy(epsilon=epsilon), metadata=metadata, engine="sqlite")
+        privacy = Privacy(epsilon=epsilon, delta=DELTA) if self.table.groups_per_unit else Privacy(epsilon=epsilon)
+        return from_connection(self.database, privacy=privacy, metadata=metadata, engine="sqlite")
 
     def rules(self):
         by_person = self.table.unit == "person"
         return {
             "row_privacy": not by_person,
-            "max_ids": self.table.rows_per_unit if by_person else 1,
-            "censor_dims": False,
+            "max_ids": (self.table.groups_per_unit or self.table.rows_per_unit) if by_person else 1,
+            "censor_dims": bool(self.table.groups_per_unit),
             "person": {"type": "int", "private_id": by_person},
             "grp": {"type": "int"},
             "value": {"type": self.kind, "lower": LOWER, "upper": UPPER},

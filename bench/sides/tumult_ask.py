@@ -1,16 +1,22 @@
-"""Tumult Analytics on Spark in local mode: rows cached in Spark, the public keys as a key set."""
+"""Tumult Analytics on Spark in local mode: rows cached in Spark, the public keys as a key set.
+
+Where nobody listed the groups, half of ε and all of δ choose them, and the other half of ε is for the numbers in them.
+"""
 
 import os
 import sys
 import tempfile
 import warnings
 
-from asking import EPSILON, LOWER, UPPER, serve
+from asking import DELTA, EPSILON, LOWER, UPPER, serve
 from pyspark.sql import SparkSession
 from tmlt.analytics import (
     AddOneRow,
     AddRowsWithID,
+    ApproxDPBudget,
     KeySet,
+    MaxGroupsPerID,
+    MaxRowsPerGroupPerID,
     MaxRowsPerID,
     PureDPBudget,
     QueryBuilder,
@@ -39,29 +45,42 @@ class Tumult:
         rows = spark.read.parquet(table.file).cache()
         rows.count()
         change = AddRowsWithID("person") if table.unit == "person" else AddOneRow()
-        self.session = Session.from_dataframe(PureDPBudget(float("inf")), "t", rows, protected_change=change)
+        whole = ApproxDPBudget(float("inf"), 1) if table.groups_per_unit else PureDPBudget(float("inf"))
+        self.session = Session.from_dataframe(whole, "t", rows, protected_change=change)
         self.keys = KeySet.from_dict({"grp": list(range(table.groups))})
 
     def plan(self, question):
         # A session plans when it evaluates.
-        return lambda: self.all() if question == "all" else self.one(question, EPSILON)
+        if self.table.groups_per_unit:
+            return lambda: self.from_nobodys_list(question)
+        return lambda: self.all() if question == "all" else self.one(question, PureDPBudget(EPSILON), self.keys)
 
-    def one(self, question, epsilon):
+    def from_nobodys_list(self, question):
+        found = self.session.evaluate(self.bounded().get_groups("grp"), ApproxDPBudget(EPSILON / 2, DELTA))
+        return self.one(question, ApproxDPBudget(EPSILON / 2, 0), KeySet.from_dataframe(found))
+
+    def bounded(self):
         query = QueryBuilder("t")
-        if self.table.unit == "person":
-            query = query.enforce(MaxRowsPerID(self.table.rows_per_unit))
-        groups = query.groupby(self.keys)
+        if self.table.groups_per_unit:
+            groups = MaxGroupsPerID("grp", self.table.groups_per_unit)
+            return query.enforce(groups).enforce(MaxRowsPerGroupPerID("grp", 1))
+        return query.enforce(MaxRowsPerID(self.table.rows_per_unit)) if self.table.unit == "person" else query
+
+    def one(self, question, budget, keys):
+        groups = self.bounded().groupby(keys)
         asked = {
             "count": groups.count,
             "sum": lambda: groups.sum("value", LOWER, UPPER),
             "average": lambda: groups.average("value", LOWER, UPPER),
+            "median": lambda: groups.median("value", LOWER, UPPER),
         }[question]()
-        found = self.session.evaluate(asked, PureDPBudget(epsilon)).collect()
+        found = self.session.evaluate(asked, budget).collect()
         return {row["grp"]: (float(row[1]),) for row in found}
 
     def all(self):
         # The ratio costs nothing; its own average takes several times as long.
-        counts, sums = self.one("count", EPSILON / 2), self.one("sum", EPSILON / 2)
+        half = PureDPBudget(EPSILON / 2)
+        counts, sums = self.one("count", half, self.keys), self.one("sum", half, self.keys)
         return {key: (n, sums[key][0], sums[key][0] / max(n, 1.0)) for key, (n,) in counts.items()}
 
 
