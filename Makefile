@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
 SERVE := $(VENV)/.serve
 
-.PHONY: demo console test browser lint soak bench bench-error bench-large bench-attacks bench-service bench-charges lab docs clean help
+.PHONY: demo console test browser lint soak bench bench-error bench-large bench-attacks bench-service bench-charges bench-engines lab docs clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -54,7 +54,7 @@ soak: $(DEV)  ## the long checks at full size: 10,000 requests, 200 kills, audit
 bench: $(READY)  ## measure, and measure the peers in the same run; DATA=folder recodes the Adult table in it
 	$(BIN)/python -m $(if $(DATA),bench.publishing "$(DATA)",bench)
 
-bench-error: $(READY)  ## how far off the answers are, beside the peers' (a quarter of an hour)
+bench-error: $(READY)  ## how far off the answers are, beside the peers', and which groups they show (an hour)
 	$(BIN)/python -m bench error
 
 bench-attacks: $(READY)  ## what reconstruction and tracing reach beside closed forms; PAGE=file draws the curves
@@ -66,6 +66,10 @@ bench-service: $(DEV)  ## fifty analysts and a crash for five minutes, and the t
 
 bench-charges: $(DEV)  ## durable charges a second from 32 askers, in a file and on a PostgreSQL server
 	$(BIN)/python -m bench.charges
+
+bench-engines: $(DEV)  ## questions on rows in PostgreSQL and in Spark, beside the plain query there (10 million rows)
+	-$(BIN)/python -m bench.engines postgres
+	-$(BIN)/python -m bench.engines spark
 
 bench-large: $(READY)  ## time and memory of 100 million rows
 	$(BIN)/python -m bench large

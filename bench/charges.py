@@ -22,8 +22,11 @@ import apsw
 import psycopg
 from rich.console import Console
 from rich.table import Table
-from tests.servers.postgres import PostgresServer
+from tests.servers.postgres import PostgresServer, binaries
 
+from bench.figure import Figure
+from bench.page import markdown_of, write_part
+from bench.peers import versions
 from discreet.curator.allowance import Allowance, Price
 from discreet.curator.ledger import Ledger
 from discreet.curator.moving import move
@@ -146,8 +149,8 @@ def opened(folder: Path, url: str | None) -> Iterator[Ledger]:
     ledger.close()
 
 
-def measured(folder: Path, url: str | None, seconds: float, table: Table) -> list[str]:
-    """All figures of one store, into the table; what is wrong with the ledger afterwards."""
+def measured(folder: Path, url: str | None, seconds: float, table: Table, wanted: list[Figure]) -> list[str]:
+    """All figures of one store, into the table and the list; what is wrong with the ledger afterwards."""
     store = "SQLite" if url is None else "PostgreSQL"
     before = _bare(folder, url, seconds / 2)
     with opened(folder, url) as ledger:
@@ -160,6 +163,8 @@ def measured(folder: Path, url: str | None, seconds: float, table: Table) -> lis
         bare = (before + _bare(folder, url, seconds / 2)) / 2  # half of it before, half after: the load changes
         for who, found in figures.items():
             table.add_row(store, who, *_shown(found.rate, alone.rate, bare, is_judged=found is not alone))
+            if found is not alone:
+                wanted.append(_figure(store, who, found.rate, alone.rate))
         return _problems(ledger, folder, sum(found.charges for found in figures.values()))
 
 
@@ -170,6 +175,13 @@ def _bare(folder: Path, url: str | None, seconds: float) -> float:
 def _shown(rate: float, alone: float, bare: float, *, is_judged: bool) -> tuple[str, ...]:
     met = ("reached" if rate >= LEAST else "missed") if is_judged else ""
     return f"{rate:,.0f}", f"{rate / alone:.1f}×", f"{bare:,.0f}", f"{rate / bare:.2f}×", met
+
+
+def _figure(store: str, who: str, rate: float, alone: float) -> Figure:
+    beside, ratio = f"one asker alone {alone:,.0f}", f"{rate / alone:.1f}×"
+    return Figure(
+        f"durable charges a second, {store}, {who}", f"{rate:,.0f}", beside, ratio, f"≥ {LEAST}", rate >= LEAST
+    )
 
 
 def _problems(ledger: Ledger, folder: Path, charges: int) -> list[str]:
@@ -192,16 +204,27 @@ def main() -> None:
         file, server = Path(temporary) / "file", Path(temporary) / "server"
         file.mkdir()
         server.mkdir()
-        problems = measured(file, None, seconds, table)
-        postgres = PostgresServer()
-        try:
-            postgres.start()
-            problems += measured(server, postgres.url, seconds, table)
-        finally:
-            postgres.remove()
+        wanted: list[Figure] = []
+        problems = measured(file, None, seconds, table, wanted)
+        problems += on_a_server(server, seconds, table, wanted)
     CONSOLE.print(table)
-    CONSOLE.print("\n".join(problems) or "every total is exact, and every chain is sound")
+    said = "; ".join(problems) or "every total is exact, and every chain is sound"
+    CONSOLE.print(said)
+    write_part("bench-charges", f"{markdown_of(table)}\n\nAfterwards: {said}.", versions([None]), wanted)
     sys.exit(bool(problems))
+
+
+def on_a_server(folder: Path, seconds: float, table: Table, wanted: list[Figure]) -> list[str]:
+    """The same with the ledger on a PostgreSQL server, where there is one."""
+    if binaries() is None:
+        table.add_row("PostgreSQL", "not measured: there is no server on the path", *[""] * 5)
+        return []
+    postgres = PostgresServer()
+    try:
+        postgres.start()
+        return measured(folder, postgres.url, seconds, table, wanted)
+    finally:
+        postgres.remove()
 
 
 if __name__ == "__main__":

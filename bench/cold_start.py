@@ -7,7 +7,6 @@ server as a person who reloads does. Nothing is asserted: a busy machine is slow
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,6 +19,8 @@ from tests.service.serve_command import ServeCommand
 from tests.service.under_load import founded
 from tests.survey.browser import launched
 
+from bench.page import write_part
+from bench.peers import versions
 from discreet.curator.hospital import visits, visits_policy
 
 ROUNDS = 5
@@ -74,11 +75,14 @@ def main() -> None:
                 cpu.append(server.cpu_so_far())
             with ServeCommand(folder, Path(temporary) / "log") as server:
                 paints.append(first_paint(server, browser))
-    CONSOLE.print(f"first page over HTTP     {shown(pages)}")
-    CONSOLE.print(f"first paint in Chromium  {shown(paints)}")
-    CONSOLE.print(f"CPU time of the server   {shown(cpu)}, until the first page over HTTP")
-    load = subprocess.run(["uptime"], capture_output=True, text=True, check=True).stdout.rpartition("load")[2].strip()
-    CONSOLE.print(f"the machine meanwhile    load {load}")
+    lines = [
+        f"first page over HTTP: {shown(pages)}",
+        f"first paint in Chromium: {shown(paints)}",
+        f"CPU time of the server until the first page over HTTP: {shown(cpu)}",
+    ]
+    CONSOLE.print("\n".join(lines))
+    text = f"From the start of the process to the first page, {rounds} times.\n\n"
+    write_part("bench-service", text + "\n".join(f"- {line}" for line in lines), versions([None]), part="cold start")
 
 
 if __name__ == "__main__":

@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
-from rich.table import Table as Shown
 
-from bench.figure import seconds
+from bench.figure import Figure, seconds, table_of
+from bench.page import markdown_of, write_part
+from bench.peers import versions
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
@@ -40,6 +42,8 @@ TABLES = {
     "row": Table("by_row", COLUMNS, budget=Budget(1)),
     "person": Table("by_person", COLUMNS, unit="person", budget=Budget(1), rows_per_unit=ROWS_EACH),
 }
+MOST = {"row": 1.5, "person": 4.0}
+"""How many times as long as the plain query it may take."""
 QUESTIONS = ("COUNT(*)", "COUNT(*), SUM(age), AVG(cost)")
 
 
@@ -49,7 +53,7 @@ class Server:
 
     place: Place
     """The engine."""
-    plain: Callable[[str], object]
+    plain: Callable[[str], Any]
     """Runs a query over the table ``visits`` as anybody would."""
 
 
@@ -136,14 +140,31 @@ def _asked(server: Server, statements: list[tuple[str, list[object]]]) -> Callab
     return lambda: [server.place.run(*one) for one in statements]
 
 
+def _figure(engine: str, rows: int, found: tuple[str, str, float, float]) -> Figure:
+    question, unit, ours, plain = found
+    measure, target = f"{engine}, {rows:,} rows, unit = {unit}: {question}", f"≤ {MOST[unit]:g} ×"
+    ratio, beside = f"{ours / plain:.2f} ×", f"the plain query {seconds(plain)}"
+    return Figure(measure, seconds(ours), beside, ratio, target, ours <= MOST[unit] * plain)
+
+
+def _version(engine: str, server: Server) -> str:
+    said = str(server.plain("SELECT version()")[0][0])
+    return f"{engine} {said.removeprefix('PostgreSQL ').split()[0]}"
+
+
 def main() -> None:
-    """Measure one engine and print a table."""
+    """Measure one engine, print a table and put it on the page of benchmarks."""
     engine, rows = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 10_000_000
-    table = Shown("question", "unit", "Discreet", f"plain {engine}", "ratio", title=f"{rows:,} rows, {GROUPS} groups")
-    with tempfile.TemporaryDirectory() as folder, ENGINES[engine](Path(folder), rows) as server:
-        for question, unit, ours, plain in measured(server):
-            table.add_row(question, unit, seconds(ours), seconds(plain), f"{ours / plain:.2f} ×")
-    Console().print(table)
+    try:
+        with tempfile.TemporaryDirectory() as folder, ENGINES[engine](Path(folder), rows) as server:
+            figures = [_figure(engine, rows, found) for found in measured(server)]
+            version = _version(engine, server)
+    except Exception as problem:  # no server, no Java, not enough of the machine
+        raise SystemExit(f"{engine} could not be measured: {type(problem).__name__}: {problem}") from problem
+    table = table_of({f"{rows:,} rows, {GROUPS} groups; what somebody waits, the least of {TRIES}": figures})
+    table.title = f"Questions on rows that stay in {engine}, beside the plain query there"
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
+    write_part("bench-engines", markdown_of(table), [version, *versions([None])], figures, part=engine)
 
 
 if __name__ == "__main__":

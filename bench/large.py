@@ -24,12 +24,12 @@ COLUMNS = (
     "unit",
     "groups",
     "taken in",
-    "memory",
+    "memory of that",
     "asked",
     "per million rows",
     "plain query",
     "ratio",
-    "memory",
+    "memory of asking",
 )
 MOST = 4.0
 """Gigabytes."""

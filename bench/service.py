@@ -20,6 +20,8 @@ from tests.service.crowd import Crowd
 from tests.service.serve_command import ServeCommand
 from tests.service.under_load import Outcome, analysts, founded, load, problems_of
 
+from bench.page import write_part
+from bench.peers import versions
 from discreet.catalog.table import Budget
 from discreet.curator.hospital import visits, visits_policy
 
@@ -50,22 +52,21 @@ def taken() -> tuple[int, int]:
     return times[7], sum(times)
 
 
-def report(outcome: Outcome) -> None:
-    """What was measured."""
+def report(outcome: Outcome) -> list[str]:
+    """What was measured, line by line."""
     seen = outcome.seen
-    CONSOLE.print(
-        f"{seen.requests:,} requests in {outcome.seconds:.0f} s: {seen.requests / outcome.seconds:.1f} a second"
-    )
+    lines = [f"{seen.requests:,} requests in {outcome.seconds:.0f} s: {seen.requests / outcome.seconds:.1f} a second"]
     for name, times in (("explain", seen.explains), ("ask, until the answer", seen.asks)):
         shown = ", ".join(f"p{part * 100:g} {percentile(times, part) * 1e3:,.1f} ms" for part in (0.5, 0.9, 0.99, 1))
-        CONSOLE.print(f"{name:22} {len(times):6,} times: {shown}")
-    CONSOLE.print(f"statuses               {dict(sorted(seen.statuses.items()))}, {seen.cut_off} cut off by the crash")
+        lines.append(f"{name}, {len(times):,} times: {shown}")
     paid = len({one.charge for one in seen.answers})
-    CONSOLE.print(f"answers                {len(seen.answers):,}, of which {paid:,} were paid for")
-    CONSOLE.print(
-        f"server                 {outcome.cpu:.1f} s of CPU time, {outcome.cpu / outcome.seconds:.0%} of a core"
-    )
-    CONSOLE.print(f"until it answers       {', '.join(f'{start:.2f} s' for start in outcome.starts)}")
+    return [
+        *lines,
+        f"statuses: {dict(sorted(seen.statuses.items()))}, {seen.cut_off} cut off by the crash",
+        f"answers: {len(seen.answers):,}, of which {paid:,} were paid for",
+        f"server: {outcome.cpu:.1f} s of CPU time, {outcome.cpu / outcome.seconds:.0%} of a core",
+        f"until it answers: {', '.join(f'{start:.2f} s' for start in outcome.starts)}",
+    ]
 
 
 def main() -> None:
@@ -82,10 +83,12 @@ def main() -> None:
             before = taken()
             outcome = load(server, crowd, tokens, kill_when=lambda passed: passed > seconds / 2, processes=CLIENTS)
             stolen, whole = (now - then for now, then in zip(taken(), before, strict=True))
-        report(outcome)
-        CONSOLE.print(f"taken by other machines {stolen / whole:.1%} of all cores")
+        lines = [*report(outcome), f"taken by other machines: {stolen / whole:.1%} of all cores"]
         problems = problems_of(outcome, folder, Budget(BUDGET))
-    CONSOLE.print("\n".join(problems) or "every total is exact, and every answer is the same when asked for again")
+    lines += problems or ["every total is exact, and every answer is the same when asked for again"]
+    CONSOLE.print("\n".join(lines))
+    text = f"{ANALYSTS} analysts at one server, which is killed half-way and started again.\n\n"
+    write_part("bench-service", text + "\n".join(f"- {line}" for line in lines), versions([None]), part="under load")
     sys.exit(bool(problems))
 
 
