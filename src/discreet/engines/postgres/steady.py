@@ -1,0 +1,63 @@
+"""Views that give the same rows whenever they are read.
+
+A statement may read its rows twice: once to count those of each person, once to add them up by what was counted. Within
+one transaction a table is the same both times. A view is not, where it draws at random, or takes the first rows of an
+order that the server is free to choose. Then a person could have few rows while they are counted and many while they
+are added up; so such views are refused, also when a view became one after it was protected.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from psycopg import Connection
+
+__all__ = ["REMEDY", "RULE", "unsteady"]
+
+RULE = "a view must give the same rows whenever it is read"
+REMEDY = "keep its rows in a table or a materialized view, and protect a view of that"
+
+_PARTS = {
+    "LIMIT or OFFSET": r":limit(Offset|Count) \{",
+    "a window function": ":hasWindowFuncs true",
+    "DISTINCT ON": ":hasDistinctOn true",
+    "TABLESAMPLE": r"\{TABLESAMPLECLAUSE ",
+}
+"""By what the server keeps of a view; names and texts stand there with their blanks escaped, or as numbers."""
+_PART = " ".join(f"WHEN w.ev_action::text ~ '{pattern}' THEN '{words}'" for words, pattern in _PARTS.items())
+_REACHED = """
+WITH RECURSIVE reached AS (
+  SELECT to_regclass($1)::oid AS oid
+  UNION
+  SELECT n.oid FROM reached r, LATERAL (
+    SELECT d.refobjid AS oid FROM pg_class c JOIN pg_rewrite w ON w.ev_class = c.oid JOIN pg_depend d
+    ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid AND d.refclassid = 'pg_class'::regclass
+    WHERE c.oid = r.oid AND c.relkind = 'v'
+    UNION SELECT i.inhrelid FROM pg_inherits i WHERE i.inhparent = r.oid
+  ) n
+), rules AS (
+  SELECT w.ev_action FROM reached r JOIN pg_class c USING (oid) JOIN pg_rewrite w ON w.ev_class = c.oid
+  WHERE c.relkind = 'v'
+)
+"""
+"""The views and tables that a view is made of, and what the server keeps of the views."""
+_DRAWN = "p.provolatile = 'v'"
+_ORDERED = (
+    "p.prokind = 'a' AND (p.proname ~ '(_agg|^xmlagg)$'"
+    " OR p.proname NOT IN ('min', 'max', 'count') AND ARRAY[700, 701]::oid[] && p.proargtypes::oid[])"
+)
+"""Lists are in the order in which rows came, and sums of broken numbers end in other digits in another order."""
+_FUNCTIONS = r"':(?:funcid|opfuncid|aggfnoid|winfnoid) (\d+)'"
+_UNSTEADY = f"""{_REACHED}
+SELECT 'the foreign table ' || c.relname FROM reached r JOIN pg_class c USING (oid) WHERE c.relkind = 'f'
+UNION ALL SELECT CASE {_PART} END FROM rules w WHERE CASE {_PART} END IS NOT NULL
+UNION ALL SELECT 'the function ' || p.proname FROM rules w, regexp_matches(w.ev_action::text, {_FUNCTIONS}, 'g') f(id)
+JOIN pg_proc p ON p.oid = f.id[1]::oid WHERE {_DRAWN} OR {_ORDERED}
+LIMIT 1
+"""
+
+
+def unsteady(connection: Connection[Any], place: str) -> str | None:
+    """What keeps a table or view from being the same in a second reading; None where nothing does."""
+    found = connection.execute(_UNSTEADY, (place,)).fetchone()
+    return None if found is None else str(found[0])
