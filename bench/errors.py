@@ -7,7 +7,10 @@ some of a person's rows and weights keep all a little; both have the second trut
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -19,10 +22,12 @@ from bench.environments import PeerFailed
 from bench.figure import Figure, verdict
 from bench.peers import ANSWERERS, about, ask
 from bench.sides.asking import COLUMNS, LOWER, UPPER
+from bench.sides.asking import Table as Facts
 from bench.tables import skewed
 
 __all__ = [
     "REPEATS",
+    "Task",
     "answered",
     "error_figures",
     "error_table",
@@ -36,8 +41,8 @@ __all__ = [
 GROUPS = 20
 BOUNDS = (5, 10)
 REPEATS = 20
-SELDOM = {"Tumult average": 4, "Tumult median": 4} | {f"PipelineDP {question}": 5 for question in COLUMNS}
-"""They take long."""
+SELDOM = {"OpenDP": 10, "Tumult": 5, "PipelineDP": 5}
+"""Who takes long is asked less often."""
 SLACK = 0.15
 """Three standard errors of a mean of 400 absolute Laplace draws: within it, nobody can tell who is better."""
 Errors = dict[tuple[int, str, str], dict[str, tuple[float, float] | str]]
@@ -46,30 +51,54 @@ Errors = dict[tuple[int, str, str], dict[str, tuple[float, float] | str]]
 
 def measured_errors(folder: Path, tell: Callable[[str], object], repeats: int = REPEATS) -> Errors:
     """The errors of all sides."""
+    whole, real = skewed(folder), skewed(folder, whole=False)
+    files = {tuple(name for name in COLUMNS if name != "median"): whole, ("median",): real}
+    tasks = [
+        Task(side, bound, about(file, GROUPS, "person", bound), questions, min(SELDOM.get(side, repeats), repeats))
+        for side in ANSWERERS
+        for bound in BOUNDS
+        for questions, file in files.items()
+    ]
     errors: Errors = {}
-    for side in ANSWERERS:
-        for bound in BOUNDS:
-            tell(f"{side}, {bound} rows per person …")
-            for questions, file in (
-                ([name for name in COLUMNS if name != "median"], skewed(folder)),
-                (["median"], skewed(folder, whole=False)),
-            ):
-                often = {name: min(SELDOM.get(f"{side} {name}", repeats), repeats) for name in questions}
-                truths = exact(file, bound), exact(file, None)
-                for question, answers in answered(side, about(file, GROUPS, "person", bound), often).items():
-                    for place, column in enumerate(COLUMNS[question]):
-                        found = answers if isinstance(answers, str) else _both(answers, place, column, truths)
-                        errors.setdefault((bound, question, column), {})[side] = found
+    for task, question, answers in answered(tasks, tell):
+        file = files[task.questions]
+        truths = exact(file, task.bound), exact(file, None)
+        for place, column in enumerate(COLUMNS[question]):
+            found = answers if isinstance(answers, str) else _both(answers, place, column, truths)
+            errors.setdefault((task.bound, question, column), {})[task.side] = found
     return errors
 
 
-def answered(side: str, table: Any, questions: dict[str, int]) -> dict[str, list[dict[str, list[float]]] | str]:
-    """Per question its answers, or why there are none."""
-    try:
-        said = ask(side, "answers", table, questions)
-    except PeerFailed as problem:
-        return dict.fromkeys(questions, str(problem))
-    return {name: found["failed"] if isinstance(found, dict) else found for name, found in said.items()}
+@dataclass(frozen=True)
+class Task:
+    """Questions about one table to one side, repeated."""
+
+    side: str
+    bound: int
+    """Rows, or groups, that a person counts with."""
+    table: Facts
+    questions: tuple[str, ...]
+    repeats: int
+
+
+Answers = list[dict[str, list[float]]]
+
+
+def answered(tasks: list[Task], tell: Callable[[str], object]) -> Iterator[tuple[Task, str, Answers | str]]:
+    """Every question with its answers, or why there are none: several at once, since nothing is timed here."""
+
+    def run(task: Task) -> dict[str, Any]:
+        try:
+            found = ask(task.side, "answers", task.table, dict.fromkeys(task.questions, task.repeats))
+        except PeerFailed as problem:
+            found = {question: {"failed": str(problem)} for question in task.questions}
+        tell(f"{task.side}, at most {task.bound} per person, {task.repeats} times: {', '.join(task.questions)}")
+        return found
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for task, found in zip(tasks, pool.map(run, tasks), strict=True):
+            for question, said in found.items():
+                yield task, question, str(said["failed"]) if isinstance(said, dict) else said
 
 
 def exact(file: Path, bound: int | None) -> dict[str, dict[int, float]]:
@@ -130,7 +159,7 @@ def error_figures(errors: Errors) -> list[Figure]:
 
 def seldom(often: dict[str, int]) -> str:
     """Who was asked less often, because it takes long."""
-    return "at most " + ", ".join(f"{times} for {what}" for what, times in often.items())
+    return "at most " + ", ".join(f"{times} of {side}" for side, times in often.items())
 
 
 def silences(found: dict[Any, dict[str, Any]]) -> str:

@@ -15,10 +15,11 @@ from statistics import fmean
 
 from rich.table import Table
 
-from bench.errors import answered, exact, seldom, silences, within
+from bench.errors import Task, answered, exact, silences, within
 from bench.figure import Figure, verdict
 from bench.peers import ANSWERERS, about
 from bench.sides.asking import DELTA, EPSILON
+from bench.sides.asking import Table as Facts
 from bench.tables import rare
 from discreet.accounting.filter import ConcentratedFilter
 from discreet.privacy.loss import Approximate
@@ -27,8 +28,6 @@ __all__ = ["REPEATS", "Found", "measured_unlisted", "unlisted_figures", "unliste
 
 KEYS = 2_000
 REPEATS = 10
-SELDOM = {f"Tumult {question}": 2 for question in ("sum", "average", "median")}
-"""They take long."""
 NOISE = {1: "laplace", 10: "gaussian"}
 """Groups of a person → the kind of noise that suits."""
 ASKED = {1: ("count",), 10: ("count", "sum", "average", "median")}
@@ -55,18 +54,23 @@ Found = dict[tuple[int, str], dict[str, Kept | str]]
 
 def measured_unlisted(folder: Path, tell: Callable[[str], object], repeats: int = REPEATS) -> Found:
     """All sides."""
+    files = {most: rare(folder, most) for most in ASKED}
+    truths = {most: exact(file, None) for most, file in files.items()}
+    tasks = [
+        Task(side, most, _facts(files[most], most), questions, repeats)
+        for side in ANSWERERS
+        for most, questions in ASKED.items()
+    ]
     found: Found = {}
-    for side in ANSWERERS:
-        for most, questions in ASKED.items():
-            tell(f"{side}, groups that nobody listed, {most} per person …")
-            file = rare(folder, most)
-            truth = exact(file, None)
-            often = {name: min(SELDOM.get(f"{side} {name}", repeats), repeats) for name in questions}
-            facts = {"groups_per_unit": most, "noise": NOISE[most], "rho": _rho()}
-            for question, answers in answered(side, about(file, KEYS, "person", most, **facts), often).items():
-                kept = answers if isinstance(answers, str) else _kept(answers, question, truth[question])
-                found.setdefault((most, question), {})[side] = kept
+    for task, question, answers in answered(tasks, tell):
+        truth = truths[task.bound][question]
+        kept = answers if isinstance(answers, str) else _kept(answers, question, truth)
+        found.setdefault((task.bound, question), {})[task.side] = kept
     return found
+
+
+def _facts(file: Path, most: int) -> Facts:
+    return about(file, KEYS, "person", most, groups_per_unit=most, noise=NOISE[most], rho=_rho())
 
 
 def _rho() -> float:
@@ -87,7 +91,7 @@ def unlisted_table(found: Found, repeats: int) -> Table:
     """One line per question: groups shown and the error in them."""
     title = (
         f"Groups that nobody listed: of {KEYS:,} true groups those that are shown / the mean absolute error in them, "
-        f"ε = {EPSILON:g}, δ = {DELTA:g}. {repeats} repetitions; {seldom(SELDOM)}."
+        f"ε = {EPSILON:g}, δ = {DELTA:g}. {repeats} repetitions."
     )
     table = Table(title=title, caption=silences(found))
     for column in ("groups per person", "asked", *ANSWERERS, "groups: ours / best peer", "no fewer"):
