@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ENVIRONMENTS", "PeerFailed", "interpreter", "run_side"]
+__all__ = ["ENVIRONMENTS", "PeerFailed", "interpreter", "run_if_it_can", "run_side"]
 
 SIDES = Path(__file__).parent / "sides"
 ENVIRONMENTS = Path(__file__).parents[1] / ".bench"
@@ -36,6 +36,15 @@ def run_side(packages: list[str] | None, script: str, *arguments: str) -> dict[s
         raise PeerFailed(f"does not run: {_last_words(found)}")
     said: dict[str, Any] = json.loads(found.stdout)
     return said
+
+
+def run_if_it_can(packages: list[str], script: str, *arguments: str) -> dict[str, Any]:
+    """What a peer prints; nothing where it cannot, which is told at once."""
+    try:
+        return run_side(packages, script, *arguments)
+    except PeerFailed as problem:
+        print(f"{packages[0]} {problem}", file=sys.stderr)
+        return {}
 
 
 def _installed(packages: tuple[str, ...]) -> str:

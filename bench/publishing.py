@@ -13,7 +13,7 @@ from typing import Any
 
 from rich.console import Console
 
-from bench.environments import ENVIRONMENTS, run_side
+from bench.environments import ENVIRONMENTS, run_if_it_can, run_side
 from bench.figure import Figure, seconds, table_of
 from bench.mondrian import mondrian_figures
 from bench.sides.adult import QUASI, hierarchy_files, table_file
@@ -59,7 +59,7 @@ def local_figures(ours: Found) -> list[Figure]:
 def anjana_side(folder: str) -> Found:
     """Times of anjana, with the loss of what it releases."""
     with tempfile.TemporaryDirectory() as output:
-        found = run_side(ANJANA, "anjana_recode.py", folder, output)
+        found = run_if_it_can(ANJANA, "anjana_recode.py", folder, output)
         return {name: one | {"loss": _loss(folder, Path(output) / f"{name}.csv")} for name, one in found.items()}
 
 
