@@ -57,6 +57,21 @@ def units(engine: DuckDBEngine, table: str, column: str) -> list[tuple[Any, int]
     return sorted(((row["k"], row["u"]) for row in rows), key=repr)
 
 
+def miscounted(engine: DuckDBEngine, table: str) -> list[dict[str, int]]:
+    """The units whose rows do not say how many they are."""
+    wrong = "COUNT(*) <> MIN(_n) OR COUNT(*) <> MAX(_n)"
+    return engine.run(f"SELECT _unit, COUNT(*) AS n FROM {table} GROUP BY _unit HAVING {wrong}").to_pylist()
+
+
+def test_every_row_says_how_many_rows_its_unit_has(engine: DuckDBEngine) -> None:
+    shop(engine)
+    for name in ("customers", "orders", "items"):
+        assert engine.stored(name).counted
+        assert miscounted(engine, name) == []
+    # Two orders lead to one customer, and an item without an order is a unit of its own.
+    assert engine.run("SELECT MAX(_n) AS n, MIN(_n) AS least FROM items").to_pylist() == [{"n": 3, "least": 1}]
+
+
 def test_ids_are_dense_and_in_the_order_of_the_keys(engine: DuckDBEngine) -> None:
     shop(engine)
     assert units(engine, "customers", "id") == [(10, 1), (20, 2), (30, 3)]

@@ -91,7 +91,9 @@ def test_one_person_moves_the_keys_they_keep_and_no_more(crowd: list[Person], on
 @pytest.mark.parametrize("groups", [1, 2])
 def test_a_planted_bug_that_keeps_every_key_is_caught(monkeypatch: pytest.MonkeyPatch, groups: int) -> None:
     honest = statement._few_keys
-    monkeypatch.setattr(statement, "_few_keys", lambda names, most: honest(names, most + 5))
+    monkeypatch.setattr(
+        statement, "_few_keys", lambda names, most, *how, **known: honest(names, most + 5, *how, **known)
+    )
     plan = _plan(QUERIES[0], groups)
     moves = _moves(plan, world_of({0: HEAVY}), world_of({}))
     assert any(l1 > priced.moves for (l1, _), priced in zip(moves, plan.parts, strict=True))
@@ -118,7 +120,7 @@ def test_one_key_is_kept_as_the_first_of_several_would_be(monkeypatch: pytest.Mo
         for text, values in statement.statements_of(plan):
             table = world.database.sql(text, params=values) if values else world.database.sql(text)
             found.append(sorted(map(repr, table.fetchall())))
-        monkeypatch.setattr(statement, "_first_key", lambda: statement._first_keys(1))
+        monkeypatch.setattr(statement, "_first_key", lambda: statement._first_keys(1, is_counted=False))
     assert one == several
     assert any(len(rows) > 1 for rows in one)
 

@@ -7,6 +7,7 @@ somebody edits or removes a policy file. Sensitivity, parallel composition and p
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from discreet.catalog.budget import Budget
 from discreet.catalog.catalog import Catalog
@@ -28,6 +29,7 @@ __all__ = [
     "check_promise",
     "check_stored",
     "check_unit",
+    "counted",
     "places_of",
     "public_version",
 ]
@@ -44,6 +46,13 @@ def check_stored(plans: Iterable[BlockPlan], snapshot: Engine) -> None:
                 raise _changed(name, "the unit")
         if restriction is not None and restriction.part[1] not in snapshot.stored(restriction.part[0]).constant:
             raise _changed(restriction.part[0], f"constant_per_unit of {restriction.part[1]}")
+
+
+def counted(plan: BlockPlan, snapshot: Engine) -> BlockPlan:
+    """The plan, for rows that say how many rows their unit has, where all of them do."""
+    privacy = plan.block.rows.privacy
+    is_counted = privacy is not None and all(snapshot.stored(name).counted for name in privacy.tables)
+    return replace(plan, counted=is_counted)
 
 
 def check_answerable(plans: Iterable[BlockPlan], engine: Engine) -> None:

@@ -146,6 +146,7 @@ def _stored(engine: Embedded, table: Table, numbers: Numbering) -> Stored:
         domain=numbers.domain,
         parent=None if parent is None else parent.name,
         parent_version=None if parent is None else parent.version,
+        counted=numbers.counted,
         constant=[column.name for column in table.columns if column.constant_per_unit or isinstance(numbers, RowByRow)],
     )
 

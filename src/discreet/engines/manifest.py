@@ -43,6 +43,8 @@ class Stored:
     """The columns that were seen to have one value per unit."""
     unit: str | None = None
     """For a table that stays on a server: the declared column that names the unit; None where every row is one."""
+    counted: bool = False
+    """Whether every row says, as ``_n``, how many rows of this table its unit has."""
     native: Mapping[str, str] = field(default_factory=dict)
     """For a table that stays on a server: its columns there and their types, as they were when it was protected."""
 

@@ -6,6 +6,7 @@
 - A row without a key, or whose foreign key leads nowhere, is a unit of its own, with a negative id that is never used
   again. Such rows are not taken together, because they need not be of one person.
 - Where every row is a unit, the id is the number of the row, from 1. Public rows have no unit.
+- Where units may have several rows, every row also says how many (``_n``), so that not every question counts them.
 
 Nothing is kept in the map of people before the new table has passed its checks.
 """
@@ -25,6 +26,10 @@ from discreet.errors import InvalidValue
 __all__ = ["ByKey", "ByParent", "Numbering", "RowByRow", "numbering"]
 
 
+_ROWS_OF_UNIT = "CAST(sum(n) OVER (PARTITION BY id) AS BIGINT) AS n"
+"""Several keys may lead to one unit."""
+
+
 class Numbering:
     """How the staged rows of one table get the ids of their units. This one gives none, for public rows."""
 
@@ -32,6 +37,8 @@ class Numbering:
     """What kind of unit the ids number."""
     parent: Stored | None = None
     """The table in which units are looked up."""
+    counted: bool = False
+    """Whether the finished rows say how many rows their unit has."""
 
     def prepare(self, build: Build, until: float) -> None:
         """Find the ids for the rows in ``stage.rows``."""
@@ -58,6 +65,8 @@ class RowByRow(Numbering):
 class _People(Numbering):
     """Units that the values of one column lead to, through ``stage.ids``."""
 
+    counted = True
+
     def __init__(self, domain: str, place: int) -> None:
         self.domain: str = domain
         self._column = f"c{place}"
@@ -67,18 +76,18 @@ class _People(Numbering):
     def select(self, columns: str) -> str:
         """The rows sorted by unit."""
         return (
-            f"SELECT coalesce(i.id, {self._own} - r.rowid) AS _unit, {columns} "
+            f"SELECT coalesce(i.id, {self._own} - r.rowid) AS _unit, coalesce(i.n, 1) AS _n, {columns} "
             f"FROM stage.rows r LEFT JOIN stage.ids i ON r.{self._column} = i.value ORDER BY _unit"
         )
 
     def prepare(self, build: Build, until: float) -> None:
-        """Find the different keys, as values and as text."""
+        """Find the different keys, as values and as text, and how many rows have each."""
         build.run("CREATE TABLE IF NOT EXISTS units._domains (domain VARCHAR, own BIGINT)")
         for (own,) in build.run("SELECT own FROM units._domains WHERE domain = ?", [self._folded]):
             self._own = own
         build.run(
-            f"CREATE TABLE stage.keys AS SELECT value, CAST(value AS VARCHAR) AS key "
-            f"FROM (SELECT DISTINCT {self._column} AS value FROM stage.rows WHERE {self._column} IS NOT NULL)",
+            f"CREATE TABLE stage.keys AS SELECT {self._column} AS value, CAST(value AS VARCHAR) AS key, count(*) AS n "
+            f"FROM stage.rows WHERE value IS NOT NULL GROUP BY value",
             until=until,
         )
 
@@ -110,7 +119,7 @@ class ByKey(_People):
             f"(SELECT coalesce(max(id), 0) FROM {self._map}) AS id FROM stage.keys ANTI JOIN {self._map} USING (key)"
         )
         build.run(
-            f"CREATE TABLE stage.ids AS SELECT value, id FROM stage.keys "
+            f"CREATE TABLE stage.ids AS SELECT value, id, {_ROWS_OF_UNIT} FROM stage.keys "
             f"JOIN (FROM {self._map} UNION ALL FROM stage.people) USING (key)"
         )
 
@@ -133,7 +142,7 @@ class ByParent(_People):
         build.run(f"ATTACH {literal(str(self._file))} AS parent (READ_ONLY)")
         key = quoted(self._parent_column)
         build.run(
-            f"CREATE TABLE stage.ids AS SELECT value, id, last FROM stage.keys JOIN ("
+            f"CREATE TABLE stage.ids AS SELECT value, id, last, {_ROWS_OF_UNIT} FROM stage.keys JOIN ("
             f"SELECT CAST({key} AS VARCHAR) AS key, min(_unit) AS id, max(_unit) AS last "
             f"FROM parent.rows WHERE {key} IS NOT NULL GROUP BY 1) USING (key)"
         )

@@ -45,8 +45,10 @@ _LONGEST_COMPUTED = 200
 class Statement:
     """The parameters of a statement that is being written; text and values never mix."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, counted: bool = False) -> None:
+        """For an engine whose rows say, as ``_n``, how many rows their unit has in the table, where ``counted``."""
         self.parameters: list[object] = []
+        self.counted = counted
 
     def bind(self, value: Value | None, kind: ColumnType) -> str:
         """A placeholder for ``value``."""

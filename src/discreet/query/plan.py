@@ -112,6 +112,8 @@ class BlockPlan:
     """How the largest groups are chosen, when nothing else is measured."""
     loss: Price
     """What the block costs."""
+    counted: bool = False
+    """Whether the engine keeps, as ``_n``, how many rows a unit has in its table; the answer is the same."""
 
     @property
     def noises(self) -> list[Noise]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from enum import Enum, auto
 from fractions import Fraction
 from itertools import count
 
@@ -22,7 +23,18 @@ from discreet.query.expression import Call, Expression, Field, Origin, Statement
 from discreet.query.interval import UNKNOWN, Interval
 from discreet.query.restriction import Restriction, restrictions_of
 
-__all__ = ["Names", "Privacy", "Relation", "filtered", "joined", "normalised", "projected", "scanned", "united"]
+__all__ = [
+    "Names",
+    "Privacy",
+    "Relation",
+    "Tallied",
+    "filtered",
+    "joined",
+    "normalised",
+    "projected",
+    "scanned",
+    "united",
+]
 
 Writer = Callable[[Statement], str]
 
@@ -73,6 +85,17 @@ class Privacy:
         )
 
 
+class Tallied(Enum):
+    """What the number of rows of a unit in its table, where an engine keeps it as ``_n``, says about some rows."""
+
+    EXACTLY = auto()
+    """The unit has that many of them."""
+    AT_MOST = auto()
+    """The unit has no more of them."""
+    NOTHING = auto()
+    """Nothing, as after a join."""
+
+
 @dataclass(frozen=True)
 class Relation:
     """Rows with typed columns."""
@@ -85,6 +108,8 @@ class Relation:
     """None for public rows."""
     public: frozenset[str] = frozenset()
     """The public tables that were read."""
+    tallied: Tallied = Tallied.NOTHING
+    """How many rows a unit has here."""
 
     def find(self, name: str) -> list[Field]:
         """The columns with this name, without regard to case."""
@@ -104,9 +129,13 @@ def scanned(table: Table, privacy: Privacy | None, names: Names, unit_columns: f
     def write(statement: Statement) -> str:
         parts = [f"{normalised(column, statement)} AS {field.name}" for column, field in pairs]
         unit = ["_unit"] if privacy is not None else []
+        if has_several and statement.counted:
+            unit.append("_n")
         return f"SELECT {', '.join(unit + parts)} FROM {quoted(table.name)}"
 
-    return Relation(tuple((column.name, field) for column, field in pairs), write, privacy, public)
+    has_several = privacy is not None and not privacy.one_row_each
+    tallied = Tallied.EXACTLY if has_several else Tallied.NOTHING
+    return Relation(tuple((column.name, field) for column, field in pairs), write, privacy, public, tallied)
 
 
 def _field(column: Column, name: str, unit_columns: frozenset[str]) -> Field:
@@ -161,7 +190,8 @@ def filtered(relation: Relation, condition: Expression, names: Names) -> Relatio
     privacy = relation.privacy
     if privacy is not None:
         privacy = replace(privacy, restrictions=privacy.restrictions + restrictions_of(condition))
-    return replace(relation, write=write, privacy=privacy)
+    tallied = Tallied.NOTHING if relation.tallied is Tallied.NOTHING else Tallied.AT_MOST
+    return replace(relation, write=write, privacy=privacy, tallied=tallied)
 
 
 def projected(relation: Relation, columns: list[tuple[str, Expression]], names: Names) -> Relation:
@@ -171,10 +201,13 @@ def projected(relation: Relation, columns: list[tuple[str, Expression]], names: 
 
     def write(statement: Statement) -> str:
         unit = ["_unit"] if relation.privacy is not None else []
+        if relation.tallied is not Tallied.NOTHING and statement.counted:
+            unit.append("_n")
         parts = [f"{expression.write(statement)} AS {field.name}" for _, expression, field in made]
         return f"SELECT {', '.join(unit + parts)} FROM ({relation.write(statement)}) {alias}"
 
-    return Relation(tuple((visible, field) for visible, _, field in made), write, relation.privacy, relation.public)
+    columns_made = tuple((visible, field) for visible, _, field in made)
+    return Relation(columns_made, write, relation.privacy, relation.public, relation.tallied)
 
 
 def joined(left: Relation, right: Relation, kind: str, condition: Expression, names: Names) -> Relation:

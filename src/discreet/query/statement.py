@@ -5,6 +5,9 @@ integers and floats of the plan itself.
 
 Rows first get the block's keys and its values on their grids (``_rows``); where keys are not public, a person keeps few
 of them, by an order of the keys that has nothing to do with anybody. Then every row gets its weight (``_weighted``).
+
+Where the engine keeps the number of rows of every unit in its table (``_n``), a question about the whole table takes it
+as it is; one about some of the rows counts those units alone that could have too many. Nothing else changes by it.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from discreet.query.choice import Choice, ModeChoice, TopChoice
 from discreet.query.expression import Expression, Field, Statement, with_one_zero
 from discreet.query.parts import People, PlainSum, Tally, Values
 from discreet.query.plan import BlockPlan, Priced
+from discreet.query.relation import Tallied
 
 __all__ = ["Parameters", "histogram_of", "statements_of", "sums_of", "weights_of"]
 
@@ -40,7 +44,7 @@ def _added_up(plan: BlockPlan) -> list[tuple[int, Priced]]:
 
 def sums_of(plan: BlockPlan) -> tuple[str, Parameters]:
     """The integers s0_0, s0_1, … of all tallies and plain sums, with the block's keys k0, k1, …."""
-    statement = Statement()
+    statement = Statement(counted=plan.counted)
     columns = [_value_column(priced, k, statement) for k, priced in _added_up(plan)]
     source = _weighted(plan, [column for column in columns if column], statement)
     keys = _keys(plan)
@@ -55,7 +59,7 @@ def sums_of(plan: BlockPlan) -> tuple[str, Parameters]:
 
 def counted_apart(plan: BlockPlan, priced: Priced) -> tuple[str, Parameters]:
     """The integer ``s`` of a count of people or of different values, with the block's keys."""
-    statement = Statement()
+    statement = Statement(counted=plan.counted)
     part, keys = priced.part, _keys(plan)
     condition = getattr(part, "condition", None)
     columns = [] if condition is None else [f"{condition.write(statement)} AS f"]
@@ -67,7 +71,7 @@ def counted_apart(plan: BlockPlan, priced: Priced) -> tuple[str, Parameters]:
     if isinstance(part, Values):
         return _values_statement(plan, priced, rows, kept), statement.parameters
     has_places = plan.rule is not None and not _has_one_row_each(plan)
-    weighted = _with_weights("_present", priced.most, priced.weight)
+    weighted = _with_weights("_present", priced.most, priced.weight, _at_most(plan))
     count = f"{_saturated(_total('w'))} AS s"
     text = f"WITH {rows}, _present AS ({_present(plan, kept)}), {weighted} SELECT {', '.join([*keys, count])}"
     named = " JOIN _order USING (place)" if has_places else ""
@@ -79,7 +83,7 @@ def _present(plan: BlockPlan, kept: str) -> str:
     if _has_one_row_each(plan):
         return f"SELECT {', '.join(['_unit', *_keys(plan)])} FROM _rows{kept}"
     if plan.rule is None:
-        return f"SELECT DISTINCT {', '.join(['_unit', *_keys(plan)])} FROM _rows{kept}"
+        return f"SELECT DISTINCT {', '.join([*_unit(plan), *_keys(plan)])} FROM _rows{kept}"
     return f"SELECT DISTINCT _unit, place FROM _rows{kept}" if kept else "SELECT _unit, place FROM _mine"
 
 
@@ -95,7 +99,7 @@ def _values_statement(plan: BlockPlan, priced: Priced, rows: str, kept: str) -> 
 
 def weights_of(plan: BlockPlan, top: TopChoice) -> tuple[str, Parameters]:
     """The weight ``s`` of every group, for a choice among groups."""
-    statement = Statement()
+    statement = Statement(counted=plan.counted)
     tests = []
     if top.aggregate.condition is not None:
         tests.append(top.aggregate.condition.write(statement))
@@ -109,7 +113,7 @@ def weights_of(plan: BlockPlan, top: TopChoice) -> tuple[str, Parameters]:
 
 def histogram_of(plan: BlockPlan, choice: Choice) -> tuple[str, Parameters]:
     """The weight ``s`` of every grid point or listed value ``x`` in every group."""
-    statement = Statement()
+    statement = Statement(counted=plan.counted)
     argument = choice.aggregate.argument
     if argument is None:
         raise AssertionError("a choice is made between values")
@@ -136,6 +140,20 @@ def _has_one_row_each(plan: BlockPlan) -> bool:
     return plan.block.rows.privacy is not None and plan.block.rows.privacy.one_row_each
 
 
+def _tallied(plan: BlockPlan) -> Tallied:
+    """What the engine's own count of a unit's rows says about the rows of the block."""
+    return plan.block.rows.tallied if plan.counted else Tallied.NOTHING
+
+
+def _at_most(plan: BlockPlan) -> Tallied:
+    """The same for fewer rows."""
+    return Tallied.NOTHING if _tallied(plan) is Tallied.NOTHING else Tallied.AT_MOST
+
+
+def _unit(plan: BlockPlan) -> list[str]:
+    return ["_unit"] if _tallied(plan) is Tallied.NOTHING else ["_unit", "_n"]
+
+
 # Rows, keys and weights.
 
 
@@ -144,13 +162,16 @@ def _rows(plan: BlockPlan, columns: list[str], statement: Statement) -> str:
     # Parameters are numbered as they are written, so the columns that came before stay before the rows.
     keys = [f"{with_one_zero(key, statement)} AS k{k}" for k, key in enumerate(plan.block.keys)]
     inner = plan.block.rows.write(statement)
-    select = f"SELECT {', '.join(['_unit', *keys, *columns, '1 AS one'])} FROM ({inner}) r"
+    select = f"SELECT {', '.join([*_unit(plan), *keys, *columns, '1 AS one'])} FROM ({inner}) r"
     if plan.rule is None or _has_one_row_each(plan):
         return f"_rows AS ({select})"
-    return f"_all AS ({select}), {_few_keys(_keys(plan), plan.rule.per_unit)}"
+    # The rows of a table are read again sooner than they are kept; those of a join are not.
+    again = "AS" if plan.block.rows.tallied is Tallied.NOTHING else "AS NOT MATERIALIZED"
+    few = _few_keys(_keys(plan), plan.rule.per_unit, again, is_counted=_tallied(plan) is not Tallied.NOTHING)
+    return f"_all {again} ({select}), {few}"
 
 
-def _few_keys(names: list[str], most: int) -> str:
+def _few_keys(names: list[str], most: int, again: str, *, is_counted: bool) -> str:
     """``_rows``: of ``_all`` the rows with the first few keys of their unit, in an order that depends on keys alone.
 
     Keys are put in order once, as the places of ``_order``, and not for everybody who holds them; ``_mine`` are the
@@ -161,9 +182,9 @@ def _few_keys(names: list[str], most: int) -> str:
     ordered = [
         f"_keys AS (SELECT DISTINCT {listed} FROM _all)",
         f"_order AS (SELECT {listed}, row_number() OVER (ORDER BY {_shuffled(names)}) AS place FROM _keys)",
-        f"_ranked AS (SELECT _all.*, _order.place FROM _all JOIN _order ON {same})",
+        f"_ranked {again} (SELECT _all.*, _order.place FROM _all JOIN _order ON {same})",
     ]
-    return ", ".join([*ordered, *(_first_key() if most == 1 else _first_keys(most))])
+    return ", ".join([*ordered, *(_first_key() if most == 1 else _first_keys(most, is_counted=is_counted))])
 
 
 def _first_key() -> list[str]:
@@ -173,16 +194,22 @@ def _first_key() -> list[str]:
     ]
 
 
-def _first_keys(most: int) -> list[str]:
-    """Only units that hold too many keys are looked at again, and what they hold beyond is left out."""
+def _first_keys(most: int, *, is_counted: bool) -> list[str]:
+    """Only units that hold too many keys are looked at again, and what they hold beyond is left out.
+
+    Who has no more rows than keys to keep needs no look at all, where rows are counted.
+    """
+    pairs = "SELECT DISTINCT _unit, place FROM _ranked"
+    held = f"{pairs} WHERE _n > {most}" if is_counted else pairs
+    others = f"{pairs} WHERE _n <= {most} UNION ALL " if is_counted else ""
     nth = "row_number() OVER (PARTITION BY _held._unit ORDER BY _held.place) AS nth"
     outside = "WHERE _beyond._unit IS NULL"
     return [
-        "_held AS (SELECT DISTINCT _unit, place FROM _ranked)",
+        f"_held AS ({held})",
         f"_many AS (SELECT _unit FROM _held GROUP BY _unit HAVING COUNT(*) > {most})",
         f"_theirs AS (SELECT _held._unit, _held.place, {nth} FROM _held JOIN _many ON _held._unit = _many._unit)",
         f"_beyond AS (SELECT _unit, place FROM _theirs WHERE nth > {most})",
-        f"_mine AS (SELECT _held.* FROM _held LEFT JOIN _beyond ON {_same_pair('_held', '_beyond')} {outside})",
+        f"_mine AS ({others}SELECT _held.* FROM _held LEFT JOIN _beyond ON {_same_pair('_held', '_beyond')} {outside})",
         f"_rows AS (SELECT _ranked.* FROM _ranked LEFT JOIN _beyond ON {_same_pair('_ranked', '_beyond')} {outside})",
     ]
 
@@ -206,15 +233,27 @@ def _first_few(source: str, columns: list[str], most: int) -> str:
 
 def _weighted(plan: BlockPlan, columns: list[str], statement: Statement) -> str:
     """``_weighted``: keys, values on their grids, conditions, and a weight ``w`` for every row."""
-    return f"{_rows(plan, columns, statement)}, {_with_weights('_rows', plan.rows_per_unit, plan.weight)}"
+    tallied = _tallied(plan) if plan.rule is None else _at_most(plan)
+    return f"{_rows(plan, columns, statement)}, {_with_weights('_rows', plan.rows_per_unit, plan.weight, tallied)}"
 
 
-def _with_weights(source: str, most: int, weight: int) -> str:
+def _with_weights(source: str, most: int, weight: int, tallied: Tallied) -> str:
+    """``_weighted``: a row of a unit with n rows weighs min(1, most / n), rounded down in integer units."""
     if weight == 1:
         return f"_weighted AS (SELECT *, 1 AS w FROM {source})"
-    each = f"CASE WHEN n <= {most} THEN {weight} ELSE {most * weight} // n END"
-    counted = f"_counted AS (SELECT _unit, COUNT(*) AS n FROM {source} GROUP BY _unit)"
-    return f"{counted}, _weighted AS (SELECT {source}.*, {each} AS w FROM {source} JOIN _counted USING (_unit))"
+    each = "CASE WHEN {0} <= {1} THEN {2} ELSE {3} // {0} END AS w"
+    if tallied is Tallied.EXACTLY:
+        return f"_weighted AS (SELECT *, {each.format('_n', most, weight, most * weight)} FROM {source})"
+    counted = f"SELECT _unit, COUNT(*) AS n FROM {source}"
+    if tallied is Tallied.NOTHING:
+        return (
+            f"_counted AS ({counted} GROUP BY _unit), _weighted AS (SELECT {source}.*, "
+            f"{each.format('n', most, weight, most * weight)} FROM {source} JOIN _counted USING (_unit))"
+        )
+    return (
+        f"_counted AS ({counted} WHERE _n > {most} GROUP BY _unit), _weighted AS (SELECT {source}.*, "
+        f"{each.format('COALESCE(n, 1)', most, weight, most * weight)} FROM {source} LEFT JOIN _counted USING (_unit))"
+    )
 
 
 # Values on their grids.

@@ -1,0 +1,96 @@
+"""Rows that say how many rows their unit has are answered as rows that do not, and no unit weighs more by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from discreet.catalog.catalog import Catalog
+from discreet.engines.duckdb import DuckDBEngine
+from discreet.privacy.loss import Pure, ZeroConcentrated
+from discreet.query import statement
+from discreet.query.plan import BlockPlan
+from discreet.query.question import prepare
+from discreet.query.relation import Tallied
+from discreet.query.statement import statements_of
+from tests.engines.same_everywhere import tables
+from tests.query import test_unlisted_keys
+from tests.query.world import CATALOG, PUBLIC_VALUES, read_pairs, read_queries
+
+
+def _plans() -> list[tuple[str, BlockPlan]]:
+    queries = [*read_queries("answers.sql"), *read_queries("measured.sql")]
+    queries += [query for name in ("spelled.sql", "weighted.sql") for query, _ in read_pairs(name)]
+    asked = [(one, prepare(one, CATALOG, Pure(1), public_values=PUBLIC_VALUES)) for one in dict.fromkeys(queries)]
+    for groups in (1, 2):
+        few = Catalog([replace(t, groups_per_unit=groups) if t.unit == "patient_id" else t for t in CATALOG])
+        price, delta = ZeroConcentrated(1), Fraction(1, 10**6)
+        asked += [(one, prepare(one, few, price, delta=delta)) for one in test_unlisted_keys.QUERIES]
+    return [(query, plan) for query, question in asked for plan in question.plans]
+
+
+PLANS = _plans()
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DuckDBEngine]:
+    folder: Path = tmp_path_factory.mktemp("tallied")
+    with DuckDBEngine(folder, threads=1) as engine:
+        rows = tables()
+        for table in CATALOG:
+            engine.take_in(table, rows[table.name], catalog=CATALOG)
+        yield engine
+
+
+def _counted(plan: BlockPlan, tallied: Tallied | None = None) -> BlockPlan:
+    """The plan for rows that are counted, which say as much about its rows as they do, or as ``tallied`` claims."""
+    rows = replace(plan.block.rows, tallied=tallied or plan.block.rows.tallied)
+    return replace(plan, block=replace(plan.block, rows=rows), counted=True)
+
+
+def _same(engine: DuckDBEngine, one: BlockPlan, two: BlockPlan) -> bool:
+    pairs = zip(statements_of(one), statements_of(two), strict=True)
+    return all(_rows(engine, *first) == _rows(engine, *second) for first, second in pairs if first != second)
+
+
+def _rows(engine: DuckDBEngine, text: str, values: list[object]) -> list[str]:
+    return sorted(map(repr, engine.run(text, values).to_pylist()))
+
+
+def test_the_whole_corpus_is_answered_as_without_counts(engine: DuckDBEngine) -> None:
+    plans = [(query, plan) for query, plan in PLANS if plan.block.rows.tallied is not Tallied.NOTHING]
+    assert {plan.block.rows.tallied for _, plan in plans} == {Tallied.EXACTLY, Tallied.AT_MOST}
+    assert sum("_n" in text for _, plan in plans for text, _ in statements_of(_counted(plan))) > 100
+    assert [query for query, plan in plans if not _same(engine, _counted(plan), plan)] == []
+
+
+def test_rows_of_which_nothing_is_known_are_counted_in_every_question() -> None:
+    """A public table that matches a row twice gives its unit more rows than the table has."""
+    (plan,) = prepare("SELECT COUNT(*) FROM visits JOIN wards ON ward = name", CATALOG, Pure(1)).plans
+    assert plan.block.rows.tallied is Tallied.NOTHING
+    others = [plan for _, plan in PLANS if plan.block.rows.tallied is Tallied.NOTHING]
+    texts = [text for other in others for text, _ in statements_of(_counted(other))]
+    assert len(texts) > 50
+    assert [text for text in texts if "WHEN _n" in text or "WHERE _n" in text] == []
+
+
+def test_a_filter_that_left_the_number_as_it_was_would_be_seen(engine: DuckDBEngine) -> None:
+    """The planted bug."""
+    (plan,) = prepare("SELECT COUNT(*), SUM(age) FROM visits WHERE age > 50", CATALOG, Pure(1)).plans
+    assert plan.block.rows.tallied is Tallied.AT_MOST
+    assert _same(engine, _counted(plan), plan)
+    assert not _same(engine, _counted(plan, Tallied.EXACTLY), plan)
+
+
+def test_counts_that_are_too_low_would_be_seen(engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The planted bug: units with a row more than counts in full are taken for light ones."""
+    honest = statement._with_weights
+    monkeypatch.setattr(
+        statement, "_with_weights", lambda *given: honest(*given).replace("WHERE _n > ", "WHERE _n > 1 + ")
+    )
+    plans = [plan for _, plan in PLANS if plan.block.rows.tallied is Tallied.AT_MOST]
+    assert not all(_same(engine, _counted(plan), plan) for plan in plans)
