@@ -238,6 +238,7 @@ def test_a_server_that_is_not_there_a_wrong_password_and_a_missing_database(
     tmp_path: Path,
     postgres_server: PostgresServer,  # noqa: F811
 ) -> None:
+    protect(as_reader(url), tmp_path)
     rules = postgres_server.folder / "data" / "pg_hba.conf"
     before = rules.read_text()
     try:
@@ -254,8 +255,12 @@ def test_a_server_that_is_not_there_a_wrong_password_and_a_missing_database(
 
 
 def _refused_with(url: str, folder: Path, words: str) -> bool:
+    """Whoever protects hears the words; whoever asks about what was protected before hears the constant error."""
     with pytest.raises(DiscreetError) as caught:
         protect(url, folder)
+    with PostgresEngine(folder, url) as engine, pytest.raises(EngineFailure) as asked:
+        counted(engine)
+    assert str(asked.value) == str(EngineFailure())
     return words in str(caught.value) and not any(word in str(caught.value) for word in ("locked", "nowhere"))
 
 
