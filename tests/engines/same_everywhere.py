@@ -217,19 +217,31 @@ class SameEverywhere(ABC):
         assert refused == {}
 
     def test_every_expression_has_the_same_values_or_is_refused(self, place: Place, reference: Place) -> None:
-        allowed, refused, wrong = [], {}, []
-        for text in expressions()[1]:
-            try:
-                place.check(*shown([text]))
-                allowed.append(text)
-            except QueryRefused as refusal:
-                refused[text] = str(refusal)
+        wrong, refused = [], {}
+        for text in self.refused_expressions:
+            refused |= _refusals(place, [text])
+        allowed = [text for text in expressions()[1] if text not in refused]
+        for start in range(0, len(allowed), self.at_once):
+            refused |= _refusals(place, allowed[start : start + self.at_once])
+        allowed = [text for text in allowed if text not in refused]
         for start in range(0, len(allowed), self.at_once):
             wrong += _differences(place, reference, allowed[start : start + self.at_once])
         assert not wrong, f"{len(wrong)} of {len(allowed)}:\n" + "\n".join(wrong)
         for text, words in self.refused_expressions.items():
             assert words in refused.pop(text)
         assert refused == {}
+
+
+def _refusals(place: Place, texts: Sequence[str]) -> dict[str, str]:
+    """The expressions that are refused, and the words; several are tried at once, and by themselves where one is."""
+    try:
+        place.check(*shown(texts))
+    except QueryRefused as refusal:
+        half = len(texts) // 2
+        if half == 0:
+            return {texts[0]: str(refusal)}
+        return _refusals(place, texts[:half]) | _refusals(place, texts[half:])
+    return {}
 
 
 def _differences(place: Place, reference: Place, texts: Sequence[str]) -> list[str]:
