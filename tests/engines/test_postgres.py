@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from pathlib import Path
 from typing import ClassVar
 
@@ -9,10 +10,15 @@ import psycopg
 import pyarrow as pa
 import pytest
 
-from discreet.catalog.column import ColumnType
-from discreet.catalog.table import Table
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.column import Column, ColumnType
+from discreet.catalog.table import Budget, Table
+from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.postgres.engine import PostgresEngine
-from tests.engines.same_everywhere import SameEverywhere
+from discreet.privacy.loss import Pure
+from discreet.query.question import prepare
+from discreet.query.statement import statements_of
+from tests.engines.same_everywhere import SameEverywhere, comparable
 from tests.query.world import CATALOG
 from tests.servers.fixtures import postgres_server, postgres_url  # noqa: F401
 from tests.servers.postgres import PostgresServer
@@ -100,3 +106,40 @@ class TestSameAsElsewhere(SameEverywhere):
             load(url, table, given[table.name])
             place.take_in(table, f"public.{quoted(table.name)}", catalog=CATALOG)
         return place
+
+
+@pytest.mark.parametrize("kind", [ColumnType.TEXT, ColumnType.INTEGER, ColumnType.DATE])
+def test_people_with_too_many_rows_weigh_the_same_whatever_they_are_named_by(
+    kind: ColumnType,
+    postgres_url: str,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    """Person k has k rows; where names are hashed, both halves of the hashes have people with too many."""
+    table = Table(
+        "visits",
+        (
+            Column("who", kind),
+            Column("ward", ColumnType.TEXT, keys=("a", "b")),
+            Column("age", ColumnType.INTEGER, lower=0, upper=110),
+        ),
+        unit="who",
+        budget=Budget(1),
+        rows_per_unit=5,
+    )
+    names = {
+        ColumnType.TEXT: lambda k: f"pérson {k}",
+        ColumnType.INTEGER: lambda k: k,
+        ColumnType.DATE: lambda k: date(2020, 1, 1) + timedelta(days=k),
+    }
+    rows = pa.Table.from_pylist(
+        [{"who": names[kind](k), "ward": "ab"[j % 2], "age": (k * j) % 100} for k in range(20) for j in range(k)]
+    )
+    load(postgres_url, table, rows)
+    asked = prepare("SELECT ward, COUNT(*), SUM(age) FROM visits GROUP BY ward", Catalog([table]), Pure(1))
+    with PostgresEngine(tmp_path / "there", as_reader(postgres_url), owner_log=print) as there:
+        there.take_in(table, "visits")
+        with DuckDBEngine(tmp_path / "here", threads=1) as here:
+            here.take_in(table, rows)
+            for plan in asked.plans:
+                for statement in statements_of(plan):
+                    assert comparable(there.run(*statement)) == comparable(here.run(*statement))
