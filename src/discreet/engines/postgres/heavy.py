@@ -6,6 +6,7 @@ arrays, and the rows of all others have the full weight.
 
 No two workers share a count, so one worker would do all the counting. Rows that are read from one table are counted in
 two halves, by a hash of their unit, which two workers do side by side: each reads all rows and counts half of them.
+Where the unit's column has an index, they count along it, which takes a third of the time.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from discreet.engines.translation.scope import Scope
 from discreet.engines.translation.writer import Rule, Source, Writer
 from discreet.engines.translation.written import Kind, Written
 
-__all__ = ["COUNTED", "HEAVY", "HEAVY_RULES", "heavy_units", "with_heavy_units"]
+__all__ = ["COUNTED", "HEAVY", "HEAVY_RULES", "ROWS", "WEIGHTED", "heavy_units", "with_heavy_units"]
 
-COUNTED, _WEIGHTED, _ROWS, _ALL = "_counted", "_weighted", "_rows", "_all"
+COUNTED, WEIGHTED, ROWS, _ALL = "_counted", "_weighted", "_rows", "_all"
 HEAVY = f"unnest((SELECT units FROM {COUNTED}), (SELECT counts FROM {COUNTED})) AS {COUNTED}(_unit, n)"
 """The units with too many rows, and how many."""
 _HASHES = {Kind.INTEGER: "hashint8", Kind.TEXT: "hashtext"}
@@ -52,19 +53,19 @@ def with_heavy_units(node: exp.Select, sources: Mapping[str, Source]) -> exp.Sel
     named = {one.alias: one.this for one in node.args["with_"].expressions} if node.args.get("with_") else {}
     if COUNTED not in named:
         return node
-    (case,) = (one.this for one in named[_WEIGHTED].expressions if one.alias == "w")
+    (case,) = (one.this for one in named[WEIGHTED].expressions if one.alias == "w")
     limit, full, part = case.args["ifs"][0].this, case.args["ifs"][0].args["true"], case.args["default"]
     named[COUNTED].set("having", exp.Having(this=exp.GT(this=exp.Count(this=exp.Star()), expression=limit.expression)))
     limit.replace(exp.Is(this=exp.column("n"), expression=exp.Null()))
     part.replace(_Lessened(this=part.copy(), full=full.copy()))
-    (join,) = named[_WEIGHTED].args["joins"]
+    (join,) = named[WEIGHTED].args["joins"]
     join.set("side", "LEFT")
     _count_in_halves(named, sources)
     return node
 
 
 def _count_in_halves(named: Mapping[str, Any], sources: Mapping[str, Source]) -> None:
-    function = None if _ALL in named else _hash_of_units(named[_ROWS], sources)
+    function = None if _ALL in named else _hash_of_units(named[ROWS], sources)
     if function is None:
         return
     first, second = named[COUNTED].copy(), named[COUNTED].copy()

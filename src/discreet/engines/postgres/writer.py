@@ -12,7 +12,15 @@ from discreet.engines.parameters import Bound
 from discreet.engines.postgres.calendar import YEARS
 from discreet.engines.postgres.casts import CAST_RULES, TYPES
 from discreet.engines.postgres.dates import DATE_FUNCTIONS, DATE_RULES, moved
-from discreet.engines.postgres.heavy import COUNTED, HEAVY, HEAVY_RULES, heavy_units, with_heavy_units
+from discreet.engines.postgres.heavy import (
+    COUNTED,
+    HEAVY,
+    HEAVY_RULES,
+    ROWS,
+    WEIGHTED,
+    heavy_units,
+    with_heavy_units,
+)
 from discreet.engines.postgres.numbers import NUMBER_FUNCTIONS, NUMBER_RULES
 from discreet.engines.postgres.sums import SUM_RULES
 from discreet.engines.postgres.texts import TEXT_FUNCTIONS, TEXT_RULES
@@ -81,7 +89,7 @@ class PostgresWriter(Writer):
             return heavy_units(query)
         if name not in _LARGE:
             return super().named_query(name, query)
-        return f"{name} AS NOT MATERIALIZED ({query}{_COMPUTED_ONCE if name == '_rows' else ''})"
+        return f"{name} AS NOT MATERIALIZED ({query})"
 
     def _with(self, node: exp.Select, known: dict[str, Columns]) -> tuple[str, dict[str, Columns]]:
         return super()._with(with_heavy_units(node, self.sources), known)
@@ -100,7 +108,10 @@ class PostgresWriter(Writer):
     def _relation(self, node: Any, known: Mapping[str, Columns]) -> tuple[str, str, Columns]:
         if isinstance(node, exp.Table) and node.name == COUNTED:
             return HEAVY, COUNTED, known[COUNTED]
-        return super()._relation(node, known)
+        text, alias, columns = super()._relation(node, known)
+        if isinstance(node, exp.Table) and node.name == ROWS and _is_added_up(node):
+            text = f"(SELECT * FROM {text}{_COMPUTED_ONCE}) {alias}"
+        return text, alias, columns
 
     def _meeting(self, join: exp.Join, scope: Scope) -> str:
         if join.args.get("on") is None:
@@ -117,6 +128,12 @@ class PostgresWriter(Writer):
             return self.write(condition, scope).text
         one, two = (self.write(side, scope) for side in (condition.this, condition.expression))
         return f"(ARRAY[{one.text}::{TYPES[one.kind]}] = ARRAY[{two.text}::{TYPES[two.kind]}])"
+
+
+def _is_added_up(rows: exp.Table) -> bool:
+    """Whether values of these rows are needed, and not the units alone, whose order in an index would be lost."""
+    named = rows.find_ancestor(exp.CTE)
+    return named is not None and named.alias == WEIGHTED
 
 
 def _with_years(source: Source) -> Source:
