@@ -108,9 +108,18 @@ class TestSameAsElsewhere(SameEverywhere):
         return place
 
 
-@pytest.mark.parametrize("kind", [ColumnType.TEXT, ColumnType.INTEGER, ColumnType.DATE])
+@pytest.mark.parametrize(
+    ("kind", "native"),
+    [
+        (ColumnType.TEXT, "text"),
+        (ColumnType.TEXT, "varchar(20)"),
+        *((ColumnType.INTEGER, native) for native in ("smallint", "integer", "bigint", "numeric", "text")),
+        (ColumnType.DATE, "date"),
+    ],
+)
 def test_people_with_too_many_rows_weigh_the_same_whatever_they_are_named_by(
     kind: ColumnType,
+    native: str,
     postgres_url: str,  # noqa: F811
     tmp_path: Path,
 ) -> None:
@@ -135,6 +144,8 @@ def test_people_with_too_many_rows_weigh_the_same_whatever_they_are_named_by(
         [{"who": names[kind](k), "ward": "ab"[j % 2], "age": (k * j) % 100} for k in range(20) for j in range(k)]
     )
     load(postgres_url, table, rows)
+    with psycopg.connect(postgres_url, autocommit=True) as owner:
+        owner.execute(f"ALTER TABLE visits ALTER who TYPE {native}".encode())
     asked = prepare("SELECT ward, COUNT(*), SUM(age) FROM visits GROUP BY ward", Catalog([table]), Pure(1))
     with PostgresEngine(tmp_path / "there", as_reader(postgres_url), owner_log=print) as there:
         there.take_in(table, "visits")

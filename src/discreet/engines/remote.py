@@ -53,7 +53,7 @@ class RemoteEngine(Place):
         self.store = Store(Path(folder))
         self.timeout = timeout
         self.owner_log = owner_log
-        self._known: dict[tuple[object, str, str], tuple[str, Sequence[Stored]]] = {}
+        self._known: dict[tuple[object, type[Writer], str, str], tuple[str, Sequence[Stored]]] = {}
 
     # What servers do differently.
 
@@ -68,6 +68,10 @@ class RemoteEngine(Place):
     @abstractmethod
     def cast(self, given: Given, wanted: ColumnType) -> str | None:
         """A column as a declared type, by an expression that cannot fail; None where they have nothing in common."""
+
+    def naming(self, given: Given, wanted: ColumnType) -> str | None:
+        """The same for the column that names units; only which of its values are equal matters."""
+        return self.cast(given, wanted)
 
     @abstractmethod
     def quoted(self, name: str) -> str:
@@ -107,13 +111,16 @@ class RemoteEngine(Place):
         """A statement of a plan in the server's language."""
         return self.translated(statement, [bound(value) for value in parameters])[0]
 
-    def translated(self, statement: str, values: Sequence[Bound]) -> tuple[str, Sequence[Stored]]:
+    def translated(
+        self, statement: str, values: Sequence[Bound], kind: type[Writer] | None = None
+    ) -> tuple[str, Sequence[Stored]]:
         """The same, and the tables that it reads; what was checked a moment ago is not written again."""
-        key = (self.store.stamp(), statement, repr(values))
+        kind = self.writer if kind is None else kind
+        key = (self.store.stamp(), kind, statement, repr(values))
         found = self._known.get(key)
         if found is None:
             tables = {stored.name: stored for stored in self.store.manifest().tables.values()}
-            writer = self.writer({name: self._source(stored) for name, stored in tables.items()}, values)
+            writer = kind({name: self._source(stored) for name, stored in tables.items()}, values)
             found = writer.statement(statement), [tables[name] for name in sorted(writer.tables)]
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
@@ -132,18 +139,17 @@ class RemoteEngine(Place):
         columns = {name: Written(self.quoted(name), Kind(word)) for name, word in stored.columns.items()}
         kept, kind = "", None
         if stored.domain is not None:
-            unit = self.row_number() if stored.unit is None else casts[stored.unit]
+            unit = self.row_number() if stored.unit is None else self._naming(stored, stored.unit)
             kept = "" if stored.unit is None else f" WHERE {unit} IS NOT NULL"
             listed, columns = [f"{unit} AS _unit", *listed], {"_unit": Written("_unit", Kind.UNIT), **columns}
             kind = None if stored.unit is None else Kind(stored.columns[stored.unit])
         return Source(f"SELECT {', '.join(listed)} FROM {self.place(stored.file)}{kept}", columns, kind)
 
+    def _naming(self, stored: Stored, name: str) -> str:
+        return _known(self.naming(_given(stored, name), stored.types()[name]))
+
     def _cast(self, stored: Stored, name: str, kind: ColumnType) -> str:
-        (given,) = [one for one in stored.native if one.casefold() == name.casefold()]
-        cast = self.cast(Given(given, given, stored.native[given]), kind)
-        if cast is None:
-            raise AssertionError("it was checked when the table was protected")
-        return cast
+        return _known(self.cast(_given(stored, name), kind))
 
     # Protecting.
 
@@ -197,6 +203,17 @@ class RemoteEngine(Place):
         )
         _check_same_type(stored, manifest)
         return stored
+
+
+def _given(stored: Stored, name: str) -> Given:
+    (given,) = [one for one in stored.native if one.casefold() == name.casefold()]
+    return Given(given, given, stored.native[given])
+
+
+def _known(cast: str | None) -> str:
+    if cast is None:
+        raise AssertionError("it was checked when the table was protected")
+    return cast
 
 
 def _check_same_type(stored: Stored, manifest: Manifest) -> None:

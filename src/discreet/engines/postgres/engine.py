@@ -25,7 +25,7 @@ from discreet.engines.parameters import Bound
 from discreet.engines.part import Given
 from discreet.engines.postgres.connections import Connections
 from discreet.engines.postgres.naming import quoted
-from discreet.engines.postgres.reading import declared
+from discreet.engines.postgres.reading import WHOLE, declared
 from discreet.engines.postgres.result import as_arrow
 from discreet.engines.postgres.server import check_role, columns_of, found, refusals
 from discreet.engines.postgres.steady import REMEDY, RULE, unsteady
@@ -109,6 +109,11 @@ class PostgresEngine(RemoteEngine):
     def cast(self, given: Given, wanted: ColumnType) -> str | None:
         """A column as a declared type, by an expression that cannot fail; None where they have nothing in common."""
         return declared(quoted(given.label), given.native, wanted)
+
+    def naming(self, given: Given, wanted: ColumnType) -> str | None:
+        """Whole numbers keep their size, for an index holds them as they are."""
+        is_whole = wanted is ColumnType.INTEGER and given.native in WHOLE
+        return quoted(given.label) if is_whole else self.cast(given, wanted)
 
     def quoted(self, name: str) -> str:
         """A name between double quotes."""

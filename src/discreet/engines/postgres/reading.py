@@ -15,12 +15,13 @@ from collections.abc import Callable, Mapping
 
 from discreet.catalog.column import ColumnType
 
-__all__ = ["ENUMERATION", "declared"]
+__all__ = ["ENUMERATION", "WHOLE", "declared"]
 
 ENUMERATION = "enumeration"
 """The word for every type whose values the owner has listed."""
 
-_WHOLE = ("smallint", "integer", "bigint")
+WHOLE = ("smallint", "integer", "bigint")
+"""The types of whole numbers; those of one value are equal, whatever their size."""
 _BROKEN = ("real", "double precision")
 _EXACT = ("numeric",)
 _TEXTS = ("text", "character varying", "character", "name", "uuid", ENUMERATION)
@@ -41,7 +42,7 @@ def declared(value: str, native: str, wanted: ColumnType) -> str | None:
 
 
 def _integer(value: str, native: str) -> str | None:
-    if native in _WHOLE:
+    if native in WHOLE:
         return f"{value}::int8"
     if native == "boolean":
         return f"{value}::int4::int8"
@@ -65,7 +66,7 @@ def _checked_integer(text: str) -> str:
 
 
 def _real(value: str, native: str) -> str | None:
-    if native in _WHOLE:
+    if native in WHOLE:
         return f"{value}::float8"
     if native == "boolean":
         return f"{value}::int4::float8"
@@ -91,7 +92,7 @@ def _small_enough(value: str) -> str:
 def _text(value: str, native: str) -> str | None:
     if native in _EXACT:  # 7 and 7.0 are one number, and must not be two people
         return _text_of(f"trim_scale({value})")
-    if native in (*_TEXTS, *_WHOLE, "boolean"):
+    if native in (*_TEXTS, *WHOLE, "boolean"):
         return _text_of(value)
     if native in ("date", _STAMP, _ZONED):
         kind = "date" if native == "date" else "timestamp"
@@ -106,7 +107,7 @@ def _text_of(value: str) -> str:
 def _boolean(value: str, native: str) -> str | None:
     if native == "boolean":
         return value
-    if native in (*_WHOLE, *_BROKEN, *_EXACT):
+    if native in (*WHOLE, *_BROKEN, *_EXACT):
         return f"CASE WHEN {value} = 0 THEN FALSE WHEN {value} = 1 THEN TRUE END"
     if native in _TEXTS:
         word = f"lower(btrim({_text_of(value)}))"
