@@ -361,6 +361,24 @@ def test_a_view_that_differs_from_reading_to_reading_is_refused(url: str, tmp_pa
                 engine.take_in(VISITS, "v")
 
 
+def test_rows_of_another_server_are_no_rows_that_stay_the_same(url: str, tmp_path: Path) -> None:
+    as_owner(
+        url,
+        "CREATE FOREIGN DATA WRAPPER none",
+        "CREATE SERVER elsewhere FOREIGN DATA WRAPPER none",
+        "CREATE FOREIGN TABLE abroad (patient int8, ward text, age int8, note text) SERVER elsewhere",
+        "CREATE VIEW shown AS SELECT * FROM abroad",
+        "CREATE TABLE whole (LIKE visits)",
+        "ALTER FOREIGN TABLE abroad INHERIT whole",
+        "GRANT SELECT ON abroad, shown, whole TO reader",
+    )
+    with pytest.raises(InvalidValue, match="keep its rows in a materialized view"):
+        protect(as_reader(url), tmp_path, "abroad")
+    for name in ("shown", "whole"):
+        with pytest.raises(InvalidValue, match="<the foreign table abroad>"):
+            protect(as_reader(url), tmp_path, name)
+
+
 def test_a_view_that_begins_to_differ_is_not_read(url: str, tmp_path: Path, heard: list[str]) -> None:
     as_owner(url, "CREATE VIEW v AS SELECT * FROM visits", "GRANT SELECT ON v TO reader")
     with PostgresEngine(tmp_path, as_reader(url), owner_log=heard.append) as engine:

@@ -18,6 +18,7 @@ __all__ = ["check_role", "columns_of", "found", "refusals"]
 _OLDEST = 140_000
 _WITH_ROWS = {"r": True, "p": True, "v": False}
 """Kinds of relations that can be held against changes while they are read, and whether their rows have an address."""
+_MATERIALIZED = "m"
 _WRITING = "INSERT, UPDATE, DELETE, TRUNCATE"
 _COLUMNS = f"""
 SELECT a.attname::text, CASE WHEN t.typtype = 'e' THEN '{ENUMERATION}' ELSE format_type(t.oid, NULL) END
@@ -40,7 +41,9 @@ def found(connection: Connection[Any], name: str) -> tuple[str, bool]:
     if row is None:
         raise InvalidValue("the server must have the table", name, "name one that the role may see")
     if row[2] not in _WITH_ROWS:
-        raise InvalidValue("only tables and views are protected", name, "protect a view of it")
+        kept = "keep its rows in a materialized view, and protect a view of that"
+        remedy = "protect a view of it" if row[2] == _MATERIALIZED else kept
+        raise InvalidValue("only tables and views are protected", name, remedy)
     return f"{quoted(row[0])}.{quoted(row[1])}", _WITH_ROWS[row[2]]
 
 
