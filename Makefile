@@ -69,6 +69,7 @@ bench-charges: $(DEV)  ## durable charges a second from 32 askers, in a file and
 
 bench-engines: $(DEV)  ## questions on rows in PostgreSQL and in Spark, beside the plain query there (10 million rows)
 	-$(BIN)/python -m bench.engines postgres
+	-$(BIN)/python -m bench.engines postgres-indexed
 	-$(BIN)/python -m bench.engines spark
 
 bench-large: $(READY)  ## time and memory of 100 million rows

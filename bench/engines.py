@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +59,8 @@ class Server:
 
 
 @contextmanager
-def postgres(folder: Path, rows: int) -> Iterator[Server]:
-    """A server of its own with so many rows."""
+def postgres(folder: Path, rows: int, *, is_indexed: bool = False) -> Iterator[Server]:
+    """A server of its own with so many rows, and with an index on the column that names people where it is wanted."""
     import psycopg
     from tests.servers.postgres import PostgresServer
 
@@ -75,6 +76,8 @@ def postgres(folder: Path, rows: int) -> Iterator[Server]:
                 f" 'place ' || (k % {GROUPS}) AS place, (k % 100)::int4 AS age, (k % 1000)::float8 AS cost"
                 f" FROM generate_series(1::int8, {rows}) k".encode()
             )
+            if is_indexed:
+                owner.execute("CREATE INDEX ON visits (person)")
             owner.execute("VACUUM ANALYZE visits")
             owner.execute("CREATE ROLE reader LOGIN")
             owner.execute("GRANT SELECT ON visits TO reader")
@@ -110,7 +113,7 @@ def spark(folder: Path, rows: int) -> Iterator[Server]:
     session.stop()
 
 
-ENGINES = {"postgres": postgres, "spark": spark}
+ENGINES = {"postgres": postgres, "postgres-indexed": partial(postgres, is_indexed=True), "spark": spark}
 """By name."""
 
 
