@@ -6,7 +6,7 @@ where the noisy number of people who hold them reaches the threshold; of the oth
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,7 +22,7 @@ from discreet.query.onlooker import Chosen, Hidden, Onlooker
 from discreet.query.parts import People, Values
 from discreet.query.plan import BlockPlan
 from discreet.query.statement import counted_apart, histogram_of, sums_of, weights_of
-from discreet.query.weighted_quantile import choose_quantile
+from discreet.query.weighted_quantile import choose_quantiles
 
 __all__ = ["Measured", "Run", "exact_sums", "measure", "nothing_measured", "public_groups"]
 
@@ -151,25 +151,35 @@ def _top_groups(plan: BlockPlan, top: TopChoice, run: Run, stream: Stream, onloo
 def _chosen(
     plan: BlockPlan, groups: Groups, place: int, run: Run, source: Source, onlooker: Onlooker | None
 ) -> Integers:
-    choice = plan.choices[place]
+    choice, stream = plan.choices[place], source.open()
     table = run(*histogram_of(plan, choice))
+    picked = np.zeros(len(groups), np.int64)
     if isinstance(choice, ModeChoice):
         weights = [(np.arange(len(row)), row) for row in _value_weights(groups, choice, table)]
-        found = [GumbelChoice(row, choice.factor).draw(1, source.open())[0] for _, row in weights]
+        for alike in _alike(weights):
+            picked[alike] = GumbelChoice(weights[alike[0]][1], choice.factor).draw(len(alike), stream)
     else:
         weights = _histograms(groups, table)
-        found = [choose_quantile(*histogram, choice, source.open()) for histogram in weights]
-    picked = np.array(found, np.int64)
+        for alike in _alike(weights):
+            picked[alike] = choose_quantiles(*weights[alike[0]], choice, len(alike), stream)
     if onlooker is not None:
         onlooker(Chosen(choice, place, groups, weights, picked))
     return picked
 
 
+def _alike(weights: list[tuple[Integers, Integers]]) -> Iterable[list[int]]:
+    """The groups that have the same histogram, such as all that are empty: what is chosen for them has one law."""
+    found: dict[tuple[bytes, bytes], list[int]] = {}
+    for group, (points, weight) in enumerate(weights):
+        found.setdefault((points.tobytes(), weight.tobytes()), []).append(group)
+    return found.values()
+
+
 def _histograms(groups: Groups, table: pa.Table) -> list[tuple[Integers, Integers]]:
-    """Per group, the grid points that rows lie on and the weight on each."""
+    """Per group, the grid points that rows lie on, in order, and the weight on each."""
     places, kept = groups.places(table)
     points, weights = _integers(table, "x")[kept], _integers(table, "s")[kept]
-    order = np.argsort(places, kind="stable")
+    order = np.lexsort((points, places))
     cuts = np.searchsorted(places[order], np.arange(1, len(groups)))
     if not len(groups):
         return []

@@ -18,18 +18,21 @@ from discreet.noise.source import Stream
 from discreet.noise.uniform import UniformInteger
 from discreet.query.choice import QuantileChoice as Choice
 
-__all__ = ["choose_quantile", "distances_of"]
+__all__ = ["choose_quantiles", "distances_of"]
 
 Whole = npt.NDArray[np.object_]
 _FURTHEST = 2**61
 
 
-def choose_quantile(points: Integers, weights: Integers, choice: Choice, stream: Stream) -> int:
-    """A grid point between the ends, with probability proportional to e^(-factor · d)."""
+def choose_quantiles(points: Integers, weights: Integers, choice: Choice, count: int, stream: Stream) -> Integers:
+    """``count`` independent grid points between the ends, with probabilities proportional to e^(-factor · d)."""
     starts, lengths, distances = _scored(points, weights, choice)
-    race = GumbelChoice(-distances, choice.factor / choice.quantile.denominator, lengths)
-    strip = int(race.draw(1, stream)[0])
-    return int(starts[strip]) + int(UniformInteger(int(lengths[strip])).draw(1, stream)[0])
+    strips = GumbelChoice(-distances, choice.factor / choice.quantile.denominator, lengths).draw(count, stream)
+    found = starts[strips]
+    for strip in np.unique(strips[lengths[strips] > 1]).tolist():
+        inside = strips == strip
+        found[inside] += UniformInteger(int(lengths[strip])).draw(int(inside.sum()), stream)
+    return np.asarray(found, np.int64)
 
 
 def distances_of(points: Integers, weights: Integers, choice: Choice) -> dict[int, int]:
