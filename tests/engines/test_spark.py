@@ -360,7 +360,7 @@ def test_servers_are_named_in_words(tmp_path: Path, spark_session: Any) -> None:
 
 
 def test_java_that_is_missing_or_old_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from discreet.engines.spark import session
+    from discreet.engines.spark.java import java_home
 
     for says in (None, 'openjdk version "11.0.2" 2019-01-15'):
         java = tmp_path / "bin" / "java"
@@ -370,7 +370,7 @@ def test_java_that_is_missing_or_old_is_named(tmp_path: Path, monkeypatch: pytes
             java.chmod(0o755)
         monkeypatch.setenv("JAVA_HOME", str(tmp_path))
         with pytest.raises(DiscreetError, match="install Java 17 or newer"):
-            session._check_java()
+            java_home()
 
 
 def test_loggers_of_others_stay_what_they_are() -> None:

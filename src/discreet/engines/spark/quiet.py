@@ -12,7 +12,7 @@ from typing import Any
 __all__ = ["quiet"]
 
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
-_WIRE = ("py4j.clientserver", "py4j.java_gateway")
+_WIRE = ("py4j.clientserver", "py4j.java_gateway", "pyspark.sql.connect.logging")
 """What goes over the wire, where somebody asked for every word."""
 _thread = threading.local()
 

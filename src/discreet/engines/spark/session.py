@@ -6,20 +6,20 @@ temporary views belong to one session and are not seen from another.
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
+import atexit
 import socket
-import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from discreet.engines.attended import attended
+from discreet.engines.spark.java import found_java
 from discreet.errors import InvalidValue, MissingExtra, StoreError
 
-__all__ = ["SETTINGS", "connected", "interrupt", "local", "tagged"]
+__all__ = ["SETTINGS", "connected", "interrupt", "kept", "local", "released", "tagged"]
+
+T = TypeVar("T")
 
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
@@ -36,26 +36,74 @@ SETTINGS = {
     "spark.sql.files.ignoreMissingFiles": "false",
 }
 """What the meaning of a statement hangs on."""
-_OLDEST_JAVA = 17
+_ZONE = "spark.sql.session.timeZone"
 _PORT = 15002
 _SECONDS = 10
+"""How long a server of Spark Connect may take for an answer that needs no work."""
+_RETRIES = 4
+"""Attempts to reach it again when it was lost: about four seconds."""
 
 
 def local(session: Any | None) -> Any:
     """A session beside the owner's, or beside the one of this process, which is started where there is none."""
-    if session is not None and _is_remote(session):
-        return _set(session.cloneSession())
-    return _set((_running() if session is None else session).newSession())
+    if session is None:
+        return _set(_running().newSession())
+    if not _is_remote(session):
+        return _set(session.newSession())
+    try:
+        beside = session.newSession()
+    except (AttributeError, NotImplementedError):  # before Spark 4.3
+        rule = "this version of Spark Connect has no session beside another"
+        raise InvalidValue(rule, "<a session of Spark Connect>", "name its server, sc://HOST:PORT") from None
+    return _set_up(beside)
 
 
 def connected(url: str) -> Any:
     """A session on a server of Spark Connect, ``sc://host:port``."""
-    _check_open(url)
+    address = _check_open(url)
     try:
         from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415  needs an extra
     except ImportError:
         raise _missing() from None
-    return _set(SparkSession.builder.remote(url).create())
+    # Not by a builder: what it makes is handed to whoever in this program asks for a session, and could be changed.
+    session = SparkSession(url)
+    with suppress(Exception):
+        return _set_up(session)
+    session.client.close()
+    rule = "a server of Spark Connect must answer, and know the settings of Spark 4"
+    raise StoreError(rule, address, "see whether the address is right, and what listens there")
+
+
+def kept(session: Any | None) -> Any | None:
+    """The session, if it can still be used; a server that was restarted, or left idle for long, has forgotten it."""
+    if session is None or not _is_remote(session):
+        return session
+    try:
+        if _soon(session, lambda: session.conf.get(_ZONE)) == SETTINGS[_ZONE]:
+            return session
+    except Exception:  # whatever it is, another session is the way on
+        session.client.close()  # or else its failed attempts would make the next session wait
+    return None
+
+
+def released(session: Any) -> None:
+    """Tell a server that nobody needs the session any more; a session of this process is no burden."""
+    if _is_remote(session):
+        _soon(session, session.stop)
+
+
+def _set_up(session: Any) -> Any:
+    """A session of Spark Connect that gives up soon: by itself it goes on trying for ten minutes, also at the exit."""
+    from pyspark.sql.connect.client.retries import DefaultPolicy  # noqa: PLC0415  needs an extra
+
+    session.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES)])
+    atexit.register(session.client.close)
+    return _soon(session, lambda: _set(session))
+
+
+def _soon(session: Any, call: Callable[[], T]) -> T:
+    """What a server of Spark Connect answers; of one that does not, the connection is closed, and so the call ends."""
+    return attended(call, session.client.close, _SECONDS)
 
 
 def _is_remote(session: Any) -> bool:
@@ -84,14 +132,16 @@ def _marks(session: Any) -> tuple[Callable[[str], None], Callable[[str], None]]:
 def interrupt(session: Any, tag: str) -> None:
     """End what was asked under a tag."""
     if _is_remote(session):
-        session.interruptTag(tag)
+        with suppress(Exception):  # what was asked of a server that is gone ends by itself
+            _soon(session, lambda: session.interruptTag(tag))
     else:
         session.sparkContext.cancelJobsWithTag(tag)
 
 
 def _set(session: Any) -> Any:
     for name, value in SETTINGS.items():
-        session.conf.set(name, value)
+        if session.conf.get(name) != value:  # for some names, Spark warns whoever sets them
+            session.conf.set(name, value)
     return session
 
 
@@ -107,28 +157,15 @@ def _running() -> Any:
         raise _missing() from None
     if SparkContext._active_spark_context is not None:
         return SparkSession.builder.getOrCreate()
-    _check_java()
     builder = SparkSession.builder.appName("discreet").config("spark.ui.enabled", "false")
-    session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    with found_java():
+        session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     session.sparkContext.setLogLevel("OFF")  # what Spark says about a failure can hold a value of a row
     return session
 
 
-def _check_java() -> None:
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    remedy = f"install Java {_OLDEST_JAVA} or newer, and put it on the PATH or name it in JAVA_HOME"
-    try:
-        said = subprocess.run([java or "java", "-version"], capture_output=True, text=True, check=True).stderr  # noqa: S603
-    except (OSError, subprocess.CalledProcessError):
-        raise StoreError("Spark needs Java", "<none found>", remedy) from None
-    found = re.search(r'version "(\d+)', said)
-    if found is None or int(found[1]) < _OLDEST_JAVA:
-        raise StoreError("Spark needs Java", said.partition("\n")[0] or "<another>", remedy)
-
-
-def _check_open(url: str) -> None:
-    """Spark's own client waits for minutes before it says that nobody is there."""
+def _check_open(url: str) -> str:
+    """The address of a server that listens; Spark's own client waits for minutes before it says that there is none."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port or _PORT
@@ -141,3 +178,4 @@ def _check_open(url: str) -> None:
     except OSError:
         rule = "the server of Spark Connect must be reachable"
         raise StoreError(rule, f"{host}:{port}", "start it, or see whether the address is right") from None
+    return f"{host}:{port}"
