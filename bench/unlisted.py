@@ -33,7 +33,9 @@ NOISE = {1: "laplace", 10: "gaussian"}
 ASKED = {1: ("count",), 10: ("count", "sum", "average", "median")}
 """Groups of a person → what is asked."""
 SLACK = 0.02
-"""What two runs of the same side differ by."""
+"""What two runs of the same side differ by in groups."""
+ERROR_SLACK = 0.15
+"""And in errors."""
 
 
 @dataclass(frozen=True)
@@ -94,22 +96,48 @@ def unlisted_table(found: Found, repeats: int) -> Table:
         f"ε = {EPSILON:g}, δ = {DELTA:g}. {repeats} repetitions."
     )
     table = Table(title=title, caption=silences(found))
-    for column in ("groups per person", "asked", *ANSWERERS, "groups: ours / best peer", "no fewer"):
+    for column in (
+        "groups per person",
+        "asked",
+        *ANSWERERS,
+        "groups: ours / best peer",
+        "no fewer",
+        "error: best peer / ours",
+        "no worse",
+    ):
         table.add_column(column, justify="right")
-    for ((most, question), sides), one in zip(found.items(), unlisted_figures(found), strict=True):
-        table.add_row(str(most), question, *(_shown(sides[side]) for side in ANSWERERS), one.ratio, verdict(one))
+    for (most, question), sides in found.items():
+        groups, error = _groups("", sides), _error("", sides)
+        judged = [groups.ratio, verdict(groups), error.ratio, verdict(error)]
+        table.add_row(str(most), question, *(_shown(sides[side]) for side in ANSWERERS), *judged)
     return table
 
 
 def unlisted_figures(found: Found) -> list[Figure]:
     """The same as targets for the top of the page."""
     return [
-        _figure(f"groups shown that nobody listed, {most} per person, asked for {question}", sides)
+        figure
         for (most, question), sides in found.items()
+        for figure in (
+            _groups(f"groups shown that nobody listed, {most} per person, asked for {question}", sides),
+            _error(f"error in groups that nobody listed, {most} per person, asked for {question}", sides),
+        )
     ]
 
 
-def _figure(measure: str, sides: dict[str, Kept | str]) -> Figure:
+def _error(measure: str, sides: dict[str, Kept | str]) -> Figure:
+    """The error beside the least one of those who show no fewer groups: small groups are harder."""
+    kept = {side: one for side, one in sides.items() if not isinstance(one, str)}
+    ours = kept.pop("Discreet", None)
+    errors = {side: one.error for side, one in kept.items() if ours and one.groups >= ours.groups * (1 - SLACK)}
+    if ours is None or not errors:
+        return Figure(measure, "" if ours is None else f"{ours.error:,.4g}", "nobody shows as many groups")
+    who = min(errors, key=lambda side: errors[side])
+    ratio, met = f"{errors[who] / max(ours.error, 1e-12):.2f}×", errors[who] >= ours.error * (1 - ERROR_SLACK)
+    return Figure(measure, f"{ours.error:,.4g}", f"{who} {errors[who]:,.4g}", ratio, "≤ that peer's", met)
+
+
+def _groups(measure: str, sides: dict[str, Kept | str]) -> Figure:
     """The groups that are shown beside those of the best peer."""
     groups = {side: one.groups for side, one in sides.items() if not isinstance(one, str)}
     ours = groups.pop("Discreet", None)
