@@ -58,8 +58,8 @@ def standard(folder: Path, rows: int) -> dict[str, list[Figure]]:
         "One ledger, 16 processes; everything durable when it returns": ledger_figures(),
         "The same question asked of others: 50 groups, COUNT, SUM, AVG, ε = 1": speed_figures(folder, rows),
         "1,000 rows, unit = person": first_figures(folder),
-        "An array of a million numbers from 0 to 100, ε = 1; errors of 20 answers, where a factor of 1.5 is chance for a single "
-        "number": array_figures(),
+        "An array of a million numbers from 0 to 100, ε = 1; errors of 20 answers, where a factor of 1.5 is "
+        "chance for a single number": array_figures(),
         "Audits of 10 million draws": audit_figures(),
     }
 
