@@ -12,7 +12,7 @@ import discreet as dp
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Table
 from discreet.curator.curator import Curator
-from discreet.errors import QueryRefused
+from discreet.errors import BudgetExceeded, QueryRefused
 
 VISITS = pa.table({"person": [1, 1, 2, 3], "ward": ["a", "b", "a", "b"], "age": [20, 30, 40, 50]})
 POLICY = Table(
@@ -81,3 +81,17 @@ def test_a_price_is_never_that_of_a_plan_for_another(curator: Curator) -> None:
     errors = [curator.explain(BY_WARD, epsilon).errors[0].within for epsilon in ("0.1", "1", "0.1", "10")]
     assert errors[0] == errors[2]
     assert len(set(errors)) == 3
+
+
+@pytest.mark.parametrize(
+    "budget", [dp.Budget(1, "1e-6"), dp.Budget("0.7", "1e-9", "1e-10"), dp.Budget(3, "1e-6", "5e-7")]
+)
+@pytest.mark.parametrize("select", ["COUNT(*)", "COUNT(*), SUM(age), MEDIAN(age), COUNT(DISTINCT person)"])
+def test_a_budget_with_a_delta_can_be_spent_to_its_end_in_one_question(
+    tmp_path: Path, budget: dp.Budget, select: str
+) -> None:
+    curator = Curator(tmp_path)
+    curator.protect(VISITS, replace(POLICY, budget=budget))
+    curator.ask(f"SELECT ward, {select} FROM visits GROUP BY ward", budget.epsilon)
+    with pytest.raises(BudgetExceeded):
+        curator.ask("SELECT COUNT(*) FROM visits", "1e-4")

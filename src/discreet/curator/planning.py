@@ -19,7 +19,7 @@ from discreet.accounting.calibration import least
 from discreet.accounting.filter import ConcentratedFilter
 from discreet.catalog.budget import Budget
 from discreet.catalog.catalog import Catalog
-from discreet.curator.allowance import DELTA_UNITS
+from discreet.curator.allowance import DELTA_UNITS, LOSS_UNITS
 from discreet.curator.public_rows import PublicRows
 from discreet.errors import InvalidValue, QueryRefused
 from discreet.exact.rational import Number, positive
@@ -116,4 +116,6 @@ def _delta_for_keys(budget: Budget, rho: Fraction) -> Fraction:
 
 @lru_cache(maxsize=1024)
 def _rho(epsilon: Fraction, delta: Fraction) -> Fraction:
-    return ConcentratedFilter(Approximate(epsilon, delta)).rho
+    """The ρ that ε buys, in whole units of the ledger, so that a budget can be spent to its end."""
+    rho = ConcentratedFilter(Approximate(epsilon, delta)).rho
+    return Fraction(math.floor(rho * LOSS_UNITS), LOSS_UNITS) or rho
