@@ -118,9 +118,24 @@ def tagged(session: Any, tag: str) -> Iterator[None]:
     add, remove = _marks(session)
     add(tag)
     try:
-        yield
+        with _active(session):
+            yield
     finally:
         remove(tag)
+
+
+@contextmanager
+def _active(session: Any) -> Iterator[None]:
+    """Be the session of this thread: on Spark Connect, rows that are kept belong to the one that is, or to nobody."""
+    if not _is_remote(session):
+        yield
+        return
+    own = type(session)._active_session
+    before, own.session = getattr(own, "session", None), session
+    try:
+        yield
+    finally:
+        own.session = before
 
 
 def _marks(session: Any) -> tuple[Callable[[str], None], Callable[[str], None]]:
