@@ -23,12 +23,14 @@ from discreet.engines.translation.written import Kind, Written
 __all__ = ["CAST_RULES", "real"]
 
 _MICROSECONDS = "86400000000L"
+_EXACT = 2**53
+"""No integer closer to zero is another one as a double."""
 _TRUE = "'true', 't', 'yes', 'y', '1'"
 _FALSE = "'false', 'f', 'no', 'n', '0'"
 
 
 def _cast(writer: Writer, node: Any, scope: Scope) -> Written:
-    wanted, given = writer.type_of(node.to), writer.write(node.this, scope)
+    wanted, given = writer.type_of(node.to), _unmoved(writer, node, scope) or writer.write(node.this, scope)
     is_short = node.to.this is exp.DataType.Type.INT
     is_date = wanted in (Kind.DATE, Kind.TIMESTAMP) and isinstance(node.this, exp.Literal)  # one of the plan's own
     if given.kind is Kind.NOTHING or is_date:
@@ -40,6 +42,17 @@ def _cast(writer: Writer, node: Any, scope: Scope) -> Written:
         raise Untranslatable(f"CAST of {given.kind.value} to {wanted.value}")
     converted = rule(given)
     return _shortened(converted) if is_short else converted
+
+
+def _unmoved(writer: Writer, node: Any, scope: Scope) -> Written | None:
+    """An integer that is read as a real number and back, and is none other then."""
+    if writer.type_of(node.to) is not Kind.INTEGER or not isinstance(node.this, exp.Cast):
+        return None
+    if writer.type_of(node.this.to) is not Kind.REAL:
+        return None
+    inner = writer.write(node.this.this, scope)
+    is_exact = inner.kind is Kind.INTEGER and inner.largest is not None and inner.largest <= _EXACT
+    return inner if is_exact else None
 
 
 def _shortened(value: Written) -> Written:

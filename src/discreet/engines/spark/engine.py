@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import date
+from hashlib import sha256
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -18,14 +20,17 @@ import pyarrow as pa
 from discreet.catalog.column import ColumnType
 from discreet.engines.attended import attended
 from discreet.engines.engine import Capabilities, OwnerLog, tell
+from discreet.engines.manifest import Stored
 from discreet.engines.parameters import Bound
 from discreet.engines.part import Given
 from discreet.engines.remote import RemoteEngine
 from discreet.engines.spark.columns import column_cast
 from discreet.engines.spark.lost import in_a_sentence
 from discreet.engines.spark.quiet import quiet
+from discreet.engines.spark.readings import files_at_rest, frame_of_files, rows_kept
 from discreet.engines.spark.session import connected, interrupt, kept, local, released, tagged
-from discreet.engines.spark.writer import ROW_NUMBER, SparkWriter, quoted
+from discreet.engines.spark.weights import Readings, readings_of
+from discreet.engines.spark.writer import HINT, ROW_NUMBER, ApartWriter, SparkWriter, quoted
 from discreet.engines.translation.writer import Writer
 from discreet.errors import DiscreetError, InvalidValue, StoreError
 from discreet.noise.source import fresh_id
@@ -85,10 +90,10 @@ class SparkEngine(RemoteEngine):
 
     def look(self, name: str) -> Mapping[str, str]:
         """The columns of a table, view or folder of Parquet files and their types, in Spark's words."""
-        place = self.place(name)
+        _check_name(name)
         try:
             with quiet():
-                return _columns(self._session(), place)
+                return _columns(_frame(self._session(), name))
         except DiscreetError:
             raise
         except Exception as failure:
@@ -108,12 +113,8 @@ class SparkEngine(RemoteEngine):
         return quoted(name)
 
     def place(self, name: str) -> str:
-        """The table with this name, or the Parquet files at this path."""
-        if "/" in name or name.endswith(".parquet"):
-            return f"parquet.{quoted(name)}"
-        if _NAME.fullmatch(name) is None:
-            raise InvalidValue("a table of Spark is named as in db.visits", name, "or is a path of Parquet files")
-        return ".".join(part if part[0] == "`" else quoted(part) for part in re.findall(_PART, name))
+        """What stands for a table or files in a statement: the name of a view, which is made for one run."""
+        return f"IDENTIFIER(:{_mark(name)})"
 
     def row_number(self) -> str:
         """A number for every row; it is another one when a row is read again, which `SparkWriter` sees to."""
@@ -122,19 +123,50 @@ class SparkEngine(RemoteEngine):
     # Running.
 
     def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
-        text, used = self.translated(statement, values)
         session, tag = self._session(), f"discreet-{fresh_id()}"
-
-        def work() -> pa.Table:
-            for stored in used:
-                self.check_unchanged(stored, _columns(session, self.place(stored.file)))
-            return session.sql(text, args=_arguments(values)).toArrow()
-
+        work = _tagged(session, tag, lambda: self._answer(session, statement, values))
         try:
-            found = attended(_tagged(session, tag, work), lambda: interrupt(session, tag), self.timeout)
+            return _without_zones(attended(work, lambda: interrupt(session, tag), self.timeout))
         except Exception as failure:
             raise in_a_sentence(failure) from None
-        return _without_zones(found)
+
+    def _answer(self, session: Any, statement: str, values: Sequence[Bound]) -> pa.Table:
+        text, used = self.translated(statement, values)
+        readings = readings_of(statement)
+        found = self._answer_of_files(session, statement, values) if _may_read_twice(readings, used) else None
+        if found is not None:
+            return found
+        with self._views(session, used, kept=readings.repeated) as views:
+            return session.sql(text, args={**_arguments(values), **views}).toArrow()
+
+    def _answer_of_files(self, session: Any, statement: str, values: Sequence[Bound]) -> pa.Table | None:
+        """The answer of a statement that reads files twice; None where they may have changed in between."""
+        text, used = self.translated(statement, values, ApartWriter if readings_of(statement).apart else SparkWriter)
+        paths = sorted({stored.file for stored in used})
+        before = files_at_rest(session, paths)
+        if before is None:
+            return None
+        hinted = text if before.are_small else text.replace(HINT, "")
+        with self._views(session, used) as views:
+            found: pa.Table = session.sql(hinted, args={**_arguments(values), **views}).toArrow()
+        return found if files_at_rest(session, paths) == before else None
+
+    @contextmanager
+    def _views(self, session: Any, used: Sequence[Stored], *, kept: bool = False) -> Iterator[Mapping[str, str]]:
+        """A view of every table that is read, by its mark: the columns that are checked are those that are read."""
+        views: dict[str, str] = {}
+        try:
+            for name in sorted({stored.file for stored in used}):
+                views[_mark(name)] = view = f"discreet_{fresh_id()}"
+                _frame(session, name).createOrReplaceTempView(view)
+            for stored in used:
+                self.check_unchanged(stored, _columns(session.table(views[_mark(stored.file)])))
+            for view in views.values() if kept else ():
+                rows_kept(session.table(view)).createOrReplaceTempView(view)
+            yield views
+        finally:
+            for view in views.values():
+                session.catalog.dropTempView(view)
 
     def close(self) -> None:
         """Let go of a server; a session of this process stays."""
@@ -144,9 +176,36 @@ class SparkEngine(RemoteEngine):
             released(own)
 
 
-def _columns(session: Any, place: str) -> Mapping[str, str]:
-    fields = session.sql(f"SELECT * FROM {place} LIMIT 0").schema.fields
-    return {field.name: field.dataType.simpleString() for field in fields}
+def _is_path(name: str) -> bool:
+    return "/" in name or name.endswith(".parquet")
+
+
+def _check_name(name: str) -> None:
+    if not _is_path(name) and _NAME.fullmatch(name) is None:
+        raise InvalidValue("a table of Spark is named as in db.visits", name, "or is a path of Parquet files")
+
+
+def _frame(session: Any, name: str) -> Any:
+    """All of a table, a view or files, as they are now."""
+    if _is_path(name):
+        return frame_of_files(session, name)
+    address = ".".join(part if part[0] == "`" else quoted(part) for part in re.findall(_PART, name))
+    return session.sql(f"SELECT * FROM {address}")
+
+
+def _mark(name: str) -> str:
+    """The parameter of a statement that stands for a table."""
+    return f"t{sha256(name.encode()).hexdigest()}"
+
+
+def _columns(frame: Any) -> Mapping[str, str]:
+    return {field.name: field.dataType.simpleString() for field in frame.schema.fields}
+
+
+def _may_read_twice(readings: Readings, used: Sequence[Stored]) -> bool:
+    """Whether a statement reads files, and reads them twice, or is faster when it does."""
+    are_named = all(stored.domain is None or stored.unit is not None for stored in used)
+    return all(_is_path(stored.file) for stored in used) and (readings.repeated or (readings.apart and are_named))
 
 
 def _tagged(session: Any, tag: str, work: Callable[[], pa.Table]) -> Callable[[], pa.Table]:

@@ -14,16 +14,18 @@ from discreet.engines.spark.dates import DATE_FUNCTIONS, DATE_RULES
 from discreet.engines.spark.numbers import NUMBER_FUNCTIONS, NUMBER_RULES
 from discreet.engines.spark.sums import added_up
 from discreet.engines.spark.texts import TEXT_FUNCTIONS, TEXT_RULES
-from discreet.engines.spark.weights import counted_in_passing, window
+from discreet.engines.spark.weights import counted_apart, counted_in_passing, window
 from discreet.engines.translation.plain_rules import PLAIN_RULES
 from discreet.engines.translation.scope import Scope
 from discreet.engines.translation.untranslatable import Untranslatable
 from discreet.engines.translation.writer import Rule, Writer
 from discreet.engines.translation.written import Kind, Written
 
-__all__ = ["ROW_NUMBER", "SparkWriter", "quoted"]
+__all__ = ["HINT", "ROW_NUMBER", "ApartWriter", "SparkWriter", "quoted"]
 
 ROW_NUMBER = "monotonically_increasing_id()"
+HINT = "/*+ BROADCAST(_heavy) */ "
+"""Every machine is sent the heavy units, for Spark does not know that they are few before it has sorted all rows."""
 _LONGEST = 200_000
 """Characters of one expression. Some rules write a part several times, and parts of parts do so again."""
 
@@ -67,9 +69,13 @@ class SparkWriter(Writer):
 
     def statement(self, text: str) -> str:
         """The same in Spark's language."""
-        node = counted_in_passing(sqlglot.parse_one(text, read="duckdb"))
+        node = self.counting(sqlglot.parse_one(text, read="duckdb"))
         self._check_numbers(node)
         return self._query(node, {}).text
+
+    def counting(self, node: exp.Expr) -> exp.Expr:
+        """The statement as it counts the rows of units."""
+        return counted_in_passing(node)
 
     def _check_numbers(self, node: exp.Expr) -> None:
         """Refuse what reads a table twice whose rows are units: a row would be another unit each time, and weigh twice.
@@ -90,3 +96,16 @@ class SparkWriter(Writer):
         if len(written.text) > _LONGEST:
             raise Untranslatable("an expression of so many parts")
         return written
+
+
+class ApartWriter(SparkWriter):
+    """Writes one statement that finds the heavy units in a reading of their own."""
+
+    def counting(self, node: exp.Expr) -> exp.Expr:
+        """The statement as it counts the rows of units."""
+        return counted_apart(node)
+
+    def named_query(self, name: str, query: str) -> str:
+        """A query that is used by name."""
+        hinted = query.replace("SELECT ", f"SELECT {HINT}", 1) if name == "_weighted" else query
+        return super().named_query(name, hinted)
