@@ -69,7 +69,7 @@ def postgres(folder: Path, rows: int, *, is_indexed: bool = False) -> Iterator[S
 
     server = PostgresServer()
     try:
-        server.start("shared_buffers=1GB", "work_mem=64MB")  # for both; with less, people are counted on disk
+        server.start("shared_buffers=1GB", "work_mem=256MB")  # for both; with less, people are counted on disk
         people = max(1, rows // ROWS_EACH)
         with psycopg.connect(server.url, autocommit=True) as owner:
             owner.execute(

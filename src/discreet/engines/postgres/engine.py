@@ -48,8 +48,6 @@ _SETTINGS = {
     "idle_in_transaction_session_timeout": "'60s'",
 }
 """All that an answer could depend on; with row security off, the server refuses to hide rows instead of hiding them."""
-_PLANNING = {"cpu_index_tuple_cost": "0"}
-"""The server thinks too well of tables of hashes, which wait for memory; so people are counted along an index."""
 _LONGEST_WAIT = 60
 """Seconds to wait for somebody who changes a table."""
 
@@ -154,7 +152,7 @@ class PostgresEngine(RemoteEngine):
             "lock_timeout": str(max(1, round(waits * 1000))),
             "statement_timeout": str(0 if self.timeout is None else max(1, round(self.timeout * 1000))),
         }
-        settings = [f"SET LOCAL {name} = {value}" for name, value in {**_SETTINGS, **_PLANNING, **limits}.items()]
+        settings = [f"SET LOCAL {name} = {value}" for name, value in {**_SETTINGS, **limits}.items()]
         locks = [f"LOCK TABLE {self.place(stored.file)} IN ACCESS SHARE MODE" for stored in used]
         return "; ".join(["BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY", *settings, *locks])
 

@@ -6,7 +6,8 @@ arrays, and the rows of all others have the full weight.
 
 No two workers share a count, so one worker would do all the counting. Rows that are read from one table are counted in
 two halves, by a hash of their unit, which two workers do side by side: each reads all rows and counts half of them.
-Where the unit's column has an index, they count along it, which takes a third of the time.
+Where people have few rows and numbers for names, they are counted in order: along an index on the column, where there
+is one, in a third of the time; else sorted, which still waits less for memory than looking up a million hashes does.
 """
 
 from __future__ import annotations
@@ -22,13 +23,16 @@ from discreet.engines.translation.scope import Scope
 from discreet.engines.translation.writer import Rule, Source, Writer
 from discreet.engines.translation.written import Kind, Written
 
-__all__ = ["COUNTED", "HEAVY", "HEAVY_RULES", "ROWS", "WEIGHTED", "heavy_units", "with_heavy_units"]
+__all__ = ["COUNTED", "HEAVY", "HEAVY_RULES", "ROWS", "WEIGHTED", "heavy_units", "is_in_order", "with_heavy_units"]
 
 COUNTED, WEIGHTED, ROWS, _ALL = "_counted", "_weighted", "_rows", "_all"
 HEAVY = f"unnest((SELECT units FROM {COUNTED}), (SELECT counts FROM {COUNTED})) AS {COUNTED}(_unit, n)"
 """The units with too many rows, and how many."""
 _HASHES = {Kind.INTEGER: "hashint8", Kind.TEXT: "hashtext"}
 """Equal units have equal numbers of 32 bits; about half of them are below zero."""
+_FEW = 100
+"""Rows of one person. Where most have more, there are fewer people, and their hashes are close at hand."""
+_IN_ORDER = "in order"
 
 
 class _Half(exp.Expression):
@@ -56,18 +60,25 @@ def with_heavy_units(node: exp.Select, sources: Mapping[str, Source]) -> exp.Sel
     (case,) = (one.this for one in named[WEIGHTED].expressions if one.alias == "w")
     limit, full, part = case.args["ifs"][0].this, case.args["ifs"][0].args["true"], case.args["default"]
     named[COUNTED].set("having", exp.Having(this=exp.GT(this=exp.Count(this=exp.Star()), expression=limit.expression)))
+    most = int(limit.expression.this)
     limit.replace(exp.Is(this=exp.column("n"), expression=exp.Null()))
     part.replace(_Lessened(this=part.copy(), full=full.copy()))
     (join,) = named[WEIGHTED].args["joins"]
     join.set("side", "LEFT")
-    _count_in_halves(named, sources)
+    _count_in_halves(named, sources, most)
     return node
 
 
-def _count_in_halves(named: Mapping[str, Any], sources: Mapping[str, Source]) -> None:
+def is_in_order(table: exp.Table) -> bool:
+    """Whether the units of this table are to be read in order."""
+    return bool(table.meta.get(_IN_ORDER))
+
+
+def _count_in_halves(named: Mapping[str, Any], sources: Mapping[str, Source], most: int) -> None:
     function = None if _ALL in named else _hash_of_units(named[ROWS], sources)
     if function is None:
         return
+    named[COUNTED].args["from_"].this.meta[_IN_ORDER] = function == _HASHES[Kind.INTEGER] and most <= _FEW
     first, second = named[COUNTED].copy(), named[COUNTED].copy()
     for half, sign in ((first, "<"), (second, ">=")):
         half.set("where", exp.Where(this=_Half(this=exp.column("_unit"), function=function, sign=sign)))

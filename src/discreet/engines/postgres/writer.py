@@ -19,6 +19,7 @@ from discreet.engines.postgres.heavy import (
     ROWS,
     WEIGHTED,
     heavy_units,
+    is_in_order,
     with_heavy_units,
 )
 from discreet.engines.postgres.numbers import NUMBER_FUNCTIONS, NUMBER_RULES
@@ -111,6 +112,8 @@ class PostgresWriter(Writer):
         text, alias, columns = super()._relation(node, known)
         if isinstance(node, exp.Table) and node.name == ROWS and _is_added_up(node):
             text = f"(SELECT * FROM {text}{_COMPUTED_ONCE}) {alias}"
+        elif isinstance(node, exp.Table) and is_in_order(node):
+            text = f"(SELECT _unit FROM {text} ORDER BY _unit) {alias}"
         return text, alias, columns
 
     def _meeting(self, join: exp.Join, scope: Scope) -> str:
