@@ -154,3 +154,20 @@ def test_people_with_too_many_rows_weigh_the_same_whatever_they_are_named_by(
             for plan in asked.plans:
                 for statement in statements_of(plan):
                     assert comparable(there.run(*statement)) == comparable(here.run(*statement))
+
+
+def test_people_are_counted_along_an_index_on_their_column(postgres_url: str, tmp_path: Path) -> None:  # noqa: F811
+    columns = (Column("who", ColumnType.INTEGER), Column("ward", ColumnType.TEXT, keys=("a", "b")))
+    table = Table("visits", columns, unit="who", budget=Budget(1), rows_per_unit=5)
+    load(postgres_url, table, pa.table({"who": [1], "ward": ["a"]}))
+    with psycopg.connect(postgres_url, autocommit=True) as owner:
+        owner.execute("ALTER TABLE visits ALTER who TYPE integer")
+        owner.execute("INSERT INTO visits SELECT k % 4000, 'a' FROM generate_series(1, 20000) k")
+        owner.execute("CREATE INDEX along ON visits (who)")
+        owner.execute("VACUUM ANALYZE visits")
+        with PostgresEngine(tmp_path, as_reader(postgres_url)) as engine:
+            engine.take_in(table, "visits")
+            (plan,) = prepare("SELECT ward, COUNT(*) FROM visits GROUP BY ward", Catalog([table]), Pure(1)).plans
+            (asked,) = statements_of(plan)
+            steps = owner.execute(f"EXPLAIN {engine.written(*asked)}".encode()).fetchall()
+    assert sum("Index Only Scan using along" in step for (step,) in steps) == 2
