@@ -41,8 +41,9 @@ QUERIES = [
 ROW = ("a", 50, 10.0, 1.0, 1, None, None, True, "tea", "x")
 
 
-def _plan(query: str, groups: int = 2) -> BlockPlan:
-    tables = [replace(t, groups_per_unit=groups) if t.unit == "patient_id" else t for t in CATALOG]
+def _plan(query: str, groups: int = 2, **bounds: int) -> BlockPlan:
+    facts = {"groups_per_unit": groups, **bounds}
+    tables = [replace(t, **facts) if t.unit == "patient_id" else t for t in CATALOG]
     (plan,) = prepare(query, type(CATALOG)(tables), ZeroConcentrated(1), delta=DELTA).plans
     return plan
 
@@ -86,6 +87,18 @@ def test_one_person_moves_the_keys_they_keep_and_no_more(crowd: list[Person], on
         for (l1, l2), priced in zip(_moves(plan, here, there), plan.parts, strict=True):
             assert l1 <= priced.moves, (query, priced.part)
             assert l2 <= priced.moves_squared, (query, priced.part)
+
+
+def test_who_counts_as_one_row_in_one_group_is_counted_once_for_the_whole_price() -> None:
+    plan = _plan(QUERIES[0], groups=1, rows_per_unit=1)
+    (priced,) = plan.parts
+    assert priced.share == 1
+    assert plan.part_of(plan.block.aggregates[0]) == plan.rule.held == 0
+    here, there = world_of({0: HEAVY, 1: LIGHT, 2: LIGHT}), world_of({1: LIGHT, 2: LIGHT})
+    assert sorted(_held(plan, here)["s"].to_pylist()) == [1, 2]
+    assert _moves(plan, here, there) == [(1, 1)]
+    for query, groups, rows in ((QUERIES[0], 2, 1), (QUERIES[0], 1, 2), (QUERIES[3], 1, 1)):
+        assert len(_plan(query, groups, rows_per_unit=rows).parts) > 1
 
 
 @pytest.mark.parametrize("groups", [1, 2])

@@ -186,12 +186,17 @@ def drafted(block: Block, price: Price, public_values: ListValues | None = None)
     if domains is not None:
         return Draft(block, domains, laid_out(block.aggregates), chosen)
     rows = Aggregate(AggregateKind.COUNT)
-    if not _privacy(block).one_row_each or rows not in block.aggregates:
+    if not _counts_as_one(_privacy(block)) or rows not in block.aggregates:
         asked = [*block.aggregates, *([] if _HELD in block.aggregates else [_HELD])]
         return Draft(block, None, laid_out(asked), chosen)
-    # Where every row is a person, the number of rows is the number of people.
+    # Where everybody counts as one row, the number of rows is the number of people.
     laid = laid_out([aggregate for aggregate in block.aggregates if aggregate not in (rows, _HELD)])
     return Draft(block, None, [*laid, Laid(People(None), (_HELD, rows))], chosen)
+
+
+def _counts_as_one(privacy: Privacy) -> bool:
+    """Whether a person weighs one row in one unlisted group, and so counts there once as a row and as a person."""
+    return privacy.one_row_each or privacy.rows == privacy.groups == 1
 
 
 def plan_block(draft: Draft, price: Price, delta: Fraction = Fraction(0)) -> BlockPlan:
