@@ -1,7 +1,7 @@
 """Discreet: rows in the curator's own store.
 
-Where nobody listed the groups, a table of its own is protected for every answer, with a budget of exactly ε and δ, half
-of which is for the groups.
+Where nobody listed the groups, a table of its own is protected for every answer, with a budget of exactly ε and δ. For
+one group of a person all of δ is for the groups, and noise is Laplace's; for many it is half, and noise is Gaussian.
 """
 
 import tempfile
@@ -24,9 +24,6 @@ SPELLED = {
 }
 FRESH = (Fraction(EPSILON) + Fraction(k, 10**9) for k in count())
 """The same question at the same price is answered from the ledger, so every ask pays a billionth more."""
-
-ALL_OF_IT = Fraction(EPSILON) * Fraction(999_999, 10**6)
-"""Prices round up and budgets down, so a question at the ε of a budget with a δ would not fit in it."""
 
 
 class Discreet:
@@ -56,9 +53,9 @@ class Discreet:
 
     def from_nobodys_list(self, question):
         name, asked = next(self.names), "COUNT(DISTINCT person)" if question == "count" else SPELLED[question]
-        budget = dp.Budget(EPSILON, delta=DELTA, delta_for_keys=DELTA / 2)
+        budget = dp.Budget(EPSILON, delta=DELTA, delta_for_keys=DELTA / (1 if self.table.groups_per_unit == 1 else 2))
         self.curator.protect(self.table.file, self.policy(name, budget))
-        return self.answer(f"SELECT grp, {asked} FROM {name} GROUP BY grp", ALL_OF_IT)
+        return self.answer(f"SELECT grp, {asked} FROM {name} GROUP BY grp", EPSILON)
 
     def answer(self, sql, epsilon):
         found = self.curator.ask(sql, epsilon=epsilon)

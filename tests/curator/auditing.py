@@ -170,6 +170,6 @@ def _charged(curator: Curator, trial: Trial, asks: int) -> tuple[float, float]:
     account = curator.budget()["visits"]
     spent, keys = account["spent"], account.get("delta_spent", Fraction(0)) / asks
     if isinstance(spent, Pure):
-        return float(spent.epsilon / asks), 0.0
+        return float(spent.epsilon / asks), float(keys)
     composing = trial.delta - trial.delta_for_keys
     return float(ZeroConcentrated(spent.rho / asks).epsilon_at(composing)), float(composing + keys)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -56,3 +57,11 @@ def test_refuses_prices_that_mean_nothing() -> None:
         Price(2**63)
     with pytest.raises(InvalidInput):
         Allowance.of(ZeroConcentrated(1))
+
+
+def test_a_budget_whose_delta_is_all_for_keys_adds_up_epsilon() -> None:
+    allowance = Allowance.of(Approximate(1, "1e-6"), delta_for_events="1e-6")
+    assert (allowance.measure, allowance.cap) == (Measure.PURE, LOSS_UNITS)
+    assert allowance.delta_cap == DELTA_UNITS // 10**6
+    price = price_in_units(Pure("1/3"), Measure.PURE, Fraction(1, 3 * 10**6))
+    assert (3 * price.loss, price.delta) == (allowance.cap, math.ceil(DELTA_UNITS / Fraction(3 * 10**6)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,9 +11,10 @@ import pytest
 
 import discreet as dp
 from discreet.catalog.column import Column, ColumnType
-from discreet.catalog.table import Table
+from discreet.catalog.table import ForeignKey, Table
 from discreet.curator.curator import Curator
-from discreet.errors import BudgetExceeded, QueryRefused
+from discreet.errors import BudgetExceeded, InvalidInput, QueryRefused
+from discreet.privacy.loss import Pure, ZeroConcentrated
 
 VISITS = pa.table({"person": [1, 1, 2, 3], "ward": ["a", "b", "a", "b"], "age": [20, 30, 40, 50]})
 POLICY = Table(
@@ -95,3 +97,54 @@ def test_a_budget_with_a_delta_can_be_spent_to_its_end_in_one_question(
     curator.ask(f"SELECT ward, {select} FROM visits GROUP BY ward", budget.epsilon)
     with pytest.raises(BudgetExceeded):
         curator.ask("SELECT COUNT(*) FROM visits", "1e-4")
+
+
+def test_where_all_of_delta_is_for_keys_epsilon_adds_up_and_groups_need_fewer_people(tmp_path: Path) -> None:
+    table = replace(
+        POLICY, columns=(POLICY.columns[0], Column("ward", ColumnType.TEXT), POLICY.columns[2]), rows_per_unit=1
+    )
+    found = {}
+    for keys in ("5e-7", "1e-6"):
+        curator = Curator(tmp_path / keys)
+        curator.protect(VISITS, replace(table, budget=dp.Budget(1, "1e-6", keys)))
+        found[keys] = curator.explain(BY_WARD, "0.25")
+    within = {keys: one.errors[0].within for keys, one in found.items()}
+    assert within["1e-6"] < within["5e-7"] / 2
+    for k in range(4):
+        answer = curator.ask(BY_WARD.replace("GROUP", f"WHERE age > {k} GROUP"), "0.25")
+        assert answer.price == Pure("0.25")
+    loss = answer.certificate["loss"]
+    assert "pure" not in loss
+    assert loss["approximate"] == {
+        "epsilon": {"exact": "1/4", "rounded_up": "0.25"},
+        "delta": {"exact": "1/4000000", "rounded_up": "2.5e-07"},
+    }
+    account = curator.budget()["visits"]
+    assert (account["spent"], account["delta_left"]) == (Pure(1), 0)
+    with pytest.raises(BudgetExceeded):
+        curator.ask("SELECT COUNT(*) FROM visits", "1e-4")
+
+
+def test_questions_of_tables_with_both_kinds_of_budget_are_priced_in_epsilon(tmp_path: Path) -> None:
+    people = Table("people", POLICY.columns[:1], unit="person", budget=dp.Budget(1, "1e-6", "5e-7"))
+    keys = (ForeignKey("person", "people", "person"),)
+    curator = Curator(tmp_path)
+    curator.protect(VISITS.select(["person"]), people)
+    curator.protect(VISITS, replace(POLICY, budget=dp.Budget(1, "1e-6", "1e-6"), foreign_keys=keys))
+    assert curator.ask("SELECT COUNT(*) FROM visits JOIN people USING (person)", "0.1").price == Pure("0.1")
+    spent = {name: account["spent"] for name, account in curator.budget().items()}
+    assert spent == {"visits": Pure("0.1"), "people": ZeroConcentrated(Fraction(1, 200))}
+
+
+def test_a_cap_is_counted_as_its_budget_is(tmp_path: Path) -> None:
+    whole = dp.Budget(1, "1e-6", "1e-6")
+    for cap, is_within in (
+        (dp.Budget("0.5"), True),
+        (dp.Budget("0.5", "1e-7", "1e-7"), True),
+        (dp.Budget("0.5", "1e-7"), False),
+    ):
+        if is_within:
+            assert replace(POLICY, budget=whole, analysts={"ada": cap}).analysts["ada"] == cap
+        else:
+            with pytest.raises(InvalidInput, match="must be within"):
+                replace(POLICY, budget=whole, analysts={"ada": cap})

@@ -25,6 +25,7 @@ UNLISTED = Trial(
     delta_for_keys=Fraction(1, 20),
     lists_wards=False,
 )
+PURE_UNLISTED = replace(UNLISTED, delta=UNLISTED.delta_for_keys)
 APART = Trial("COUNT(*)", CROWD, (), conditions=("age = 99", "age = 100"), ages_stay=True)
 MOVED = replace(APART, neighbour=(*CROWD[:2], (3, 99)), neighbours=SWAPPED)
 TWO_AGES = replace(APART, crowd=((1, 0), (2, 99), (2, 100)), neighbour=((1, 0),))
@@ -52,6 +53,12 @@ TRIALS: dict[str, tuple[Trial, int, float]] = {
     "an age beyond the bounds": (Trial("SUM(age)", ((1, 0), (2, 1000)), ((1, 0),)), 5, 0.8),
     "gaussian noise": (Trial("COUNT(*)", CROWD, FEWER, 3, delta=Fraction(1, 100)), 5, 0.5),
     "unlisted wards": (replace(UNLISTED, crowd=MANY, neighbour=MANY[1:]), 5, 0.2),
+    "unlisted wards, where epsilon adds up": (replace(PURE_UNLISTED, crowd=MANY, neighbour=MANY[1:]), 5, 0.5),
+    "an unlisted ward of one person, where epsilon adds up": (
+        replace(PURE_UNLISTED, crowd=MANY[:1], neighbour=()),
+        5,
+        0.0,
+    ),
     "an unlisted ward of one person": (replace(UNLISTED, crowd=MANY[:1], neighbour=()), 5, 0.0),
     "two answers subtracted": (Trial("COUNT(*)", CROWD, FEWER, conditions=("TRUE", "age < 100")), 5, 0.4),
     "two different people": (replace(APART, neighbour=CROWD[:2]), 5, 0.8),

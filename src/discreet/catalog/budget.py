@@ -26,8 +26,8 @@ class Budget:
     delta: Fraction = Fraction(0)
     """The δ of everything together; zero for a pure budget."""
     delta_for_keys: Fraction = Fraction(0)
-    """The part of δ kept for releases that carry a δ of their own, such as groups that
-    nobody listed. The rest pays for composition."""
+    """The part of δ kept for releases that carry a δ of their own, such as groups that nobody listed. The rest pays for
+    composition; where nothing is left for it, ε adds up question by question, as in a pure budget."""
 
     def __init__(self, epsilon: Number, delta: Number = 0, delta_for_keys: Number = 0) -> None:
         found = Complaints()
@@ -40,6 +40,11 @@ class Budget:
         object.__setattr__(self, "epsilon", total)
         object.__setattr__(self, "delta", slack)
         object.__setattr__(self, "delta_for_keys", keys)
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the ε of questions adds up; else they are counted in ρ, which many small questions need less of."""
+        return self.delta == self.delta_for_keys
 
     @property
     def loss(self) -> Pure | Approximate:
@@ -56,6 +61,6 @@ def _below_one(value: Number, name: str) -> Fraction:
 
 def _part_for_keys(stated: Number, delta: Fraction) -> Fraction:
     part = probability(stated, "delta_for_keys")
-    if part and part >= delta:  # something must be left to compose with
-        raise InvalidValue("delta_for_keys must be below delta", stated, "half of delta is usual")
+    if part > delta:
+        raise InvalidValue("delta_for_keys must be a part of delta", stated, "half of delta is usual")
     return part

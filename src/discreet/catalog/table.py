@@ -151,7 +151,7 @@ class Table:
 
     @staticmethod
     def _holds(budget: Budget, cap: Budget) -> bool:
-        same_kind = bool(cap.delta) is bool(budget.delta)  # the two are held by filters that must speak one language
+        same_kind = cap.adds_up is budget.adds_up  # the two are held by filters that must speak one language
         return same_kind and cap.epsilon <= budget.epsilon and cap.delta <= budget.delta
 
 

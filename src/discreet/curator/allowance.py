@@ -34,7 +34,7 @@ class Measure(Enum):
     """What a budget counts."""
 
     PURE = "pure"
-    """ε, for budgets without δ."""
+    """ε, for budgets without δ, or whose δ is for releases that carry one."""
     CONCENTRATED = "concentrated"
     """ρ, for (ε, δ) budgets: the filter that is proved for adaptively chosen prices."""
 
@@ -81,12 +81,16 @@ class Allowance:
 
     @classmethod
     def of(cls, budget: Loss, delta_for_events: Number = 0) -> Allowance:
-        """The allowance for a pure or an (ε, δ) budget; part of δ can be kept for releases that carry one."""
-        if isinstance(budget, Pure) or (isinstance(budget, Approximate) and budget.delta == 0):
-            return cls(Measure.PURE, _down(budget.epsilon, LOSS_UNITS))
+        """The allowance for a pure or an (ε, δ) budget; a part of δ, or all, can be for releases that carry one.
+
+        (εᵢ, δᵢ)-private releases, each chosen with the others in view, are (Σεᵢ, Σδᵢ)-private together as long as both
+        sums stay within their caps.
+        """
+        events = probability(delta_for_events, "delta_for_events")
+        if isinstance(budget, Pure) or (isinstance(budget, Approximate) and budget.delta == events):
+            return cls(Measure.PURE, _down(budget.epsilon, LOSS_UNITS), _down(events, DELTA_UNITS))
         if isinstance(budget, Approximate):
             rho = ConcentratedFilter(budget, delta_for_events).rho
-            events = probability(delta_for_events, "delta_for_events")
             return cls(Measure.CONCENTRATED, _down(rho, LOSS_UNITS), _down(events, DELTA_UNITS))
         raise InvalidType("a budget must be a pure or an (ε, δ) loss", budget)
 
@@ -100,7 +104,7 @@ def price_in_units(loss: Loss, measure: Measure, delta: Fraction = Fraction(0)) 
     """What a loss takes from a budget of this measure, rounded up; ``delta`` is for keys that are not public."""
     if measure is Measure.PURE:
         if isinstance(loss, Pure) or (isinstance(loss, Approximate) and loss.delta == 0):
-            return Price(_up(loss.epsilon, LOSS_UNITS))
+            return Price(_up(loss.epsilon, LOSS_UNITS), _up(delta, DELTA_UNITS))
         raise NoProvedPath("a pure budget takes pure prices", repr(loss), "give the table an (ε, δ) budget")
     rho, own = _concentrated(loss)
     return Price(_up(rho, LOSS_UNITS), _up(own + delta, DELTA_UNITS))

@@ -77,7 +77,7 @@ def _of_replacing(price: Price) -> int:
 def _charged(
     plans: list[BlockPlan], concerned: list[Restriction | None], table: Table, versions: Mapping[str, str]
 ) -> Price:
-    measure = Measure.CONCENTRATED if table.budget is not None and table.budget.delta else Measure.PURE
+    measure = Measure.PURE if table.budget is None or table.budget.adds_up else Measure.CONCENTRATED
     # Added up exactly and rounded up once, so that the parts of a question cost what the whole does.
     common = Fraction(0)
     apart: dict[tuple[str, str], Fraction] = defaultdict(Fraction)

@@ -80,10 +80,12 @@ class Planner:
     def _price(self, queries: list[SplitQuery], epsilon: Fraction) -> tuple[Pure | ZeroConcentrated, Fraction]:
         tables = frozenset[str]().union(*(tables_of(query) for query in queries))
         budgets = [table.budget for table in map(self.catalog.table, tables) if table.budget is not None]
-        if not budgets or not all(budget.delta for budget in budgets):
-            return Pure(epsilon), Fraction(0)
+        if not budgets or any(budget.adds_up for budget in budgets):
+            parts = [_delta_for_keys(budget, epsilon / budget.epsilon) for budget in budgets]
+            return Pure(epsilon), min(parts, default=Fraction(0))
         rho = min(_rho(epsilon, budget.delta - budget.delta_for_keys) for budget in budgets)
-        return ZeroConcentrated(rho), min(_delta_for_keys(budget, rho) for budget in budgets)
+        wholes = [(budget, _rho(budget.epsilon, budget.delta - budget.delta_for_keys)) for budget in budgets]
+        return ZeroConcentrated(rho), min(_delta_for_keys(budget, rho / whole) for budget, whole in wholes)
 
     def _check_above(self, question: Question) -> None:
         """Refuse mistakes above the aggregates before they cost anything, on tables of zeros; once for every query."""
@@ -107,10 +109,9 @@ class Planner:
         return least(is_close, start=_FINEST_EPSILON, precision=7)
 
 
-def _delta_for_keys(budget: Budget, rho: Fraction) -> Fraction:
-    """The part of the δ for keys that a price of ρ takes, in whole units."""
-    whole = _rho(budget.epsilon, budget.delta - budget.delta_for_keys)
-    units = math.floor(budget.delta_for_keys * min(rho / whole, Fraction(1)) * DELTA_UNITS)
+def _delta_for_keys(budget: Budget, part: Fraction) -> Fraction:
+    """The δ for keys that goes with a part of the budget, in whole units."""
+    units = math.floor(budget.delta_for_keys * min(part, Fraction(1)) * DELTA_UNITS)
     return Fraction(units, DELTA_UNITS)
 
 
