@@ -113,8 +113,8 @@ def test_half_of_delta_is_kept_for_keys_unless_stated() -> None:
         ((None,), "epsilon must be a number"),
         ((1, 1), "delta must be below 1"),
         ((1, -1e-9), "delta must lie between 0 and 1"),
-        ((1, 1e-6, 1e-6), "delta_for_keys must be below delta"),
-        ((1, 0, 1e-9), "delta_for_keys must be below delta"),
+        ((1, 1e-6, 2e-6), "delta_for_keys must be a part of delta"),
+        ((1, 0, 1e-9), "delta_for_keys must be a part of delta"),
     ],
 )
 def test_a_budget_that_promises_nothing_is_refused(facts: tuple[Any, ...], said: str) -> None:
