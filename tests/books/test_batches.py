@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import tempfile
@@ -230,7 +229,9 @@ def test_who_is_interrupted_while_waiting_has_done_nothing(book: Book) -> None:
     writer = threading.Thread(target=book.write, args=(slow,))
     writer.start()
     assert begun.wait(30)
-    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    main = threading.main_thread().ident
+    # To this thread: one that another thread took would be heard when the wait is over.
+    threading.Timer(0.1, signal.pthread_kill, (main, signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         book.write(note("waiting"))
     free.set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
 from decimal import Decimal
@@ -190,7 +191,12 @@ def test_every_source_gives_the_identical_table(
     ingest(engine, VISITS, make(tmp_path))
     unit = {10: 1, 20: 2, 30: 3}
     names = [column.name for column in VISITS.columns]
-    wanted = [{"_unit": unit[row["patient"]], **{name: row[name] for name in names}} for row in ROWS.to_pylist()]
+    rows = ROWS.to_pylist()
+    many = Counter(row["patient"] for row in rows)
+    wanted = [
+        {"_unit": unit[row["patient"]], "_n": many[row["patient"]], **{name: row[name] for name in names}}
+        for row in rows
+    ]
     assert stored(engine, "visits") == sorted(wanted, key=repr)
 
 
