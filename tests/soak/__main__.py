@@ -24,6 +24,7 @@ from tests.soak.killed_asks import kill_curators
 from tests.soak.killed_ingests import kill_ingests
 from tests.soak.killed_ledger import kill_askers
 from tests.soak.steady_asks import ask_steadily
+from tests.soak.whole_corpus import ask_all_of_spark
 
 Check = Callable[[Path, Callable[[], None]], str]
 TIMES = 5
@@ -69,6 +70,7 @@ CHECKS: list[tuple[str, int, Check]] = [
         20,
         lambda folder, tick: ask_steadily(folder, 600, 2000, tick),
     ),
+    ("every statement of the corpus on Spark", 1, lambda folder, tick: ask_all_of_spark(tick)),
     *((f"replay: {relation}", 1, partial(replayed_all, relation)) for relation in Neighbours),
     *((f"audit: {name}", 1, partial(audited, name)) for name in TRIALS),
 ]

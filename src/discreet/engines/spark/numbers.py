@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from discreet.engines.spark.casts import real
 from discreet.engines.spark.kinds import WORD, known_ends, negative_literal
-from discreet.engines.spark.moving import is_span, moved
+from discreet.engines.spark.moving import days, is_span, moved
 from discreet.engines.translation.scope import Scope
 from discreet.engines.translation.untranslatable import Untranslatable
 from discreet.engines.translation.writer import Rule, Writer
@@ -48,6 +48,15 @@ def _arithmetic(symbol: str, attempt: str, ends_of: Callable[[Written, Written],
         return Written(f"{attempt}({first.text}, {second.text})", kind, *_within(kind, ends))
 
     return rule
+
+
+def _subtracted(writer: Writer, node: exp.Sub, scope: Scope) -> Written:
+    """A difference of numbers, or of two dates in days; Spark counts days in 32 bits."""
+    if not is_span(node.expression):
+        first, second = writer.write(node.this, scope), writer.write(node.expression, scope)
+        if first.kind is second.kind is Kind.DATE:
+            return Written(f"({days(first)} - {days(second)})", Kind.INTEGER, Fraction(-(2**32)), Fraction(2**32))
+    return _DIFFERENCE(writer, node, scope)
 
 
 def _fits(ends: Ends) -> bool:
@@ -243,9 +252,11 @@ def _least_or_greatest(name: str) -> Rule:
     return rule
 
 
+_DIFFERENCE = _arithmetic("-", "try_subtract", Written.minus)
+
 NUMBER_RULES: Mapping[type[exp.Expr], Rule] = {
     exp.Add: _arithmetic("+", "try_add", Written.plus),
-    exp.Sub: _arithmetic("-", "try_subtract", Written.minus),
+    exp.Sub: _subtracted,
     exp.Mul: _arithmetic("*", "try_multiply", Written.times),
     exp.Div: _divided,
     exp.IntDiv: _divided_whole,
