@@ -185,7 +185,7 @@ def missing_clamps(patch: Patch) -> None:
         return f"CAST(({value} - {float(origin)}) * {float(1 / step)} AS {kind})"
 
     patch.setattr(statement_module, "_on_grid", unclamped)
-    patch.setattr(relation_module, "normalised", lambda column, _: quoted(column.name))
+    patch.setattr(relation_module, "normalised", lambda column, *_: quoted(column.name))
 
 
 def replacing_counted_as_removing(patch: Patch) -> None:
@@ -248,7 +248,7 @@ def a_cast_that_fails_on_one_row(patch: Patch) -> None:
     patch.setattr(
         statement_module, "_on_grid", lambda argument, *others: f"CAST({argument.write(others[-1])} AS SMALLINT)"
     )
-    patch.setattr(relation_module, "normalised", lambda column, _: quoted(column.name))
+    patch.setattr(relation_module, "normalised", lambda column, *_: quoted(column.name))
 
 
 def a_run_that_always_fails(patch: Patch) -> None:

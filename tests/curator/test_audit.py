@@ -114,7 +114,7 @@ def missing_clamps(patch: Patch) -> None:
         return f"CAST(({argument.write(statement)} - {float(origin)}) * {float(1 / step)} AS {kind})"
 
     patch.setattr(statement_module, "_on_grid", unclamped)
-    patch.setattr(relation_module, "normalised", lambda column, _: quoted(column.name))
+    patch.setattr(relation_module, "normalised", lambda column, *_: quoted(column.name))
 
 
 def seeds_used_again(patch: Patch) -> None:

@@ -81,7 +81,7 @@ def test_a_planted_cast_that_fails_on_one_row_tells_them_apart(monkeypatch: pyte
         return f"CAST({argument.write(others[-1])} AS TINYINT)"
 
     monkeypatch.setattr(statement_module, "_on_grid", narrow)
-    monkeypatch.setattr(relation_module, "normalised", lambda column, _: quoted(column.name))
+    monkeypatch.setattr(relation_module, "normalised", lambda column, *_: quoted(column.name))
     question = "SELECT SUM(age) FROM visits"
     assert differences({TARGET: HEAVY}, {TARGET: ORDINARY}, [question]) == [question, "entries"]
 

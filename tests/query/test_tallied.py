@@ -52,7 +52,7 @@ def _counted(plan: BlockPlan, tallied: Tallied | None = None) -> BlockPlan:
     return replace(plan, block=replace(plan.block, rows=rows), counted=True)
 
 
-def _same(engine: DuckDBEngine, one: BlockPlan, two: BlockPlan) -> bool:
+def same(engine: DuckDBEngine, one: BlockPlan, two: BlockPlan) -> bool:
     pairs = zip(statements_of(one), statements_of(two), strict=True)
     return all(_rows(engine, *first) == _rows(engine, *second) for first, second in pairs if first != second)
 
@@ -65,7 +65,7 @@ def test_the_whole_corpus_is_answered_as_without_counts(engine: DuckDBEngine) ->
     plans = [(query, plan) for query, plan in PLANS if plan.block.rows.tallied is not Tallied.NOTHING]
     assert {plan.block.rows.tallied for _, plan in plans} == {Tallied.EXACTLY, Tallied.AT_MOST}
     assert sum("_n" in text for _, plan in plans for text, _ in statements_of(_counted(plan))) > 100
-    assert [query for query, plan in plans if not _same(engine, _counted(plan), plan)] == []
+    assert [query for query, plan in plans if not same(engine, _counted(plan), plan)] == []
 
 
 def test_rows_of_which_nothing_is_known_are_counted_in_every_question() -> None:
@@ -82,8 +82,8 @@ def test_a_filter_that_left_the_number_as_it_was_would_be_seen(engine: DuckDBEng
     """The planted bug."""
     (plan,) = prepare("SELECT COUNT(*), SUM(age) FROM visits WHERE age > 50", CATALOG, Pure(1)).plans
     assert plan.block.rows.tallied is Tallied.AT_MOST
-    assert _same(engine, _counted(plan), plan)
-    assert not _same(engine, _counted(plan, Tallied.EXACTLY), plan)
+    assert same(engine, _counted(plan), plan)
+    assert not same(engine, _counted(plan, Tallied.EXACTLY), plan)
 
 
 def test_counts_that_are_too_low_would_be_seen(engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,4 +93,4 @@ def test_counts_that_are_too_low_would_be_seen(engine: DuckDBEngine, monkeypatch
         statement, "_with_weights", lambda *given: honest(*given).replace("WHERE _n > ", "WHERE _n > 1 + ")
     )
     plans = [plan for _, plan in PLANS if plan.block.rows.tallied is Tallied.AT_MOST]
-    assert not all(_same(engine, _counted(plan), plan) for plan in plans)
+    assert not all(same(engine, _counted(plan), plan) for plan in plans)

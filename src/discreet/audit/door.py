@@ -31,7 +31,7 @@ from discreet.audit.report import AuditReport
 from discreet.catalog.policy_file import read as read_policy
 from discreet.catalog.table import Table
 from discreet.curator.curator import Curator
-from discreet.curator.promises import counted
+from discreet.curator.promises import as_stored
 from discreet.errors import InvalidValue
 from discreet.exact.rational import Number, positive
 from discreet.noise.experiment import experiment
@@ -56,7 +56,7 @@ class _OftenMeasured(Curator):
     def measurements(self, question: Question) -> Any:
         """A function that measures the question anew each time; rows are read the first time."""
         snapshot = self.engine.snapshot()
-        plans = [counted(plan, snapshot) for plan in question.plans]
+        plans = [as_stored(plan, snapshot) for plan in question.plans]
 
         @lru_cache
         def read(statement: str, values: tuple[object, ...]) -> pa.Table:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from threading import Lock
@@ -34,13 +34,13 @@ from discreet.curator.planning import Planner
 from discreet.curator.policies import Policies
 from discreet.curator.promises import (
     allowances_of,
+    as_stored,
     check_accounts,
     check_answerable,
     check_granted,
     check_promise,
     check_stored,
     check_unit,
-    counted,
     places_of,
     public_version,
 )
@@ -372,7 +372,7 @@ class Curator:
         receipt = self.ledger.charge(f"plan:{plan}", plan.encode(), prices, note)
         is_new = receipt.answer is None
         if is_new:
-            found = self._all_measured([counted(one, snapshot) for one in plans], snapshot.run, hold)
+            found = self._all_measured([as_stored(one, snapshot) for one in plans], snapshot.run, hold)
             receipt = self.ledger.settle(f"plan:{plan}", stored(found))
         measured = {id(one.plan): one for one in restored(receipt.answer or b"", plans)}
         batch = batch_facts(plans, _BATCH_DELTA) if len(questions) > 1 else {}
@@ -413,7 +413,7 @@ class Curator:
         if question.price is None:
             return _public_answer(planner, question, confidence)
         with Stage(MadeUpRows(planner.catalog, rows, PublicRows(planner.catalog, self.engine))) as stage:
-            measured = [measure(replace(plan, counted=True), stage.run, stage.source) for plan in question.plans]
+            measured = [measure(stage.prepared(plan), stage.run, stage.source) for plan in question.plans]
         table, error = answered(question.split, measured, planner.public(question), confidence, raw)
         return Answer(table, error, confidence, question.price, False, (NOTE, *notes_of(question, confidence)), {})
 

@@ -23,13 +23,13 @@ from discreet.query.statement import statements_of
 
 __all__ = [
     "allowances_of",
+    "as_stored",
     "check_accounts",
     "check_answerable",
     "check_granted",
     "check_promise",
     "check_stored",
     "check_unit",
-    "counted",
     "places_of",
     "public_version",
 ]
@@ -48,11 +48,11 @@ def check_stored(plans: Iterable[BlockPlan], snapshot: Engine) -> None:
             raise _changed(restriction.part[0], f"constant_per_unit of {restriction.part[1]}")
 
 
-def counted(plan: BlockPlan, snapshot: Engine) -> BlockPlan:
-    """The plan, for rows that say how many rows their unit has, where all of them do."""
-    privacy = plan.block.rows.privacy
-    is_counted = privacy is not None and all(snapshot.stored(name).counted for name in privacy.tables)
-    return replace(plan, counted=is_counted)
+def as_stored(plan: BlockPlan, snapshot: Engine) -> BlockPlan:
+    """The plan, for rows as they are kept: with the number of rows of their unit, and within limits, where they are."""
+    stored = {name.casefold(): snapshot.stored(name) for name in plan.tables}
+    protected = [one for one in stored.values() if one.domain is not None]
+    return replace(plan, counted=all(one.counted for one in protected), stored=stored)
 
 
 def check_answerable(plans: Iterable[BlockPlan], engine: Engine) -> None:

@@ -1,7 +1,7 @@
 """A stage: a store of made-up rows in a folder of its own, for questions that must not touch anybody's data.
 
 It is opened with policies and, for public tables, their rows; it never sees the store of a curator. Tables are taken in
-when a statement names them, in the way in which real rows are.
+when a plan reads them, in the way in which real rows are.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import pyarrow as pa
 
 from discreet.catalog.table import Table
 from discreet.curator.made_up import MadeUpRows
+from discreet.curator.promises import as_stored
 from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.identifier import quoted
 from discreet.engines.ingest import ingest
 from discreet.noise.source import ReplayableSource
+from discreet.query.plan import BlockPlan
 
 __all__ = ["NOTE", "Stage"]
 
@@ -35,11 +36,14 @@ class Stage:
         # Noise that can be foretold hides nothing, and here is nothing to hide: a notebook shows the same twice.
         self.source = ReplayableSource("rehearsal")
 
+    def prepared(self, plan: BlockPlan) -> BlockPlan:
+        """The plan for made-up rows as they are kept, once its tables are taken in."""
+        for name in sorted(plan.tables):
+            self._take_in(self._made_up.catalog.table(name))
+        return as_stored(plan, self._engine)
+
     def run(self, statement: str, parameters: list[object]) -> pa.Table:
         """The result of one SELECT on the made-up rows."""
-        for table in self._made_up.catalog:
-            if quoted(table.name) in statement:
-                self._take_in(table)
         return self._engine.run(statement, parameters)
 
     def _take_in(self, table: Table) -> None:

@@ -5,11 +5,13 @@ The database of an ingest is never the one that answers questions: this one may 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import duckdb
+import pyarrow as pa
 
 from discreet.engines.attended import attended
 from discreet.engines.duckdb_snapshot import CLOSED_TO_EXTENSIONS, Settings
@@ -17,6 +19,8 @@ from discreet.engines.engine import Progress
 from discreet.engines.identifier import literal
 
 __all__ = ["Build"]
+
+T = TypeVar("T")
 
 _SETTINGS = (
     "SET TimeZone = 'UTC'",
@@ -32,7 +36,9 @@ class Build:
     def __init__(self, scratch: Path, units: Path, settings: Settings, progress: Progress | None = None) -> None:
         self.fresh = scratch / "fresh.duckdb"
         self._progress = progress
-        self._done = self._shown = 0.0
+        self.done = 0.0
+        """The fraction of the whole ingest that is done."""
+        self._shown = 0.0
         self.connection = duckdb.connect(":memory:", config={**settings, **CLOSED_TO_EXTENSIONS})
         try:
             for statement in _SETTINGS:
@@ -45,22 +51,35 @@ class Build:
 
     def run(self, statement: str, parameters: list[Any] | None = None, *, until: float | None = None) -> list[Any]:
         """The rows of a statement. ``until`` is the fraction of the whole ingest that is done when it ends."""
-        share = 0.0 if until is None else until - self._done
-
-        def work() -> list[Any]:
-            return self.connection.execute(statement, parameters or []).fetchall()
-
-        tick = None if self._progress is None else lambda: self._report(share)
-        rows = attended(work, self.connection.interrupt, tick=tick)
+        share = 0.0 if until is None else until - self.done
+        rows = self._attended(lambda: self.connection.execute(statement, parameters or []).fetchall(), share)
         if until is not None:
-            self._done = until
-            self._report(0.0)
+            self.report(until)
         return rows
 
-    def _report(self, share: float) -> None:
+    def arrow(self, statement: str) -> pa.Table:
+        """The rows of a statement, as Arrow has them."""
+        return self._attended(lambda: self.connection.sql(statement).to_arrow_table())
+
+    def insert(self, table: str, rows: pa.Table) -> None:
+        """Put rows at the end of a table, in their order."""
+        self.connection.register("_inserted", rows)
+        self.run(f"INSERT INTO {table} FROM _inserted")
+        self.connection.unregister("_inserted")
+
+    def report(self, done: float) -> None:
+        """Say that this fraction of the whole ingest is done."""
+        self.done = done
+        self._tell(0.0)
+
+    def _attended(self, work: Callable[[], T], share: float = 0.0) -> T:
+        tick = None if self._progress is None else lambda: self._tell(share)
+        return attended(work, self.connection.interrupt, tick=tick)
+
+    def _tell(self, share: float) -> None:
         if self._progress is not None:
             percent = min(max(self.connection.query_progress(), 0.0), 100.0)  # −1 where DuckDB cannot tell
-            self._shown = max(self._shown, self._done + share * percent / 100)
+            self._shown = max(self._shown, self.done + share * percent / 100)
             self._progress(self._shown)
 
     def finish(self) -> Path:

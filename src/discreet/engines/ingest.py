@@ -14,11 +14,15 @@ import duckdb
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.table import Table
+from discreet.engines.bindings import Bindings
 from discreet.engines.build import Build
 from discreet.engines.duckdb_snapshot import Settings
 from discreet.engines.engine import OwnerLog, Progress, Unread, tell
+from discreet.engines.held_keys import name_held, unlisted_columns
 from discreet.engines.identifier import quoted
+from discreet.engines.limits import limited, limits_of, name_within
 from discreet.engines.manifest import Stored
+from discreet.engines.marking import put_in_order, write_marked
 from discreet.engines.part import Part, declared, selection, unreadable
 from discreet.engines.scratch import Scratch
 from discreet.engines.sources import parts_of
@@ -131,8 +135,25 @@ def _named(columns: list[str], letter: str) -> list[str]:
 def _sort(build: Build, table: Table, numbers: Numbering) -> None:
     # A plain copy keeps the order of the staged rows; a sort makes an order of its own.
     build.run("SET preserve_insertion_order = true")
-    columns = ", ".join(f"r.c{place} AS {quoted(column.name)}" for place, column in enumerate(table.columns))
-    build.run(f"CREATE TABLE fresh.rows AS {numbers.select(columns)}", until=_SORTED)
+    columns = [f"r.c{place} AS {quoted(column.name)}" for place, column in enumerate(table.columns)]
+    bindings = Bindings()
+    for place, column in enumerate(table.columns):
+        if limits_of(column) is not None:
+            columns.append(f"{limited(column, f'r.c{place}', bindings.bind)} AS {name_within(place)}")
+    marked = _marked(table, numbers)
+    joins = "".join(put_in_order(build, place) for place in marked)
+    columns += [f"o{place}.number AS {name_held(place)}" for place in marked]
+    select = numbers.select(", ".join(columns), joins)
+    if not marked:
+        build.run(f"CREATE TABLE fresh.rows AS {select}", bindings.parameters, until=_SORTED)
+        return
+    build.run(f"CREATE TABLE stage.sorted AS {select}", bindings.parameters, until=(_NUMBERED + _SORTED) / 2)
+    write_marked(build, marked, table.groups_per_unit, _SORTED)
+
+
+def _marked(table: Table, numbers: Numbering) -> list[int]:
+    """The columns whose keys are marked: a unit with one row makes one key visible in any case."""
+    return [place for place in unlisted_columns(table) if place != numbers.place] if numbers.counted else []
 
 
 def _stored(engine: Embedded, table: Table, numbers: Numbering) -> Stored:
@@ -147,6 +168,8 @@ def _stored(engine: Embedded, table: Table, numbers: Numbering) -> Stored:
         parent=None if parent is None else parent.name,
         parent_version=None if parent is None else parent.version,
         counted=numbers.counted,
+        held={table.columns[place].name: table.groups_per_unit for place in _marked(table, numbers)},
+        limits={column.name: limits for column in table.columns if (limits := limits_of(column)) is not None},
         constant=[column.name for column in table.columns if column.constant_per_unit or isinstance(numbers, RowByRow)],
     )
 

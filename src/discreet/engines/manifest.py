@@ -45,6 +45,10 @@ class Stored:
     """For a table that stays on a server: the declared column that names the unit; None where every row is one."""
     counted: bool = False
     """Whether every row says, as ``_n``, how many rows of this table its unit has."""
+    limits: Mapping[str, str] = field(default_factory=dict)
+    """The columns that are also kept within limits, and within which."""
+    held: Mapping[str, int] = field(default_factory=dict)
+    """The columns whose keys are marked, and how many keys a unit makes visible by the marks."""
     native: Mapping[str, str] = field(default_factory=dict)
     """For a table that stays on a server: its columns there and their types, as they were when it was protected."""
 

@@ -39,13 +39,15 @@ class Numbering:
     """The table in which units are looked up."""
     counted: bool = False
     """Whether the finished rows say how many rows their unit has."""
+    place: int | None = None
+    """The column that leads to the unit, by its place."""
 
     def prepare(self, build: Build, until: float) -> None:
         """Find the ids for the rows in ``stage.rows``."""
 
-    def select(self, columns: str) -> str:
-        """The finished rows, in the order in which they are stored."""
-        return f"SELECT {columns} FROM stage.rows r"
+    def select(self, columns: str, joins: str = "") -> str:
+        """The finished rows, in the order in which they are stored; ``joins`` find what else the columns name."""
+        return f"SELECT {columns} FROM stage.rows r{joins}"
 
     def commit(self, build: Build) -> None:
         """Keep what was learnt about people."""
@@ -57,9 +59,9 @@ class RowByRow(Numbering):
     def __init__(self, domain: str) -> None:
         self.domain = domain
 
-    def select(self, columns: str) -> str:
+    def select(self, columns: str, joins: str = "") -> str:
         """The rows as they came, each with its number."""
-        return f"SELECT r.rowid + 1 AS _unit, {columns} FROM stage.rows r"
+        return f"SELECT r.rowid + 1 AS _unit, {columns} FROM stage.rows r{joins}"
 
 
 class _People(Numbering):
@@ -69,15 +71,16 @@ class _People(Numbering):
 
     def __init__(self, domain: str, place: int) -> None:
         self.domain: str = domain
+        self.place = place
         self._column = f"c{place}"
         self._folded = domain.casefold()
         self._own = -1  # the highest negative id that was never used
 
-    def select(self, columns: str) -> str:
+    def select(self, columns: str, joins: str = "") -> str:
         """The rows sorted by unit."""
         return (
             f"SELECT coalesce(i.id, {self._own} - r.rowid) AS _unit, coalesce(i.n, 1) AS _n, {columns} "
-            f"FROM stage.rows r LEFT JOIN stage.ids i ON r.{self._column} = i.value ORDER BY _unit"
+            f"FROM stage.rows r LEFT JOIN stage.ids i ON r.{self._column} = i.value{joins} ORDER BY _unit"
         )
 
     def prepare(self, build: Build, until: float) -> None:

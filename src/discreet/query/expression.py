@@ -7,12 +7,15 @@ expression knows its type and a public interval that holds all its values; both 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from fractions import Fraction
 
 from discreet.catalog.column import ColumnType, Value
+from discreet.engines.bindings import Bindings
+from discreet.engines.casts import DUCKDB_TYPES
+from discreet.engines.manifest import Stored
 from discreet.query.interval import UNKNOWN, Interval
 
 __all__ = [
@@ -29,32 +32,24 @@ __all__ = [
     "with_one_zero",
 ]
 
-_TYPES = {
-    ColumnType.INTEGER: "BIGINT",
-    ColumnType.REAL: "DOUBLE",
-    ColumnType.TEXT: "VARCHAR",
-    ColumnType.BOOLEAN: "BOOLEAN",
-    ColumnType.DATE: "DATE",
-    ColumnType.TIMESTAMP: "TIMESTAMP",
-}
-
-
 _LONGEST_COMPUTED = 200
 
 
-class Statement:
-    """The parameters of a statement that is being written; text and values never mix."""
+class Statement(Bindings):
+    """A statement that is being written, for rows as an engine keeps them."""
 
-    def __init__(self, *, counted: bool = False) -> None:
-        """For an engine whose rows say, as ``_n``, how many rows their unit has in the table, where ``counted``."""
-        self.parameters: list[object] = []
+    def __init__(
+        self, *, counted: bool = False, stored: Mapping[str, Stored] | None = None, marks: str | None = None
+    ) -> None:
+        """The rows say, as ``_n``, how many rows their unit has in the table, where ``counted``.
+
+        ``stored`` says what else was kept of tables when they were taken in, by their folded names, and ``marks`` is
+        the column of marks that is read as ``_held``.
+        """
+        super().__init__()
         self.counted = counted
-
-    def bind(self, value: Value | None, kind: ColumnType) -> str:
-        """A placeholder for ``value``."""
-        bound = float(value) if isinstance(value, Fraction) else value
-        self.parameters.append(bound)
-        return f"CAST(${len(self.parameters)} AS {_TYPES[kind]})"
+        self.stored = stored or {}
+        self.marks = marks
 
 
 @dataclass(frozen=True)
@@ -95,6 +90,8 @@ class Field(Expression):
     """Every value it can have, when that list is public."""
     is_unit: bool = False
     """Whether it identifies the unit, and so may not appear in an answer."""
+    column: tuple[str, str] | None = None
+    """The protected table and the column whose values it shows as they were taken in."""
     divides: tuple[str, str, str] | None = None
     """The protected table and column it comes from, and how values are moved there, where a unit has one value."""
     is_clamped: bool = False
@@ -194,7 +191,7 @@ def pieces_of(expression: Expression) -> int:
 
 def type_name(kind: ColumnType) -> str:
     """The engine's name of a type."""
-    return _TYPES[kind]
+    return DUCKDB_TYPES[kind]
 
 
 def _type_of(value: Value | None) -> ColumnType:

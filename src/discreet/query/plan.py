@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
+from discreet.engines.manifest import Stored
 from discreet.exact.ball import sqrt_down
 from discreet.mechanisms.threshold_keys import least_threshold
 from discreet.noise.gaussian import DiscreteGaussian
@@ -114,6 +116,14 @@ class BlockPlan:
     """What the block costs."""
     counted: bool = False
     """Whether the engine keeps, as ``_n``, how many rows a unit has in its table; the answer is the same."""
+    stored: Mapping[str, Stored] = field(default_factory=dict)
+    """What else the engine keeps of the tables, by their folded names; the answer is the same."""
+
+    @property
+    def tables(self) -> frozenset[str]:
+        """The tables that are read, protected and public."""
+        privacy = self.block.rows.privacy
+        return self.block.rows.public | (frozenset() if privacy is None else privacy.tables)
 
     @property
     def noises(self) -> list[Noise]:

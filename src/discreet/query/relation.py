@@ -17,6 +17,8 @@ from itertools import count
 from discreet.catalog.column import Column, ColumnType, Value
 from discreet.catalog.table import Table
 from discreet.engines.identifier import quoted
+from discreet.engines.limits import kept_within, limited
+from discreet.engines.manifest import Stored
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.calendar import epoch
 from discreet.query.expression import Call, Expression, Field, Origin, Statement, named
@@ -124,18 +126,32 @@ def scanned(table: Table, privacy: Privacy | None, names: Names, unit_columns: f
     if privacy is None:
         pairs = [(column, replace(field, origin=Origin(table.name, column.name))) for column, field in pairs]
     else:
-        pairs = [(column, replace(field, divides=_divides(table, column, privacy))) for column, field in pairs]
+        pairs = [(column, _private(field, table, column, privacy)) for column, field in pairs]
 
     def write(statement: Statement) -> str:
-        parts = [f"{normalised(column, statement)} AS {field.name}" for column, field in pairs]
-        unit = ["_unit"] if privacy is not None else []
-        if has_several and statement.counted:
-            unit.append("_n")
-        return f"SELECT {', '.join(unit + parts)} FROM {quoted(table.name)}"
+        stored = statement.stored.get(table.name.casefold())
+        parts = [f"{normalised(column, statement, stored)} AS {field.name}" for column, field in pairs]
+        of_unit = _of_unit(privacy, tallied, statement)
+        if "_held" in of_unit:
+            of_unit[-1] = f"{statement.marks} AS _held"
+        return f"SELECT {', '.join(of_unit + parts)} FROM {quoted(table.name)}"
 
     has_several = privacy is not None and not privacy.one_row_each
     tallied = Tallied.EXACTLY if has_several else Tallied.NOTHING
     return Relation(tuple((column.name, field) for column, field in pairs), write, privacy, public, tallied)
+
+
+def _of_unit(privacy: Privacy | None, tallied: Tallied, statement: Statement) -> list[str]:
+    """The columns that say whose a row is, and what is known about the rows of its unit."""
+    if privacy is None or tallied is Tallied.NOTHING:
+        return [] if privacy is None else ["_unit"]
+    return ["_unit", *(["_n"] if statement.counted else []), *(["_held"] if statement.marks else [])]
+
+
+def _private(field: Field, table: Table, column: Column, privacy: Privacy) -> Field:
+    is_as_taken_in = column.bounds is None and column.default is None
+    own = (table.name, column.name) if is_as_taken_in else None
+    return replace(field, column=own, divides=_divides(table, column, privacy))
 
 
 def _field(column: Column, name: str, unit_columns: frozenset[str]) -> Field:
@@ -165,19 +181,10 @@ def _number(value: Value) -> Fraction:
     return Fraction(value) if not isinstance(value, str) else Fraction(0)
 
 
-def normalised(column: Column, statement: Statement) -> str:
+def normalised(column: Column, statement: Statement, stored: Stored | None = None) -> str:
     """The column with its default and its bounds; NaN and infinity were turned into NULL when the data was taken in."""
-    text = quoted(column.name)
-    if column.bounds is not None:
-        low, high = (statement.bind(end, column.type) for end in column.bounds)
-        below, above = f"WHEN {text} < {low} THEN {low}", f"WHEN {text} > {high} THEN {high}"
-        if column.type is ColumnType.REAL:  # nearly every value lies within its bounds, and is compared once
-            text = f"CASE WHEN {text} BETWEEN {low} AND {high} THEN {text} {below} {above} END"
-        else:  # written so that the engine sees between which ends keys lie, and counts groups without looking them up
-            text = f"CASE {below} {above} ELSE {text} END"
-    if column.default is not None:
-        text = f"COALESCE({text}, {statement.bind(column.default, column.type)})"
-    return text
+    kept = None if stored is None else kept_within(column, stored)
+    return kept or limited(column, quoted(column.name), statement.bind)
 
 
 def filtered(relation: Relation, condition: Expression, names: Names) -> Relation:
@@ -200,11 +207,9 @@ def projected(relation: Relation, columns: list[tuple[str, Expression]], names: 
     made = [(visible, expression, named(expression, names.new())) for visible, expression in columns]
 
     def write(statement: Statement) -> str:
-        unit = ["_unit"] if relation.privacy is not None else []
-        if relation.tallied is not Tallied.NOTHING and statement.counted:
-            unit.append("_n")
+        of_unit = _of_unit(relation.privacy, relation.tallied, statement)
         parts = [f"{expression.write(statement)} AS {field.name}" for _, expression, field in made]
-        return f"SELECT {', '.join(unit + parts)} FROM ({relation.write(statement)}) {alias}"
+        return f"SELECT {', '.join(of_unit + parts)} FROM ({relation.write(statement)}) {alias}"
 
     columns_made = tuple((visible, field) for visible, _, field in made)
     return Relation(columns_made, write, relation.privacy, relation.public, relation.tallied)

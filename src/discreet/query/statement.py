@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from discreet.engines.held_keys import kept_held, shuffled
 from discreet.exact.grid import LARGEST_STEPS
 from discreet.query.choice import Choice, ModeChoice, TopChoice
 from discreet.query.expression import Expression, Field, Statement, with_one_zero
@@ -44,7 +45,7 @@ def _added_up(plan: BlockPlan) -> list[tuple[int, Priced]]:
 
 def sums_of(plan: BlockPlan) -> tuple[str, Parameters]:
     """The integers s0_0, s0_1, … of all tallies and plain sums, with the block's keys k0, k1, …."""
-    statement = Statement(counted=plan.counted)
+    statement = _opened(plan)
     columns = [_value_column(priced, k, statement) for k, priced in _added_up(plan)]
     source = _weighted(plan, [column for column in columns if column], statement)
     keys = _keys(plan)
@@ -59,7 +60,7 @@ def sums_of(plan: BlockPlan) -> tuple[str, Parameters]:
 
 def counted_apart(plan: BlockPlan, priced: Priced) -> tuple[str, Parameters]:
     """The integer ``s`` of a count of people or of different values, with the block's keys."""
-    statement = Statement(counted=plan.counted)
+    statement = _opened(plan)
     part, keys = priced.part, _keys(plan)
     condition = getattr(part, "condition", None)
     columns = [] if condition is None else [f"{condition.write(statement)} AS f"]
@@ -70,19 +71,22 @@ def counted_apart(plan: BlockPlan, priced: Priced) -> tuple[str, Parameters]:
     kept = f" WHERE {' AND '.join(tests)}" if tests else ""
     if isinstance(part, Values):
         return _values_statement(plan, priced, rows, kept), statement.parameters
-    has_places = plan.rule is not None and not _has_one_row_each(plan)
+    has_places = plan.rule is not None and not _has_one_row_each(plan) and statement.marks is None
     weighted = _with_weights("_present", priced.most, priced.weight, _at_most(plan))
     count = f"{_saturated(_total('w'))} AS s"
-    text = f"WITH {rows}, _present AS ({_present(plan, kept)}), {weighted} SELECT {', '.join([*keys, count])}"
+    present = _present(plan, kept, is_marked=statement.marks is not None)
+    text = f"WITH {rows}, _present AS ({present}), {weighted} SELECT {', '.join([*keys, count])}"
     named = " JOIN _order USING (place)" if has_places else ""
     return f"{text} FROM _weighted{named}{_grouped(keys)}", statement.parameters
 
 
-def _present(plan: BlockPlan, kept: str) -> str:
+def _present(plan: BlockPlan, kept: str, *, is_marked: bool) -> str:
     """The units of each group, once each; those of unlisted keys by the places of their keys."""
     if _has_one_row_each(plan):
         return f"SELECT {', '.join(['_unit', *_keys(plan)])} FROM _rows{kept}"
-    if plan.rule is None:
+    if is_marked and not kept:
+        return f"SELECT {', '.join([*_unit(plan), *_keys(plan)])} FROM _rows WHERE _held > 0"
+    if plan.rule is None or is_marked:
         return f"SELECT DISTINCT {', '.join([*_unit(plan), *_keys(plan)])} FROM _rows{kept}"
     return f"SELECT DISTINCT _unit, place FROM _rows{kept}" if kept else "SELECT _unit, place FROM _mine"
 
@@ -99,7 +103,7 @@ def _values_statement(plan: BlockPlan, priced: Priced, rows: str, kept: str) -> 
 
 def weights_of(plan: BlockPlan, top: TopChoice) -> tuple[str, Parameters]:
     """The weight ``s`` of every group, for a choice among groups."""
-    statement = Statement(counted=plan.counted)
+    statement = _opened(plan)
     tests = []
     if top.aggregate.condition is not None:
         tests.append(top.aggregate.condition.write(statement))
@@ -113,7 +117,7 @@ def weights_of(plan: BlockPlan, top: TopChoice) -> tuple[str, Parameters]:
 
 def histogram_of(plan: BlockPlan, choice: Choice) -> tuple[str, Parameters]:
     """The weight ``s`` of every grid point or listed value ``x`` in every group."""
-    statement = Statement(counted=plan.counted)
+    statement = _opened(plan)
     argument = choice.aggregate.argument
     if argument is None:
         raise AssertionError("a choice is made between values")
@@ -126,6 +130,25 @@ def histogram_of(plan: BlockPlan, choice: Choice) -> tuple[str, Parameters]:
     keys = [*_keys(plan), "x"]
     text = f"SELECT {', '.join(keys)}, {_saturated(_total('w'))} AS s FROM _weighted WHERE x IS NOT NULL AND f"
     return f"WITH {source} {text}{_grouped(keys)}", statement.parameters
+
+
+def _opened(plan: BlockPlan) -> Statement:
+    return Statement(counted=plan.counted, stored=plan.stored, marks=_marks(plan))
+
+
+def _marks(plan: BlockPlan) -> str | None:
+    """The column that marks which keys of a unit are kept, where the engine wrote it for such a question.
+
+    That is one about a whole table by one of its columns.
+    """
+    if plan.rule is None or _tallied(plan) is not Tallied.EXACTLY or len(plan.block.keys) != 1:
+        return None
+    (key,) = plan.block.keys
+    if not isinstance(key, Field) or key.column is None:
+        return None
+    table, column = key.column
+    stored = plan.stored.get(table.casefold())
+    return None if stored is None else kept_held(column, plan.rule.per_unit, stored)
 
 
 def _keys(plan: BlockPlan) -> list[str]:
@@ -162,9 +185,12 @@ def _rows(plan: BlockPlan, columns: list[str], statement: Statement) -> str:
     # Parameters are numbered as they are written, so the columns that came before stay before the rows.
     keys = [f"{with_one_zero(key, statement)} AS k{k}" for k, key in enumerate(plan.block.keys)]
     inner = plan.block.rows.write(statement)
-    select = f"SELECT {', '.join([*_unit(plan), *keys, *columns, '1 AS one'])} FROM ({inner}) r"
+    held = [] if statement.marks is None else ["_held"]
+    select = f"SELECT {', '.join([*_unit(plan), *held, *keys, *columns, '1 AS one'])} FROM ({inner}) r"
     if plan.rule is None or _has_one_row_each(plan):
         return f"_rows AS ({select})"
+    if statement.marks is not None:
+        return f"_rows AS ({select} WHERE _held <> 0)"
     # The rows of a table are read again sooner than they are kept; those of a join are not.
     again = "AS" if plan.block.rows.tallied is Tallied.NOTHING else "AS NOT MATERIALIZED"
     few = _few_keys(_keys(plan), plan.rule.per_unit, again, is_counted=_tallied(plan) is not Tallied.NOTHING)
@@ -181,7 +207,7 @@ def _few_keys(names: list[str], most: int, again: str, *, is_counted: bool) -> s
     same = " AND ".join(f"_all.{name} IS NOT DISTINCT FROM _order.{name}" for name in names)
     ordered = [
         f"_keys AS (SELECT DISTINCT {listed} FROM _all)",
-        f"_order AS (SELECT {listed}, row_number() OVER (ORDER BY {_shuffled(names)}) AS place FROM _keys)",
+        f"_order AS (SELECT {listed}, row_number() OVER (ORDER BY {shuffled(names)}) AS place FROM _keys)",
         f"_ranked {again} (SELECT _all.*, _order.place FROM _all JOIN _order ON {same})",
     ]
     return ", ".join([*ordered, *(_first_key() if most == 1 else _first_keys(most, is_counted=is_counted))])
@@ -218,15 +244,9 @@ def _same_pair(one: str, two: str) -> str:
     return f"{one}._unit = {two}._unit AND {one}.place = {two}.place"
 
 
-def _shuffled(columns: list[str]) -> str:
-    """An order of values that has nothing to do with anybody."""
-    text = " || '|' || ".join(f"COALESCE(CAST({name} AS VARCHAR), '')" for name in columns)
-    return ", ".join([f"md5({text})", *columns])
-
-
 def _first_few(source: str, columns: list[str], most: int) -> str:
     """At most so many rows of each unit, in an order that depends on these columns alone."""
-    order = _shuffled(columns)
+    order = shuffled(columns)
     ranked = f"SELECT *, row_number() OVER (PARTITION BY _unit ORDER BY {order}) AS place FROM ({source}) d"
     return f"SELECT * EXCLUDE (place) FROM ({ranked}) p WHERE place <= {most}"
 
@@ -234,16 +254,22 @@ def _first_few(source: str, columns: list[str], most: int) -> str:
 def _weighted(plan: BlockPlan, columns: list[str], statement: Statement) -> str:
     """``_weighted``: keys, values on their grids, conditions, and a weight ``w`` for every row."""
     tallied = _tallied(plan) if plan.rule is None else _at_most(plan)
-    return f"{_rows(plan, columns, statement)}, {_with_weights('_rows', plan.rows_per_unit, plan.weight, tallied)}"
+    rows, number = _rows(plan, columns, statement), "_n"
+    if statement.marks is not None:
+        tallied, number = Tallied.EXACTLY, "abs(_held)"
+    return f"{rows}, {_with_weights('_rows', plan.rows_per_unit, plan.weight, tallied, number)}"
 
 
-def _with_weights(source: str, most: int, weight: int, tallied: Tallied) -> str:
-    """``_weighted``: a row of a unit with n rows weighs min(1, most / n), rounded down in integer units."""
+def _with_weights(source: str, most: int, weight: int, tallied: Tallied, number: str = "_n") -> str:
+    """``_weighted``: a row of a unit with n rows weighs min(1, most / n), rounded down in integer units.
+
+    Where rows say how many their unit has, they do so as ``number``.
+    """
     if weight == 1:
         return f"_weighted AS (SELECT *, 1 AS w FROM {source})"
     each = "CASE WHEN {0} <= {1} THEN {2} ELSE {3} // {0} END AS w"
     if tallied is Tallied.EXACTLY:
-        return f"_weighted AS (SELECT *, {each.format('_n', most, weight, most * weight)} FROM {source})"
+        return f"_weighted AS (SELECT *, {each.format(number, most, weight, most * weight)} FROM {source})"
     counted = f"SELECT _unit, COUNT(*) AS n FROM {source}"
     if tallied is Tallied.NOTHING:
         return (

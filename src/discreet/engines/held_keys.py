@@ -1,0 +1,48 @@
+"""Keys that nobody listed: which of them each unit makes visible, found out once, when a table is taken in.
+
+A question by keys that are not public keeps, of each unit, the rows of its first few keys in the order of `shuffled`.
+For a question about a whole table by one of its columns, that depends on the rows, the column and the number of keys
+alone. An ingest therefore writes one number beside each row, per column that can be such a key:
+
+- 0 where the key is not among the first few of its unit;
+- n where it is, the unit keeps n rows in all, and this row stands for the unit among the holders of the key;
+- -n where it is, and another row of the unit with the same key stands for it.
+"""
+
+from __future__ import annotations
+
+from discreet.catalog.column import Column, ColumnType
+from discreet.catalog.table import Table
+from discreet.engines.manifest import Stored
+
+__all__ = ["kept_held", "name_held", "shuffled", "unlisted_columns"]
+
+_UNLISTED_TYPES = (ColumnType.TEXT, ColumnType.INTEGER, ColumnType.DATE, ColumnType.TIMESTAMP)
+
+
+def shuffled(columns: list[str]) -> str:
+    """An order of values that has nothing to do with anybody, as terms of ORDER BY."""
+    text = " || '|' || ".join(f"COALESCE(CAST({name} AS VARCHAR), '')" for name in columns)
+    return ", ".join([f"md5({text})", *columns])
+
+
+def unlisted_columns(table: Table) -> list[int]:
+    """The places of the columns by whose values, as they are, questions may group though nobody listed them."""
+    if table.budget is None or not table.budget.delta_for_keys:
+        return []
+    return [place for place, column in enumerate(table.columns) if _is_unlisted(column)]
+
+
+def _is_unlisted(column: Column) -> bool:
+    is_stated = column.keys is not None or column.bounds is not None or column.default is not None
+    return column.type in _UNLISTED_TYPES and not is_stated
+
+
+def name_held(place: int) -> str:
+    """What the marks of the column at this place of its table are called."""
+    return f"_held{place}"
+
+
+def kept_held(column: str, most: int, stored: Stored) -> str | None:
+    """The stored marks of a column, for so many keys of a unit; None where there are none."""
+    return name_held(list(stored.columns).index(column)) if stored.held.get(column) == most else None
