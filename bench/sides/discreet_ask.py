@@ -54,7 +54,7 @@ class Discreet:
     def from_nobodys_list(self, question):
         name, asked = next(self.names), "COUNT(DISTINCT person)" if question == "count" else SPELLED[question]
         budget = dp.Budget(EPSILON, delta=DELTA, delta_for_keys=DELTA / (1 if self.table.groups_per_unit == 1 else 2))
-        self.curator.protect(self.table.file, self.policy(name, budget))
+        self.curator.protect(self.table.file, self.policy(name, budget, rows_per_key=1))
         return self.answer(f"SELECT grp, {asked} FROM {name} GROUP BY grp", EPSILON)
 
     def answer(self, sql, epsilon):

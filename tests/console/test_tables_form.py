@@ -32,6 +32,7 @@ def test_a_form_that_is_filled_in_reads_back_as_it_was_meant() -> None:
     form = first_form("visits", SCHEMA)
     patient, ward, day, cost, tags = form.columns
     ward = replace(ward, keys="cardiology, eye, no\nyes, 3: c, #1", nullable=False, constant_per_unit=True)
+    ward = replace(ward, rows_per_key=" 2 ")
     filled = replace(
         form, unit="patient", epsilon="3", delta="1e-6", rows_per_unit="8", description="No: really, # it is fine",
         columns=(patient, ward, replace(day, lower="2025-01-01", upper="2025-12-31"),
@@ -43,7 +44,7 @@ def test_a_form_that_is_filled_in_reads_back_as_it_was_meant() -> None:
     assert (table.budget.epsilon, table.budget.delta, table.rows_per_unit) == (3, Fraction(1, 10**6), 8)
     assert table.columns[1] == Column(
         "ward", ColumnType.TEXT, keys=("cardiology", "eye", "no", "yes", "3: c", "#1"), nullable=False,
-        constant_per_unit=True,
+        constant_per_unit=True, rows_per_key=2,
     )  # fmt: skip
     assert (table.columns[3].lower, table.columns[3].upper) == (Fraction(-1, 2), 4000)
     assert table.description == "No: really, # it is fine"

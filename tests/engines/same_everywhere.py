@@ -35,7 +35,7 @@ from discreet.query.reading import read
 from discreet.query.relation import Names, Relation
 from discreet.query.statement import statements_of
 from discreet.query.tables import table_rows
-from tests.query import test_totality, test_unlisted_keys
+from tests.query import test_rows_per_key, test_totality, test_unlisted_keys
 from tests.query.hostile import DATES, REALS, TIMES, WHOLE, WORDS
 from tests.query.world import _ARROW, CATALOG, PUBLIC_VALUES, SITES, WARDS, read_pairs, read_queries
 
@@ -81,6 +81,10 @@ def cases() -> list[Case]:
     questions += [
         (query, prepare(query, few, ZeroConcentrated(1), delta=Fraction(1, 10**6)))
         for query in test_unlisted_keys.QUERIES
+    ]
+    questions += [
+        (query, prepare(query, test_rows_per_key.catalog_with(1), ZeroConcentrated(1), delta=Fraction(1, 10**6)))
+        for query in (*test_rows_per_key.LISTED, *test_rows_per_key.UNLISTED)
     ]
     found = {
         (statement, repr(parameters)): Case(query, statement, parameters)

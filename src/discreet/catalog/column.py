@@ -41,6 +41,8 @@ class Column:
     """What stands in for a missing value; None leaves it missing."""
     constant_per_unit: bool = False
     """Whether all rows of a unit hold the same value; verified when data is taken in."""
+    rows_per_key: int | None = None
+    """How many rows of a unit with one value count in full, where questions group by it; None for all that count."""
     description: str = ""
     """A sentence for analysts."""
 
@@ -72,6 +74,9 @@ class Column:
         for field in ("nullable", "constant_per_unit"):
             if not isinstance(getattr(self, field), bool):
                 found.say((field,), f"{self.name}: {field} must be true or false", getattr(self, field))
+        rows: object = self.rows_per_key
+        if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 1):
+            found.say(("rows_per_key",), f"{self.name}: rows_per_key must be a whole number from 1", rows)
 
     def _check_bounds(self, found: Complaints) -> Bounds | None:
         stated = [field for field in ("lower", "upper") if getattr(self, field) is not None]

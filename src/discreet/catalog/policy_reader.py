@@ -205,6 +205,7 @@ def _stated_column(name: str, stated: Fields) -> Column | None:
     kind = stated.read("type", lambda text, _: ColumnType.of(text))
     facts: dict[str, Any] = {"description": _prose(stated)}
     facts |= {flagged: stated.read(flagged, flag) for flagged in ("nullable", "constant_per_unit")}
+    facts["rows_per_key"] = stated.read("rows_per_key", whole)
     if kind is not None:
         facts |= _values(name, kind, stated)
     given = {field: fact for field, fact in facts.items() if fact is not None}

@@ -95,6 +95,8 @@ def _column(column: Column) -> Any:
         stated.append(("default", _literal(column.default)))
     if column.constant_per_unit:
         stated.append(("constant_per_unit", _plain("true")))
+    if column.rows_per_key is not None:
+        stated.append(("rows_per_key", _plain(str(column.rows_per_key))))
     if column.description:
         stated.append(("description", _quotable(column.description)))
     return _flow(stated)

@@ -43,6 +43,8 @@ class ColumnForm:
     """Whether a cell may be missing."""
     constant_per_unit: bool = False
     """Whether it is the same in all rows of a person."""
+    rows_per_key: str = ""
+    """How many rows of a person count in each group by it, as it was typed; nothing for all that count."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,8 @@ def _facts(column: ColumnForm) -> Iterator[tuple[str, str]]:
         yield "nullable", "false"
     if column.constant_per_unit:
         yield "constant_per_unit", "true"
+    if column.rows_per_key.strip():
+        yield "rows_per_key", _value(column.rows_per_key.strip(), is_text=False)
 
 
 def _flow(entries: Iterator[tuple[str, str]]) -> str:

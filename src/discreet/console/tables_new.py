@@ -218,6 +218,9 @@ class NewTable:
             missing.on_value_change(lambda event: state(nullable=bool(event.value)))
             same = ui.checkbox("same for a person", value=column.constant_per_unit)
             same.on_value_change(lambda event: state(constant_per_unit=bool(event.value)))
+            rows = ui.input("Rows in a group").props("outlined dense debounce=250")
+            rows.props["aria-label"] = f"Rows in a group by {column.name}"
+            rows.on_value_change(lambda event: state(rows_per_key=event.value or ""))
 
     def _bound(self, kind: ui.select, label: str, column: str) -> ui.input:
         """A bound, which is there for columns with an order alone."""

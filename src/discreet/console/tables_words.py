@@ -63,4 +63,6 @@ def _values(column: Column) -> str:
 
 def _more(column: Column) -> str:
     said = (["may be missing"] if column.nullable else []) + (["same for a person"] if column.constant_per_unit else [])
+    if column.rows_per_key is not None:
+        said.append(f"{column.rows_per_key} of a person in a group")
     return ", ".join(said)

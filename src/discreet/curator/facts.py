@@ -102,9 +102,12 @@ def _own_delta(charge: Mapping[str, list[int]]) -> Fraction:
 
 def _block(measured: Measured) -> dict[str, Any]:
     plan = measured.plan
+    rows = f"a unit with n rows counts as min(n, {plan.rows_per_unit}), each row with an equal part"
+    if plan.rows_per_group is not None:
+        rows += f", and as {plan.rows_per_group} at most in each group"
     return {
         "groups": _groups(measured),
-        "rows": f"a unit with n rows counts as min(n, {plan.rows_per_unit}), each row with an equal part",
+        "rows": rows,
         "loss": as_json(plan.loss),
         "mechanisms": [*map(_added_noise, plan.parts), *map(_chosen, plan.choices), *map(_picked, _tops(plan))],
     }

@@ -31,6 +31,8 @@ def _about_rows(plan: BlockPlan, question: Question) -> list[str]:
     if plan.weight > 1 and (weighs_rows or plan.choices or plan.top):
         most = plan.rows_per_unit
         notes.append(f"People with more than {most} {'row' if most == 1 else 'rows'} count as {most}.")
+        if plan.rows_per_group is not None:
+            notes.append(f"In one group they count as {plan.rows_per_group} at most.")
         notes.append(offer(question.tables))
     for priced in plan.parts:
         if isinstance(priced.part, People) and priced.weight > 1:

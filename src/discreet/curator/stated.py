@@ -38,7 +38,7 @@ _MORE = (
     "public",
     "description",
 )
-_FACTS = ("type", "lower", "upper", "keys", "nullable", "default", "constant_per_unit", "description")
+_FACTS = ("type", "lower", "upper", "keys", "nullable", "default", "constant_per_unit", "rows_per_key", "description")
 
 
 def stated_policy(

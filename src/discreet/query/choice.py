@@ -96,8 +96,11 @@ def importance_of(aggregate: Aggregate) -> Fraction:
     return (2 * max(quantile, 1 - quantile)) ** 2
 
 
-def quantile_of(aggregate: Aggregate, epsilon: Fraction, weight: int) -> QuantileChoice:
-    """The choice that costs ``epsilon`` when one unit adds and removes at most ``weight``."""
+def quantile_of(aggregate: Aggregate, epsilon: Fraction, weight: Fraction) -> QuantileChoice:
+    """The choice that costs ``epsilon`` where one unit adds and removes at most ``weight``, in all groups together.
+
+    Together is their sum for a pure loss, and the root of the sum of squares for ρ = ε²/8.
+    """
     low, high = bounds_of(aggregate.argument)
     step = _step(aggregate, low, high)
     first, last = math.floor(low / step), math.ceil(high / step)
@@ -108,8 +111,11 @@ def quantile_of(aggregate: Aggregate, epsilon: Fraction, weight: int) -> Quantil
     return QuantileChoice(aggregate, epsilon, quantile, step, (first, last), factor, inward)
 
 
-def mode_of(aggregate: Aggregate, epsilon: Fraction, weight: int, values: tuple[Key, ...]) -> ModeChoice:
-    """The choice that costs ``epsilon`` when one unit adds and removes at most ``weight``."""
+def mode_of(aggregate: Aggregate, epsilon: Fraction, weight: Fraction, values: tuple[Key, ...]) -> ModeChoice:
+    """The choice that costs ``epsilon`` where one unit adds and removes at most ``weight``, in all groups together.
+
+    Together is their sum for a pure loss, and the root of the sum of squares for ρ = ε²/8.
+    """
     return ModeChoice(aggregate, epsilon, values, epsilon / weight)
 
 

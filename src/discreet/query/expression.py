@@ -92,6 +92,8 @@ class Field(Expression):
     """Whether it identifies the unit, and so may not appear in an answer."""
     column: tuple[str, str] | None = None
     """The protected table and the column whose values it shows as they were taken in."""
+    rows_per_key: int | None = None
+    """How many rows of a unit count in full in a group by it."""
     divides: tuple[str, str, str] | None = None
     """The protected table and column it comes from, and how values are moved there, where a unit has one value."""
     is_clamped: bool = False

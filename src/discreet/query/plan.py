@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from discreet.engines.manifest import Stored
-from discreet.exact.ball import sqrt_down
+from discreet.exact.ball import sqrt_down, sqrt_up
 from discreet.mechanisms.threshold_keys import least_threshold
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.inversion import SMALLEST_SCALE
@@ -27,7 +27,7 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.query.block import Aggregate, AggregateKind, Block
 from discreet.query.choice import Choice, TopChoice, importance_of, mode_of, quantile_of
 from discreet.query.domains import Key, domain_of, known_domains
-from discreet.query.expression import Expression
+from discreet.query.expression import Expression, Field
 from discreet.query.forms import Noise
 from discreet.query.layout import Laid, Part, laid_out
 from discreet.query.parts import People, Scale, Tally, Values
@@ -114,6 +114,8 @@ class BlockPlan:
     """How the largest groups are chosen, when nothing else is measured."""
     loss: Price
     """What the block costs."""
+    rows_per_group: int | None = None
+    """The total weight of a unit in one group, in whole rows, where that is less."""
     counted: bool = False
     """Whether the engine keeps, as ``_n``, how many rows a unit has in its table; the answer is the same."""
     stored: Mapping[str, Stored] = field(default_factory=dict)
@@ -219,12 +221,13 @@ def plan_block(draft: Draft, price: Price, delta: Fraction = Fraction(0)) -> Blo
     shares = split_price(price, draft.importances)
     parts = [_priced(each, draft, of_amount(price, share)) for each, share in zip(draft.laid, shares, strict=False)]
     weight, rows = _weights(privacy)
-    reach = rows * weight * _times(privacy)
+    in_group = _rows_per_group(block, price)
+    reach = (Fraction(rows) if in_group is None else sqrt_up(_squared_rows(draft, price))) * weight * _times(privacy)
     pairs = zip(draft.chosen, shares[len(parts) :], strict=True)
     choices = [_choice(aggregate, of_amount(price, share), reach) for aggregate, share in pairs]
     groups = [] if draft.domains is None else list(itertools.product(*draft.domains))
     rule = _key_rule(parts, delta) if draft.domains is None else None
-    return BlockPlan(block, draft.domains, groups, weight, rows, parts, choices, rule, None, price)
+    return BlockPlan(block, draft.domains, groups, weight, rows, parts, choices, rule, None, price, in_group)
 
 
 def _plan_top(draft: Draft, price: Price) -> BlockPlan:
@@ -271,13 +274,37 @@ def _priced(laid: Laid, draft: Draft, price: Price) -> Priced:
         weight, most = _weights(privacy)
         scale = part.scale(_bits(part.degree, weight * most, price))
         moves = most * weight * part.whole(scale)
-        squared = moves * moves
+        squared = _squared_rows(draft, price) * (weight * part.whole(scale)) ** 2
     # A single number that only grows with more people stays on one side of what others make it.
     is_one_count = part.size == 1 and not draft.block.keys and getattr(part, "degree", 0) == 0
     times = 1 if is_one_count else _times(privacy)
     moves, squared = moves * times, squared * times * times
     noise = _noise(moves, squared, price)
     return Priced(part, laid.aggregates, amount_of(price), scale, weight, most, moves, squared, noise)
+
+
+def _rows_per_group(block: Block, price: Price) -> int | None:
+    """The rows of a unit that count in one group, where the policy says fewer than count in all of them.
+
+    Fewer make the squares smaller, and so Gaussian noise alone.
+    """
+    privacy = _privacy(block)
+    stated = [key.rows_per_key for key in block.keys if isinstance(key, Field) and key.rows_per_key is not None]
+    if isinstance(price, Pure) or privacy.one_row_each or not stated:
+        return None
+    return min(stated) if min(stated) < privacy.rows else None
+
+
+def _squared_rows(draft: Draft, price: Price) -> int:
+    """The most that the squares of a unit's rows in each group can add up to.
+
+    At most c in each group and r in all: r/c groups of c have the largest squares, and unlisted groups may be fewer.
+    """
+    privacy = _privacy(draft.block)
+    rows, in_group = _weights(privacy)[1], _rows_per_group(draft.block, price)
+    if in_group is None:
+        return rows * rows
+    return in_group * (rows if draft.domains is not None else min(rows, in_group * privacy.groups))
 
 
 def _weights_of_people(privacy: Privacy, draft: Draft) -> tuple[int, int]:
@@ -311,7 +338,7 @@ def _noise(moves: int, squared: int, price: Price) -> Noise:
     return DiscreteGaussian(variance_parameter=max(variance, SMALLEST_SCALE**2))
 
 
-def _choice(aggregate: Aggregate, price: Price, reach: int) -> Choice:
+def _choice(aggregate: Aggregate, price: Price, reach: Fraction) -> Choice:
     share = amount_of(price)
     epsilon = share if isinstance(price, Pure) else sqrt_down(8 * share)  # an exponential mechanism is ε²/8-zCDP
     if aggregate.kind is AggregateKind.MODE:

@@ -151,7 +151,7 @@ def _of_unit(privacy: Privacy | None, tallied: Tallied, statement: Statement) ->
 def _private(field: Field, table: Table, column: Column, privacy: Privacy) -> Field:
     is_as_taken_in = column.bounds is None and column.default is None
     own = (table.name, column.name) if is_as_taken_in else None
-    return replace(field, column=own, divides=_divides(table, column, privacy))
+    return replace(field, column=own, rows_per_key=column.rows_per_key, divides=_divides(table, column, privacy))
 
 
 def _field(column: Column, name: str, unit_columns: frozenset[str]) -> Field:

@@ -54,7 +54,7 @@ def sums_of(plan: BlockPlan) -> tuple[str, Parameters]:
         for k, priced in _added_up(plan)
         for j, integer in enumerate(_integers(plan, priced, k))
     ]
-    text = f"WITH {source} SELECT {', '.join([*keys, *sums, '1 AS one'])} FROM _weighted{_grouped(keys)}"
+    text = f"WITH {source} SELECT {', '.join([*keys, *sums, '1 AS one'])} FROM {_source(plan)}{_grouped(keys)}"
     return text, statement.parameters
 
 
@@ -111,7 +111,7 @@ def weights_of(plan: BlockPlan, top: TopChoice) -> tuple[str, Parameters]:
         tests.append(f"{_presence(top.aggregate.argument, statement)} IS NOT NULL")
     source = _weighted(plan, [f"{' AND '.join(tests) or 'TRUE'} AS f"], statement)
     keys, weight = _keys(plan), f"{_saturated(_total('w'))} AS s"
-    text = f"SELECT {', '.join([*keys, weight])} FROM _weighted WHERE f"
+    text = f"SELECT {', '.join([*keys, weight])} FROM {_source(plan)} WHERE f"
     return f"WITH {source} {text}{_grouped(keys)}", statement.parameters
 
 
@@ -128,7 +128,7 @@ def histogram_of(plan: BlockPlan, choice: Choice) -> tuple[str, Parameters]:
     condition = "TRUE" if choice.aggregate.condition is None else choice.aggregate.condition.write(statement)
     source = _weighted(plan, [f"{value} AS x", f"{condition} AS f"], statement)
     keys = [*_keys(plan), "x"]
-    text = f"SELECT {', '.join(keys)}, {_saturated(_total('w'))} AS s FROM _weighted WHERE x IS NOT NULL AND f"
+    text = f"SELECT {', '.join(keys)}, {_saturated(_total('w'))} AS s FROM {_source(plan)} WHERE x IS NOT NULL AND f"
     return f"WITH {source} {text}{_grouped(keys)}", statement.parameters
 
 
@@ -252,12 +252,31 @@ def _first_few(source: str, columns: list[str], most: int) -> str:
 
 
 def _weighted(plan: BlockPlan, columns: list[str], statement: Statement) -> str:
-    """``_weighted``: keys, values on their grids, conditions, and a weight ``w`` for every row."""
+    """``_weighted``: keys, values on their grids, conditions, and a weight ``w`` for every row.
+
+    Where a unit counts for less in each group, ``_shared`` has the same with weights that are lowered once more.
+    """
     tallied = _tallied(plan) if plan.rule is None else _at_most(plan)
     rows, number = _rows(plan, columns, statement), "_n"
     if statement.marks is not None:
         tallied, number = Tallied.EXACTLY, "abs(_held)"
-    return f"{rows}, {_with_weights('_rows', plan.rows_per_unit, plan.weight, tallied, number)}"
+    weighted = f"{rows}, {_with_weights('_rows', plan.rows_per_unit, plan.weight, tallied, number)}"
+    if plan.rows_per_group is None:
+        return weighted
+    names = [column.rpartition(" AS ")[2] for column in columns]
+    return f"{weighted}, {_shared(_keys(plan), names, plan.rows_per_group * plan.weight)}"
+
+
+def _source(plan: BlockPlan) -> str:
+    """The rows with their weights."""
+    return "_weighted" if plan.rows_per_group is None else "_shared"
+
+
+def _shared(keys: list[str], names: list[str], most: int) -> str:
+    """``_shared``: the m rows of a unit in one group weigh ``most`` together at most, and none more than before."""
+    counted = f"SELECT *, COUNT(*) OVER (PARTITION BY {', '.join(['_unit', *keys])}) AS m FROM _weighted"
+    weight = f"CASE WHEN {most} // m < w THEN {most} // m ELSE w END AS w"
+    return f"_shared AS (SELECT {', '.join([*keys, *names, weight])} FROM ({counted}) g)"
 
 
 def _with_weights(source: str, most: int, weight: int, tallied: Tallied, number: str = "_n") -> str:

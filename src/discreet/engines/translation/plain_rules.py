@@ -152,11 +152,13 @@ def _extreme(name: str) -> Rule:
     return rule
 
 
-def _place(writer: Writer, node: exp.Window, scope: Scope) -> Written:
-    """The number of a row among those of its unit, or among all."""
+def _window(writer: Writer, node: exp.Window, scope: Scope) -> Written:
+    """The number of a row among those of its unit, or among all; or how many there are."""
+    apart = ", ".join(writer.write(one, scope).text for one in node.args.get("partition_by") or ())
+    if isinstance(node.this, exp.Count) and apart:
+        return Written(f"{writer.write(node.this, scope).text} OVER (PARTITION BY {apart})", Kind.INTEGER, Fraction(1))
     if not isinstance(node.this, exp.RowNumber):
         raise Untranslatable("Window")
-    apart = ", ".join(writer.write(one, scope).text for one in node.args.get("partition_by") or ())
     order = ", ".join(f"{writer.write(one.this, scope).text} NULLS LAST" for one in node.args["order"].expressions)
     among = f"PARTITION BY {apart} ORDER BY {order}" if apart else f"ORDER BY {order}"
     return Written(f"ROW_NUMBER() OVER ({among})", Kind.INTEGER, Fraction(1))
@@ -189,6 +191,6 @@ PLAIN_RULES: Mapping[type[exp.Expr], Rule] = {
     exp.Count: _count,
     exp.Min: _extreme("MIN"),
     exp.Max: _extreme("MAX"),
-    exp.Window: _place,
+    exp.Window: _window,
 }
 """An engine takes those that fit it and adds its own: casts, arithmetic, attempts, sums, texts and dates."""

@@ -71,6 +71,7 @@ class ColumnFacts(BaseModel):
     nullable: bool = Field(description="Whether values may be missing.")
     default: str | None = Field(description="What stands in for a missing value.")
     constant_per_unit: bool = Field(description="Whether all rows of a person hold the same value.")
+    rows_per_key: int | None = Field(description="How many rows of a person count in full in each group by it.")
     description: str = Field(description="A sentence for analysts.")
 
     @classmethod
@@ -85,6 +86,7 @@ class ColumnFacts(BaseModel):
             nullable=column.nullable,
             default=_text(column.default),
             constant_per_unit=column.constant_per_unit,
+            rows_per_key=column.rows_per_key,
             description=column.description,
         )
 

@@ -1,0 +1,192 @@
+"""Rows of a person in one group: few of them count, so that squares are smaller, and so is Gaussian noise."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.column import Column, ColumnType
+from discreet.catalog.policy_file import dumps, loads
+from discreet.catalog.table import Table
+from discreet.errors import PolicyError
+from discreet.privacy.loss import Pure, ZeroConcentrated
+from discreet.privacy.neighbours import Neighbours
+from discreet.query import statement
+from discreet.query.choice import QuantileChoice
+from discreet.query.groups import Groups
+from discreet.query.measure import exact_sums, public_groups
+from discreet.query.parts import Tally
+from discreet.query.plan import BlockPlan, Priced
+from discreet.query.question import prepare
+from discreet.query.shares import Price
+from discreet.query.statement import counted_apart, histogram_of, statements_of
+from tests.query.hostile import PEOPLE, Person, world_of
+from tests.query.world import CATALOG, World
+
+DELTA = Fraction(1, 10**6)
+RHO = ZeroConcentrated(1)
+LISTED = [
+    "SELECT ward, COUNT(*), SUM(cost), VARIANCE(age) FROM visits GROUP BY ward",
+    "SELECT ward, kind, SUM(cost), COUNT(*) FILTER (WHERE flag) FROM swaps GROUP BY ward, kind",
+    "SELECT ward, MEDIAN(age), MODE(kind), MAX(age) FROM visits GROUP BY ward",
+    "SELECT ward, AVG(age) FROM (SELECT ward, age FROM visits WHERE age > 3) t GROUP BY ward",
+]
+UNLISTED = [
+    "SELECT note, COUNT(*), SUM(cost), MEDIAN(age) FROM visits GROUP BY note",
+    "SELECT note, ward, AVG(cost), COUNT(DISTINCT patient_id) FROM swaps GROUP BY note, ward",
+]
+ROW = ("a", 50, 1000.0, 1.0, 1, None, None, True, "tea", "x")
+SAME = Person([ROW] * 5, [], (1, True))
+"""All rows in one group."""
+APART = Person([(ward, *ROW[1:]) for ward in ("a", "b", "it's", "Ω", "a", "b", None)], [], (1, True))
+
+
+def catalog_with(most: int | None, groups: int = 2) -> Catalog:
+    """The catalog in which a person has so many rows per ward and note, and makes so many notes visible."""
+    return Catalog([_with(table, most, groups) if table.unit == "patient_id" else table for table in CATALOG])
+
+
+def _with(table: Table, most: int | None, groups: int) -> Table:
+    columns = (
+        replace(column, rows_per_key=most) if column.name in ("ward", "note") else column for column in table.columns
+    )
+    return replace(table, columns=tuple(columns), groups_per_unit=groups)
+
+
+def _plan(query: str, most: int | None, price: Price = RHO, groups: int = 2) -> BlockPlan:
+    delta = DELTA if query in UNLISTED else Fraction(0)
+    (plan,) = prepare(query, catalog_with(most, groups), price, delta=delta).plans
+    return plan
+
+
+def _groups(plan: BlockPlan, *worlds: World) -> Groups:
+    if plan.rule is None:
+        return public_groups(plan)
+    held = plan.parts[plan.rule.held]
+    return Groups.shown(plan.block.keys, pa.concat_tables([world.run(*counted_apart(plan, held)) for world in worlds]))
+
+
+def _check(plan: BlockPlan, here: World, there: World) -> None:
+    groups = _groups(plan, here, there)
+    both = zip(exact_sums(plan, groups, here.run), exact_sums(plan, groups, there.run), plan.parts, strict=True)
+    for mine, theirs, priced in both:
+        moved = [abs(int(a) - int(b)) for x, y in zip(mine, theirs, strict=True) for a, b in zip(x, y, strict=True)]
+        assert sum(moved) <= priced.moves, priced.part
+        assert sum(m * m for m in moved) <= priced.moves_squared, priced.part
+    for k, choice in enumerate(plan.choices):
+        lean = 2 * max(choice.quantile, 1 - choice.quantile) if isinstance(choice, QuantileChoice) else 1
+        squares = sum(moved**2 for moved in _moved_weights(plan, k, here, there).values())
+        # The pure losses of all groups, as a mechanism of ρ adds them up.
+        assert squares * (choice.factor * lean) ** 2 <= choice.epsilon**2
+
+
+def _moved_weights(plan: BlockPlan, k: int, here: World, there: World) -> Counter[object]:
+    """Per group, how far one person moves the weights of all values together."""
+    moved: Counter[object] = Counter()
+    for world, sign in ((here, 1), (there, -1)):
+        table = world.run(*histogram_of(plan, plan.choices[k]))
+        *keys, values, weights = (column.to_pylist() for column in table.columns)
+        for *key, value, weight in zip(*keys, values, weights, strict=True):
+            moved[(*key, value)] += sign * int(weight)
+    found: Counter[object] = Counter()
+    for (*key, _), weight in moved.items():
+        found[tuple(key)] += abs(weight)
+    return found
+
+
+@example(crowd=[], one=SAME, other=APART)
+@example(crowd=[SAME], one=APART, other=SAME)
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(crowd=st.lists(PEOPLE, max_size=3), one=PEOPLE, other=PEOPLE)
+def test_one_person_moves_squares_by_at_most_what_is_declared(crowd: list[Person], one: Person, other: Person) -> None:
+    others = dict(enumerate(crowd, start=1))
+    here, gone, replaced = world_of({0: one} | others), world_of(others), world_of({0: other} | others)
+    for query in [*LISTED, *UNLISTED]:
+        for most, groups in ((1, 2), (2, 1)):
+            plan = _plan(query, most, groups=groups)
+            assert plan.rows_per_group == most
+            privacy = plan.block.rows.privacy
+            assert privacy is not None
+            _check(plan, here, replaced if privacy.neighbours is Neighbours.REPLACE_ONE else gone)
+
+
+@pytest.mark.parametrize("query", LISTED)
+def test_a_planted_bug_that_counts_all_rows_in_a_group_is_caught(query: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = statement._shared
+    monkeypatch.setattr(statement, "_shared", lambda keys, names, most: honest(keys, names, 10 * most))
+    elsewhere = Person([("b", *ROW[1:])] * 5, [], (1, True))
+    there = world_of({0: elsewhere} if "swaps" in query else {})
+    with pytest.raises(AssertionError):
+        _check(_plan(query, 1), world_of({0: SAME}), there)
+
+
+def test_the_worst_person_reaches_the_declared_square() -> None:
+    """Three rows in three groups, one in each: r = 3, c = 1, so squares of three."""
+    row = (110, 1000.0, 0.0, 0, None, None, True, "", "x")
+    worst = Person([(ward, *row) for ward in ("a", "b", "it's")], [], (0, True))
+    plan = _plan("SELECT ward, SUM(cost) FROM visits GROUP BY ward", 1)
+    ((found,),) = ([exact_sums(plan, public_groups(plan), world_of({0: worst}).run)[0]],)
+    assert sum(int(one) ** 2 for each in found for one in each) == plan.parts[0].moves_squared
+
+
+@pytest.mark.parametrize("query", [*LISTED, *UNLISTED])
+def test_rows_within_the_limit_are_counted_as_without_it(query: str) -> None:
+    """People with one row in each group, and no more rows than count."""
+    people = {k: Person(APART.visits[k % 4 : k % 4 + 3], [], (1, True)) for k in range(8)}
+    notes = {k: replace(one, visits=[(*row[:8], f"{k}{j}", "x") for j, row in enumerate(one.visits)])
+             for k, one in people.items()}  # fmt: skip
+    world = world_of(notes)
+    with_limit, without = (_plan(query, most, groups=3) for most in (1, None))
+    assert without.rows_per_group is None
+    for (text, values), (other, others) in zip(statements_of(with_limit), statements_of(without), strict=True):
+        assert _rows(world, text, values) == _rows(world, other, others)
+
+
+def _rows(world: World, text: str, values: list[object]) -> list[str]:
+    return sorted(map(repr, world.run(text, values).to_pylist()))
+
+
+def _squared_rows(priced: Priced) -> Fraction:
+    assert isinstance(priced.part, Tally)
+    return Fraction(priced.moves_squared, (priced.weight * priced.part.whole(priced.scale)) ** 2)
+
+
+def test_noise_is_less_by_the_root_of_the_rows_that_count_in_all_over_those_in_a_group() -> None:
+    narrow, wide = _plan(LISTED[0], 1), _plan(LISTED[0], None)
+    for one, other in zip(narrow.parts, wide.parts, strict=True):
+        squares = [
+            Fraction(each.moves_squared, (each.weight * each.part.whole(each.scale)) ** 2) for each in (one, other)
+        ]
+        assert squares == [3, 9]
+    narrow, wide = _plan(LISTED[2], 1), _plan(LISTED[2], None)
+    for choice, other in zip(narrow.choices, wide.choices, strict=True):
+        assert float(choice.factor / other.factor) == pytest.approx(3**0.5)
+
+
+@pytest.mark.parametrize("query", [*LISTED, *UNLISTED])
+def test_what_cannot_help_changes_nothing(query: str) -> None:
+    """Under a pure price sums of moves count, and not their squares; and as many rows as count are no limit."""
+    for most, price in ((1, Pure(1)), (3, RHO), (50, RHO)):
+        plan, plain = _plan(query, most, price), _plan(query, None, price)
+        assert statements_of(plan) == statements_of(plain)
+        assert list(map(repr, plan.noises)) == list(map(repr, plain.noises))
+
+
+def test_questions_by_other_columns_are_not_limited() -> None:
+    for query in ("SELECT kind, COUNT(*) FROM visits GROUP BY kind", "SELECT SUM(cost) FROM visits"):
+        assert _plan(query, 1).rows_per_group is None
+
+
+def test_a_policy_states_it_and_keeps_it() -> None:
+    table = catalog_with(2).table("visits")
+    assert loads(dumps(table)) == table
+    for wrong in (0, -1, True, "2", 1.5):
+        with pytest.raises(PolicyError, match="rows_per_key must be a whole number from 1"):
+            Column("ward", ColumnType.TEXT, rows_per_key=wrong)  # type: ignore[arg-type]
