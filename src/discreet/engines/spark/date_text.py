@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from discreet.engines.spark.ends_of_time import date_with_week
 from discreet.engines.translation.untranslatable import Untranslatable
 from discreet.engines.translation.written import Kind, Written
 
-__all__ = ["DAYS", "MONTHS", "date_text", "formatted", "named", "timestamp_text"]
+__all__ = ["DAYS", "MONTHS", "date_text", "formatted", "in_a_week", "named", "timestamp_text"]
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -29,25 +30,22 @@ def _long(year: str) -> str:
     return f"(CASE WHEN {year} BETWEEN 0 AND 9999 THEN {_padded(year, 4)} ELSE CAST({year} AS STRING) END)"
 
 
-def _day_text(date: str) -> str:
-    """The year 0 is 1 before Christ, which is said at the very end."""
-    year = f"(CASE WHEN year({date}) > 0 THEN year({date}) ELSE 1 - year({date}) END)"
-    return f"concat({_long(year)}, '-', {_padded(f'month({date})')}, '-', {_padded(f'day({date})')})"
-
-
-def _era(date: str) -> str:
-    return f"CASE WHEN year({date}) > 0 THEN '' ELSE ' (BC)' END"
-
-
 def date_text(date: str) -> str:
-    """A date as text."""
-    return f"concat({_day_text(date)}, {_era(date)})"
+    """A date as text; the year 0 is 1 before Christ, which is said behind the day."""
+    year = f"(CASE WHEN year({date}) > 0 THEN year({date}) ELSE 1 - year({date}) END)"
+    era = f"CASE WHEN year({date}) > 0 THEN '' ELSE ' (BC)' END"
+    return f"concat({_long(year)}, '-', {_padded(f'month({date})')}, '-', {_padded(f'day({date})')}, {era})"
 
 
 def timestamp_text(moment: str) -> str:
     """A timestamp as text, without zeros at the end of the second's fraction."""
     date = f"CAST({moment} AS DATE)"
-    return f"concat({_day_text(date)}, ' ', substring_index(CAST({moment} AS STRING), ' ', -1), {_era(date)})"
+    return f"concat({date_text(date)}, ' ', substring_index(CAST({moment} AS STRING), ' ', -1))"
+
+
+def in_a_week(given: Written) -> str:
+    """A date or timestamp, where its week has a number."""
+    return given.text if given.kind is Kind.TIMESTAMP else date_with_week(f"unix_date({given.text})")
 
 
 def formatted(moment: Written, pattern: str, place: str) -> str:
@@ -60,11 +58,11 @@ def formatted(moment: Written, pattern: str, place: str) -> str:
 
 
 def _piece(moment: Written, mark: str) -> str:
-    value = moment.text
+    value, week = moment.text, in_a_week(moment)
     clock = {
         name: f"{name}({value})" if moment.kind is Kind.TIMESTAMP else "0" for name in ("hour", "minute", "second")
     }
-    week_year, half = f"extract(YEAROFWEEK FROM {value})", f"(pmod({clock['hour']} + 11, 12) + 1)"
+    week_year, half = f"extract(YEAROFWEEK FROM {week})", f"(pmod({clock['hour']} + 11, 12) + 1)"
     numbers = {
         "y": f"pmod(abs(year({value})), 100)",
         "m": f"month({value})",
@@ -73,7 +71,7 @@ def _piece(moment: Written, mark: str) -> str:
         "I": half,
         "M": clock["minute"],
         "S": clock["second"],
-        "V": f"weekofyear({value})",
+        "V": f"weekofyear({week})",
     }
     others = {
         "%": "'%'",

@@ -7,9 +7,10 @@ from typing import Any
 
 from sqlglot import exp
 
-from discreet.engines.spark.date_text import DAYS, MONTHS, formatted, named
+from discreet.engines.spark.date_text import DAYS, MONTHS, formatted, in_a_week, named
+from discreet.engines.spark.ends_of_time import DAY, date_with_time, date_with_week, date_within, last_of_month
 from discreet.engines.spark.kinds import constant, whole
-from discreet.engines.spark.moving import DAY, days, microseconds, moment, time_of_day
+from discreet.engines.spark.moving import days, microseconds, moment, time_of_day, timed
 from discreet.engines.translation.scope import Scope
 from discreet.engines.translation.untranslatable import Untranslatable
 from discreet.engines.translation.writer import Rule, Writer
@@ -20,7 +21,9 @@ __all__ = ["DATE_FUNCTIONS", "DATE_RULES"]
 _CLOCK = {"hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000}
 _FIXED = {**_CLOCK, "day": DAY, "week": 7 * DAY}
 _IN_MONTHS = {"month": 1, "quarter": 3, "year": 12}
-_YEARS = (-5_877_640, 5_881_579)
+_OF_WEEKS = ("week", "isoyear", "yearweek")
+_CYCLE, _CYCLE_DAYS = 400, 146_097
+"""After so many years, and days, the calendar begins anew."""
 _PARTS: Mapping[str, Callable[[str], Written]] = {
     "year": lambda x: whole(f"year({x})"),
     "isoyear": lambda x: whole(f"extract(YEAROFWEEK FROM {x})"),
@@ -53,7 +56,7 @@ def _dated(value: Written, node: Any) -> Written:
 def _part(writer: Writer, node: exp.Anonymous, scope: Scope) -> Written:
     part, given = str(node.expressions[0].this).lower(), _dated(writer.write(node.expressions[1], scope), node)
     if part in _PARTS:
-        return _PARTS[part](given.text)
+        return _PARTS[part](in_a_week(given) if part in _OF_WEEKS else given.text)
     if part in _CLOCK:
         text = f"{part}({given.text})" if given.kind is Kind.TIMESTAMP else f"if({given.text} IS NULL, NULL, 0)"
         return whole(text, 0, 60)
@@ -65,16 +68,21 @@ def _part(writer: Writer, node: exp.Anonymous, scope: Scope) -> Written:
 
 
 def _start(writer: Writer, node: Any, scope: Scope) -> Written:
-    """A date or timestamp moved back to the start of its year, month, …; what would lie before all time is missing."""
+    """A date or timestamp moved back to the start of its year, month, …, where that has timestamps."""
     given, unit = _dated(writer.write(node.this, scope), node), str(node.args["unit"].name).lower()
     if given.kind is Kind.DATE:
-        is_day = unit in _CLOCK or unit == "day"
-        return Written(given.text if is_day else f"trunc({given.text}, '{unit}')", Kind.DATE)
+        if unit in _CLOCK or unit == "day":
+            return timed(given)
+        return Written(date_with_time(_first_day(date_with_week(days(given)), unit)), Kind.DATE)
     if unit in _CLOCK or unit == "day":
         number = microseconds(given)
         return Written(moment(f"({number} - pmod({number}, {_FIXED[unit]}L))"), Kind.TIMESTAMP)
-    start = f"CAST(unix_date(trunc(CAST({given.text} AS DATE), '{unit}')) AS BIGINT)"
+    start = _first_day(f"CAST({given.text} AS DATE)", unit)
     return Written(moment(f"try_multiply({start}, {DAY}L)"), Kind.TIMESTAMP)
+
+
+def _first_day(date: str, unit: str) -> str:
+    return f"CAST(unix_date(trunc({date}, '{unit}')) AS BIGINT)"
 
 
 # Differences.
@@ -91,9 +99,10 @@ def _starts_between(writer: Writer, node: exp.DateDiff, scope: Scope) -> Written
 
 def _numbered(given: Written, unit: str) -> str:
     """The number of the unit in which a moment lies; small enough that a difference fits."""
-    if unit in _IN_MONTHS:
-        month = f"(CAST(year({given.text}) AS BIGINT) * 12L + month({given.text}) - 1L)"
-        return f"(({month} - pmod({month}, {_IN_MONTHS[unit]}L)) div {_IN_MONTHS[unit]}L)"
+    if unit == "year":
+        return f"CAST(year({given.text}) AS BIGINT)"
+    if unit in _IN_MONTHS:  # before the year 0, DuckDB's quarters end where others begin
+        return f"((CAST(year({given.text}) AS BIGINT) * 12L + month({given.text}) - 1L) div {_IN_MONTHS[unit]}L)"
     if unit == "day":
         return days(given)
     if unit not in _CLOCK:
@@ -112,6 +121,7 @@ def _elapsed(writer: Writer, node: exp.Anonymous, scope: Scope) -> Written:
         return Written(f"(try_subtract({microseconds(last)}, {microseconds(first)}) div {_FIXED[unit]}L)", Kind.INTEGER)
     if unit not in _IN_MONTHS:
         raise Untranslatable(f"a difference in {unit}")
+    first, last = timed(first), timed(last)
     forwards, backwards = _months_between(first, last), _months_between(last, first)
     months = f"(CASE WHEN {first.text} <= {last.text} THEN {forwards} ELSE - {backwards} END)"
     return Written(f"({months} div {_IN_MONTHS[unit]}L)", Kind.INTEGER)
@@ -131,19 +141,24 @@ def _months_between(first: Written, last: Written) -> str:
 
 def _last_day(writer: Writer, node: exp.LastDay, scope: Scope) -> Written:
     given = _dated(writer.write(node.this, scope), node)
-    return Written(f"last_day({given.text})", Kind.DATE)
+    return Written(last_of_month(days(given)), Kind.DATE)
 
 
 def _made(writer: Writer, node: exp.DateFromParts, scope: Scope) -> Written:
-    """The date of a year, a month and a day, from the first of its month: Spark raises where there is no such day."""
+    """The date of a year, a month and a day, from the first of its month: Spark raises where there is no such day.
+
+    It is sought in the years from 2000 to 2399, which have the same days, and moved to its own: the first month of all
+    has no first day.
+    """
     year, month, day = (writer.write(node.args[part], scope) for part in ("year", "month", "day"))
     if any(part.kind is not Kind.INTEGER for part in (year, month, day)):
         raise Untranslatable("a date of parts that are not whole numbers")
-    years = f"CASE WHEN {year.text} BETWEEN {_YEARS[0]}L AND {_YEARS[1]}L THEN {year.text} END"
     months = f"CASE WHEN {month.text} BETWEEN 1L AND 12L THEN {month.text} END"
-    first = f"make_date(try_cast(({years}) AS INT), try_cast(({months}) AS INT), 1)"
-    within = f"CASE WHEN {day.text} BETWEEN 1L AND day(last_day({first})) THEN {day.text} END"
-    return Written(f"date_add({first}, try_cast(({within}) AS INT) - 1)", Kind.DATE)
+    first = f"make_date(CAST(2000L + pmod({year.text}, {_CYCLE}L) AS INT), CAST({months} AS INT), 1)"
+    within = f"CASE WHEN {day.text} >= 1L AND {day.text} <= day(last_day({first})) THEN {day.text} END"
+    cycles = f"(floor(try_cast({year.text} AS INT) / {_CYCLE}D) - {2000 // _CYCLE}L)"
+    number = f"CAST(unix_date({first}) AS BIGINT) + {within} - 1L + {cycles} * {_CYCLE_DAYS}L"
+    return Written(date_within(number), Kind.DATE)
 
 
 def _named(names: tuple[str, ...], place: str) -> Rule:

@@ -1,7 +1,8 @@
 """Dates and timestamps some time later or earlier, counted in whole days and microseconds.
 
 Spark raises where a date leaves its calendar, so the counting is done on numbers, which are attempted. DuckDB's
-calendar ends a little earlier than 64 bits of microseconds do, and what lies outside it is missing.
+calendar ends a little earlier than 64 bits of microseconds do, and what lies outside it is missing. A date becomes a
+timestamp when it is moved, so one that has no timestamps goes nowhere.
 """
 
 from __future__ import annotations
@@ -11,16 +12,14 @@ from typing import Any
 
 from sqlglot import exp
 
+from discreet.engines.spark.ends_of_time import DAY, date_with_time, moment_within
 from discreet.engines.translation.scope import Scope
 from discreet.engines.translation.untranslatable import Untranslatable
 from discreet.engines.translation.writer import Writer
 from discreet.engines.translation.written import Kind, Written
 
-__all__ = ["DAY", "days", "is_span", "microseconds", "moment", "moved", "time_of_day"]
+__all__ = ["days", "is_span", "microseconds", "moment", "moved", "time_of_day", "timed"]
 
-DAY = 86_400_000_000
-_LAST_DAY = 106_751_991
-_FIRST, _LAST = -_LAST_DAY * DAY, 2**63 - 2
 _MOST_MONTHS = 8_000_000
 """Further than from one end of the calendar to the other, and not far enough for Spark to raise."""
 _MONTHS = {"to_months": 1, "to_years": 12}
@@ -62,28 +61,35 @@ def moved(writer: Writer, node: Any, scope: Scope) -> Written:
     if function in _MONTHS:
         return _by_months(given, f"try_multiply({steps}, {_MONTHS[function]}L)")
     if function == "to_days" and given.kind is Kind.DATE:
-        return Written(_date(f"try_add({days(given)}, {steps})"), Kind.DATE)
-    return Written(
-        moment(f"try_add({microseconds(given)}, try_multiply({steps}, {_LENGTHS[function]}L))"), Kind.TIMESTAMP
-    )
+        return Written(date_with_time(f"try_add({days(timed(given))}, {steps})"), Kind.DATE)
+    return Written(moment(f"try_add({microseconds(given)}, {_length(function, steps)})"), Kind.TIMESTAMP)
+
+
+def _length(function: str, steps: str) -> str:
+    """So many microseconds; DuckDB counts seconds as real numbers, which are rounded where they are enormous."""
+    if function == "to_seconds":
+        return f"try_cast(CAST({steps} AS DOUBLE) * {_LENGTHS[function]}D AS BIGINT)"
+    return f"try_multiply({steps}, {_LENGTHS[function]}L)"
 
 
 def _by_months(given: Written, months: str) -> Written:
     """The same day of another month, or the last one where that month is shorter."""
-    within = f"CASE WHEN {days(given)} BETWEEN {-_LAST_DAY}L AND {_LAST_DAY}L THEN CAST({given.text} AS DATE) END"
-    most = f"{_MOST_MONTHS}L"
-    steps = (
-        f"CAST(CASE WHEN {months} > {most} THEN {most} WHEN {months} < -{most} THEN -{most} ELSE {months} END AS INT)"
-    )
-    there = f"CAST(unix_date(add_months({within}, {steps})) AS BIGINT)"
+    # Both pass over what is missing, which becomes a number of months that leads out of the calendar.
+    steps = f"CAST(least(greatest({months}, {-_MOST_MONTHS}L), {_MOST_MONTHS}L) AS INT)"
+    there = f"CAST(unix_date(add_months({date_with_time(days(given))}, {steps})) AS BIGINT)"
     if given.kind is Kind.DATE:
-        return Written(_date(there), Kind.DATE)
+        return Written(date_with_time(there), Kind.DATE)
     return Written(moment(f"try_add(try_multiply({there}, {DAY}L), {time_of_day(given)})"), Kind.TIMESTAMP)
 
 
 def days(given: Written) -> str:
     """The day of a date or timestamp, counted from 1970."""
     return f"CAST(unix_date(CAST({given.text} AS DATE)) AS BIGINT)"
+
+
+def timed(given: Written) -> Written:
+    """A date that has timestamps, or a timestamp; else nothing."""
+    return given if given.kind is Kind.TIMESTAMP else Written(date_with_time(days(given)), Kind.DATE)
 
 
 def microseconds(given: Written) -> str:
@@ -96,11 +102,6 @@ def time_of_day(given: Written) -> str:
     return f"pmod({microseconds(given)}, {DAY}L)"
 
 
-def _date(number: str) -> str:
-    inside = f"CASE WHEN {number} BETWEEN {-_LAST_DAY}L AND {_LAST_DAY}L THEN {number} END"
-    return f"date_from_unix_date(try_cast(({inside}) AS INT))"
-
-
 def moment(number: str) -> str:
     """The timestamp of so many microseconds since 1970, where there is one."""
-    return f"timestamp_micros(CASE WHEN {number} BETWEEN {_FIRST}L AND {_LAST}L THEN {number} END)"
+    return f"timestamp_micros({moment_within(number)})"

@@ -99,7 +99,7 @@ def _middle(writer: Writer, node: exp.Substring, scope: Scope) -> Written:
     if node.args.get("length") is None:
         return Written(f"substring({text}, {max(start, 1) if start >= 0 else start})", Kind.TEXT)
     length = _number(writer, node.args["length"])
-    if length < 0:
+    if length < 0:  # to DuckDB, letters before the start; to Spark, none
         raise Untranslatable("a part of a text with a negative length")
     if start == 0:  # there is nothing at place 0, but it counts
         start, length = 1, max(length - 1, 0)
@@ -109,7 +109,7 @@ def _middle(writer: Writer, node: exp.Substring, scope: Scope) -> Written:
 def _end(function: str) -> Rule:
     def rule(writer: Writer, node: Any, scope: Scope) -> Written:
         text, count = _text(writer, node.this, scope), _number(writer, node.expression)
-        letters = str(count) if count >= 0 else f"greatest(length({text}) - {-count}, 0)"
+        letters = str(count) if count >= 0 else f"length({text}) - {-count}"  # all but so many
         return Written(f"{function}({text}, {letters})", Kind.TEXT)
 
     return rule
