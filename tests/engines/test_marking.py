@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.engines import marking
-from discreet.engines.marking import marks
+from discreet.engines.marking import marks, numbers_alike
 
 PAIRS = st.tuples(st.integers(-3, 12), st.integers(1, 5))
 ROWS = st.lists(PAIRS, max_size=60).map(lambda rows: sorted(rows, key=lambda row: row[0]))
@@ -34,6 +34,11 @@ def _columns(rows: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
 @given(ROWS, st.integers(1, 4))
 def test_marks_are_what_one_unit_after_the_other_shows(rows: list[tuple[int, int]], most: int) -> None:
     assert marks(*_columns(rows), most).tolist() == _expected(rows, most)
+
+
+@given(ROWS)
+def test_rows_with_the_same_key_are_counted_within_their_unit(rows: list[tuple[int, int]]) -> None:
+    assert numbers_alike(*_columns(rows)).tolist() == [rows.count(row) for row in rows]
 
 
 @given(ROWS, st.lists(st.integers(1, 7), min_size=60, max_size=60), st.integers(1, 4))

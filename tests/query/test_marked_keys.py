@@ -85,13 +85,25 @@ def test_marks_for_another_number_of_keys_are_not_read(engines: dict[int, DuckDB
     assert not _is_marked(plan)
 
 
+def test_marks_of_a_column_that_has_a_default_since_are_not_read(engines: dict[int, DuckDBEngine]) -> None:
+    """Missing values are another key now, and may be one that the unit holds already."""
+    catalog = _catalog(2)
+    visits = catalog.table("visits")
+    columns = [replace(column, default="tea") if column.name == "note" else column for column in visits.columns]
+    (plan,) = prepare(
+        MARKED[0], catalog.with_table(replace(visits, columns=tuple(columns))), ZeroConcentrated(1), delta=DELTA
+    ).plans
+    assert not _is_marked(as_stored(plan, engines[2]))
+    assert same(engines[2], plan, as_stored(plan, engines[2]))
+
+
 @pytest.mark.parametrize("query", MARKED[:4])
 def test_marks_for_another_number_of_keys_would_be_seen(
     engines: dict[int, DuckDBEngine], query: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The planted bug."""
     plan, honest = _plan(query, 1), statement.kept_held
-    monkeypatch.setattr(statement, "kept_held", lambda column, most, stored: honest(column, most + 1, stored))
+    monkeypatch.setattr(statement, "kept_held", lambda *key, most, stored: honest(*key, most=most + 1, stored=stored))
     assert _is_marked(as_stored(plan, engines[2]))
     assert not same(engines[2], plan, as_stored(plan, engines[2]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -15,6 +16,8 @@ from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.policy_file import dumps, loads
 from discreet.catalog.table import Table
+from discreet.curator.promises import as_stored
+from discreet.engines.duckdb import DuckDBEngine
 from discreet.errors import PolicyError
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
@@ -27,7 +30,9 @@ from discreet.query.plan import BlockPlan, Priced
 from discreet.query.question import prepare
 from discreet.query.shares import Price
 from discreet.query.statement import counted_apart, histogram_of, statements_of
+from tests.engines.same_everywhere import tables
 from tests.query.hostile import PEOPLE, Person, world_of
+from tests.query.test_tallied import same
 from tests.query.world import CATALOG, World
 
 DELTA = Fraction(1, 10**6)
@@ -55,7 +60,8 @@ def catalog_with(most: int | None, groups: int = 2) -> Catalog:
 
 def _with(table: Table, most: int | None, groups: int) -> Table:
     columns = (
-        replace(column, rows_per_key=most) if column.name in ("ward", "note") else column for column in table.columns
+        replace(column, rows_per_key=most) if column.name in ("ward", "note", "age") else column
+        for column in table.columns
     )
     return replace(table, columns=tuple(columns), groups_per_unit=groups)
 
@@ -120,7 +126,7 @@ def test_one_person_moves_squares_by_at_most_what_is_declared(crowd: list[Person
 @pytest.mark.parametrize("query", LISTED)
 def test_a_planted_bug_that_counts_all_rows_in_a_group_is_caught(query: str, monkeypatch: pytest.MonkeyPatch) -> None:
     honest = statement._shared
-    monkeypatch.setattr(statement, "_shared", lambda keys, names, most: honest(keys, names, 10 * most))
+    monkeypatch.setattr(statement, "_shared", lambda keys, names, most, **how: honest(keys, names, 10 * most, **how))
     elsewhere = Person([("b", *ROW[1:])] * 5, [], (1, True))
     there = world_of({0: elsewhere} if "swaps" in query else {})
     with pytest.raises(AssertionError):
@@ -156,6 +162,39 @@ def _rows(world: World, text: str, values: list[object]) -> list[str]:
 def _squared_rows(priced: Priced) -> Fraction:
     assert isinstance(priced.part, Tally)
     return Fraction(priced.moves_squared, (priced.weight * priced.part.whole(priced.scale)) ** 2)
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DuckDBEngine]:
+    rows, catalog = tables(), catalog_with(1)
+    with DuckDBEngine(tmp_path_factory.mktemp("alike"), threads=1) as engine:
+        for table in catalog:
+            engine.take_in(table, rows[table.name], catalog=catalog)
+        yield engine
+
+
+@pytest.mark.parametrize("query", [*LISTED, *UNLISTED])
+def test_rows_that_were_counted_when_they_were_taken_in_weigh_the_same(engine: DuckDBEngine, query: str) -> None:
+    plan = _plan(query, 1)
+    kept = as_stored(plan, engine)
+    is_read = any("_alike" in text and "PARTITION BY _unit, k0" not in text for text, _ in statements_of(kept))
+    assert is_read == (query in (LISTED[0], LISTED[2], UNLISTED[0]))  # whole tables by one column
+    assert same(engine, plan, kept)
+
+
+def test_numbers_of_rows_within_other_limits_are_not_read(
+    engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All ages are moved to one, so more rows are alike; the planted bug takes no notice of it."""
+    catalog = catalog_with(1)
+    visits = catalog.table("visits")
+    columns = [replace(column, lower=0, upper=1) if column.name == "age" else column for column in visits.columns]
+    edited = catalog.with_table(replace(visits, columns=tuple(columns)))
+    (plan,) = prepare("SELECT age, COUNT(*) FROM visits GROUP BY age", edited, RHO).plans
+    assert same(engine, plan, as_stored(plan, engine))
+    honest = statement.kept_alike
+    monkeypatch.setattr(statement, "kept_alike", lambda column, _, stored: honest(column, stored.alike[column], stored))
+    assert not same(engine, plan, as_stored(plan, engine))
 
 
 def test_noise_is_less_by_the_root_of_the_rows_that_count_in_all_over_those_in_a_group() -> None:

@@ -7,6 +7,9 @@ alone. An ingest therefore writes one number beside each row, per column that ca
 - 0 where the key is not among the first few of its unit;
 - n where it is, the unit keeps n rows in all, and this row stands for the unit among the holders of the key;
 - -n where it is, and another row of the unit with the same key stands for it.
+
+Where the policy says how many rows of a unit count in one group by a column, listed or not, an ingest also writes how
+many rows of the unit have the same key.
 """
 
 from __future__ import annotations
@@ -15,7 +18,15 @@ from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Table
 from discreet.engines.manifest import Stored
 
-__all__ = ["kept_held", "name_held", "shuffled", "unlisted_columns"]
+__all__ = [
+    "counted_columns",
+    "kept_alike",
+    "kept_held",
+    "name_alike",
+    "name_held",
+    "shuffled",
+    "unlisted_columns",
+]
 
 _UNLISTED_TYPES = (ColumnType.TEXT, ColumnType.INTEGER, ColumnType.DATE, ColumnType.TIMESTAMP)
 
@@ -38,11 +49,28 @@ def _is_unlisted(column: Column) -> bool:
     return column.type in _UNLISTED_TYPES and not is_stated
 
 
+def counted_columns(table: Table) -> list[int]:
+    """The places of the columns of which the policy says how many rows of a unit count in one group."""
+    return [place for place, column in enumerate(table.columns) if column.rows_per_key is not None]
+
+
 def name_held(place: int) -> str:
     """What the marks of the column at this place of its table are called."""
     return f"_held{place}"
 
 
-def kept_held(column: str, most: int, stored: Stored) -> str | None:
-    """The stored marks of a column, for so many keys of a unit; None where there are none."""
-    return name_held(list(stored.columns).index(column)) if stored.held.get(column) == most else None
+def name_alike(place: int) -> str:
+    """What the numbers of rows with the same key are called, of the column at this place."""
+    return f"_alike{place}"
+
+
+def kept_held(column: str, limits: str, most: int, stored: Stored) -> str | None:
+    """The stored marks of a column, for so many keys of a unit; None where there are none, or values are moved now."""
+    if stored.held.get(column) != most or limits != stored.columns[column]:
+        return None
+    return name_held(list(stored.columns).index(column))
+
+
+def kept_alike(column: str, limits: str, stored: Stored) -> str | None:
+    """The stored numbers of rows with the same key, of a column within such limits; None where there are none."""
+    return name_alike(list(stored.columns).index(column)) if stored.alike.get(column) == limits else None

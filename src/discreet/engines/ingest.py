@@ -18,11 +18,11 @@ from discreet.engines.bindings import Bindings
 from discreet.engines.build import Build
 from discreet.engines.duckdb_snapshot import Settings
 from discreet.engines.engine import OwnerLog, Progress, Unread, tell
-from discreet.engines.held_keys import name_held, unlisted_columns
+from discreet.engines.held_keys import counted_columns, unlisted_columns
 from discreet.engines.identifier import quoted
 from discreet.engines.limits import limited, limits_of, name_within
 from discreet.engines.manifest import Stored
-from discreet.engines.marking import put_in_order, write_marked
+from discreet.engines.marking import Marking
 from discreet.engines.part import Part, declared, selection, unreadable
 from discreet.engines.scratch import Scratch
 from discreet.engines.sources import parts_of
@@ -138,26 +138,26 @@ def _sort(build: Build, table: Table, numbers: Numbering) -> None:
     columns = [f"r.c{place} AS {quoted(column.name)}" for place, column in enumerate(table.columns)]
     bindings = Bindings()
     for place, column in enumerate(table.columns):
-        if limits_of(column) is not None:
+        if column.bounds is not None:
             columns.append(f"{limited(column, f'r.c{place}', bindings.bind)} AS {name_within(place)}")
-    marked = _marked(table, numbers)
-    joins = "".join(put_in_order(build, place) for place in marked)
-    columns += [f"o{place}.number AS {name_held(place)}" for place in marked]
-    select = numbers.select(", ".join(columns), joins)
-    if not marked:
+    marking = _marking(table, numbers)
+    select = numbers.select(", ".join(columns + marking.columns()), marking.joins(build, table))
+    if not marking.is_needed:
         build.run(f"CREATE TABLE fresh.rows AS {select}", bindings.parameters, until=_SORTED)
         return
     build.run(f"CREATE TABLE stage.sorted AS {select}", bindings.parameters, until=(_NUMBERED + _SORTED) / 2)
-    write_marked(build, marked, table.groups_per_unit, _SORTED)
+    marking.write(build, _SORTED)
 
 
-def _marked(table: Table, numbers: Numbering) -> list[int]:
-    """The columns whose keys are marked: a unit with one row makes one key visible in any case."""
-    return [place for place in unlisted_columns(table) if place != numbers.place] if numbers.counted else []
+def _marking(table: Table, numbers: Numbering) -> Marking:
+    """Which columns are marked; where a unit has one row, there is nothing to say."""
+    kinds = (unlisted_columns(table), counted_columns(table)) if numbers.counted else ([], [])
+    held, alike = ([place for place in places if place != numbers.place] for places in kinds)
+    return Marking(held, alike, table.groups_per_unit)
 
 
 def _stored(engine: Embedded, table: Table, numbers: Numbering) -> Stored:
-    unique = fresh_id()
+    unique, marking = fresh_id(), _marking(table, numbers)
     parent = numbers.parent
     return Stored(
         name=table.name,
@@ -168,8 +168,9 @@ def _stored(engine: Embedded, table: Table, numbers: Numbering) -> Stored:
         parent=None if parent is None else parent.name,
         parent_version=None if parent is None else parent.version,
         counted=numbers.counted,
-        held={table.columns[place].name: table.groups_per_unit for place in _marked(table, numbers)},
-        limits={column.name: limits for column in table.columns if (limits := limits_of(column)) is not None},
+        held={table.columns[place].name: marking.most for place in marking.held},
+        alike={table.columns[place].name: limits_of(table.columns[place]) for place in marking.alike},
+        limits={column.name: limits_of(column) for column in table.columns if column.bounds is not None},
         constant=[column.name for column in table.columns if column.constant_per_unit or isinstance(numbers, RowByRow)],
     )
 

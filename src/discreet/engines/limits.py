@@ -1,6 +1,6 @@
 """Values as a policy limits them: missing ones filled in, and those beyond the bounds moved to them.
 
-An ingest keeps a bounded column twice: as it came, and within its limits. Questions read the second, so they need not
+An ingest keeps a bounded column twice, as it came and within its limits. Questions read the second, so they need not
 move every value again, and take no longer where some lay outside. Where the policy has other limits by now, they read
 the first. What is written for both is written here.
 
@@ -38,13 +38,11 @@ def limited(column: Column, text: str, bind: Bind) -> str:
     return text
 
 
-def limits_of(column: Column) -> str | None:
-    """All that `limited` depends on, in words; None for a column without bounds, which is not worth keeping twice."""
-    if column.bounds is None:
-        return None
-    low, high = map(written, column.bounds)
+def limits_of(column: Column) -> str:
+    """All that `limited` depends on, in words; for a column without limits the word of its type."""
+    moved = "" if column.bounds is None else " from {} to {}".format(*map(written, column.bounds))
     filled = "" if column.default is None else f", else {written(column.default)}"
-    return f"{column.type.value} from {low} to {high}{filled}"
+    return f"{column.type.value}{moved}{filled}"
 
 
 def name_within(place: int) -> str:
@@ -54,6 +52,6 @@ def name_within(place: int) -> str:
 
 def kept_within(column: Column, stored: Stored) -> str | None:
     """The stored column with the values within the limits of this policy; None where there is none."""
-    if column.bounds is None or stored.limits.get(column.name) != limits_of(column):
+    if stored.limits.get(column.name) != limits_of(column):
         return None
     return quoted(name_within(list(stored.columns).index(column.name)))

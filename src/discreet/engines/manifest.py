@@ -49,6 +49,8 @@ class Stored:
     """The columns that are also kept within limits, and within which."""
     held: Mapping[str, int] = field(default_factory=dict)
     """The columns whose keys are marked, and how many keys a unit makes visible by the marks."""
+    alike: Mapping[str, str] = field(default_factory=dict)
+    """The columns of which rows say how many of their unit have the same key, and within which limits of the values."""
     native: Mapping[str, str] = field(default_factory=dict)
     """For a table that stays on a server: its columns there and their types, as they were when it was protected."""
 

@@ -1,4 +1,4 @@
-"""Mark which keys of every unit are kept, while a table is taken in: what the marks mean, `held_keys` says.
+"""Mark keys while a table is taken in: what the marks mean, `held_keys` says.
 
 Rows come sorted by unit and are looked at in pieces of whole units, so a table need not fit in memory.
 """
@@ -6,37 +6,76 @@ Rows come sorted by unit and are looked at in pieces of whole units, so a table 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from discreet.catalog.table import Table
+from discreet.engines.bindings import Bindings
 from discreet.engines.build import Build
-from discreet.engines.held_keys import name_held, shuffled
+from discreet.engines.held_keys import name_alike, name_held, shuffled
+from discreet.engines.limits import limited
 
-__all__ = ["marks", "put_in_order", "write_marked"]
+__all__ = ["Marking", "marks", "numbers_alike"]
 
 Integers = npt.NDArray[np.int64]
 _PIECE = 2**20
 """Rows that are looked at together, at least."""
 
 
-def put_in_order(build: Build, place: int) -> str:
-    """Number the values of a staged column in the order of `shuffled`, and return the join that finds the numbers."""
-    order = f"stage.order{place}"
-    number = f"row_number() OVER (ORDER BY {shuffled(['key'])}) AS number"
-    build.run(f"CREATE TABLE {order} AS SELECT key, {number} FROM (SELECT DISTINCT c{place} AS key FROM stage.rows)")
-    return f" JOIN {order} AS o{place} ON r.c{place} IS NOT DISTINCT FROM o{place}.key"
+@dataclass(frozen=True)
+class Marking:
+    """What is written about the keys of units, beside the rows."""
+
+    held: list[int]
+    """The columns whose first keys are marked, by their places."""
+    alike: list[int]
+    """The columns of which rows with the same key are counted."""
+    most: int
+    """How many keys of a unit are kept."""
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether there is anything to write."""
+        return bool(self.held or self.alike)
+
+    def columns(self) -> list[str]:
+        """What to select for the columns that will hold the marks: the numbers of the keys."""
+        held = [f"o{place}.number AS {name_held(place)}" for place in self.held]
+        return held + [f"v{place}.number AS {name_alike(place)}" for place in self.alike]
+
+    def joins(self, build: Build, table: Table) -> str:
+        """Number the keys of the staged rows, and return the joins that find the numbers."""
+        found = []
+        for place in self.held:
+            number = f"row_number() OVER (ORDER BY {shuffled(['key'])})"
+            found.append(_numbered(build, f"o{place}", place, number, Bindings()))
+        for place in self.alike:  # keys as questions see them, where several values may be one
+            bindings = Bindings()
+            number = f"dense_rank() OVER (ORDER BY {limited(table.columns[place], 'key', bindings.bind)})"
+            found.append(_numbered(build, f"v{place}", place, number, bindings))
+        return "".join(found)
+
+    def write(self, build: Build, until: float) -> None:
+        """Make ``fresh.rows`` from ``stage.sorted``, in which the numbers of keys stand where the marks go."""
+        build.run("CREATE TABLE fresh.rows AS FROM stage.sorted LIMIT 0")
+        for piece in _pieces(_batches(build, until)):
+            columns = dict(zip(piece.column_names, piece.columns, strict=True))
+            units = columns["_unit"].to_numpy()
+            for name in map(name_held, self.held):
+                columns[name] = pa.array(marks(units, columns[name].to_numpy(), self.most))
+            for name in map(name_alike, self.alike):
+                columns[name] = pa.array(numbers_alike(units, columns[name].to_numpy()))
+            build.insert("fresh.rows", pa.table(columns))
 
 
-def write_marked(build: Build, places: list[int], most: int, until: float) -> None:
-    """Make ``fresh.rows`` from ``stage.sorted``, in which the numbers of keys stand where the marks go."""
-    build.run("CREATE TABLE fresh.rows AS FROM stage.sorted LIMIT 0")
-    for piece in _pieces(_batches(build, until)):
-        units, columns = piece.column("_unit").to_numpy(), dict(zip(piece.column_names, piece.columns, strict=True))
-        for name in map(name_held, places):
-            columns[name] = pa.array(marks(units, piece.column(name).to_numpy(), most))
-        build.insert("fresh.rows", pa.table(columns))
+def _numbered(build: Build, name: str, place: int, number: str, bindings: Bindings) -> str:
+    """Number the values of a staged column, and return the join that finds the numbers."""
+    values = f"SELECT DISTINCT c{place} AS key FROM stage.rows"
+    build.run(f"CREATE TABLE stage.{name} AS SELECT key, {number} AS number FROM ({values})", bindings.parameters)
+    return f" JOIN stage.{name} AS {name} ON r.c{place} IS NOT DISTINCT FROM {name}.key"
 
 
 def _batches(build: Build, until: float) -> Iterator[pa.Table]:
@@ -76,17 +115,47 @@ def marks(units: Integers, keys: Integers, most: int) -> Integers:
     """
     if not len(units):
         return np.empty(0, np.int64)
-    starts = np.flatnonzero(np.concatenate(([True], units[1:] != units[:-1])))
-    lengths = np.diff(starts, append=len(units))
-    before = np.repeat(np.arange(len(starts)), lengths) * (int(keys.max()) + 1)
-    order = np.argsort(before + keys, kind="stable")  # moves rows within their unit alone, so starts and lengths stay
-    ordered = keys[order]
-    is_new = np.concatenate(([True], ordered[1:] != ordered[:-1]))
-    is_new[starts] = True
+    starts, lengths = _runs(units)
+    order, is_new = _ordered(starts, lengths, keys)
     seen = np.cumsum(is_new)
-    nth = seen - np.repeat(seen[starts] - 1, lengths)
+    nth: Integers = seen - np.repeat(seen[starts] - 1, lengths)
     is_kept = nth <= most
     kept = np.repeat(np.add.reduceat(is_kept, starts, dtype=np.int64), lengths)
     found = np.empty(len(units), np.int64)
     found[order] = np.where(is_kept, np.where(is_new, kept, -kept), 0)
     return found
+
+
+def numbers_alike(units: Integers, keys: Integers) -> Integers:
+    """For every row, how many rows of its unit have the same key; rows are sorted by unit.
+
+    >>> numbers_alike(np.array([1, 1, 1, 1, 2]), np.array([7, 3, 9, 3, 9])).tolist()
+    [1, 2, 1, 2, 1]
+    """
+    if not len(units):
+        return np.empty(0, np.int64)
+    order, is_new = _ordered(*_runs(units), keys)
+    pairs = np.flatnonzero(is_new)
+    lengths = np.diff(pairs, append=len(units))
+    found = np.empty(len(units), np.int64)
+    found[order] = np.repeat(lengths, lengths)
+    return found
+
+
+def _runs(units: Integers) -> tuple[Integers, Integers]:
+    """Where each unit begins, and how many rows it has."""
+    starts = np.flatnonzero(np.concatenate(([True], units[1:] != units[:-1])))
+    return starts, np.diff(starts, append=len(units))
+
+
+def _ordered(starts: Integers, lengths: Integers, keys: Integers) -> tuple[Integers, npt.NDArray[np.bool_]]:
+    """An order by unit and key, and where in it another pair of them begins.
+
+    It moves rows within their unit alone, so that units begin where they did.
+    """
+    before = np.repeat(np.arange(len(starts)), lengths) * (int(keys.max()) + 1)
+    order = np.argsort(before + keys, kind="stable")
+    ordered = keys[order]
+    is_new = np.concatenate(([True], ordered[1:] != ordered[:-1]))
+    is_new[starts] = True
+    return order, is_new

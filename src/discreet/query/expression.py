@@ -39,17 +39,21 @@ class Statement(Bindings):
     """A statement that is being written, for rows as an engine keeps them."""
 
     def __init__(
-        self, *, counted: bool = False, stored: Mapping[str, Stored] | None = None, marks: str | None = None
+        self,
+        *,
+        counted: bool = False,
+        stored: Mapping[str, Stored] | None = None,
+        marks: Mapping[str, str] | None = None,
     ) -> None:
         """The rows say, as ``_n``, how many rows their unit has in the table, where ``counted``.
 
-        ``stored`` says what else was kept of tables when they were taken in, by their folded names, and ``marks`` is
-        the column of marks that is read as ``_held``.
+        ``stored`` says what else was kept of tables when they were taken in, by their folded names. ``marks`` are kept
+        columns by the names under which they are read, ``_held`` and ``_alike``.
         """
         super().__init__()
         self.counted = counted
         self.stored = stored or {}
-        self.marks = marks
+        self.marks = marks or {}
 
 
 @dataclass(frozen=True)
@@ -90,8 +94,8 @@ class Field(Expression):
     """Every value it can have, when that list is public."""
     is_unit: bool = False
     """Whether it identifies the unit, and so may not appear in an answer."""
-    column: tuple[str, str] | None = None
-    """The protected table and the column whose values it shows as they were taken in."""
+    column: tuple[str, str, str] | None = None
+    """The protected table and the column whose values it shows, and the limits into which they were moved."""
     rows_per_key: int | None = None
     """How many rows of a unit count in full in a group by it."""
     divides: tuple[str, str, str] | None = None

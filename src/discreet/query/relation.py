@@ -17,7 +17,7 @@ from itertools import count
 from discreet.catalog.column import Column, ColumnType, Value
 from discreet.catalog.table import Table
 from discreet.engines.identifier import quoted
-from discreet.engines.limits import kept_within, limited
+from discreet.engines.limits import kept_within, limited, limits_of
 from discreet.engines.manifest import Stored
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.calendar import epoch
@@ -131,9 +131,10 @@ def scanned(table: Table, privacy: Privacy | None, names: Names, unit_columns: f
     def write(statement: Statement) -> str:
         stored = statement.stored.get(table.name.casefold())
         parts = [f"{normalised(column, statement, stored)} AS {field.name}" for column, field in pairs]
-        of_unit = _of_unit(privacy, tallied, statement)
-        if "_held" in of_unit:
-            of_unit[-1] = f"{statement.marks} AS _held"
+        of_unit = [
+            f"{statement.marks[name]} AS {name}" if name in statement.marks else name
+            for name in _of_unit(privacy, tallied, statement)
+        ]
         return f"SELECT {', '.join(of_unit + parts)} FROM {quoted(table.name)}"
 
     has_several = privacy is not None and not privacy.one_row_each
@@ -145,12 +146,11 @@ def _of_unit(privacy: Privacy | None, tallied: Tallied, statement: Statement) ->
     """The columns that say whose a row is, and what is known about the rows of its unit."""
     if privacy is None or tallied is Tallied.NOTHING:
         return [] if privacy is None else ["_unit"]
-    return ["_unit", *(["_n"] if statement.counted else []), *(["_held"] if statement.marks else [])]
+    return ["_unit", *(["_n"] if statement.counted else []), *statement.marks]
 
 
 def _private(field: Field, table: Table, column: Column, privacy: Privacy) -> Field:
-    is_as_taken_in = column.bounds is None and column.default is None
-    own = (table.name, column.name) if is_as_taken_in else None
+    own = (table.name, column.name, limits_of(column))
     return replace(field, column=own, rows_per_key=column.rows_per_key, divides=_divides(table, column, privacy))
 
 

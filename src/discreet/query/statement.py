@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.engines.held_keys import kept_held, shuffled
+from discreet.engines.held_keys import kept_alike, kept_held, shuffled
 from discreet.exact.grid import LARGEST_STEPS
 from discreet.query.choice import Choice, ModeChoice, TopChoice
 from discreet.query.expression import Expression, Field, Statement, with_one_zero
@@ -71,10 +71,10 @@ def counted_apart(plan: BlockPlan, priced: Priced) -> tuple[str, Parameters]:
     kept = f" WHERE {' AND '.join(tests)}" if tests else ""
     if isinstance(part, Values):
         return _values_statement(plan, priced, rows, kept), statement.parameters
-    has_places = plan.rule is not None and not _has_one_row_each(plan) and statement.marks is None
+    has_places = plan.rule is not None and not _has_one_row_each(plan) and "_held" not in statement.marks
     weighted = _with_weights("_present", priced.most, priced.weight, _at_most(plan))
     count = f"{_saturated(_total('w'))} AS s"
-    present = _present(plan, kept, is_marked=statement.marks is not None)
+    present = _present(plan, kept, is_marked="_held" in statement.marks)
     text = f"WITH {rows}, _present AS ({present}), {weighted} SELECT {', '.join([*keys, count])}"
     named = " JOIN _order USING (place)" if has_places else ""
     return f"{text} FROM _weighted{named}{_grouped(keys)}", statement.parameters
@@ -136,19 +136,23 @@ def _opened(plan: BlockPlan) -> Statement:
     return Statement(counted=plan.counted, stored=plan.stored, marks=_marks(plan))
 
 
-def _marks(plan: BlockPlan) -> str | None:
-    """The column that marks which keys of a unit are kept, where the engine wrote it for such a question.
+def _marks(plan: BlockPlan) -> dict[str, str]:
+    """What the engine wrote beside the rows about their keys, for a question about a whole table by one column.
 
-    That is one about a whole table by one of its columns.
+    That is which keys of a unit are kept (``_held``), and how many rows of it have the same key (``_alike``).
     """
-    if plan.rule is None or _tallied(plan) is not Tallied.EXACTLY or len(plan.block.keys) != 1:
-        return None
+    if _tallied(plan) is not Tallied.EXACTLY or len(plan.block.keys) != 1:
+        return {}
     (key,) = plan.block.keys
     if not isinstance(key, Field) or key.column is None:
-        return None
-    table, column = key.column
+        return {}
+    table, column, limits = key.column
     stored = plan.stored.get(table.casefold())
-    return None if stored is None else kept_held(column, plan.rule.per_unit, stored)
+    if stored is None:
+        return {}
+    held = None if plan.rule is None else kept_held(column, limits, most=plan.rule.per_unit, stored=stored)
+    alike = None if plan.rows_per_group is None else kept_alike(column, limits, stored)
+    return {name: kept for name, kept in (("_held", held), ("_alike", alike)) if kept is not None}
 
 
 def _keys(plan: BlockPlan) -> list[str]:
@@ -185,11 +189,10 @@ def _rows(plan: BlockPlan, columns: list[str], statement: Statement) -> str:
     # Parameters are numbered as they are written, so the columns that came before stay before the rows.
     keys = [f"{with_one_zero(key, statement)} AS k{k}" for k, key in enumerate(plan.block.keys)]
     inner = plan.block.rows.write(statement)
-    held = [] if statement.marks is None else ["_held"]
-    select = f"SELECT {', '.join([*_unit(plan), *held, *keys, *columns, '1 AS one'])} FROM ({inner}) r"
+    select = f"SELECT {', '.join([*_unit(plan), *statement.marks, *keys, *columns, '1 AS one'])} FROM ({inner}) r"
     if plan.rule is None or _has_one_row_each(plan):
         return f"_rows AS ({select})"
-    if statement.marks is not None:
+    if "_held" in statement.marks:
         return f"_rows AS ({select} WHERE _held <> 0)"
     # The rows of a table are read again sooner than they are kept; those of a join are not.
     again = "AS" if plan.block.rows.tallied is Tallied.NOTHING else "AS NOT MATERIALIZED"
@@ -258,13 +261,14 @@ def _weighted(plan: BlockPlan, columns: list[str], statement: Statement) -> str:
     """
     tallied = _tallied(plan) if plan.rule is None else _at_most(plan)
     rows, number = _rows(plan, columns, statement), "_n"
-    if statement.marks is not None:
+    if "_held" in statement.marks:
         tallied, number = Tallied.EXACTLY, "abs(_held)"
     weighted = f"{rows}, {_with_weights('_rows', plan.rows_per_unit, plan.weight, tallied, number)}"
     if plan.rows_per_group is None:
         return weighted
     names = [column.rpartition(" AS ")[2] for column in columns]
-    return f"{weighted}, {_shared(_keys(plan), names, plan.rows_per_group * plan.weight)}"
+    shared = _shared(_keys(plan), names, plan.rows_per_group * plan.weight, is_counted="_alike" in statement.marks)
+    return f"{weighted}, {shared}"
 
 
 def _source(plan: BlockPlan) -> str:
@@ -272,11 +276,12 @@ def _source(plan: BlockPlan) -> str:
     return "_weighted" if plan.rows_per_group is None else "_shared"
 
 
-def _shared(keys: list[str], names: list[str], most: int) -> str:
-    """``_shared``: the m rows of a unit in one group weigh ``most`` together at most, and none more than before."""
-    counted = f"SELECT *, COUNT(*) OVER (PARTITION BY {', '.join(['_unit', *keys])}) AS m FROM _weighted"
-    weight = f"CASE WHEN {most} // m < w THEN {most} // m ELSE w END AS w"
-    return f"_shared AS (SELECT {', '.join([*keys, *names, weight])} FROM ({counted}) g)"
+def _shared(keys: list[str], names: list[str], most: int, *, is_counted: bool) -> str:
+    """``_shared``: the rows of a unit in one group weigh ``most`` together at most, and none more than before."""
+    number = f"COUNT(*) OVER (PARTITION BY {', '.join(['_unit', *keys])}) AS _alike"
+    rows = "_weighted" if is_counted else f"(SELECT *, {number} FROM _weighted) g"
+    weight = f"CASE WHEN {most} // _alike < w THEN {most} // _alike ELSE w END AS w"
+    return f"_shared AS (SELECT {', '.join([*keys, *names, weight])} FROM {rows})"
 
 
 def _with_weights(source: str, most: int, weight: int, tallied: Tallied, number: str = "_n") -> str:
