@@ -35,7 +35,7 @@ from discreet.query.reading import read
 from discreet.query.relation import Names, Relation
 from discreet.query.statement import statements_of
 from discreet.query.tables import table_rows
-from tests.query import test_rows_per_key, test_totality, test_unlisted_keys
+from tests.query import few_rows, test_totality, test_unlisted_keys
 from tests.query.hostile import DATES, REALS, TIMES, WHOLE, WORDS
 from tests.query.world import _ARROW, CATALOG, PUBLIC_VALUES, SITES, WARDS, read_pairs, read_queries
 
@@ -83,8 +83,8 @@ def cases() -> list[Case]:
         for query in test_unlisted_keys.QUERIES
     ]
     questions += [
-        (query, prepare(query, test_rows_per_key.catalog_with(1), ZeroConcentrated(1), delta=Fraction(1, 10**6)))
-        for query in (*test_rows_per_key.LISTED, *test_rows_per_key.UNLISTED)
+        (query, prepare(query, few_rows.catalog_with(1), ZeroConcentrated(1), delta=Fraction(1, 10**6)))
+        for query in (*few_rows.LISTED, *few_rows.UNLISTED)
     ]
     found = {
         (statement, repr(parameters)): Case(query, statement, parameters)

@@ -12,10 +12,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.policy_file import dumps, loads
-from discreet.catalog.table import Table
 from discreet.curator.promises import as_stored
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.errors import PolicyError
@@ -31,39 +29,17 @@ from discreet.query.question import prepare
 from discreet.query.shares import Price
 from discreet.query.statement import counted_apart, histogram_of, statements_of
 from tests.engines.same_everywhere import tables
+from tests.query.few_rows import LISTED, UNLISTED, catalog_with
 from tests.query.hostile import PEOPLE, Person, world_of
 from tests.query.test_tallied import same
-from tests.query.world import CATALOG, World
+from tests.query.world import World
 
 DELTA = Fraction(1, 10**6)
 RHO = ZeroConcentrated(1)
-LISTED = [
-    "SELECT ward, COUNT(*), SUM(cost), VARIANCE(age) FROM visits GROUP BY ward",
-    "SELECT ward, kind, SUM(cost), COUNT(*) FILTER (WHERE flag) FROM swaps GROUP BY ward, kind",
-    "SELECT ward, MEDIAN(age), MODE(kind), MAX(age) FROM visits GROUP BY ward",
-    "SELECT ward, AVG(age) FROM (SELECT ward, age FROM visits WHERE age > 3) t GROUP BY ward",
-]
-UNLISTED = [
-    "SELECT note, COUNT(*), SUM(cost), MEDIAN(age) FROM visits GROUP BY note",
-    "SELECT note, ward, AVG(cost), COUNT(DISTINCT patient_id) FROM swaps GROUP BY note, ward",
-]
 ROW = ("a", 50, 1000.0, 1.0, 1, None, None, True, "tea", "x")
 SAME = Person([ROW] * 5, [], (1, True))
 """All rows in one group."""
 APART = Person([(ward, *ROW[1:]) for ward in ("a", "b", "it's", "Ω", "a", "b", None)], [], (1, True))
-
-
-def catalog_with(most: int | None, groups: int = 2) -> Catalog:
-    """The catalog in which a person has so many rows per ward and note, and makes so many notes visible."""
-    return Catalog([_with(table, most, groups) if table.unit == "patient_id" else table for table in CATALOG])
-
-
-def _with(table: Table, most: int | None, groups: int) -> Table:
-    columns = (
-        replace(column, rows_per_key=most) if column.name in ("ward", "note", "age") else column
-        for column in table.columns
-    )
-    return replace(table, columns=tuple(columns), groups_per_unit=groups)
 
 
 def _plan(query: str, most: int | None, price: Price = RHO, groups: int = 2) -> BlockPlan:
