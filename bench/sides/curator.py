@@ -26,12 +26,13 @@ REPEATS = 3
 WITH_DELTA = dp.Budget(1000, delta="1e-6", delta_for_keys="5e-7")
 
 
-def policy(name: str, unit: str | None, budget: dp.Budget, *, listed: bool = True) -> Table:
+def policy(name: str, unit: str | None, budget: dp.Budget, *, listed: bool = True, moved: int = 0) -> Table:
+    """``moved`` of a hundred values lie beyond each bound."""
     groups = {"lower": 0, "upper": 49} if listed else {}
     columns = (
         Column("person", ColumnType.INTEGER),
         Column("grp", ColumnType.INTEGER, nullable=False, **groups),
-        Column("value", ColumnType.REAL, lower=0, upper=100, nullable=False),
+        Column("value", ColumnType.REAL, lower=moved, upper=100 - moved, nullable=False),
     )
     most = 10 if unit else 1
     return Table(name, columns, unit=unit, budget=budget, rows_per_unit=most, groups_per_unit=most)
@@ -55,6 +56,7 @@ with tempfile.TemporaryDirectory() as folder:
         database.execute("CREATE TABLE t AS SELECT grp, value, person FROM made")
         results["plain"] = {"cpu": cpu_of(lambda _: database.sql(PLAIN).fetchall())}
     tables = [policy("by_row", None, dp.Budget(1000)), policy("by_person", "person", dp.Budget(1000))]
+    tables.append(policy("moved_row", None, dp.Budget(1000), moved=5))
     for unit, label in ((None, "row"), ("person", "person")):
         tables.append(policy(f"listed_{label}", unit, WITH_DELTA))
         tables.append(policy(f"unlisted_{label}", unit, WITH_DELTA, listed=False))

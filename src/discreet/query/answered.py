@@ -72,7 +72,7 @@ def _with_ends(measured: Measured, block: Block, confidence: float, raw: bool, d
     table = noisy_table(measured, confidence, raw, block)
     for divisor in sorted(divisors):
         each = confidence_of_each(confidence, divisor)
-        wide = noisy_table(measured, min(each, _HIGHEST), raw, block)
+        wide = table if each == confidence else noisy_table(measured, min(each, _HIGHEST), raw, block)
         for a in range(len(block.aggregates)):
             low, high = (np.asarray(wide[f"a{a}_{end}"], np.float64) for end in ("low", "high"))
             unknown = ~(np.isfinite(low) & np.isfinite(high)) | (each > _HIGHEST)
