@@ -1,4 +1,4 @@
-"""Spark in other processes: a real server of Spark Connect, its executors, and a Java that comes from a package."""
+"""Spark in other processes: a real server of Spark Connect, and its executors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.engines.contract import CANARY, EMPTY, ODD, PEOPLE, ROWS, TEXTS, _eve
 from tests.engines.same_everywhere import Case, SameEverywhere
 from tests.engines.test_spark import REFUSED, few_of_every_kind
 from tests.query.world import CATALOG
-from tests.servers.spark_connect import SparkConnectServer
+from tests.servers.spark_connect import SLEEPING, SparkConnectServer, eight_rows
 from tests.servers.spark_connect import connect_server as connect_server  # noqa: PLC0414
 from tests.threads import at_once
 
@@ -68,10 +68,7 @@ def view(server: SparkConnectServer, files: Path, condition: str) -> None:
 @pytest.fixture
 def slow(folder: Path, connect_server: SparkConnectServer) -> Path:
     """People in a view that takes a second for each of eight rows, by two tasks."""
-    (folder / "rows").mkdir()
-    for k in range(8):
-        pq.write_table(ROWS.slice(k % 4, 1), folder / "rows" / f"{k}.parquet")
-    view(connect_server, folder / "rows", "length(reflect('java.lang.Thread', 'sleep', 1000L)) > 0")
+    view(connect_server, eight_rows(folder), SLEEPING)
     return folder
 
 
@@ -366,34 +363,3 @@ def test_a_process_ends_though_its_server_does_not_answer(folder: Path, connect_
             connect_server.thaw()
             process.kill()
     assert process.returncode == 0
-
-
-# Java.
-
-
-def test_spark_runs_with_the_java_of_a_package_where_there_is_no_other(tmp_path: Path) -> None:
-    commands = tmp_path / "bin"
-    commands.mkdir()
-    for place in filter(os.path.isdir, os.defpath.split(os.pathsep)):
-        for command in Path(place).iterdir():
-            if not command.name.startswith("java") and not (commands / command.name).exists():
-                (commands / command.name).symlink_to(command)
-    pq.write_table(ROWS, tmp_path / "people.parquet")
-    program = (
-        "import os, sys\n"
-        "from discreet.engines.spark.engine import SparkEngine\n"
-        "from tests.engines.contract import PEOPLE\n"
-        "engine = SparkEngine('curator')\n"
-        "engine.take_in(PEOPLE, os.path.abspath('people.parquet'))\n"
-        "print(engine.run('SELECT COUNT(*) AS n FROM \"people\"').to_pylist(), 'JAVA_HOME' in os.environ)\n"
-    )
-    environment = {name: value for name, value in os.environ.items() if name not in ("JAVA_HOME", "SPARK_HOME")}
-    environment |= {
-        "PATH": str(commands),
-        "PYTHONPATH": str(Path(__file__).parents[2]),
-        "PYSPARK_SUBMIT_ARGS": "--conf spark.driver.defaultJavaOptions='-XX:TieredStopAtLevel=1' pyspark-shell",
-        "SPARK_LOCAL_IP": "127.0.0.1",
-    }
-    words = [sys.executable, "-W", "ignore", "-c", program]
-    done = subprocess.run(words, check=False, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.stdout == "[{'n': 4}] False\n", done.stderr[-2000:]

@@ -13,11 +13,15 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
+from tests.engines.contract import ROWS
 from tests.servers.spark import QUICK, prepared_java
 
 _SECONDS = 120
+SLEEPING = "length(reflect('java.lang.Thread', 'sleep', 1000L)) > 0"
+"""A condition that takes a second for each row."""
 CLUSTER = "local-cluster[2,1,512]"
 """Two executors with one core each."""
 
@@ -36,6 +40,14 @@ def until(is_so: Callable[[], bool]) -> None:
     while not is_so():
         assert time.monotonic() < end, "it did not come to this"
         time.sleep(0.05)
+
+
+def eight_rows(folder: Path) -> Path:
+    """A folder of files with one row each, so that several tasks read them."""
+    (folder / "rows").mkdir()
+    for k in range(8):
+        pq.write_table(ROWS.slice(k % 4, 1), folder / "rows" / f"{k}.parquet")
+    return folder / "rows"
 
 
 class SparkConnectServer:

@@ -100,8 +100,11 @@ class SparkEngine(RemoteEngine):
         except DiscreetError:
             raise
         except Exception as failure:
-            tell(self.owner_log, failure)
+            said = in_a_sentence(failure)
+            tell(self.owner_log, said)
             absent = getattr(failure, "getCondition", lambda: None)() in _ABSENT
+        if isinstance(said, DiscreetError):
+            raise said
         if absent:
             remedy = "name it as in db.visits, or give a path; a temporary view belongs to one session alone"
             raise InvalidValue("Spark must have the table, or the files", name, remedy)
@@ -126,12 +129,16 @@ class SparkEngine(RemoteEngine):
     # Running.
 
     def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
-        session, tag = self._session(), f"discreet-{fresh_id()}"
-        work = _tagged(session, tag, lambda: self._answer(session, statement, values))
         try:
-            return _without_zones(attended(work, lambda: interrupt(session, tag), self.timeout))
+            with quiet():
+                return self._attended_answer(statement, values)
         except Exception as failure:
             raise in_a_sentence(failure) from None
+
+    def _attended_answer(self, statement: str, values: Sequence[Bound]) -> pa.Table:
+        session, tag = self._session(), f"discreet-{fresh_id()}"
+        work = _tagged(session, tag, lambda: self._answer(session, statement, values))
+        return _without_zones(attended(work, lambda: interrupt(session, tag), self.timeout))
 
     def _answer(self, session: Any, statement: str, values: Sequence[Bound]) -> pa.Table:
         text, used = self.translated(statement, values)

@@ -13,6 +13,11 @@ _EXECUTOR = re.compile(r"ExecutorLostFailure \(executor \S+ exited")
 
 def in_a_sentence(failure: Exception) -> Exception:
     """The sentence, or the failure itself where nothing was lost."""
+    if isinstance(failure, ConnectionError) or type(failure).__name__ == "Py4JNetworkError":
+        rule = "Java must run for as long as the Spark of this process is asked"
+        return StoreError(
+            rule, "<ended>", "start this process again; what was asked before can be asked again for free"
+        )
     status = getattr(failure, "getGrpcStatusCode", lambda: None)()
     if getattr(status, "name", None) == "UNAVAILABLE":
         rule = "the server of Spark Connect must be reachable"

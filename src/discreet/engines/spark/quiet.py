@@ -12,8 +12,8 @@ from typing import Any
 __all__ = ["quiet"]
 
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
-_WIRE = ("py4j.clientserver", "py4j.java_gateway", "pyspark.sql.connect.logging")
-"""What goes over the wire, where somebody asked for every word."""
+_WIRE = ("", "py4j.clientserver", "py4j.java_gateway", "pyspark.sql.connect.logging")
+"""What goes over the wire, where somebody asked for every word; that it broke is told to the root of all loggers."""
 _thread = threading.local()
 
 
@@ -49,8 +49,8 @@ def quiet() -> Iterator[None]:
         PySparkLogger.getLogger(name).addFilter(_is_not_ours)  # the same filter twice is one
     for name in _WIRE:
         logging.getLogger(name).addFilter(_is_not_ours)
-    _thread.is_ours = True
+    before, _thread.is_ours = getattr(_thread, "is_ours", False), True
     try:
         yield
     finally:
-        _thread.is_ours = False
+        _thread.is_ours = before

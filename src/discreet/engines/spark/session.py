@@ -146,11 +146,11 @@ def _marks(session: Any) -> tuple[Callable[[str], None], Callable[[str], None]]:
 
 def interrupt(session: Any, tag: str) -> None:
     """End what was asked under a tag."""
-    if _is_remote(session):
-        with suppress(Exception):  # what was asked of a server that is gone ends by itself
+    with suppress(Exception):  # what was asked of a server, or of a Java, that is gone ends by itself
+        if _is_remote(session):
             _soon(session, lambda: session.interruptTag(tag))
-    else:
-        session.sparkContext.cancelJobsWithTag(tag)
+        else:
+            session.sparkContext.cancelJobsWithTag(tag)
 
 
 def _set(session: Any) -> Any:

@@ -1,0 +1,138 @@
+"""The Java of a Spark in this process: one that comes from a package, and one that is lost."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from discreet.engines.spark.quiet import quiet
+from discreet.errors import EngineFailure
+from tests.engines.contract import CANARY, ROWS
+from tests.servers.spark import prepared_java
+
+pytestmark = pytest.mark.xdist_group("spark servers")
+
+
+def in_a_process(program: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a program that starts a Spark of its own."""
+    environment = {name: value for name, value in os.environ.items() if name != "SPARK_HOME"}
+    environment |= {
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "PYSPARK_SUBMIT_ARGS": "--conf spark.driver.defaultJavaOptions='-XX:TieredStopAtLevel=1' pyspark-shell",
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        **variables,
+    }
+    words = [sys.executable, "-W", "ignore", "-c", program]
+    return subprocess.run(words, check=False, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+KILLED = """
+import json, os, signal, threading
+from pathlib import Path
+from discreet import Curator
+from discreet.engines.spark import session as sessions
+from discreet.engines.spark.engine import SparkEngine
+from discreet.engines.spark.quiet import quiet
+from discreet.errors import EngineFailure, StoreError
+from tests.engines.contract import PEOPLE
+from tests.servers.spark_connect import SLEEPING, eight_rows, until
+
+heard, failures = [], []
+engine = SparkEngine("curator", owner_log=heard.append)
+curator, session = Curator("curator", engine=engine), engine._session()
+session.sql(f"CREATE VIEW hard AS SELECT * FROM parquet.`{eight_rows(Path.cwd())}` WHERE {SLEEPING}")
+curator.protect("hard", PEOPLE)
+budgets = [curator.budget()]
+
+def is_reading():
+    jobs = session.sparkContext.statusTracker()
+    return any(jobs.getStageInfo(stage).numActiveTasks for stage in jobs.getActiveStageIds())
+
+def kill():
+    until(is_reading)
+    os.kill(session.sparkContext._gateway.proc.pid, signal.SIGKILL)
+
+def tried(work, expected):
+    try:
+        work()
+    except expected as failure:
+        failures.append([str(failure), failure.__context__ is None])
+
+watcher = threading.Thread(target=kill)
+watcher.start()
+for _ in range(2):
+    tried(lambda: curator.ask("SELECT COUNT(*) AS n FROM people", epsilon=0.5), EngineFailure)
+    watcher.join()
+    budgets.append(curator.budget())
+other = SparkEngine("curator", owner_log=heard.append)
+tried(lambda: other.run('SELECT COUNT(*) AS n FROM "people"'), EngineFailure)
+tried(lambda: curator.protect("hard", PEOPLE), StoreError)
+with quiet():
+    sessions.interrupt(session, "a question that is over")
+print(json.dumps({"heard": heard, "failures": failures, "charges": [one != budgets[0] for one in budgets],
+                  "again": budgets[1] == budgets[2]}))
+"""
+
+
+@pytest.mark.parametrize("is_pinned", ["true", "false"])
+def test_a_java_that_is_killed_in_the_middle_of_a_question_is_named_to_the_owner_alone(
+    tmp_path: Path, is_pinned: str
+) -> None:
+    """PySpark talks to Java in two ways: over a connection for each thread, or over one that is free."""
+    prepared_java()
+    done = in_a_process(KILLED, tmp_path, PYSPARK_PIN_THREAD=is_pinned)
+    found = json.loads(done.stdout.splitlines()[-1]) if done.stdout else {}
+    assert done.returncode == 0, done.stderr[-2000:]
+    constant, sentence = [str(EngineFailure()), True], "Java must run for as long as the Spark of this process is asked"
+    assert found["failures"][:3] == [constant] * 3
+    ((words, is_alone),) = found["failures"][3:]
+    assert (sentence in words, is_alone) == (True, True)
+    assert [sentence in words and "\n" not in words for words in found["heard"]] == [True] * 4, found["heard"]
+    assert found["charges"] == [False, True, True]  # rows may have been read
+    assert found["again"]  # and are paid for once
+    # Threads of the library behind PySpark say that a connection broke, and nothing about what was asked over it.
+    for written in (done.stdout, done.stderr):
+        assert "/pyspark/" not in written
+        assert "/discreet/" not in written
+        assert CANARY not in written
+
+
+def test_a_wire_that_breaks_is_told_to_nobody(caplog: pytest.LogCaptureFixture) -> None:
+    """The library behind PySpark says so through the root of all loggers, with every error on the way."""
+    for guard, is_said in ((quiet, False), (nullcontext, True)):
+        with guard():
+            with guard():
+                pass
+            logging.getLogger().error("Exception while sending command: %s", CANARY)
+        assert (CANARY in caplog.text) is is_said
+
+
+def test_spark_runs_with_the_java_of_a_package_where_there_is_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    for place in filter(os.path.isdir, os.defpath.split(os.pathsep)):
+        for command in Path(place).iterdir():
+            if not command.name.startswith("java") and not (commands / command.name).exists():
+                (commands / command.name).symlink_to(command)
+    pq.write_table(ROWS, tmp_path / "people.parquet")
+    program = (
+        "import os, sys\n"
+        "from discreet.engines.spark.engine import SparkEngine\n"
+        "from tests.engines.contract import PEOPLE\n"
+        "engine = SparkEngine('curator')\n"
+        "engine.take_in(PEOPLE, os.path.abspath('people.parquet'))\n"
+        "print(engine.run('SELECT COUNT(*) AS n FROM \"people\"').to_pylist(), 'JAVA_HOME' in os.environ)\n"
+    )
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    done = in_a_process(program, tmp_path, PATH=str(commands))
+    assert done.stdout == "[{'n': 4}] False\n", done.stderr[-2000:]
