@@ -35,7 +35,7 @@ def in_a_process(program: str, folder: Path, **variables: str) -> subprocess.Com
 
 
 KILLED = """
-import json, os, signal, threading
+import json, os, signal, threading, time
 from pathlib import Path
 from discreet import Curator
 from discreet.engines.spark import session as sessions
@@ -52,12 +52,9 @@ session.sql(f"CREATE VIEW hard AS SELECT * FROM parquet.`{eight_rows(Path.cwd())
 curator.protect("hard", PEOPLE)
 budgets = [curator.budget()]
 
-def is_reading():
-    jobs = session.sparkContext.statusTracker()
-    return any(jobs.getStageInfo(stage).numActiveTasks for stage in jobs.getActiveStageIds())
-
 def kill():
-    until(is_reading)
+    until(session.sparkContext.statusTracker().getActiveStageIds)
+    time.sleep(1)  # of the four seconds for which rows are read
     os.kill(session.sparkContext._gateway.proc.pid, signal.SIGKILL)
 
 def tried(work, expected):
