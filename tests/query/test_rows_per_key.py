@@ -12,6 +12,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from discreet.catalog.budget import Budget
+from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.policy_file import dumps, loads
 from discreet.curator.promises import as_stored
@@ -142,7 +144,9 @@ def _squared_rows(priced: Priced) -> Fraction:
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DuckDBEngine]:
-    rows, catalog = tables(), catalog_with(1)
+    budget = Budget(3, delta=2 * DELTA, delta_for_keys=DELTA)
+    catalog = Catalog([replace(one, budget=budget) if one.unit == "patient_id" else one for one in catalog_with(1)])
+    rows = tables()
     with DuckDBEngine(tmp_path_factory.mktemp("alike"), threads=1) as engine:
         for table in catalog:
             engine.take_in(table, rows[table.name], catalog=catalog)
@@ -155,6 +159,7 @@ def test_rows_that_were_counted_when_they_were_taken_in_weigh_the_same(engine: D
     kept = as_stored(plan, engine)
     is_read = any("_alike" in text and "PARTITION BY _unit, k0" not in text for text, _ in statements_of(kept))
     assert is_read == (query in (LISTED[0], LISTED[2], UNLISTED[0]))  # whole tables by one column
+    assert any("_held <> 0" in text for text, _ in statements_of(kept)) == (query == UNLISTED[0])
     assert same(engine, plan, kept)
 
 

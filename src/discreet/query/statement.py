@@ -7,7 +7,8 @@ Rows first get the block's keys and its values on their grids (``_rows``); where
 of them, by an order of the keys that has nothing to do with anybody. Then every row gets its weight (``_weighted``).
 
 Where the engine keeps the number of rows of every unit in its table (``_n``), a question about the whole table takes it
-as it is; one about some of the rows counts those units alone that could have too many. Nothing else changes by it.
+as it is; one about some of the rows counts those units alone that could have too many. Marks of keys that it keeps
+(`discreet.engines.held_keys`) are read by questions about the whole table. Nothing else changes by either.
 """
 
 from __future__ import annotations
