@@ -26,6 +26,7 @@ from discreet.engines.part import Given
 from discreet.engines.remote import RemoteEngine
 from discreet.engines.spark.columns import column_cast
 from discreet.engines.spark.lost import in_a_sentence
+from discreet.engines.spark.plain_tables import folder_of
 from discreet.engines.spark.quiet import quiet
 from discreet.engines.spark.readings import files_at_rest, frame_of_files, rows_kept
 from discreet.engines.spark.session import connected, interrupt, kept, local, released, tagged
@@ -41,6 +42,7 @@ _PART = r"(?:`(?:[^`]|``)+`|[^`.\s]+)"
 _NAME = re.compile(rf"{_PART}(?:\.{_PART})*")
 _MANY_UNITS = ("spark.sql.codegen.aggregate.fastHashMap.capacityBit", "20")
 """Counting the rows of units is twice as fast when a million of them have room in the small table of a task."""
+_NONE: Mapping[str, str | None] = {}
 _ABSENT = {"TABLE_OR_VIEW_NOT_FOUND", "PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA", "SCHEMA_NOT_FOUND"}
 
 
@@ -152,23 +154,26 @@ class SparkEngine(RemoteEngine):
     def _answer_of_files(self, session: Any, statement: str, values: Sequence[Bound]) -> pa.Table | None:
         """The answer of a statement that reads files twice; None where they may have changed in between."""
         text, used = self.translated(statement, values, ApartWriter if readings_of(statement).apart else SparkWriter)
-        paths = sorted({stored.file for stored in used})
-        before = files_at_rest(session, paths)
+        folders = {stored.file: _folder(session, stored.file) for stored in used}
+        paths = [path for path in folders.values() if path is not None]
+        before = files_at_rest(session, paths) if len(paths) == len(folders) else None
         if before is None:
             return None
         hinted = text if before.are_small else text.replace(HINT, "")
-        with self._views(session, used) as views:
+        with self._views(session, used, folders=folders) as views:
             found: pa.Table = session.sql(hinted, args={**_arguments(values), **views}).toArrow()
         return found if files_at_rest(session, paths) == before else None
 
     @contextmanager
-    def _views(self, session: Any, used: Sequence[Stored], *, kept: bool = False) -> Iterator[Mapping[str, str]]:
+    def _views(
+        self, session: Any, used: Sequence[Stored], *, kept: bool = False, folders: Mapping[str, str | None] = _NONE
+    ) -> Iterator[Mapping[str, str]]:
         """A view of every table that is read, by its mark: the columns that are checked are those that are read."""
         views: dict[str, str] = {}
         try:
             for name in sorted({stored.file for stored in used}):
                 views[_mark(name)] = view = f"discreet_{fresh_id()}"
-                _frame(session, name).createOrReplaceTempView(view)
+                _frame(session, name, folders.get(name)).createOrReplaceTempView(view)
             for stored in used:
                 self.check_unchanged(stored, _columns(session.table(views[_mark(stored.file)])))
             for view in views.values() if kept else ():
@@ -195,12 +200,22 @@ def _check_name(name: str) -> None:
         raise InvalidValue("a table of Spark is named as in db.visits", name, "or is a path of Parquet files")
 
 
-def _frame(session: Any, name: str) -> Any:
-    """All of a table, a view or files, as they are now."""
+def _frame(session: Any, name: str, folder: str | None = None) -> Any:
+    """All of a table, a view or files, as they are now; of a table that is a folder, its files."""
     if _is_path(name):
         return frame_of_files(session, name)
-    address = ".".join(part if part[0] == "`" else quoted(part) for part in re.findall(_PART, name))
-    return session.sql(f"SELECT * FROM {address}")
+    # With a condition, or else to drop a view of it would drop the rows that the owner has cached of the table.
+    table = session.sql(f"SELECT * FROM {_address(name)} WHERE TRUE")
+    return table if folder is None else frame_of_files(session, folder, table.schema)
+
+
+def _address(name: str) -> str:
+    return ".".join(part if part[0] == "`" else quoted(part) for part in re.findall(_PART, name))
+
+
+def _folder(session: Any, name: str) -> str | None:
+    """Where the files are that a statement may read twice."""
+    return name if _is_path(name) else folder_of(session, _address(name))
 
 
 def _mark(name: str) -> str:
@@ -213,9 +228,9 @@ def _columns(frame: Any) -> Mapping[str, str]:
 
 
 def _may_read_twice(readings: Readings, used: Sequence[Stored]) -> bool:
-    """Whether a statement reads files, and reads them twice, or is faster when it does."""
+    """Whether a statement reads rows twice, or is faster when it does."""
     are_named = all(stored.domain is None or stored.unit is not None for stored in used)
-    return all(_is_path(stored.file) for stored in used) and (readings.repeated or (readings.apart and are_named))
+    return readings.repeated or (readings.apart and are_named)
 
 
 def _tagged(session: Any, tag: str, work: Callable[[], pa.Table]) -> Callable[[], pa.Table]:

@@ -5,10 +5,11 @@ said of a unit (that it has few rows, or few keys) would not hold for what is ad
 more than the privacy loss says. A view that draws lots does that, and so does a table that is written meanwhile. So a
 statement that reads twice is run in one of two ways:
 
-- **Files at rest.** Parquet files that are named by their path, none of them written in the last minute, and whose
-  lengths and times of writing are the same before the statement and after it. Suppose that a file was written between
-  two readings. Its time is then that of a moment after the first look; before, it was at least a minute older; so the
-  two looks differ, and the result is thrown away. Spark's list of files is made once for all readings, and statements
+- **Files at rest.** Parquet files that are named by their path, or by a table that is nothing but a folder of them
+  (`discreet.engines.spark.plain_tables`), none of them written in the last minute, and whose lengths and times of
+  writing are the same before the statement and after it. Suppose that a file was written between two readings. Its time
+  is then that of a moment after the first look; before, it was at least a minute older; so the two looks differ, and
+  the result is thrown away. Spark's list of files is made once for all readings, and statements
   hold nothing that draws lots or hangs on the order of rows. Whoever sets the time of a file back to the very
   millisecond, with as many bytes in it, can write it unseen; so can who sets a clock back by a minute.
 - **Rows that are kept.** Everything else: the rows are read once, and all readings are of what was kept. What is kept
@@ -57,9 +58,10 @@ def _listed(session: Any, path: str) -> Any:
     return files.selectExpr("_metadata.file_path AS path", "_metadata.file_size AS size", written, is_old).collect()
 
 
-def frame_of_files(session: Any, path: str) -> Any:
+def frame_of_files(session: Any, path: str, schema: Any | None = None) -> Any:
     """Parquet files as they are now: with an option of its own, a reading matches none that the owner has cached."""
-    return session.read.option("discreet", fresh_id()).parquet(path)
+    reader = session.read.option("discreet", fresh_id())
+    return (reader if schema is None else reader.schema(schema)).parquet(path)
 
 
 def rows_kept(frame: Any) -> Any:
