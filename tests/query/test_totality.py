@@ -235,3 +235,23 @@ def test_what_several_expressions_share_cannot_raise_either(unit: str, world: Wo
 def test_a_format_that_the_engine_does_not_read_is_refused(mark: str) -> None:
     with pytest.raises(QueryRefused, match="the format of a date"):
         _typed("duckdb", f"strftime(day, '{mark}')")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        *([f"extract({part} FROM make_date(-5877641, 7, 1 + age % 20))"] for part in ("week", "isoyear", "yearweek")),
+        [f"date_diff('{unit}', make_date(294247, 1, 11 + age % 2), seen)" for unit in ("day", "hour")],
+        [f"date_sub('{unit}', seen, make_date(-290308, 12, 21 - age % 2))" for unit in ("month", "second")],
+    ],
+)
+def test_dates_at_the_ends_of_calendars_cannot_raise(texts: list[str], world: World) -> None:
+    """The first days have no week, and few dates are timestamps too."""
+    statement = Statement()
+    rows = table_rows(CATALOG.table("visits"), CATALOG, Names())
+    names = names_of([("visits", rows)])
+    found = [read(_parsed("duckdb", text), names).write(statement) for text in texts]
+    columns = ", ".join(f"{one} AS v{k}" for k, one in enumerate(found))
+    table = world.run(f"SELECT {columns} FROM ({rows.write(statement)})", statement.parameters)
+    assert table.num_rows > 100
+    assert all(column.null_count == len(column) for column in table.columns)

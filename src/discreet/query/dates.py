@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
 from discreet.query.calendar import UNITS, epoch, floored, moved, numbered
-from discreet.query.expression import Call, Constant, Expression, type_name
+from discreet.query.expression import Call, Constant, Expression, Field, type_name
 from discreet.query.interval import UNKNOWN, Interval
 from discreet.query.refusal import refuse
 
@@ -59,6 +59,8 @@ DATE_PARTS: dict[str, tuple[int, int] | None] = {
     "epoch": None,
 }
 """Parts of a date that can be taken, with the values they have where these do not depend on the date."""
+
+_OF_WEEKS = ("week", "isoyear", "yearweek")
 
 _PART_SPELLINGS = {
     "dow": "dayofweek",
@@ -150,7 +152,15 @@ def date_part(node: exp.Expr, part: str, argument: Expression) -> Expression:
     ends = DATE_PARTS[name]
     interval = Interval.of(*ends) if ends else _part_interval(name, given)
     kind = REAL if name == "epoch" else INTEGER
-    return Call(kind, interval, given.nullable, f"date_part('{name}', {{0}})", (given,))
+    template = f"date_part('{name}', {{0}})"
+    if name in _OF_WEEKS and given.interval.known is None and not _is_stored(given):
+        return Call(kind, interval, True, f"TRY({template})", (given,))  # the first days have no week
+    return Call(kind, interval, given.nullable, template, (given,))
+
+
+def _is_stored(given: Expression) -> bool:
+    """Whether these are dates of a table, which lie in the years 1 to 9999."""
+    return isinstance(given, Field) and (given.column is not None or given.origin is not None)
 
 
 def _part_interval(name: str, given: Expression) -> Interval:
@@ -222,7 +232,7 @@ def difference(
     counted = numbered(last.type, unit, last.interval) - numbered(first.type, unit, first.interval)
     interval = _less_by_one(counted) if elapsed or unit == "week" else counted
     function = "date_sub" if elapsed else "date_diff"
-    slots = "{1}, {0}" if last.type is first.type else "CAST({1} AS TIMESTAMP), CAST({0} AS TIMESTAMP)"
+    slots = "{1}, {0}" if last.type is first.type else "TRY_CAST({1} AS TIMESTAMP), TRY_CAST({0} AS TIMESTAMP)"
     template = f"TRY({function}('{unit}', {slots}))"
     nullable = last.nullable or first.nullable or interval.known is None
     return Call(INTEGER, interval, nullable, template, (last, first))
