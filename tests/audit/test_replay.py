@@ -69,6 +69,20 @@ QUESTIONS = [
 REFUSED_ALWAYS = "SELECT * FROM visits"
 
 
+def test_choices_in_groups_with_few_rows_of_a_person_cost_what_they_claim() -> None:
+    """In ρ their squares add up; a sum of ε, squared, would cry wolf where a person is in several groups."""
+    columns = (
+        Column("person", ColumnType.INTEGER),
+        Column("ward", ColumnType.TEXT, keys=("a", "b", "c", "d"), nullable=False, rows_per_key=1),
+        Column("kind", ColumnType.TEXT, keys=("x", "y"), nullable=False),
+    )
+    policy = Table("visits", columns, unit="person", budget=Budget(8, delta="1e-6"), rows_per_unit=4)
+    rows = pa.table({"person": [0] * 4 + [1] * 4, "ward": list("abcd") * 2, "kind": ["x"] * 8})
+    report = replay(rows, policy, ["SELECT ward, MODE(kind) FROM visits GROUP BY ward"], epsilon=1, neighbours=2)
+    assert report.is_sound
+    assert report.lines[0].claimed / 5 < report.lines[0].observed
+
+
 def policy(neighbours: Neighbours = Neighbours.ADD_REMOVE_ONE, budget: Budget | None = None) -> Table:
     return Table(
         "visits",

@@ -290,6 +290,13 @@ def test_each_row_a_unit_has_one_row_per_unit() -> None:
     assert "every row is a person of its own, so rows_per_unit must be 1, got 5" in str(problem)
 
 
+@pytest.mark.parametrize(("kind", "why"), [("unit: row", "a person of its own"), ("public: true", "protects nobody")])
+def test_where_nobody_has_several_rows_few_of_them_cannot_count(kind: str, why: str) -> None:
+    budget = "budget: {epsilon: 1}\n" * kind.startswith("unit")
+    (problem,) = problems(f"table: t\n{kind}\n{budget}columns:\n  ward: {{type: text, rows_per_key: 1}}\n")
+    assert f"{why}, so ward has no rows_per_key, got 1; drop it" in str(problem)
+
+
 def test_the_word_row_is_ambiguous_beside_a_column_of_that_name() -> None:
     (problem,) = problems(without("foreign_keys").replace("unit: patient_id", "unit: row").replace("ward:", "Row:"))
     assert "write {column: row} or {each: row}" in str(problem)

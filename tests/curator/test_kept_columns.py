@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, ColumnType
@@ -14,6 +15,7 @@ from discreet.catalog.table import Table
 from discreet.curator.curator import Curator
 from discreet.engines.held_keys import kept_held
 from discreet.engines.limits import kept_within
+from discreet.errors import QueryRefused
 
 COLUMNS = (
     Column("who", ColumnType.TEXT),
@@ -58,3 +60,12 @@ def test_columns_are_kept_within_limits_and_marked_for_the_policy_as_it_is_read_
         datetime(2020, 1, 1),
         datetime(2021, 1, 1),
     ]
+
+
+def test_what_is_kept_of_a_public_table_is_not_one_of_its_columns(tmp_path: Path) -> None:
+    curator = Curator(tmp_path)
+    rows = pa.table({"ward": ["a", "b"], "floor": [1, 99]})
+    curator.protect(rows, table="wards", public=True, columns={"floor": {"lower": 0, "upper": 5}})
+    assert curator.ask("SELECT * FROM wards", epsilon=1).table.to_pylist() == rows.to_pylist()
+    with pytest.raises(QueryRefused, match="_within1"):
+        curator.ask("SELECT SUM(_within1) FROM wards", epsilon=1)

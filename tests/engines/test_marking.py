@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -10,8 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet.catalog.budget import Budget
+from discreet.catalog.column import Column, ColumnType
+from discreet.catalog.table import Table
 from discreet.engines import marking
+from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.ingest import ingest
 from discreet.engines.marking import marks, numbers_alike
+from discreet.errors import DiscreetError
 
 PAIRS = st.tuples(st.integers(-3, 12), st.integers(1, 5))
 ROWS = st.lists(PAIRS, max_size=60).map(lambda rows: sorted(rows, key=lambda row: row[0]))
@@ -65,3 +72,34 @@ def test_rows_that_are_not_sorted_are_refused(batches: list[list[int]]) -> None:
     tables = (pa.table({"_unit": np.array(units, np.int64)}) for units in batches)
     with pytest.raises(AssertionError, match="sorted by unit"):
         list(marking._pieces(tables))
+
+
+@pytest.mark.parametrize("name", ["rowid", "RowID", "c0", "c1", "C2", "k0", "s0_0", "one", "place", "number", "key"])
+def test_no_name_of_a_column_makes_rows_of_others_come_or_go(tmp_path: Path, name: str) -> None:
+    """In DuckDB a column called rowid hides the places of rows, by which pieces were read once."""
+    columns = (
+        Column("who", ColumnType.INTEGER),
+        Column("tea", ColumnType.TEXT),
+        Column("ward", ColumnType.TEXT, keys=("a", "b"), rows_per_key=1),
+        Column(name, ColumnType.INTEGER, lower=0, upper=5),
+    )
+    budget = Budget(3, delta="1e-6", delta_for_keys="5e-7")
+    engine = DuckDBEngine(tmp_path)
+    ours = {"who": [1, 1, 2, 3, 3], "tea": ["x", "y", "x", None, "x"], "ward": ["a", "b", "a", "a", "a"]}
+    ingest(
+        engine,
+        Table("t", columns, unit="who", rows_per_unit=2, budget=budget),
+        pa.table({**ours, name: [0, 5, 1000, None, -1]}),
+    )
+    found = engine.run(f'SELECT who, tea, ward, "{name}" AS value FROM t', []).to_pylist()
+    rows = sorted((tuple(row.values()) for row in found), key=repr)
+    assert rows == sorted(zip(*ours.values(), [0, 5, 1000, None, -1], strict=True), key=repr)
+
+
+def test_an_ingest_that_loses_a_row_on_the_way_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which row is lost may depend on the rows of others, so nothing that is asked of the rest would be bounded."""
+    columns = (Column("who", ColumnType.INTEGER), Column("tea", ColumnType.TEXT, rows_per_key=1))
+    table = Table("t", columns, unit="who", rows_per_unit=2, budget=Budget(1, delta="1e-6"))
+    monkeypatch.setattr(marking, "_pieces", lambda batches: (batch.slice(1) for batch in batches))
+    with pytest.raises(DiscreetError, match="could not be taken in"):
+        ingest(DuckDBEngine(tmp_path), table, pa.table({"who": [1, 1, 2], "tea": ["x", "y", "x"]}))

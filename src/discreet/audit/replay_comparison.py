@@ -167,12 +167,5 @@ def _loss_of(first: Watched, second: Watched) -> dict[str, float]:
         if all(sums):
             found[f"sum {k + 1}"] = float(noise_loss(plan, *sums))
     for one, other in zip(first.chosen, second.chosen, strict=True):
-        epsilon = choice_loss(one, other)
-        found[f"choice {one.place + 1}"] = epsilon if isinstance(plan.loss, Pure) else _as_rho(epsilon, one)
+        found[f"choice {one.place + 1}"] = choice_loss(one, other, is_pure=isinstance(plan.loss, Pure))
     return found
-
-
-def _as_rho(epsilon: float, chosen: Any) -> float:
-    """An exponential mechanism of ε is ε²/8-zCDP; several picks are as many mechanisms of a part of ε each."""
-    picks = getattr(chosen.choice, "picks", 1)
-    return float(picks * (epsilon / picks) ** 2 / 8)

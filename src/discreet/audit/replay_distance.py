@@ -3,8 +3,8 @@
 Noise is drawn from a known law, so nothing is estimated. A discrete Laplace law of scale s tells integers that lie d
 apart, in the sum of absolute differences, with a loss of d/s exactly; a discrete Gaussian one of variance parameter σ²
 with d²/2σ² in ρ for the squared Euclidean distance d². A choice in proportion to e^(factor · score) is compared at
-every value that it can give. Several picks cost at most the number of picks times factor times the spread of the
-scores' changes, because what is left to pick from is any part of all.
+every value that it can give; its groups add up in ε, or as ε²/8 in ρ. Several picks cost at most the number of picks
+times factor times the spread of the scores' changes, because what is left to pick from is any part of all.
 """
 
 from __future__ import annotations
@@ -49,13 +49,18 @@ def _by_key(hidden: Hidden) -> dict[str, int]:
     return dict(zip(map(repr, hidden.groups.tuples()), hidden.exact.tolist(), strict=True))
 
 
-def choice_loss(first: Chosen, second: Chosen) -> float:
-    """The largest loss in ε over all that a choice can give, added over its groups."""
+def choice_loss(first: Chosen, second: Chosen, *, is_pure: bool) -> float:
+    """The largest loss over all that a choice can give, added over its groups: in ε, or in ρ.
+
+    An exponential mechanism of ε is ε²/8-zCDP; several picks are as many mechanisms of a part of ε each.
+    """
     choice = first.choice
     pairs = _aligned(first, second)
     if isinstance(choice, TopChoice):
-        return sum(_picks_loss(choice, one[1], other[1]) for one, other in pairs)
-    return sum(_value_loss(choice, one, other) for one, other in pairs)
+        picks, epsilons = choice.picks, [_picks_loss(choice, one[1], other[1]) for one, other in pairs]
+    else:
+        picks, epsilons = 1, [_value_loss(choice, one, other) for one, other in pairs]
+    return sum(epsilons) if is_pure else sum(picks * (epsilon / picks) ** 2 / 8 for epsilon in epsilons)
 
 
 Weights = tuple[Integers, Integers]

@@ -130,6 +130,17 @@ class Table:
         if self.unit is None and not self.foreign_keys and rows is not None and rows > 1 and not self.public:
             rule = f"{self.name}: every row is a person of its own, so rows_per_unit must be 1"
             found.say(("rows_per_unit",), rule, rows, "name the column of the person as unit")
+        self._check_rows_per_key(found)
+
+    def _check_rows_per_key(self, found: Complaints) -> None:
+        """Where nobody has several rows, fewer of them cannot count: what would be ignored is refused."""
+        if not self.public and (self.unit is not None or self.foreign_keys):
+            return
+        kind = "a public table protects nobody" if self.public else "every row is a person of its own"
+        for column in self.columns:
+            if column.rows_per_key is not None:
+                rule = f"{self.name}: {kind}, so {column.name} has no rows_per_key"
+                found.say(("columns", column.name, "rows_per_key"), rule, column.rows_per_key, "drop it")
 
     def _check_public(self, found: Complaints) -> None:
         stated = {"unit": self.unit, "budget": self.budget, "analysts": self.analysts}

@@ -16,7 +16,7 @@ from discreet.curator.amount import as_json
 from discreet.curator.ledger import Ledger, Receipt
 from discreet.curator.statements import number, statements
 from discreet.privacy.loss import Pure, ZeroConcentrated
-from discreet.query.choice import Choice, TopChoice
+from discreet.query.choice import TopChoice
 from discreet.query.measure import Measured
 from discreet.query.plan import BlockPlan, Priced
 from discreet.query.question import Question
@@ -109,7 +109,7 @@ def _block(measured: Measured) -> dict[str, Any]:
         "groups": _groups(measured),
         "rows": rows,
         "loss": as_json(plan.loss),
-        "mechanisms": [*map(_added_noise, plan.parts), *map(_chosen, plan.choices), *map(_picked, _tops(plan))],
+        "mechanisms": [*map(_added_noise, plan.parts), *_chosen(plan), *map(_picked, _tops(plan))],
     }
 
 
@@ -147,12 +147,16 @@ def _picked(top: TopChoice) -> dict[str, Any]:
     return said | {"epsilon": number(top.epsilon), "factor": str(top.factor), "between": top.points, "picks": top.picks}
 
 
-def _chosen(choice: Choice) -> dict[str, Any]:
-    """A choice between listed values by the exponential mechanism."""
-    return {
-        "choice": "exponential mechanism",
-        "for": [choice.aggregate.kind.value],
-        "epsilon": number(choice.epsilon),
-        "factor": str(choice.factor),
-        "between": choice.points,
-    }
+def _chosen(plan: BlockPlan) -> list[dict[str, Any]]:
+    """Choices between listed values by the exponential mechanism, in all groups together."""
+    is_pure = isinstance(plan.loss, Pure)
+    return [
+        {
+            "choice": "exponential mechanism",
+            "for": [choice.aggregate.kind.value],
+            **({"epsilon": number(choice.epsilon)} if is_pure else {"rho": number(choice.epsilon**2 / 8)}),
+            "factor": str(choice.factor),
+            "between": choice.points,
+        }
+        for choice in plan.choices
+    ]

@@ -59,8 +59,7 @@ class Marking:
         return "".join(found)
 
     def write(self, build: Build, until: float) -> None:
-        """Make ``fresh.rows`` from ``stage.sorted``, in which the numbers of keys stand where the marks go."""
-        build.run("CREATE TABLE fresh.rows AS FROM stage.sorted LIMIT 0")
+        """Fill ``fresh.rows`` from ``stage.sorted``, in which the numbers of keys stand where the marks go."""
         for piece in _pieces(_batches(build, until)):
             columns = dict(zip(piece.column_names, piece.columns, strict=True))
             units = columns["_unit"].to_numpy()

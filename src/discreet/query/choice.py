@@ -28,7 +28,7 @@ class QuantileChoice:
     aggregate: Aggregate
     """Which quantile of which values."""
     epsilon: Fraction
-    """The pure loss over all groups together."""
+    """The loss over all groups together: their sum where prices are pure, else the root of the sum of squares."""
     quantile: Fraction
     """Where the target lies between least and greatest."""
     step: Fraction
@@ -51,13 +51,13 @@ class ModeChoice:
     """The heaviest of the listed values, in each group.
 
     A unit's weights all point the same way, so one that joins or leaves raises or lowers every score by at most its
-    weight in the group, and e^(factor · score) costs factor times that weight; over all groups, ε once.
+    weight in the group, and e^(factor · score) costs factor times that weight.
     """
 
     aggregate: Aggregate
     """Of which values."""
     epsilon: Fraction
-    """The pure loss over all groups together."""
+    """The loss over all groups together: their sum where prices are pure, else the root of the sum of squares."""
     values: tuple[Key, ...]
     """What can be chosen."""
     factor: Fraction
