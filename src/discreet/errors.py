@@ -167,7 +167,11 @@ class EngineFailure(DiscreetError):
     """A run over the rows failed. It says nothing more, because the reason can hold a value of a row."""
 
     def __init__(self) -> None:
-        super().__init__("the engine could not finish the run", None, "the owner can find the reason in the owner log")
+        super().__init__(
+            "the engine could not finish the run",
+            None,
+            "the owner finds the reason in owner.log, in the curator's folder",
+        )
 
     def __reduce__(self) -> tuple[type[EngineFailure], tuple[()]]:
         return EngineFailure, ()

@@ -161,16 +161,35 @@ def test_the_latest_wins_however_late_the_others_are() -> None:
 def test_a_press_too_many_costs_once(enter: Enter, hospital: Hospital) -> None:
     page = enter("ben")
     before = charges(hospital)
-    write(page, "SELECT COUNT(*) AS pressed FROM visits")
+    write(page, "SELECT COUNT(*) AS pressed FROM visits WHERE age < 77")
     price(page, "0.01")
     page.evaluate("""() => {
         const pressed = [...document.querySelectorAll("button")].find((one) => one.textContent.includes("Ask for"));
         pressed.click(); pressed.click(); pressed.click();
     }""")
     expect(answer(page).get_by_text("Cost ε 0.01")).to_be_visible()
-    page.get_by_role("button", name="Ask for ε 0.01").click()
+    page.get_by_role("button", name="Ask, free").click()
     expect(answer(page).get_by_text("Asked before, free now")).to_be_visible()
     assert charges(hospital) == before + 1
+
+
+def test_what_is_asked_costs_what_the_button_said(contexts: Contexts, own_serving: Serving) -> None:
+    """Whoever types on and presses at once is told the price of what stands there now, and has paid nothing."""
+    page = contexts(own_serving.address).new_page()
+    sign_in(page, own_serving.hospital.tokens["ana"])
+    ask(page, COUNT, "0.1")
+    free = page.get_by_role("button", name="Ask, free")
+    expect(free).to_be_enabled()
+    editor(page).click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text("SELECT COUNT(*) AS others FROM visits WHERE age > 40")
+    page.keyboard.press("Control+Enter")
+    again = page.get_by_role("button", name="Ask for ε 0.1", exact=True)
+    expect(again).to_be_enabled()
+    assert charges(own_serving.hospital) == 1
+    again.click()
+    expect(answer(page).get_by_text("Cost ε 0.1")).to_be_visible()
+    assert charges(own_serving.hospital) == 2
 
 
 # Help.
@@ -210,7 +229,7 @@ def test_the_enter_key_leaves_whole_words_as_they_are(enter: Enter) -> None:
 def test_the_keyboard_is_enough(enter: Enter) -> None:
     page = enter("ben")
     editor(page).focus()
-    page.keyboard.insert_text("SELECT COUNT(*) AS n FROM visits WHERE age > 50")
+    page.keyboard.insert_text("SELECT COUNT(*) AS n FROM visits WHERE age BETWEEN 31 AND 57")
     expect(page.get_by_role("button", name="Ask for ε 0.1", exact=True)).to_be_enabled()
     page.keyboard.press("Tab")
     expect(page.get_by_role("slider")).to_be_focused()
@@ -220,15 +239,46 @@ def test_the_keyboard_is_enough(enter: Enter) -> None:
     editor(page).focus()
     page.keyboard.press("Control+Enter")
     expect(answer(page).get_by_text("Cost ε 0.01")).to_be_visible()
-    expect(page.get_by_role("button", name="Ask for ε 0.01", exact=True)).to_be_enabled()
+    expect(page.get_by_role("button", name="Ask, free", exact=True)).to_be_enabled()
     for _ in range(4):
         page.keyboard.press("Tab")
     ring = page.evaluate("getComputedStyle(document.activeElement).outlineWidth")
-    assert "Ask for" in page.evaluate("document.activeElement.textContent")
+    assert "Ask, free" in page.evaluate("document.activeElement.textContent")
     assert ring == "3px", "focus is seen"
     page.keyboard.press("Enter")
     expect(answer(page).get_by_text("Asked before, free now")).to_be_visible()
-    expect(page.get_by_role("button", name="Ask for ε 0.01", exact=True)).to_be_focused()
+    expect(page.get_by_role("button", name="Ask, free", exact=True)).to_be_focused()
+
+
+def test_the_slider_stays_where_it_is_moved_while_an_older_place_is_priced(enter: Enter) -> None:
+    page = enter("ben")
+    write(page, "SELECT COUNT(*) AS slid FROM visits")
+    slider = page.get_by_role("slider")
+    slider.evaluate("""one => {
+        one.value = 3; one.dispatchEvent(new Event("input", {bubbles: true})); one.value = 20;  // still moving
+    }""")
+    expect(page.get_by_role("button", name="Ask for ε 0.003", exact=True)).to_be_visible()
+    assert slider.evaluate("one => one.value") == "20"
+    page.get_by_label("Price ε", exact=True).fill("1")
+    expect(page.get_by_role("button", name="Ask for ε 1", exact=True)).to_be_visible()
+    expect(slider).to_have_value(str(nearest(Fraction(1))))
+
+
+def test_what_is_known_about_an_answer_is_told_before_it_is_paid(enter: Enter) -> None:
+    page = enter("ben")
+    question = page.get_by_role("region", name="Your question")
+    write(page, "SELECT ward, MEDIAN(age) AS middle FROM visits GROUP BY ward")
+    expect(question.get_by_text("rows in rank, 95% of the time")).to_be_visible()
+    expect(question.get_by_text("People with more than 8 rows count as 8.")).to_be_visible()
+    assert "curator." not in question.inner_text(), "what an analyst cannot do is not offered"
+
+
+def test_many_long_names_of_columns_fit_a_phone(enter: Enter) -> None:
+    page = enter("ben", viewport={"width": 390, "height": 700})
+    sums = ", ".join(f"SUM(cost) AS total_cost_of_all_the_visits_{k}" for k in range(3))
+    ask(page, f"SELECT ward, {sums} FROM visits GROUP BY ward", "0.01")
+    expect(answer(page).get_by_role("group", name="Column of the chart")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 # History.
@@ -236,7 +286,7 @@ def test_the_keyboard_is_enough(enter: Enter) -> None:
 
 def test_nobody_sees_what_another_asked(enter: Enter) -> None:
     first = enter("ana")
-    ask(first, "SELECT COUNT(*) AS secret_of_ana FROM visits", "0.01")
+    ask(first, "SELECT COUNT(*) AS secret_of_ana FROM visits WHERE age > 24", "0.01")
     expect(history(first).get_by_text("secret_of_ana")).to_be_visible()
     second = enter("ben")
     editor(second)

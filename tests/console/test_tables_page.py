@@ -26,10 +26,12 @@ PAYMENTS = "person,town,age,paid\n" + "".join(
 
 def test_tables_are_said_in_words() -> None:
     town = Column("town", ColumnType.TEXT, keys=tuple("abcdefgh"), nullable=False, constant_per_unit=True)
-    town = replace(town, rows_per_key=1)
-    table = Table("t", (town, Column("age", ColumnType.INTEGER, lower=0, upper=9)), unit=None, budget=Budget("0.5"))
+    age = Column("age", ColumnType.INTEGER, lower=0, upper=9)
+    table = Table("t", (town, age), unit=None, budget=Budget("0.5"))
     assert table_words(table) == "ε 0.5 in all, protects each row, 2 columns, 0 analysts"
-    assert column_rows(table) == [
+    who, few = Column("who", ColumnType.INTEGER), replace(town, rows_per_key=1)
+    by_person = Table("t", (who, few, age), unit="who", budget=Budget("0.5"))
+    assert column_rows(by_person)[1:] == [
         ("town", "text", "a, b, c, d, e, f and 2 more", "same for a person, 1 of a person in a group"),
         ("age", "integer", "0 to 9", "may be missing"),
     ]

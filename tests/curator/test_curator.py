@@ -106,6 +106,17 @@ def test_explaining_reads_nothing_and_costs_nothing(curator: Curator) -> None:
     assert curator.ledger.head() == before
 
 
+def test_what_was_asked_before_is_explained_as_free_while_the_data_is_the_same(curator: Curator) -> None:
+    assert not curator.explain(QUESTION, epsilon=2).is_known
+    curator.ask(QUESTION, epsilon=2)
+    found = curator.explain(f"{QUESTION} LIMIT 1", epsilon=2)
+    assert (found.is_known, found.affordable, found.due, found.price) == (True, True, None, Pure(2))
+    other = curator.explain(QUESTION, epsilon="2.5")
+    assert (other.is_known, other.affordable, other.due) == (False, False, Pure("2.5"))
+    curator.protect(visits(), policy())
+    assert not curator.explain(QUESTION, epsilon=2).is_known
+
+
 def test_the_same_question_in_other_words_is_served_again_for_free(curator: Curator) -> None:
     first = curator.ask(QUESTION, epsilon="0.5")
     spelled = "select WARD as ward, count(*) as n, avg(AGE) as mean_age from main.visits group by 1 order by 1"

@@ -75,7 +75,8 @@ def test_whether_another_asked_the_same_does_not_show_when_the_table_is_dry(tmp_
     for name, asked in (("same", SUM), ("other", COUNT)):
         curator = opened(tmp_path / name, shared=False)
         curator.ask(asked, epsilon=3, analyst="ann", request="r1")
-        assert not curator.explain(SUM, epsilon=3, analyst="bob").affordable
+        found = curator.explain(SUM, epsilon=3, analyst="bob")
+        assert (found.is_known, found.affordable) == (False, False)
         with pytest.raises(BudgetExceeded) as refusal:
             curator.ask(SUM, epsilon=3, analyst="bob", request="r1")
         seen.append(str(refusal.value))

@@ -51,8 +51,11 @@ ROWS = pa.table(
 )
 COUNT = 'SELECT COUNT(*) AS n FROM "visits"'
 SLOW = (
-    "CREATE FUNCTION rest() RETURNS boolean LANGUAGE plpgsql STABLE AS 'BEGIN PERFORM pg_sleep(60); RETURN TRUE; END'",
-    "CREATE VIEW slow AS SELECT * FROM visits WHERE public.rest() OR age IS NULL",
+    (
+        "CREATE FUNCTION rest(int8) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS"
+        " 'BEGIN PERFORM pg_sleep(60); RETURN TRUE; END'"
+    ),
+    "CREATE VIEW slow AS SELECT * FROM visits WHERE public.rest(age) OR age IS NULL",
     "GRANT SELECT ON slow TO reader",
 )
 """A view that takes longer than anybody waits, and says that it is the same whenever it is read."""
@@ -169,6 +172,7 @@ def test_what_is_no_name_is_refused(url: str, tmp_path: Path, name: str) -> None
         (["ALTER TABLE visits ALTER ward TYPE json USING to_json(ward)"], "can be read as text, got <json>"),
         (["ALTER TABLE visits ALTER age TYPE int[] USING ARRAY[age]"], r"can be read as integer, got <integer\[\]>"),
         (["REVOKE SELECT ON visits FROM reader"], "allowed to read"),
+        (["REVOKE SELECT ON visits FROM reader", "GRANT SELECT (patient) ON visits TO reader"], "allowed to read"),
         (["GRANT UPDATE ON visits TO reader"], "only read"),
         (["GRANT INSERT (age) ON visits TO reader"], "only read"),
         (["ALTER TABLE visits OWNER TO reader"], "only read"),
@@ -338,14 +342,24 @@ DRAWN = {
     "SELECT * FROM visits TABLESAMPLE BERNOULLI (50)": "<TABLESAMPLE>",
     "SELECT patient, string_agg(ward, '') AS ward, max(age) AS age, max(note) AS note FROM visits GROUP BY 1": "_agg",
     "SELECT patient, ward, avg(age::float8)::int AS age, max(note) AS note FROM visits GROUP BY 1, 2": "avg",
+    "SELECT patient, ward, age, first(note) AS note FROM visits GROUP BY 1, 2, 3": "<the function first>",
+    "SELECT * FROM some_visits()": "<the function some_visits>",
 }
-STEADY = """SELECT v.patient, v.ward, v.age, v.note || ':limitCount {' || extract(year FROM now()) AS note
+WRITTEN = (
+    "CREATE FUNCTION earlier(anyelement, anyelement) RETURNS anyelement LANGUAGE sql IMMUTABLE AS 'SELECT $1'",
+    "CREATE AGGREGATE first(anyelement) (sfunc = earlier, stype = anyelement)",
+    "CREATE FUNCTION some_visits() RETURNS SETOF visits LANGUAGE sql STABLE AS 'SELECT * FROM visits LIMIT 100'",
+    "CREATE FUNCTION plain(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT lower($1)'",
+)
+"""What somebody wrote for the server: the last of them looks at one value, and says so."""
+STEADY = """SELECT v.patient, v.ward, v.age, plain(v.note) || ':limitCount {' || extract(year FROM now()) AS note
 FROM visits v JOIN (SELECT patient, max(age) AS age, count(*) AS n, sum(age) AS s FROM visits GROUP BY 1) w
 USING (patient) WHERE v.ward LIKE 'a%' UNION ALL SELECT DISTINCT * FROM visits"""
 
 
 def test_a_view_that_differs_from_reading_to_reading_is_refused(url: str, tmp_path: Path, heard: list[str]) -> None:
     """Whoever has few rows while they are counted and many while they are added up would weigh too much."""
+    as_owner(url, *WRITTEN)
     as_owner(
         url, f"CREATE VIEW inner_v AS {STEADY}", "CREATE VIEW v AS SELECT * FROM inner_v", "GRANT SELECT ON v TO reader"
     )
@@ -463,7 +477,8 @@ def test_nothing_can_be_written(engine: PostgresEngine, url: str, heard: list[st
         "CREATE TABLE seen (n int)",
         "CREATE FUNCTION write_it(int8) RETURNS int8 LANGUAGE sql SECURITY DEFINER AS"
         " 'INSERT INTO public.seen VALUES (1); SELECT $1'",
-        "CREATE FUNCTION note_it(int8) RETURNS int8 LANGUAGE plpgsql STABLE AS 'BEGIN RETURN public.write_it($1); END'",
+        "CREATE FUNCTION note_it(int8) RETURNS int8 LANGUAGE plpgsql IMMUTABLE AS"
+        " 'BEGIN RETURN public.write_it($1); END'",
         "CREATE VIEW spy AS SELECT note_it(patient) AS patient, ward, age, note FROM visits",
         "GRANT SELECT ON spy TO reader",
     )

@@ -21,15 +21,17 @@ from tests.servers.spark import prepared_java
 pytestmark = pytest.mark.xdist_group("spark servers")
 
 
-def in_a_process(program: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+def in_a_process(program: str, folder: Path, **variables: str | None) -> subprocess.CompletedProcess[str]:
     """Run a program that starts a Spark of its own."""
-    environment = {name: value for name, value in os.environ.items() if name != "SPARK_HOME"}
-    environment |= {
+    known = {
+        **os.environ,
+        "SPARK_HOME": None,
         "PYTHONPATH": str(Path(__file__).parents[2]),
         "PYSPARK_SUBMIT_ARGS": "--conf spark.driver.defaultJavaOptions='-XX:TieredStopAtLevel=1' pyspark-shell",
         "SPARK_LOCAL_IP": "127.0.0.1",
         **variables,
     }
+    environment = {name: value for name, value in known.items() if value is not None}
     words = [sys.executable, "-W", "ignore", "-c", program]
     return subprocess.run(words, check=False, cwd=folder, env=environment, capture_output=True, text=True)
 
@@ -112,9 +114,30 @@ def test_a_wire_that_breaks_is_told_to_nobody(caplog: pytest.LogCaptureFixture) 
         assert (CANARY in caplog.text) is is_said
 
 
-def test_spark_runs_with_the_java_of_a_package_where_there_is_no_other(
+ALONE = """
+import os, sys
+from pathlib import Path
+from discreet.engines.spark.engine import SparkEngine
+from tests.engines.contract import PEOPLE
+
+def listening(process):
+    links = [os.readlink(one) for one in Path(f"/proc/{process}/fd").iterdir()]
+    lines = [line.split() for net in ("tcp", "tcp6") for line in Path(f"/proc/net/{net}").read_text().splitlines()]
+    return [line[1] for line in lines if line[3] == "0A" and f"socket:[{line[9]}]" in links]
+
+engine = SparkEngine(Path("curator").absolute())
+engine.take_in(PEOPLE, "people.parquet")
+places = listening(engine._session().sparkContext._gateway.proc.pid)
+os.chdir("/")
+print(engine.run('SELECT COUNT(*) AS n FROM "people"').to_pylist(), "JAVA_HOME" in os.environ)
+print(len(places) >= 2, [place for place in places if not place.partition(":")[0].endswith("0100007F")])
+"""
+
+
+def test_spark_runs_with_the_java_of_a_package_where_there_is_no_other_and_listens_to_nobody_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Its files are found by where they are, wherever the process goes."""
     commands = tmp_path / "bin"
     commands.mkdir()
     for place in filter(os.path.isdir, os.defpath.split(os.pathsep)):
@@ -122,14 +145,6 @@ def test_spark_runs_with_the_java_of_a_package_where_there_is_no_other(
             if not command.name.startswith("java") and not (commands / command.name).exists():
                 (commands / command.name).symlink_to(command)
     pq.write_table(ROWS, tmp_path / "people.parquet")
-    program = (
-        "import os, sys\n"
-        "from discreet.engines.spark.engine import SparkEngine\n"
-        "from tests.engines.contract import PEOPLE\n"
-        "engine = SparkEngine('curator')\n"
-        "engine.take_in(PEOPLE, os.path.abspath('people.parquet'))\n"
-        "print(engine.run('SELECT COUNT(*) AS n FROM \"people\"').to_pylist(), 'JAVA_HOME' in os.environ)\n"
-    )
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    done = in_a_process(program, tmp_path, PATH=str(commands))
-    assert done.stdout == "[{'n': 4}] False\n", done.stderr[-2000:]
+    done = in_a_process(ALONE, tmp_path, PATH=str(commands), SPARK_LOCAL_IP=None)
+    assert done.stdout == "[{'n': 4}] False\nTrue []\n", done.stderr[-2000:]

@@ -40,7 +40,7 @@ telling.table = handler
 real = duckdb_snapshot.DuckDBSnapshot._run
 
 def run(self, statement, values):
-    if "cost" in statement:
+    if "x0" in statement:  # where costs are added up
         raise RuntimeError("Conversion Error: {CANARY}")
     return real(self, statement, values)
 

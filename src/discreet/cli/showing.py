@@ -23,7 +23,8 @@ def show_explanation(found: Explanation) -> None:
     from discreet.curator.amount import amount
 
     say(f"price    {found.price}" if found.price is not None else "free: public tables alone")
-    console.print(f"afforded {'yes' if found.affordable else '[yellow]no[/]'}")
+    free = "yes: asked before, free now"
+    console.print(f"afforded {free if found.is_known else 'yes' if found.affordable else '[yellow]no[/]'}")
     say("groups   those with enough people" if found.groups is None else f"groups   {found.groups:,}")
     for error in found.errors:
         say(

@@ -39,7 +39,7 @@ def take_in(source: Any, policy: Path, folder: Path, rows: str | None, verbose: 
     table = read_policy(policy)
     unread: dict[str, int] = {}
     with _nothing_left_behind(folder), _bar() as bar:
-        curator = Curator(folder, engine=opened(folder, rows, owner_log=_print_words if verbose else None))
+        curator = Curator(folder, engine=opened(folder, rows, **({"owner_log": _print_words} if verbose else {})))
         is_known = table.name in curator.catalog
         task = bar.add_task("taking in", total=1.0)
         curator.protect(source, table, lambda share: bar.update(task, completed=share), unread=unread.update)

@@ -44,6 +44,7 @@ def explanation(said: Mapping[str, Any]) -> Explanation:
         notes=tuple(_of(str, note) for note in said["notes"]),
         epsilon=None if said["epsilon"] is None else _exact(said["epsilon"]),
         accounts=tuple(_of(str, account) for account in said["accounts"]),
+        is_known=_of(bool, said["asked_before"]),
     )
 
 

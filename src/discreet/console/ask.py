@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -57,6 +58,7 @@ class _Priced:
     """A question and what came of pricing it."""
 
     text: str
+    wish: Wish | None
     outcome: Explanation | DiscreetError | None
     balances: list[telling.Balance]
 
@@ -68,6 +70,7 @@ class _Ask:
         self._visit = visit
         self._latest = Latest()
         self._explained: Explanation | None = None
+        self._explained_wish: Wish | None = None
         self._intent: tuple[Wish, str] | None = None
         with ui.element("div").classes("d-ask"):
             with ui.element("div").classes("d-ask-main"):
@@ -103,18 +106,19 @@ class _Ask:
 
     async def _priced(self) -> _Priced:
         """What the question as it stands now would cost, or why it is refused."""
-        text = self._editor.text
+        text, wish = self._editor.text, None
+        outcome: Explanation | DiscreetError | None = None
         try:
-            outcome: Explanation | DiscreetError | None = await self._found(text)
+            wish = self._price.wish(text)
+            outcome = await self._found(wish)
         except DiscreetError as fault:
             outcome = fault
         balances = await run.io_bound(telling.budget, self._visit.house, self._visit.visitor) or []
-        return _Priced(text, outcome, [one for one in balances if self._pays(one, outcome)])
+        return _Priced(text, wish, outcome, [one for one in balances if self._pays(one, outcome)])
 
-    async def _found(self, text: str) -> Explanation | None:
-        if not text.strip():
+    async def _found(self, wish: Wish) -> Explanation | None:
+        if not wish.sql.strip():
             return None
-        wish = self._price.wish(text)
         self._visit.house.limits.request(self._visit.visitor)
         return await run.io_bound(asking.explain, self._visit.house, self._visit.visitor, wish)
 
@@ -128,6 +132,7 @@ class _Ask:
         outcome = priced.outcome
         refused = outcome if isinstance(outcome, DiscreetError) else None
         self._explained = outcome if isinstance(outcome, Explanation) else None
+        self._explained_wish = priced.wish
         self._price.show(self._explained, priced.balances)
         place = refused_words(priced.text, refused) if isinstance(refused, QueryRefused) else None
         self._editor.underline(place, "" if refused is None else refused.rule)
@@ -145,7 +150,7 @@ class _Ask:
         """Say on the button what pressing it costs."""
         found = self._explained
         self._button.set_enabled(found is not None)
-        price = None if found is None else found.price
+        price = None if found is None else found.due
         self._button.set_text("Ask" if found is None else "Ask, free" if price is None else f"Ask for {amount(price)}")
 
     def _suggest(self) -> None:
@@ -160,7 +165,7 @@ class _Ask:
     # Asking.
 
     async def _ask(self) -> None:
-        found = self._explained
+        found = await self._agreed()
         if found is None or found.epsilon is None or not self._button.enabled:
             return
         wish = Wish(self._editor.text, epsilon=found.epsilon)
@@ -174,6 +179,20 @@ class _Ask:
                 self._answer.refuse(_sentence(fault))
         await self._history.refresh()
         await self._explain()
+
+    async def _agreed(self) -> Explanation | None:
+        """What the button offered, where that is what the question as it stands now costs; or None, and it says so."""
+        offered = self._explained
+        if offered is None or self._is_priced():
+            return offered
+        await self._explain()
+        found = self._explained
+        return found if found is not None and found.due == offered.due else None
+
+    def _is_priced(self) -> bool:
+        with suppress(DiscreetError):
+            return self._price.wish(self._editor.text) == self._explained_wish
+        return False
 
     async def _answered(self, wish: Wish, request: str) -> None:
         house, visitor = self._visit.house, self._visit.visitor

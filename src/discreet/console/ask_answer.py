@@ -13,7 +13,7 @@ from nicegui.element import Element
 
 from discreet.console.ask_certificate import show_certificate
 from discreet.console.charts import Axis, Bars, Chart, Line, Options, bar_chart, line_chart
-from discreet.console.look import button, download_button, figure, figures, heading, notice, row
+from discreet.console.look import bullets, button, download_button, figure, figures, heading, notice, row
 from discreet.curator.answer import Answer
 from discreet.service.formats import for_sheets
 
@@ -50,7 +50,7 @@ class AnswerBox:
             ui.label(question).classes("d-code d-muted d-question")
             _values(answer)
             ui.label(_sentence(answer.receipt())).classes("d-receipt")
-            _notes(answer.notes)
+            bullets(answer.notes)
             _files(answer)
 
     def reveal(self) -> None:
@@ -100,7 +100,8 @@ def _table(answer: Answer) -> None:
 def _chart(answer: Answer, measured: Sequence[str]) -> None:
     chart = Chart(*_drawn(answer, measured[0]), height=_height(answer))
     if len(measured) > 1:
-        picked = ui.toggle(list(measured), value=measured[0]).props('no-caps aria-label="Column of the chart"')
+        picked = ui.toggle(list(measured), value=measured[0]).classes("d-picked")
+        picked.props('no-caps role=group aria-label="Column of the chart"')
         picked.on_value_change(lambda event: chart.redraw(*_drawn(answer, str(event.value))))
 
 
@@ -159,13 +160,6 @@ def _label(answer: Answer, measured: str, place: int) -> str:
 
 def _sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}."
-
-
-def _notes(notes: Sequence[str]) -> None:
-    if notes:
-        with ui.element("ul").classes("d-notes d-small d-muted"):
-            for note in notes:
-                ui.html(escape(note), sanitize=False, tag="li")
 
 
 def _files(answer: Answer) -> None:

@@ -13,7 +13,7 @@ from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from discreet.console.ask_words import EPSILONS, error_words, least, nearest, part_words, rounded, share_of
-from discreet.console.look import figure, figures
+from discreet.console.look import bullets, figure, figures
 from discreet.curator.amount import amount, balance
 from discreet.curator.explanation import Explanation
 from discreet.errors import InvalidValue
@@ -37,12 +37,14 @@ class Price:
         self._on_change = on_change
         self._epsilon, self._within = str(float(_USUAL)), ""
         self._is_ours = False  # whether a change of a control is our own doing
+        self._is_slid = False  # whether the slider was moved last, and so need not follow
         with ui.element("div").classes("d-price"):
             self._controls()
         with figures():
             self._price, self._share = figure("Price", "–")
             self._groups, _ = figure("Groups", "–")
             self._errors, self._more_errors = figure("Expected error", "–")
+        self._notes = ui.element("div").classes("w-full")
         self._bars = ui.element("div").classes("d-balances")
 
     def _controls(self) -> None:
@@ -51,7 +53,9 @@ class Price:
             # the browser's own slider: Quasar's cannot be found by a screen reader where it takes the focus
             self._slider = ui.element("input").props(f"type=range min=0 max={len(EPSILONS) - 1} step=1")
             self._slider.props('aria-labelledby="slider-name"')
-            self._place(nearest(_USUAL))
+            # an attribute, not a value: a value would be put back to the last one we heard of while somebody moves on
+            self._slider.props["^value"] = nearest(_USUAL)
+            self._say_place(nearest(_USUAL))
             value = "(event) => emit(event.target.valueAsNumber)"
             self._slider.on("input", self._slid, js_handler=value, throttle=0.1, leading_events=False)
         fields = "outlined dense inputmode=decimal"
@@ -67,13 +71,16 @@ class Price:
         return Wish(sql, epsilon=_read(self._epsilon, "the price ε"))
 
     def _place(self, place: int) -> None:
-        self._slider.props["value"] = place
+        ui.run_javascript(f"getHtmlElement({self._slider.id}).value = {place}")
+        self._say_place(place)
+
+    def _say_place(self, place: int) -> None:
         self._slider.props["aria-valuetext"] = f"ε {shown(EPSILONS[place])}"
 
     def _slid(self, event: GenericEventArguments) -> Changed:
         place = min(max(int(event.args), 0), len(EPSILONS) - 1)
-        self._place(place)
-        return self._want(epsilon=shown(EPSILONS[place]))
+        self._say_place(place)
+        return self._want(epsilon=shown(EPSILONS[place]), is_slid=True)
 
     def _priced(self) -> Changed:
         return self._want(epsilon=str(self._epsilon_field.value or "").strip())
@@ -81,9 +88,10 @@ class Price:
     def _bounded(self) -> Changed:
         return self._want(within=str(self._within_field.value or "").strip())
 
-    def _want(self, epsilon: str | None = None, within: str = "") -> Changed:
+    def _want(self, epsilon: str | None = None, within: str = "", *, is_slid: bool = False) -> Changed:
         if self._is_ours:  # asked here and now: what is awaited runs after we let go of the controls
             return None
+        self._is_slid = is_slid
         self._epsilon = self._epsilon if epsilon is None else epsilon
         self._within = within
         return self._on_change()
@@ -100,10 +108,13 @@ class Price:
         else:
             self._figures(found)
             self._follow(found)
+        self._notes.clear()
+        with self._notes:
+            bullets(() if found is None else found.notes)
         self._balances(found, balances)
 
     def _figures(self, found: Explanation) -> None:
-        self._price.set_text("free" if found.price is None else amount(found.price))
+        self._price.set_text("free" if found.due is None else amount(found.due))
         self._groups.set_text("as many as are large enough" if found.groups is None else f"{found.groups:,}")
         words = [f"{one.column} {error_words(one)}" for one in found.errors]
         self._errors.set_text(words[0] if words else "none: exact")
@@ -115,7 +126,8 @@ class Price:
             return
         errors = [one.within for one in found.errors if one.within is not None]
         self._is_ours = True
-        self._place(nearest(found.epsilon))
+        if not self._is_slid:
+            self._place(nearest(found.epsilon))
         if self._within:
             self._epsilon_field.value = shown(found.epsilon)
         else:
@@ -125,9 +137,10 @@ class Price:
         self._is_ours = False
 
     def _balances(self, found: Explanation | None, balances: Sequence[Balance]) -> None:
-        price = None if found is None else found.price
+        price = None if found is None else found.due
         left = [one.left for one in balances if price is not None and type(price) is type(one.left)]
-        self._share.set_text("" if price is None or not left else part_words(price, least(left)))
+        asked_before = "you get the answer of that time" if found is not None and found.is_known else ""
+        self._share.set_text(asked_before if price is None or not left else part_words(price, least(left)))
         self._bars.clear()
         with self._bars:
             for one in balances:
@@ -143,7 +156,7 @@ def _read(text: str, name: str) -> Fraction:
 
 def _bar(one: Balance, found: Explanation | None) -> None:
     whose = "All together" if one.analyst is None else "You"
-    price = None if found is None else found.price
+    price = None if found is None else found.due
     spent = share_of(one.spent, one.cap)
     takes = 0.0 if price is None or type(price) is not type(one.cap) else share_of(price, one.cap)
     is_too_much = spent + takes > 1.0

@@ -90,7 +90,7 @@ def too_dear(balances: Iterable[Balance]) -> str:
     """What to do about a question that costs more than what is left."""
     is_over = any(not _size(one.left) for one in balances)
     way = "Nothing is left: the owner decides about caps" if is_over else "Ask for a lower price, or a larger error"
-    return f"This costs more than what is left, unless it was asked before. {way}."
+    return f"This costs more than what is left. {way}."
 
 
 def _size(loss: Pure | ZeroConcentrated) -> Fraction:

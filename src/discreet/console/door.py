@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import json
 import re
+from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.console.sessions import COOKIE, Sessions
 from discreet.service.role import Role
 from discreet.web.bodies import BodyLimit
+from discreet.web.problem import problem
 from discreet.web.strict_json import has_many_values
 
 __all__ = ["LARGEST_BY_OTHERS", "Door", "is_same_site"]
@@ -59,7 +60,7 @@ class Door:
     async def _file(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:
         page, session = path.removeprefix(_UPLOADS).partition("/")[0], _session(scope)
         if not is_same_site(Headers(scope=scope)) or not self._sessions.may_use(session, page):
-            await PlainTextResponse("Sign in again, then send the file again.", 403)(scope, receive, send)
+            await problem(HTTPStatus.FORBIDDEN, "Sign in again, then send the file again.")(scope, receive, send)
             return
         visitor = self._sessions.visitor(session)
         app = self.app if visitor is not None and visitor.role is Role.OWNER else self._small
@@ -67,7 +68,7 @@ class Door:
 
     async def _words(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket":
-            await PlainTextResponse("Pages speak over websockets alone.", 403)(scope, receive, send)
+            await problem(HTTPStatus.FORBIDDEN, "Pages speak over websockets alone.")(scope, receive, send)
         elif not is_same_site(Headers(scope=scope)):
             await send({"type": "websocket.close", "code": _REFUSED})
         else:

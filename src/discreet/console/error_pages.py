@@ -13,6 +13,7 @@ from fastapi.responses import HTMLResponse, Response
 from nicegui import App
 
 from discreet.console.look import stylesheet
+from discreet.web.problem import problem
 
 __all__ = ["replace_error_pages", "too_many"]
 
@@ -32,11 +33,16 @@ _MORE = (
 def replace_error_pages(pages: App) -> None:
     """Let NiceGUI's application answer with pages of our own where there is none, or one failed."""
     pages.add_exception_handler(HTTPStatus.NOT_FOUND, _missing)
+    pages.add_exception_handler(HTTPStatus.METHOD_NOT_ALLOWED, _wrong_way)
     pages.add_exception_handler(Exception, _failed)
 
 
 async def _missing(_: Request, __: Exception) -> Response:
     return _page(HTTPStatus.NOT_FOUND, "There is no such page", "The link may be old, or a letter of it is missing.")
+
+
+async def _wrong_way(request: Request, _: Exception) -> Response:
+    return problem(HTTPStatus.METHOD_NOT_ALLOWED, f"A page must be asked for with GET, got {request.method}.")
 
 
 async def _failed(_: Request, __: Exception) -> Response:

@@ -7,7 +7,7 @@ that a page never names one.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from html import escape
 from pathlib import Path
@@ -23,6 +23,7 @@ __all__ = [
     "LOOK_COOKIE",
     "Kind",
     "apply_look",
+    "bullets",
     "busy",
     "button",
     "chip",
@@ -119,6 +120,13 @@ def figure(label: str, value: str, note: str = "") -> tuple[ui.label, ui.label]:
     return shown, below
 
 
+def bullets(texts: Iterable[str]) -> None:
+    """A list of remarks; nothing where there is none."""
+    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    if items:
+        ui.html(items, sanitize=False, tag="ul").classes("d-notes d-small d-muted")
+
+
 def notice(text: str, kind: Kind = "info") -> Element:
     """Something to know; a warning and an error interrupt a screen reader, the others wait."""
     role = "alert" if kind in ("warn", "error") else "status"
@@ -208,7 +216,7 @@ async def confirm(title: str, text: str, yes: str, *, danger: bool = False) -> b
     try:
         return bool(await answer)
     finally:
-        dialog.delete()
+        _remove(dialog)
 
 
 async def shown_once(title: str, secret: str, text: str) -> bool:
@@ -226,4 +234,10 @@ async def shown_once(title: str, secret: str, text: str) -> bool:
     try:
         return bool(await answer)
     finally:
+        _remove(dialog)
+
+
+def _remove(dialog: ui.dialog) -> None:
+    """Take a dialog away, unless its page is gone and took it along."""
+    if not dialog.is_deleted:
         dialog.delete()

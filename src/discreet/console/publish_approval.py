@@ -6,7 +6,7 @@ import asyncio
 
 from nicegui import ui
 
-from discreet.console.look import button, download_button, heading, notice, row, section
+from discreet.console.look import button, confirm, download_button, notice, row, section
 from discreet.console.publish_bench import Bench
 from discreet.console.publishing.candidates import Candidate
 from discreet.console.publishing.files import csv_bytes, parquet_bytes
@@ -21,7 +21,7 @@ __all__ = ["ApprovalStep"]
 
 _WORDS = (
     "A published table cannot be taken back, and no ε bounds what it tells. "
-    "The ledger records it with an infinite loss, its SHA-256, your name and your reason."
+    "The ledger records it with an infinite loss, its SHA-256, your name and your reason; then you can download it."
 )
 _FORMS = {"parquet": "Parquet", "csv": "CSV"}
 _KINDS = {"parquet": "application/vnd.apache.parquet", "csv": "text/csv"}
@@ -70,15 +70,8 @@ class ApprovalStep:
     async def _confirm(self, one: Candidate, name: str, form: str, why: str) -> None:
         """Ask once more, with what is about to happen."""
         rows = f"{one.release.table.num_rows:,} rows by “{one.title}”"
-        with ui.dialog() as dialog, ui.card().classes("d-section"):
-            heading(f"Publish {name}?")
-            ui.label(f"{rows}, approved by {self._bench.visit.visitor.name}: {why.strip() or '(no reason)'}")
-            with row():
-                button("Publish", lambda: dialog.submit(True), kind="danger")
-                button("Cancel", lambda: dialog.submit(False), kind="plain").props("autofocus")
-        is_sure = await dialog
-        dialog.delete()
-        if is_sure:
+        text = f"{rows}, approved by {self._bench.visit.visitor.name}: {why.strip() or '(no reason)'}"
+        if await confirm(f"Publish {name}?", text, "Publish", danger=True):
             await self._publish(one, name, form, why)
 
     async def _publish(self, one: Candidate, name: str, form: str, why: str) -> None:

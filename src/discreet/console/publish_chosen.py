@@ -14,13 +14,10 @@ from discreet.console.publish_bench import Bench
 from discreet.console.publish_parts import bar, role_chip, some_rows
 from discreet.console.publishing.candidates import Candidate
 from discreet.console.publishing.changes import column_changes
-from discreet.console.publishing.files import csv_bytes, parquet_bytes
 from discreet.console.publishing.risk_gauge import RiskLine, gauge_svg, risk_lines, verdict
 from discreet.console.quiet_words import quiet
 
 __all__ = ["ChosenStep"]
-
-_PARQUET = "application/vnd.apache.parquet"
 
 
 class ChosenStep:
@@ -151,11 +148,9 @@ def _alternative(one: Candidate) -> None:
 
 
 def _downloads(one: Candidate, name: str) -> None:
-    report, release = one.report, one.release.table
-    heading("Take it along", 3)
+    report = one.report
+    heading("The report", 3)
     with row():
-        download_button("Release, CSV", f"{name}-release.csv", "text/csv", lambda: csv_bytes(release))
-        download_button("Release, Parquet", f"{name}-release.parquet", _PARQUET, lambda: parquet_bytes(release))
         download_button("Report, page", f"{name}-report.html", "text/html", lambda: report.to_html().encode())
         download_button("Report, JSON", f"{name}-report.json", "application/json", lambda: report.to_json().encode())
     quiet(FOR_THE_OWNER)

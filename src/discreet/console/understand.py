@@ -121,7 +121,5 @@ width:100%}
 .d-chart-words{max-width:68ch}
 @media (max-width:1100px){.d-understand-charts{grid-template-columns:minmax(0,1fr)}}
 @media (max-width:800px){.d-understand{grid-template-columns:minmax(0,1fr)}
-.d-understand-dials{top:56px;z-index:3}
-.d-understand-dials .d-section{max-height:30vh;overflow-y:auto;gap:8px}
-.d-understand-dials h2,.d-dial .d-small{display:none}}
+.d-understand-dials{position:static}}
 """

@@ -65,7 +65,9 @@ class Price:
     def __post_init__(self) -> None:
         amounts = [self.loss, self.delta, *(portion.loss for portion in self.portions)]
         if min(amounts) < 0 or max(amounts) > _LARGEST:
-            raise InvalidValue("a price must not be negative, and below 6,000 in ε or ρ", f"<{max(amounts)} units>")
+            worst = min(amounts) if min(amounts) < 0 else max(amounts)
+            got = f"<{worst / LOSS_UNITS:,.6g}>"
+            raise InvalidValue("a price must not be negative, and below 6,000 in ε or ρ", got, "name a lower one")
 
 
 @dataclass(frozen=True)

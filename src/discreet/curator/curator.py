@@ -55,7 +55,7 @@ from discreet.curator.suggested_bounds import SuggestedBounds, suggest_bounds
 from discreet.curator.suggested_rows import SuggestedRows, suggest_rows_per_unit
 from discreet.curator.touched import Touched, touched
 from discreet.curator.verification import verify
-from discreet.engines.engine import Place
+from discreet.engines.engine import Engine, Place
 from discreet.engines.opening import opened
 from discreet.errors import DiscreetError, InvalidValue, LedgerError, StoreError
 from discreet.exact.rational import Number
@@ -101,6 +101,7 @@ class Curator:
         rows: str | None = None,
         source: Source = SYSTEM,
         shared_answers: bool = True,
+        offers: bool = True,
     ) -> None:
         """Open the curator in ``folder``, or start one there; a ledger that cannot be believed is not opened.
 
@@ -113,11 +114,14 @@ class Curator:
         moves, and by how much one's own question moves it depends on the people whom others asked about; records
         have running numbers, so that one sees that something was recorded in between; and a text that was planned
         before, by anybody, is planned a little faster.
+
+        With ``offers`` notes name the paid questions that help to write a policy; a service has none of these.
         """
         if not source.trusted:
             raise InvalidValue("a curator draws from the operating system alone", type(source).__name__)
         self.folder = Path(folder)
         self.shared_answers = shared_answers
+        self._offers = offers
         self._policies = Policies(self.folder)
         self._rereading = Lock()
         self._stamp = self._policies.stamp()  # before the files are read: what changes meanwhile is read again
@@ -283,16 +287,27 @@ class Curator:
         named = planner.price(sql, epsilon, within, confidence)
         question = planner.question(sql, named)
         check_analyst([question], planner.catalog, analyst)
-        is_known = all(plan.rule is None for plan in question.plans)
-        groups = sum(len(plan.groups or [()]) for plan in question.plans) if is_known else None
+        is_listed = all(plan.rule is None for plan in question.plans)
+        groups = sum(len(plan.groups or [()]) for plan in question.plans) if is_listed else None
         versions = {table: self.engine.version(table) for table in sorted(question.tables)}
         check_answerable(question.plans, self.engine)
-        prices = prices_of(plans_of([question]), planner.catalog, analyst, versions, self.ledger.accounts())
-        affordable = self.ledger.affords(prices)
+        plans = plans_of([question])
+        prices = prices_of(plans, planner.catalog, analyst, versions, self.ledger.accounts())
+        is_known = bool(plans) and self._is_known(self._own_plan(plans, versions, self.engine, analyst))
+        affordable = is_known or self.ledger.affords(prices)
         errors = labelled(question, question.errors(confidence))
-        notes = notes_of(question, confidence)
+        notes = notes_of(question, confidence, offers=self._offers)
         shares, accounts = shares_of(question), tuple(prices)
-        return Explanation(question.price, affordable, groups, errors, shares, notes, named, accounts)
+        return Explanation(question.price, affordable, groups, errors, shares, notes, named, accounts, is_known)
+
+    def _own_plan(self, plans: list[BlockPlan], versions: Mapping[str, str], store: Engine, analyst: str | None) -> str:
+        """What the ledger calls the answer to these plans on the data as it is, for this analyst."""
+        public = {name: public_version(name, store) for one in plans for name in one.block.rows.public}
+        return own_plan(fingerprint_of(plans, {**versions, **public}), analyst, shared=self.shared_answers)
+
+    def _is_known(self, plan: str) -> bool:
+        found = self.ledger.look_up(f"plan:{plan}", plan.encode())
+        return found is not None and found.answer is not None
 
     def ask(
         self,
@@ -362,8 +377,7 @@ class Curator:
         tables = sorted(frozenset[str]().union(*(question.tables for question in questions)))
         versions = {table: snapshot.version(table) for table in tables}
         prices = prices_of(plans, planner.catalog, analyst, versions, self.ledger.accounts())
-        public = {name: public_version(name, snapshot) for one in plans for name in one.block.rows.public}
-        plan = own_plan(fingerprint_of(plans, versions | public), analyst, shared=self.shared_answers)
+        plan = self._own_plan(plans, versions, snapshot, analyst)
         if request is not None:
             own = own_request(request, analyst, shared=self.shared_answers)
             self.ledger.charge(f"request:{own}", plan.encode(), {}, {"plan": plan})
@@ -415,7 +429,8 @@ class Curator:
         with Stage(MadeUpRows(planner.catalog, rows, PublicRows(planner.catalog, self.engine))) as stage:
             measured = [measure(stage.prepared(plan), stage.run, stage.source) for plan in question.plans]
         table, error = answered(question.split, measured, planner.public(question), confidence, raw)
-        return Answer(table, error, confidence, question.price, False, (NOTE, *notes_of(question, confidence)), {})
+        notes = (NOTE, *notes_of(question, confidence, offers=self._offers))
+        return Answer(table, error, confidence, question.price, False, notes, {})
 
     # Paid questions that help to write a policy.
 
@@ -459,7 +474,7 @@ class Curator:
         table, error = answered(question.split, measured, planner.public(question), told.confidence, told.raw)
         facts = facts_of(sql, question, told.receipt, told.versions, measured, planner.catalog, self.ledger)
         facts |= told.batch
-        notes = notes_of(question, told.confidence) + notes_on_values(table)
+        notes = notes_of(question, told.confidence, offers=self._offers) + notes_on_values(table)
         left, entry = self._left(told.accounts), told.receipt.position
         certificate = issue(facts, self._signer)
         price, is_new = question.price, told.is_new

@@ -18,7 +18,7 @@ class Explanation:
     price: Pure | ZeroConcentrated | None
     """The price of the whole question."""
     affordable: bool
-    """Whether it fits what is left."""
+    """Whether it fits what is left, or is free."""
     groups: int | None
     """How many rows the noisy table has, before HAVING and LIMIT; None where only the answer can tell."""
     errors: tuple[ExpectedError, ...]
@@ -31,3 +31,10 @@ class Explanation:
     """The ε that was named, or the least one for the wanted error."""
     accounts: tuple[str, ...] = ()
     """The accounts of the ledger that would pay: of each table, and of the analyst for it."""
+    is_known: bool = False
+    """Whether the same was asked before about the same data: then the answer of that time is free."""
+
+    @property
+    def due(self) -> Pure | ZeroConcentrated | None:
+        """What would be charged now; None where the answer is free."""
+        return None if self.is_known else self.price

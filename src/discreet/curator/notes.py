@@ -17,15 +17,16 @@ from discreet.query.rank_error import rank_error
 __all__ = ["notes_of"]
 
 
-def notes_of(question: Question, confidence: float) -> tuple[str, ...]:
-    """Every sentence once, in the order of the query."""
+def notes_of(question: Question, confidence: float, *, offers: bool = True) -> tuple[str, ...]:
+    """Every sentence once, in the order of the query; with ``offers`` also which paid question says more."""
+    offered = [offer(question.tables)] if offers else []
     notes: list[str] = []
     for plan in question.plans:
-        notes += [*_about_rows(plan, question), *_about_groups(plan, confidence), *_about_choices(plan, confidence)]
+        notes += [*_about_rows(plan, offered), *_about_groups(plan, confidence), *_about_choices(plan, confidence)]
     return tuple(dict.fromkeys([*notes, *choice_notes(question)]))
 
 
-def _about_rows(plan: BlockPlan, question: Question) -> list[str]:
+def _about_rows(plan: BlockPlan, offered: list[str]) -> list[str]:
     notes = []
     weighs_rows = [priced for priced in plan.parts if not isinstance(priced.part, (People, Values))]
     if plan.weight > 1 and (weighs_rows or plan.choices or plan.top):
@@ -33,7 +34,7 @@ def _about_rows(plan: BlockPlan, question: Question) -> list[str]:
         notes.append(f"People with more than {most} {'row' if most == 1 else 'rows'} count as {most}.")
         if plan.rows_per_group is not None:
             notes.append(f"In one group they count as {plan.rows_per_group} at most.")
-        notes.append(offer(question.tables))
+        notes += offered
     for priced in plan.parts:
         if isinstance(priced.part, People) and priced.weight > 1:
             notes.append(f"People who are in more than {priced.most} groups count as {priced.most} of them together.")

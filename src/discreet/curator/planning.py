@@ -103,7 +103,7 @@ class Planner:
         def is_close(epsilon: Fraction) -> bool:
             errors = [e.within for e in self.question(sql, epsilon).errors(confidence) if e.within is not None]
             if not errors:
-                raise QueryRefused("an error can be asked for counts and sums", "", "pass epsilon= instead")
+                raise QueryRefused("an error can be asked for counts and sums", "", "name the price ε instead")
             return max(errors) <= within
 
         return least(is_close, start=_FINEST_EPSILON, precision=7)

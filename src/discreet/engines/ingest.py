@@ -197,12 +197,14 @@ def _refusal(table: Table, failure: Exception) -> StoreError:
     line = re.search(r"CSV Error on Line: (\d+)", str(failure))
     if line is not None:
         rule = f"{table.name}: the rows of a CSV file must have the fields of its header, with quotes closed"
-        return StoreError(rule, f"<line {line[1]}>", "mend the line; the owner log (--verbose) has more")
+        return StoreError(rule, f"<line {line[1]}>", "mend the line; --verbose, or owner.log in the folder, has more")
     if "No space left" in str(failure):
         rule = f"{table.name}: the disk of the store must have room; nothing was changed"
         return StoreError(rule, "<no space left>", "make room, and take in again")
     if isinstance(failure, OSError):
         return StoreError(f"{table.name}: the store's folder must be writable", f"<{type(failure).__name__}>")
     return StoreError(
-        f"{table.name}: could not be taken in, and nothing was changed", None, "the owner log (--verbose) says why"
+        f"{table.name}: could not be taken in, and nothing was changed",
+        None,
+        "--verbose, or owner.log in the folder, says why",
     )

@@ -13,6 +13,7 @@ from typing import Any
 from discreet.books.place import line_in, write_line
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.engine import Place
+from discreet.engines.owner_file import OwnerFile
 from discreet.errors import InvalidValue, MissingExtra
 
 __all__ = ["FILE", "opened"]
@@ -24,11 +25,11 @@ _OF_FILES = ("threads", "memory_limit")
 def opened(folder: Path, server: str | None = None, **settings: Any) -> Place:
     """The engine of a folder; ``server`` says where its rows are, once and for all, where nobody said so before.
 
-    Settings are those of the engine: ``timeout``, ``owner_log``, and ``threads`` and ``memory_limit``, which are for
-    rows in files alone: a server has its own.
+    Settings are those of the engine: ``timeout``, ``owner_log``, which is a file in the folder where nobody says
+    otherwise, and ``threads`` and ``memory_limit``, which are for rows in files alone: a server has its own.
     """
     known = line_in(folder / FILE)
-    place = _engine(folder, server or known, settings)
+    place = _engine(folder, server or known, {"owner_log": OwnerFile(folder), **settings})
     if server is not None and server != known:
         if place.store.manifest().ingests:
             remedy = f"start another folder, or change {FILE} where the server has only moved"

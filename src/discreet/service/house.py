@@ -29,7 +29,7 @@ class House:
         """Open the curator's folder; a ledger that cannot be believed is not opened."""
         self.settings = settings
         engine = opened(settings.folder, timeout=settings.longest_run, threads=_threads_for_rows())
-        self._curator = Curator(settings.folder, engine=engine, shared_answers=settings.shared_answers)
+        self._curator = Curator(settings.folder, engine=engine, shared_answers=settings.shared_answers, offers=False)
         self.store = Store(settings.folder)
         self.members = Members(self.store)
         self.limits = Limits(settings.requests_per_minute)

@@ -150,11 +150,16 @@ def _careful_product(text: str, first: Written, second: Written) -> str:
     large = f"abs({one} * {_DOWN_512}) * abs({two} * {_DOWN_512})"
     small = f"abs({one} * {_UP_537}) * abs({two} * {_UP_537})"
     overflow = f"CASE WHEN {large} >= 1 THEN sign({one}) * sign({two}) * {INFINITY} ELSE {text} END"
-    vanish = f"CASE WHEN {small} <= 0.5 THEN 0 ELSE {text} END"
+    vanish = f"CASE WHEN {small} <= 0.5 THEN {_zero(one, two)} ELSE {text} END"
     return (
         f"CASE WHEN {common} THEN {text} WHEN {edge} THEN {text} WHEN abs({one}) > 1 AND abs({two}) > 1 THEN {overflow}"
         f" WHEN abs({one}) < 1 AND abs({two}) < 1 THEN {vanish} ELSE {text} END"
     )
+
+
+def _zero(one: str, two: str) -> str:
+    """What a product or quotient vanishes to: zero with its sign, which shows where it is read as text."""
+    return f"sign({one}) * sign({two}) * 0::float8"
 
 
 def _divide(writer: Writer, node: exp.Div, scope: Scope) -> Written:
@@ -172,7 +177,7 @@ def _careful_quotient(text: str, first: Written, second: Written) -> str:
     large = f"abs({one} * {_DOWN_537}) / abs({two} * {_UP_537})"
     small = f"abs({one} * {_UP_537}) / abs({two} * {_DOWN_537})"
     overflow = f"CASE WHEN {large} >= {_RIM} THEN sign({one}) * sign({two}) * {INFINITY} ELSE {text} END"
-    vanish = f"CASE WHEN {small} <= 0.5 THEN 0 ELSE {text} END"
+    vanish = f"CASE WHEN {small} <= 0.5 THEN {_zero(one, two)} ELSE {text} END"
     return (
         f"CASE WHEN {common} THEN {text} WHEN {edge} THEN {text}"
         f" WHEN abs({one}) >= {_RIM} AND abs({two}) < 1 THEN {overflow}"

@@ -57,7 +57,7 @@ def check_role(connection: Connection[Any], place: str) -> None:
     row = connection.execute(
         "SELECT current_setting('server_version_num')::int4, current_setting('server_encoding'), r.rolsuper,"
         f" has_table_privilege(c.oid, '{_WRITING}') OR has_any_column_privilege(c.oid, 'INSERT, UPDATE'),"
-        " has_table_privilege(c.oid, 'SELECT') OR has_any_column_privilege(c.oid, 'SELECT'), row_security_active(c.oid)"
+        " has_table_privilege(c.oid, 'SELECT'), row_security_active(c.oid)"
         " FROM pg_roles r, pg_class c WHERE r.rolname = current_user AND c.oid = to_regclass($1)",
         (place,),
     ).fetchone()

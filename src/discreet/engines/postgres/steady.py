@@ -42,8 +42,10 @@ WITH RECURSIVE reached AS (
 """
 """The views and tables that a view is made of, and what the server keeps of the views."""
 _DRAWN = "p.provolatile = 'v'"
+_UNKNOWN = "p.pronamespace <> 'pg_catalog'::regnamespace AND (p.prokind = 'a' OR p.provolatile <> 'i')"
+"""What somebody wrote may take whichever rows come first; one that is declared IMMUTABLE is believed to read none."""
 _ORDERED = (
-    "p.prokind = 'a' AND (p.proname ~ '(_agg|^xmlagg)$'"
+    "p.prokind = 'a' AND (p.proname ~ '_agg|^xmlagg$|^any_value$'"
     " OR p.proname NOT IN ('min', 'max', 'count') AND ARRAY[700, 701]::oid[] && p.proargtypes::oid[])"
 )
 """Lists are in the order in which rows came, and sums of broken numbers end in other digits in another order."""
@@ -52,7 +54,7 @@ _UNSTEADY = f"""{_REACHED}
 SELECT 'the foreign table ' || c.relname FROM reached r JOIN pg_class c USING (oid) WHERE c.relkind = 'f'
 UNION ALL SELECT CASE {_PART} END FROM rules w WHERE CASE {_PART} END IS NOT NULL
 UNION ALL SELECT 'the function ' || p.proname FROM rules w, regexp_matches(w.ev_action::text, {_FUNCTIONS}, 'g') f(id)
-JOIN pg_proc p ON p.oid = f.id[1]::oid WHERE {_DRAWN} OR {_ORDERED}
+JOIN pg_proc p ON p.oid = f.id[1]::oid WHERE {_DRAWN} OR {_UNKNOWN} OR {_ORDERED}
 LIMIT 1
 """
 

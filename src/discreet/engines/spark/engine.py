@@ -12,12 +12,14 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
+from glob import glob
 from hashlib import sha256
 from typing import Any, ClassVar
 
 import pyarrow as pa
 
 from discreet.catalog.column import ColumnType
+from discreet.catalog.table import Table
 from discreet.engines.attended import attended
 from discreet.engines.engine import Capabilities, OwnerLog, tell
 from discreet.engines.manifest import Stored
@@ -93,6 +95,16 @@ class SparkEngine(RemoteEngine):
 
     # What Spark does differently.
 
+    def found(self, table: Table, name: str) -> str:
+        """The full name: a path from here must be one from everywhere, or other files would be read elsewhere."""
+        _check_name(name)
+        if not _is_path(name) or name.startswith("/") or ":" in name.partition("/")[0]:
+            return name
+        if self._server is not None:
+            remedy = "begin with /, or with a scheme such as s3a:"
+            raise InvalidValue("a path on a server of Spark Connect must be a whole one", name, remedy)
+        return os.path.abspath(name) if os.path.exists(name) or glob(name) else name
+
     def look(self, name: str) -> Mapping[str, str]:
         """The columns of a table, view or folder of Parquet files and their types, in Spark's words."""
         _check_name(name)
@@ -110,7 +122,9 @@ class SparkEngine(RemoteEngine):
         if absent:
             remedy = "name it as in db.visits, or give a path; a temporary view belongs to one session alone"
             raise InvalidValue("Spark must have the table, or the files", name, remedy)
-        raise StoreError("Spark must be able to read the table", name, "the owner log says what it said")
+        raise StoreError(
+            "Spark must be able to read the table", name, "--verbose, or owner.log in the folder, says what it said"
+        )
 
     def cast(self, given: Given, wanted: ColumnType) -> str | None:
         """A column as a declared type, by an expression that cannot fail."""

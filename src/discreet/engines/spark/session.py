@@ -7,6 +7,7 @@ temporary views belong to one session and are not seen from another.
 from __future__ import annotations
 
 import atexit
+import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -166,7 +167,7 @@ def _missing() -> MissingExtra:
 
 def _running() -> Any:
     try:
-        from pyspark import SparkContext  # noqa: PLC0415  needs an extra
+        from pyspark import SparkConf, SparkContext  # noqa: PLC0415  needs an extra
         from pyspark.sql import SparkSession  # noqa: PLC0415  needs an extra
     except ImportError:
         raise _missing() from None
@@ -174,9 +175,18 @@ def _running() -> Any:
         return SparkSession.builder.getOrCreate()
     builder = SparkSession.builder.appName("discreet").config("spark.ui.enabled", "false")
     with found_java():
+        for name, value in _of_this_machine(SparkConf()).items():
+            builder = builder.config(name, value)
         session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     session.sparkContext.setLogLevel("OFF")  # what Spark says about a failure can hold a value of a row
     return session
+
+
+def _of_this_machine(conf: Any) -> dict[str, str]:
+    """Where Spark works on this machine alone, nobody elsewhere may speak to it; an owner's own word goes first."""
+    is_local = conf.get("spark.master", "local[*]").startswith("local") and "SPARK_LOCAL_IP" not in os.environ
+    names = ("spark.driver.bindAddress", "spark.driver.host")
+    return dict.fromkeys(names, "127.0.0.1") if is_local and not any(map(conf.contains, names)) else {}
 
 
 def _check_open(url: str) -> str:

@@ -83,7 +83,8 @@ class ExplanationFacts(BaseModel):
 
     price: Amount | None = Field(description="The price of the whole question; none for public tables alone.")
     epsilon: str | None = Field(description="The ε that was named, or the least one for the wanted error.")
-    affordable: bool = Field(description="Whether it fits what is left.")
+    affordable: bool = Field(description="Whether it fits what is left, or is free.")
+    asked_before: bool = Field(description="Whether the same was asked before about the same data, and is free now.")
     groups: int | None = Field(description="How many rows there are before HAVING and LIMIT, where that is public.")
     errors: list[ErrorFacts] = Field(description="The expected error of each aggregate.")
     shares: list[ShareFacts] = Field(description="How the price is divided so that the errors together are least.")
@@ -97,6 +98,7 @@ class ExplanationFacts(BaseModel):
             price=_amount(found.price),
             epsilon=None if found.epsilon is None else str(found.epsilon),
             affordable=found.affordable,
+            asked_before=found.is_known,
             groups=found.groups,
             errors=[ErrorFacts(column=one.column, within=one.within) for one in found.errors],
             shares=[ShareFacts(part=part, price=Amount.price(price)) for part, price in found.shares],
