@@ -19,12 +19,14 @@ from tests.service.serve_command import ServeCommand
 from tests.service.under_load import founded
 from tests.survey.browser import launched
 
+from bench.figure import Figure, seconds
 from bench.page import write_part
 from bench.peers import versions
 from discreet.curator.hospital import visits, visits_policy
 
 ROUNDS = 5
 PATIENCE = 120.0
+_LONGEST = 3.0
 PAINTED = "performance.getEntriesByName('first-contentful-paint').length > 0"
 CONSOLE = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
 
@@ -54,9 +56,9 @@ def first_paint(server: ServeCommand, browser: Browser) -> float:
         except Error:
             time.sleep(0.01)
     page.wait_for_function(PAINTED, polling=10)
-    seconds = time.perf_counter() - began
+    passed = time.perf_counter() - began
     page.context.close()
-    return seconds
+    return passed
 
 
 def shown(times: list[float]) -> str:
@@ -82,7 +84,12 @@ def main() -> None:
     ]
     CONSOLE.print("\n".join(lines))
     text = f"From the start of the process to the first page, {rounds} times.\n\n"
-    write_part("bench-service", text + "\n".join(f"- {line}" for line in lines), versions([None]), part="cold start")
+    middle = sorted(pages)[len(pages) // 2]
+    wanted = Figure(
+        "from the start to the first page", seconds(middle), "", "", f"≤ {_LONGEST:g} s", middle <= _LONGEST
+    )
+    told = text + "\n".join(f"- {line}" for line in lines)
+    write_part("bench-service", told, versions([None]), [wanted], part="cold start")
 
 
 if __name__ == "__main__":

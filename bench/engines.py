@@ -1,6 +1,7 @@
 """Questions on rows that stay on a server, beside the plain grouped query there: ``python -m bench.engines postgres``.
 
-Times are those that somebody waits, the least of a few, in one run; a ratio within the run is what counts.
+Times are those that somebody waits, the least of a few, in one run; a ratio within the run is what counts. Beside them
+stand CPU time and most memory of everything that works: the server, what it starts, and the curator.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,10 @@ from typing import Any
 from rich.console import Console
 
 from bench.figure import Figure, seconds, table_of
-from bench.page import markdown_of, write_part
+from bench.memory import most_memory
+from bench.page import as_markdown, markdown_of, write_part
 from bench.peers import versions
+from bench.sides.asking import tree_cpu
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
@@ -122,22 +125,44 @@ ENGINES = {"postgres": postgres, "postgres-indexed": partial(postgres, is_indexe
 """By name."""
 
 
-def measured(server: Server) -> Iterator[tuple[str, str, float, float]]:
-    """Per question and unit, what the plan takes and what the plain query takes."""
+@dataclass(frozen=True)
+class Taken:
+    """What a step takes."""
+
+    wait: float = float("inf")
+    """Seconds."""
+    cpu: float = float("inf")
+    """Seconds of all cores and processes."""
+    memory: int = 0
+    """Bytes."""
+
+    def least(self, wait: float, cpu: float) -> Taken:
+        """Another try."""
+        return replace(self, wait=min(self.wait, wait), cpu=min(self.cpu, cpu))
+
+
+Found = tuple[str, str, Taken, Taken]
+"""The question, the unit, what the plan takes and what the plain query takes."""
+
+
+def measured(server: Server) -> Iterator[Found]:
+    """Every question, for every unit."""
     catalog = Catalog(list(TABLES.values()))
     for question in QUESTIONS:
         steps: dict[str, Callable[[], object]] = {"plain": _plain(server, question)}
         for unit, table in TABLES.items():
             plans = prepare(f"SELECT place, {question} FROM {table.name} GROUP BY place", catalog, Pure(1)).plans
             steps[unit] = _asked(server, [one for plan in plans for one in statements_of(plan)])
-        least = dict.fromkeys(steps, float("inf"))
+        taken = dict.fromkeys(steps, Taken())
         for _ in range(TRIES):  # in turns, so that all meet the same weather
             for name, step in steps.items():
-                start = time.perf_counter()
+                before, start = tree_cpu(), time.perf_counter()
                 step()
-                least[name] = min(least[name], time.perf_counter() - start)
+                wait = time.perf_counter() - start
+                taken[name] = taken[name].least(wait, tree_cpu() - before)
+        taken = {name: replace(one, memory=most_memory(steps[name])) for name, one in taken.items()}
         for unit in TABLES:
-            yield question, unit, least[unit], least["plain"]
+            yield question, unit, taken[unit], taken["plain"]
 
 
 def _plain(server: Server, question: str) -> Callable[[], object]:
@@ -148,11 +173,22 @@ def _asked(server: Server, statements: list[tuple[str, list[object]]]) -> Callab
     return lambda: [server.place.run(*one) for one in statements]
 
 
-def _figure(engine: str, rows: int, found: tuple[str, str, float, float]) -> Figure:
-    question, unit, ours, plain = found
+def _figure(engine: str, rows: int, found: Found) -> Figure:
+    question, unit, ours, plain = found[0], found[1], found[2].wait, found[3].wait
     measure, target = f"{engine}, {rows:,} rows, unit = {unit}: {question}", f"≤ {MOST[unit]:g} ×"
     ratio, beside = f"{ours / plain:.2f} ×", f"the plain query {seconds(plain)}"
     return Figure(measure, seconds(ours), beside, ratio, target, ours <= MOST[unit] * plain)
+
+
+def _used(found: list[Found]) -> str:
+    """CPU time and memory, as a table."""
+    columns = ("question", "unit", "CPU time", "of the plain query", "ratio", "memory", "of the plain query")
+    lines = [
+        [question, unit, seconds(ours.cpu), seconds(plain.cpu), f"{ours.cpu / plain.cpu:.2f} ×"]
+        + [f"{one.memory / 2**30:.2f} GB" for one in (ours, plain)]
+        for question, unit, ours, plain in found
+    ]
+    return "The server, what it starts and the curator together:\n\n" + as_markdown(columns, lines)
 
 
 def _version(engine: str, server: Server) -> str:
@@ -165,14 +201,18 @@ def main() -> None:
     engine, rows = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 10_000_000
     try:
         with tempfile.TemporaryDirectory() as folder, ENGINES[engine](Path(folder), rows) as server:
-            figures = [_figure(engine, rows, found) for found in measured(server)]
+            found = list(measured(server))
             version = _version(engine, server)
     except Exception as problem:  # no server, no Java, not enough of the machine
         raise SystemExit(f"{engine} could not be measured: {type(problem).__name__}: {problem}") from problem
+    figures = [_figure(engine, rows, one) for one in found]
     table = table_of({f"{rows:,} rows, {GROUPS} groups; what somebody waits, the least of {TRIES}": figures})
     table.title = f"Questions on rows that stay in {engine}, beside the plain query there"
-    Console(width=None if sys.stdout.isatty() else 160).print(table)
-    write_part("bench-engines", markdown_of(table), [version, *versions([None])], figures, part=engine)
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    console.print(table)
+    console.print(_used(found))
+    text = f"{markdown_of(table)}\n\n{_used(found)}"
+    write_part("bench-engines", text, [version, *versions([None])], figures, part=engine)
 
 
 if __name__ == "__main__":

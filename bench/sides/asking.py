@@ -56,8 +56,8 @@ class Side(Protocol):
     def plan(self, question: str) -> Callable[[], Answer]: ...
 
 
-def tree_cpu() -> float:
-    """CPU seconds of this process and of all its descendants, also of those that have ended and were waited for."""
+def descendants() -> dict[int, int]:
+    """The processes that this one started, directly or not, and the ticks of CPU time that each of them took."""
     spent, children = {}, {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -67,13 +67,18 @@ def tree_cpu() -> float:
             continue  # it ended meanwhile
         children.setdefault(int(fields[1]), []).append(int(name))
         spent[int(name)] = sum(int(field) for field in fields[11:15])
-    total, below = 0, list(children.get(os.getpid(), []))
+    found, below = {}, list(children.get(os.getpid(), []))
     while below:
         process = below.pop()
-        total += spent[process]
+        found[process] = spent[process]
         below += children.get(process, [])
-    ended = os.times()
-    return time.process_time() + ended.children_user + ended.children_system + total / os.sysconf("SC_CLK_TCK")
+    return found
+
+
+def tree_cpu() -> float:
+    """CPU seconds of this process and of all its descendants, also of those that have ended and were waited for."""
+    running, ended = sum(descendants().values()), os.times()
+    return time.process_time() + ended.children_user + ended.children_system + running / os.sysconf("SC_CLK_TCK")
 
 
 def timed(side: Side, question: str, repeats: int) -> dict[str, float]:

@@ -188,6 +188,7 @@ def test_what_is_asked_costs_what_the_button_said(contexts: Contexts, own_servin
     expect(again).to_be_enabled()
     assert charges(own_serving.hospital) == 1
     again.click()
+    expect(answer(page).get_by_text("AS others FROM")).to_be_visible()
     expect(answer(page).get_by_text("Cost ε 0.1")).to_be_visible()
     assert charges(own_serving.hospital) == 2
 

@@ -89,7 +89,7 @@ def test_an_event_is_one_line_of_json(lines: io.StringIO) -> None:
 
 
 def test_what_libraries_say_is_not_written_and_where_they_said_it_is(lines: io.StringIO) -> None:
-    logging.getLogger("sqlglot").warning("a question: %s", CANARY)
+    logging.getLogger("a_parser").warning("a question: %s", CANARY)
     logging.getLogger("uvicorn.error").error(f"Exception in ASGI application {CANARY}\n")
     logging.getLogger("uvicorn.error").info("Started server process [%d]", 7)
     assert CANARY not in lines.getvalue()

@@ -57,12 +57,14 @@ def own_house(hospital: Hospital, data: Path) -> Iterator[House]:
 
 
 def state(house: House) -> str:
-    """Everything that could be changed: files, ledger, catalog."""
+    """Everything that could be changed: files, ledger, catalog; why something failed is written down all the same."""
     folder = house.settings.folder
     files = {
         str(path): path.stat().st_size
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and not path.name.endswith((".lock", "-shm", "-wal")) and "scratch" not in path.parts
+        if path.is_file()
+        and not path.name.endswith((".lock", "-shm", "-wal", "owner.log"))
+        and "scratch" not in path.parts
     }
     entries = [one.hash for one in house.curator.ledger.entries()]
     return hashlib.sha256(repr((files, entries, house.curator.catalog)).encode()).hexdigest()

@@ -37,7 +37,7 @@ class Price:
         self._on_change = on_change
         self._epsilon, self._within = str(float(_USUAL)), ""
         self._is_ours = False  # whether a change of a control is our own doing
-        self._is_slid = False  # whether the slider was moved last, and so need not follow
+        self._at = nearest(_USUAL)  # where the slider was when we last heard of it
         with ui.element("div").classes("d-price"):
             self._controls()
         with figures():
@@ -54,8 +54,8 @@ class Price:
             self._slider = ui.element("input").props(f"type=range min=0 max={len(EPSILONS) - 1} step=1")
             self._slider.props('aria-labelledby="slider-name"')
             # an attribute, not a value: a value would be put back to the last one we heard of while somebody moves on
-            self._slider.props["^value"] = nearest(_USUAL)
-            self._say_place(nearest(_USUAL))
+            self._slider.props["^value"] = self._at
+            self._say_place(self._at)
             value = "(event) => emit(event.target.valueAsNumber)"
             self._slider.on("input", self._slid, js_handler=value, throttle=0.1, leading_events=False)
         fields = "outlined dense inputmode=decimal"
@@ -71,16 +71,18 @@ class Price:
         return Wish(sql, epsilon=_read(self._epsilon, "the price ε"))
 
     def _place(self, place: int) -> None:
-        ui.run_javascript(f"getHtmlElement({self._slider.id}).value = {place}")
-        self._say_place(place)
+        if place != self._at:  # or somebody moves it right now
+            ui.run_javascript(f"getHtmlElement({self._slider.id}).value = {place}")
+            self._say_place(place)
 
     def _say_place(self, place: int) -> None:
+        self._at = place
         self._slider.props["aria-valuetext"] = f"ε {shown(EPSILONS[place])}"
 
     def _slid(self, event: GenericEventArguments) -> Changed:
         place = min(max(int(event.args), 0), len(EPSILONS) - 1)
         self._say_place(place)
-        return self._want(epsilon=shown(EPSILONS[place]), is_slid=True)
+        return self._want(epsilon=shown(EPSILONS[place]))
 
     def _priced(self) -> Changed:
         return self._want(epsilon=str(self._epsilon_field.value or "").strip())
@@ -88,10 +90,9 @@ class Price:
     def _bounded(self) -> Changed:
         return self._want(within=str(self._within_field.value or "").strip())
 
-    def _want(self, epsilon: str | None = None, within: str = "", *, is_slid: bool = False) -> Changed:
+    def _want(self, epsilon: str | None = None, within: str = "") -> Changed:
         if self._is_ours:  # asked here and now: what is awaited runs after we let go of the controls
             return None
-        self._is_slid = is_slid
         self._epsilon = self._epsilon if epsilon is None else epsilon
         self._within = within
         return self._on_change()
@@ -126,8 +127,7 @@ class Price:
             return
         errors = [one.within for one in found.errors if one.within is not None]
         self._is_ours = True
-        if not self._is_slid:
-            self._place(nearest(found.epsilon))
+        self._place(nearest(found.epsilon))
         if self._within:
             self._epsilon_field.value = shown(found.epsilon)
         else:

@@ -332,4 +332,5 @@ def _check_label(label: str) -> None:
 
 
 def _refusal() -> NotSignedIn:
-    return NotSignedIn("a request must carry a valid token", "<another>", "ask an owner for a new one")
+    remedy = "it may have expired or been taken back: ask an owner for a new one"
+    return NotSignedIn("a request must carry a valid token", "<another>", remedy)

@@ -129,7 +129,7 @@ def _words(body: dict[str, Any]) -> str:
             may = "may ask" if body["may_ask"] else "may not ask any more"
             return f"{body['analyst']} {may} about {body['table']}{by}"
         case "publication":
-            return f"published {name} without differential privacy, approved by {body['approved_by']}"
+            return f"published {name} without differential privacy: infinite loss, approved by {body['approved_by']}"
     return str(name)
 
 

@@ -8,10 +8,12 @@ from fastapi import APIRouter, HTTPException, Request
 from pydantic import BaseModel, Field
 
 from discreet.service.health import Health
+from discreet.web.problem import KIND
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/health", tags=["health"])
+_NOT_READY = {"description": "They cannot", "content": {KIND: {}}}
 
 
 class Live(BaseModel):
@@ -32,7 +34,7 @@ def live() -> Live:
     return Live()
 
 
-@router.get("/ready", summary="Whether the books can be read and written")
+@router.get("/ready", summary="Whether the books can be read and written", responses={503: _NOT_READY})
 def ready(request: Request) -> Ready:
     """Yes, or 503."""
     health: Health = request.app.state.health
