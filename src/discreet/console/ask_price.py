@@ -139,7 +139,7 @@ class Price:
     def _balances(self, found: Explanation | None, balances: Sequence[Balance]) -> None:
         price = None if found is None else found.due
         left = [one.left for one in balances if price is not None and type(price) is type(one.left)]
-        asked_before = "you get the answer of that time" if found is not None and found.is_known else ""
+        asked_before = "asked before: the same answer again" if found is not None and found.is_known else ""
         self._share.set_text(asked_before if price is None or not left else part_words(price, least(left)))
         self._bars.clear()
         with self._bars:
