@@ -21,6 +21,8 @@ __all__ = ["Book", "Database", "Part", "Rows"]
 
 _MOMENT = 0.001
 """Seconds in which those who were served together may come back, so that they share one wait for the disk again."""
+_DEAF = 0.1
+"""Seconds of one wait: a signal is not heard before its end, where a library has set a handler of its own."""
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
@@ -146,7 +148,8 @@ class Book(ABC):
         """Wait until this part was written by somebody else, or until it is the turn of its writer."""
         with self._turn:
             self._queue.append(ticket)
-            self._turn.wait_for(lambda: ticket.done or self._pen is None)
+            while not self._turn.wait_for(lambda: ticket.done or self._pen is None, _DEAF):
+                pass
             if not ticket.done:
                 self._pen = ticket
             return not ticket.done
