@@ -82,5 +82,18 @@ def test_pages_that_are_missing_or_fail_say_nothing_of_why(served: tuple[Serving
     assert '"error": "builtins.RuntimeError"' in logged
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("PUT", "/", 405), ("DELETE", "/budget", 405), ("GET", "/_nicegui_ws/socket.io/", 403)],
+)
+def test_what_a_page_refuses_is_said_in_the_shape_of_all_problems(
+    served: tuple[Serving, Hospital], method: str, path: str, status: int
+) -> None:
+    with served[0].client("nobody") as client:
+        answer = client.request(method, path)
+    assert (answer.status_code, answer.json()["status"]) == (status, status)
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
 def test_no_folder_of_nicegui_is_left_behind() -> None:
     assert not (Path.cwd() / ".nicegui").exists()

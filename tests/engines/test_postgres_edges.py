@@ -144,6 +144,13 @@ def test_arithmetic_of_doubles_at_every_edge(both: Both) -> None:
     assert differences(both, PAIRS, expressions)[:5] == []
 
 
+def test_what_vanishes_keeps_its_sign(both: Both) -> None:
+    """It shows where a number is read as text: 0.0 and -0.0 are equal otherwise."""
+    operations = ('"a" * "b"', '"a" / NULLIF("b", 0)')
+    expressions = [f"CASE WHEN {one} = 0 THEN CAST({one} AS VARCHAR) = '-0.0' END" for one in operations]
+    assert differences(both, PAIRS, expressions)[:5] == []
+
+
 @pytest.mark.parametrize("constants", [REALS[k::8] for k in range(8)])
 def test_constants_at_every_edge_are_no_error_of_planning(both: Both, constants: list[float]) -> None:
     expressions: list[str] = []
