@@ -7,12 +7,14 @@ version or the whole new one. Columns that the policy does not declare are never
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
 
 import duckdb
 
 from discreet.catalog.catalog import Catalog
+from discreet.catalog.column import Column
 from discreet.catalog.table import Table
 from discreet.engines.bindings import Bindings
 from discreet.engines.build import Build
@@ -26,6 +28,7 @@ from discreet.engines.marking import Marking
 from discreet.engines.part import Part, declared, selection, unreadable
 from discreet.engines.scratch import Scratch
 from discreet.engines.sources import parts_of
+from discreet.engines.steps import grid_of, in_steps, name_steps, steps_of
 from discreet.engines.store import Store
 from discreet.engines.units import Numbering, RowByRow, numbering
 from discreet.engines.verification import unread_values, verify
@@ -139,10 +142,13 @@ def _sort(build: Build, table: Table, numbers: Numbering) -> None:
     names = [quoted(column.name) for column in table.columns]
     # Marks are made under names of our own: a column that its owner called rowid would hide the places of rows.
     columns = [f"r.c{place}" + ("" if marking.is_needed else f" AS {name}") for place, name in enumerate(names)]
-    bindings = Bindings()
+    bindings, grids = Bindings(), _grids(table, numbers)
     for place, column in enumerate(table.columns):
         if column.bounds is not None:
             columns.append(f"{limited(column, f'r.c{place}', bindings.bind)} AS {name_within(place)}")
+        if column in grids:
+            real = f"CAST({name_within(place)} AS DOUBLE)"
+            columns.append(f"CAST({in_steps(real, *grids[column])} AS INTEGER) AS {name_steps(place)}")
     select = numbers.select(", ".join(columns + marking.columns()), marking.joins(build, table))
     if marking.is_needed:
         build.run(f"CREATE TABLE stage.sorted AS {select}", bindings.parameters, until=(_NUMBERED + _SORTED) / 2)
@@ -168,6 +174,12 @@ def _marking(table: Table, numbers: Numbering) -> Marking:
     return Marking(held, alike, table.groups_per_unit)
 
 
+def _grids(table: Table, numbers: Numbering) -> dict[Column, tuple[Fraction, Fraction]]:
+    """The columns that are kept in steps too; where units may have several rows, the grid depends on the price."""
+    found = {column: grid_of(column) for column in table.columns if isinstance(numbers, RowByRow)}
+    return {column: grid for column, grid in found.items() if grid is not None}
+
+
 def _stored(engine: Embedded, table: Table, numbers: Numbering) -> Stored:
     unique, marking = fresh_id(), _marking(table, numbers)
     parent = numbers.parent
@@ -183,6 +195,7 @@ def _stored(engine: Embedded, table: Table, numbers: Numbering) -> Stored:
         held={table.columns[place].name: marking.most for place in marking.held},
         alike={table.columns[place].name: limits_of(table.columns[place]) for place in marking.alike},
         limits={column.name: limits_of(column) for column in table.columns if column.bounds is not None},
+        steps={column.name: steps_of(limits_of(column), *grid) for column, grid in _grids(table, numbers).items()},
         constant=[column.name for column in table.columns if column.constant_per_unit or isinstance(numbers, RowByRow)],
     )
 

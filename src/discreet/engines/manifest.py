@@ -47,6 +47,8 @@ class Stored:
     """Whether every row says, as ``_n``, how many rows of this table its unit has."""
     limits: Mapping[str, str] = field(default_factory=dict)
     """The columns that are also kept within limits, and within which."""
+    steps: Mapping[str, str] = field(default_factory=dict)
+    """The columns that are also kept in steps of a grid, and of which."""
     held: Mapping[str, int] = field(default_factory=dict)
     """The columns whose keys are marked, and how many keys a unit makes visible by the marks."""
     alike: Mapping[str, str] = field(default_factory=dict)

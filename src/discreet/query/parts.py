@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.catalog.column import ColumnType
-from discreet.exact.grid import Grid
+from discreet.engines.steps import step_of
 from discreet.query.expression import Expression
 
 __all__ = ["People", "PlainSum", "Scale", "Tally", "Values"]
 
-_LEAST_RANGE = Fraction(1, 2**60)
 _FINE_COUNT = 2**8
 """Counts that are added to others lie on a finer grid, so that bounds for the sum of their noises are tight."""
 
@@ -121,6 +120,4 @@ def bounds_of(argument: Expression | None) -> tuple[Fraction, Fraction]:
 
 
 def _step(argument: Expression | None, reach: Fraction, bits: int) -> Fraction:
-    """A power of two; whole numbers need no finer grid than their own."""
-    is_whole = argument is not None and argument.type is ColumnType.INTEGER
-    return max(Grid.finer_than(max(reach, _LEAST_RANGE) / 2**bits).step, Fraction(1 if is_whole else 0))
+    return step_of(reach, bits, is_whole=argument is not None and argument.type is ColumnType.INTEGER)

@@ -17,6 +17,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from discreet.engines.manifest import Stored
+from discreet.engines.steps import VALUE_BITS
 from discreet.exact.ball import sqrt_down, sqrt_up
 from discreet.mechanisms.threshold_keys import least_threshold
 from discreet.noise.gaussian import DiscreteGaussian
@@ -42,7 +43,6 @@ __all__ = ["BlockPlan", "Draft", "KeyRule", "Priced", "drafted", "plan_block"]
 _WEIGHT_BITS = 16
 _TOTAL_BITS = 20
 _LEAST_WEIGHT_BITS = 4
-_VALUE_BITS = 24
 _LARGEST_SCALE = 2**41
 """Noise of a larger scale, added to a sum, could leave 64 bits."""
 _HELD = Aggregate(AggregateKind.PEOPLE)
@@ -322,7 +322,7 @@ def _bits(power: int, weight: int, price: Price) -> int:
     """How finely values are read: as fine as the largest noise allows."""
     share = amount_of(price)
     most = _LARGEST_SCALE * (share if isinstance(price, Pure) else sqrt_down(2 * share)) // (4 * weight)
-    found = min((int(most).bit_length() - 1) // max(power, 1) - 1, _VALUE_BITS)
+    found = min((int(most).bit_length() - 1) // max(power, 1) - 1, VALUE_BITS)
     if found < 1:
         raise refuse(None, "the price is too small for this question", "spend more, or ask for less at once")
     return found

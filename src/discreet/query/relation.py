@@ -19,6 +19,7 @@ from discreet.catalog.table import Table
 from discreet.engines.identifier import quoted
 from discreet.engines.limits import kept_within, limited, limits_of
 from discreet.engines.manifest import Stored
+from discreet.engines.steps import kept_steps
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.calendar import epoch
 from discreet.query.expression import Call, Expression, Field, Origin, Statement, named
@@ -31,6 +32,7 @@ __all__ = [
     "Relation",
     "Tallied",
     "filtered",
+    "in_steps_of",
     "joined",
     "normalised",
     "projected",
@@ -112,6 +114,8 @@ class Relation:
     """The public tables that were read."""
     tallied: Tallied = Tallied.NOTHING
     """How many rows a unit has here."""
+    stepped: frozenset[str] = frozenset()
+    """The fields, by name, that the rows of a table also have in steps where these are stored; see `in_steps_of`."""
 
     def find(self, name: str) -> list[Field]:
         """The columns with this name, without regard to case."""
@@ -135,11 +139,23 @@ def scanned(table: Table, privacy: Privacy | None, names: Names, unit_columns: f
             f"{statement.marks[name]} AS {name}" if name in statement.marks else name
             for name in _of_unit(privacy, tallied, statement)
         ]
+        parts += [f"{kept} AS {in_steps_of(field)}" for column, field in pairs if (kept := _steps(column, stored))]
         return f"SELECT {', '.join(of_unit + parts)} FROM {quoted(table.name)}"
 
     has_several = privacy is not None and not privacy.one_row_each
     tallied = Tallied.EXACTLY if has_several else Tallied.NOTHING
-    return Relation(tuple((column.name, field) for column, field in pairs), write, privacy, public, tallied)
+    names_of_fields = frozenset(field.name for _, field in pairs)
+    columns = tuple((column.name, field) for column, field in pairs)
+    return Relation(columns, write, privacy, public, tallied, stepped=names_of_fields)
+
+
+def in_steps_of(field: Field) -> str:
+    """What a field is called in steps, in rows that have it so."""
+    return f"{field.name}_steps"
+
+
+def _steps(column: Column, stored: Stored | None) -> str | None:
+    return None if stored is None else kept_steps(column.name, stored)
 
 
 def _of_unit(privacy: Privacy | None, tallied: Tallied, statement: Statement) -> list[str]:

@@ -16,19 +16,18 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.engines.held_keys import kept_alike, kept_held, shuffled
+from discreet.engines.steps import in_steps, is_exact, real, steps_of
 from discreet.exact.grid import LARGEST_STEPS
 from discreet.query.choice import Choice, ModeChoice, TopChoice
 from discreet.query.expression import Expression, Field, Statement, with_one_zero
-from discreet.query.parts import People, PlainSum, Tally, Values
+from discreet.query.parts import People, PlainSum, Scale, Tally, Values
 from discreet.query.plan import BlockPlan, Priced
-from discreet.query.relation import Tallied
+from discreet.query.relation import Tallied, in_steps_of
 
 __all__ = ["Parameters", "histogram_of", "statements_of", "sums_of", "weights_of"]
 
 Parameters = list[object]
 
-_EXACT_STEPS = 2**49
-"""Values of fewer steps than this are off by less than a quarter of one, so rounding keeps them between their ends."""
 _SHORT = 2**31
 
 
@@ -47,7 +46,7 @@ def _added_up(plan: BlockPlan) -> list[tuple[int, Priced]]:
 def sums_of(plan: BlockPlan) -> tuple[str, Parameters]:
     """The integers s0_0, s0_1, … of all tallies and plain sums, with the block's keys k0, k1, …."""
     statement = _opened(plan)
-    columns = [_value_column(priced, k, statement) for k, priced in _added_up(plan)]
+    columns = [_value_column(plan, priced, k, statement) for k, priced in _added_up(plan)]
     source = _weighted(plan, [column for column in columns if column], statement)
     keys = _keys(plan)
     sums = [
@@ -310,7 +309,7 @@ def _with_weights(source: str, most: int, weight: int, tallied: Tallied, number:
 # Values on their grids.
 
 
-def _value_column(priced: Priced, k: int, statement: Statement) -> str | None:
+def _value_column(plan: BlockPlan, priced: Priced, k: int, statement: Statement) -> str | None:
     """The value of a row as ``x{k}``, NULL where the part leaves the row out; None where no value is needed."""
     part = priced.part
     if isinstance(part, Tally) and part.degree == 0:
@@ -321,12 +320,24 @@ def _value_column(priced: Priced, k: int, statement: Statement) -> str | None:
         scale = priced.scale
         is_short = priced.weight == 1 and part.whole(scale) < _SHORT  # also when it is multiplied by itself
         kind = "INTEGER" if is_short else "BIGINT"
-        value = _on_grid(part.argument, scale.origin, scale.step, (scale.first, scale.last), kind, statement)
+        kept = _kept_steps(plan, part.argument, scale) if is_short else None
+        ends = (scale.first, scale.last)
+        value = kept or _on_grid(part.argument, scale.origin, scale.step, ends, kind, statement)
     else:
         raise AssertionError("only sums have values on a grid")
     if part.condition is not None:
         value = f"CASE WHEN {part.condition.write(statement)} THEN {value} END"
     return f"{value} AS x{k}"
+
+
+def _kept_steps(plan: BlockPlan, argument: Expression, scale: Scale) -> str | None:
+    """The values of a column in the steps of this very grid, where its table was taken in with them."""
+    if not isinstance(argument, Field) or argument.column is None or argument.name not in plan.block.rows.stepped:
+        return None
+    table, column, limits = argument.column
+    stored = plan.stored.get(table.casefold())
+    wanted = steps_of(limits, scale.origin, scale.step)
+    return in_steps_of(argument) if stored is not None and stored.steps.get(column) == wanted else None
 
 
 def _presence(argument: Expression, statement: Statement) -> str:
@@ -344,23 +355,18 @@ def _on_grid(
     if known is None:
         raise AssertionError("values on a grid have bounds")
     text = f"CAST({argument.write(statement)} AS DOUBLE)"
-    low, high = (_real(end) for end in known)
-    moved = text if origin == 0 else f"({text} - {_real(origin)})"
-    steps = moved if step == 1 else f"{moved} * {_real(1 / step)}"
-    is_exact = max(abs(known[0]), abs(known[1]), abs(origin)) / step < _EXACT_STEPS
-    if isinstance(argument, Field) and argument.is_clamped and is_exact:
+    low, high = (real(end) for end in known)
+    steps = in_steps(text, origin, step)
+    is_near = is_exact(known, origin, step)
+    if isinstance(argument, Field) and argument.is_clamped and is_near:
         return f"CAST({steps} AS {kind})"  # every value lies within its bounds already
-    if not is_exact:
+    if not is_near:
         steps = f"GREATEST({ends[0]}, LEAST({ends[1]}, {steps}))"
     outer = (min(max(round((end - origin) / step), ends[0]), ends[1]) for end in known)
     beyond = "CASE WHEN {} < {} THEN {} ELSE {} END".format(text, low, *outer)
     # Nearly every value lies within its bounds, and the first branch is the cheap one.
     inside = f"WHEN {text} BETWEEN {low} AND {high} THEN CAST({steps} AS {kind})"
     return f"CASE {inside} WHEN isfinite({text}) THEN {beyond} END"
-
-
-def _real(value: Fraction) -> str:
-    return f"CAST({float(value)!r} AS DOUBLE)"
 
 
 # Integers to add up.
