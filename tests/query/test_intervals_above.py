@@ -21,13 +21,13 @@ from discreet.query.answer_table import noisy_table
 from discreet.query.answered import answered, extension, shown
 from discreet.query.ends import Ends
 from discreet.query.intervals_above import choice_notes, shape_of, with_intervals
-from discreet.query.measure import Measured, exact_sums, measure, nothing_measured, public_groups
+from discreet.query.measure import Measured, exact_sums, measure, public_groups
 from discreet.query.noisy_view import Shape
 from discreet.query.public_values import PublicValues
 from discreet.query.question import Question, prepare
 from discreet.query.sandbox import post_process
 from tests.query.hostile import Person, world_of
-from tests.query.world import CATALOG, World, read_queries
+from tests.query.world import CATALOG, World, nothing_measured, read_queries
 
 # Arithmetic, on every combination of ends around zero.
 

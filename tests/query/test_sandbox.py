@@ -13,12 +13,22 @@ from hypothesis import strategies as st
 
 from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure
+from discreet.query.answer_table import noisy_schema, noisy_table
 from discreet.query.closed_database import closed_database
-from discreet.query.question import prepare
+from discreet.query.noisy_view import only_picks
+from discreet.query.question import Question, prepare
 from discreet.query.sandbox import check_above, post_process
 from discreet.query.statement import sums_of
 from tests.query.hostile import Person, world_of
-from tests.query.world import CATALOG, World, answer_without_noise
+from tests.query.world import (
+    CATALOG,
+    PUBLIC_VALUES,
+    World,
+    answer_without_noise,
+    nothing_measured,
+    read_pairs,
+    read_queries,
+)
 
 EMPTY = World({})
 TRICKY = st.text(st.sampled_from("'\"\\;-/*$%_{}`\n\t #ab\u2019\u00e9\u0130\U0001f600"), max_size=12)
@@ -138,8 +148,49 @@ def test_the_same_text_is_looked_at_again_over_tables_of_another_shape_and_where
     query = sqlglot.parse_one("SELECT n + 1 AS more FROM block", read="duckdb")
     numbers, texts = pa.table({"n": [1]}), pa.table({"n": ["one"]})
     for _ in range(2):
-        check_above(query, {"block": numbers})  # type: ignore[arg-type]
+        check_above(query, {"block": numbers.schema})  # type: ignore[arg-type]
         with pytest.raises(QueryRefused, match="above the aggregates"):
-            check_above(query, {"block": texts})  # type: ignore[arg-type]
+            check_above(query, {"block": texts.schema})  # type: ignore[arg-type]
         with pytest.raises(QueryRefused, match="above the aggregates"):
-            check_above(query, {"other": numbers})  # type: ignore[arg-type]
+            check_above(query, {"other": numbers.schema})  # type: ignore[arg-type]
+
+
+def _corpus() -> list[Question]:
+    texts = [*read_queries("answers.sql"), *read_queries("measured.sql")]
+    texts += [text for name in ("spelled.sql", "weighted.sql") for text, _ in read_pairs(name)]
+    return [prepare(text, CATALOG, Pure(1), public_values=PUBLIC_VALUES) for text in dict.fromkeys(texts)]
+
+
+def test_the_types_of_noisy_tables_are_known_before_anything_is_measured() -> None:
+    pairs = [pair for one in _corpus() for pair in zip(one.split.blocks, one.plans, strict=True)]
+    assert len(pairs) > 250
+    for block, plan in pairs:
+        assert noisy_schema(plan, block) == noisy_table(nothing_measured(plan), 0.95, raw=False, block=block).schema
+
+
+def test_what_only_picks_columns_needs_no_look() -> None:
+    corpus = _corpus()
+    picking = [one for one in corpus if only_picks(one.split.above)]
+    assert 50 < len(picking) < len(corpus)
+    for one in picking:
+        pairs = zip(one.split.blocks, one.plans, strict=True)
+        check_above(one.split.above, {block.name: noisy_schema(plan, block) for block, plan in pairs})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT missing FROM b1",  # which of several tables it may be, and whether it is there, is not looked at
+        "SELECT b1.a0 + 'x' FROM b1",
+        "SELECT b1.a0 FROM b1 ORDER BY 7",
+        "SELECT b1.a0 FROM b1 LIMIT 'x'",
+        "SELECT CAST(b1.a0 AS DATE) FROM b1",
+        "SELECT (SELECT b1.a0 FROM b1) FROM b1",
+        "SELECT b1.a0 FROM b1 UNION SELECT b1.k0 FROM b1",
+        "SELECT b1.* FROM b1",
+        "SELECT DISTINCT b1.a0 FROM b1",
+        "SELECT b1.a0 FROM b1 AS b2",
+    ],
+)
+def test_whatever_else_is_done_is_looked_at(text: str) -> None:
+    assert not only_picks(sqlglot.parse_one(text, read="duckdb"))  # type: ignore[arg-type]

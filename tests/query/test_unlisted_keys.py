@@ -21,12 +21,12 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.query import statement
 from discreet.query.answer_table import noisy_table
 from discreet.query.groups import Groups
-from discreet.query.measure import exact_sums, measure, nothing_measured
+from discreet.query.measure import exact_sums, measure
 from discreet.query.plan import BlockPlan
 from discreet.query.question import prepare
 from discreet.query.statement import counted_apart
 from tests.query.hostile import PEOPLE, Person, world_of
-from tests.query.world import CATALOG, World
+from tests.query.world import CATALOG, World, nothing_measured
 
 DELTA = Fraction(1, 10**6)
 QUERIES = [

@@ -19,7 +19,9 @@ from discreet.engines.parameters import bound
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.answer_table import noisy_table
+from discreet.query.groups import Groups
 from discreet.query.measure import Measured, exact_sums, public_groups
+from discreet.query.plan import BlockPlan
 from discreet.query.public_values import PublicValues
 from discreet.query.question import Question, prepare
 from discreet.query.sandbox import post_process
@@ -111,6 +113,16 @@ _ARROW = {
 Row = tuple[Any, ...]
 Rows = Mapping[str, Iterable[tuple[int, Row]]]
 """Per table, rows with the number of the unit they belong to; what a short row leaves out is missing."""
+
+
+def nothing_measured(plan: BlockPlan) -> Measured:
+    """The shape of what a block will release, with zeros for values; no row is read."""
+    nobody = pa.table({f"k{k}": pa.array([], pa.null()) for k in range(len(plan.block.keys))})
+    groups = public_groups(plan) if plan.rule is None else Groups.shown(plan.block.keys, nobody)
+    zeros = np.zeros(len(groups), np.int64)
+    if plan.top is not None:
+        return Measured(plan, groups, [], [zeros])
+    return Measured(plan, groups, [[zeros] * priced.part.size for priced in plan.parts], [zeros for _ in plan.choices])
 
 
 class World:

@@ -24,8 +24,8 @@ from discreet.curator.public_rows import PublicRows
 from discreet.errors import InvalidValue, QueryRefused
 from discreet.exact.rational import Number, positive
 from discreet.privacy.loss import Approximate, Pure, ZeroConcentrated
-from discreet.query.answer_table import noisy_table
-from discreet.query.measure import nothing_measured
+from discreet.query.answer_table import noisy_schema
+from discreet.query.noisy_view import only_picks
 from discreet.query.question import Question, prepare_all, tables_of
 from discreet.query.sandbox import check_above
 from discreet.query.split import SplitQuery, split
@@ -88,12 +88,13 @@ class Planner:
         return ZeroConcentrated(rho), min(_delta_for_keys(budget, rho / whole) for budget, whole in wholes)
 
     def _check_above(self, question: Question) -> None:
-        """Refuse mistakes above the aggregates before they cost anything, on tables of zeros; once for every query."""
-        if question.split in self._checked:
+        """Refuse mistakes above the aggregates before they cost anything, by names and types; once for every query."""
+        if question.split in self._checked or only_picks(question.split.above):
             return
         pairs = zip(question.split.blocks, question.plans, strict=True)
-        tables = {block.name: noisy_table(nothing_measured(plan), 0.95, False, block) for block, plan in pairs}
-        check_above(question.split.above, tables | self.public(question))
+        schemas = {block.name: noisy_schema(plan, block) for block, plan in pairs}
+        schemas |= {name: table.schema for name, table in self.public(question).items()}
+        check_above(question.split.above, schemas)
         self._checked.add(question.split)
 
     def _within(self, sql: str, within: float, confidence: float) -> Fraction:

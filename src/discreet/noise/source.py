@@ -110,4 +110,4 @@ SYSTEM = SystemSource()
 
 def fresh_id() -> str:
     """A name that nobody had before and nobody can guess, 128 bits in hexadecimal digits."""
-    return SYSTEM.open().words(2).tobytes().hex()
+    return os.urandom(16).hex()

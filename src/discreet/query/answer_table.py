@@ -24,9 +24,9 @@ from discreet.query.domains import arrow_type
 from discreet.query.forms import Form
 from discreet.query.measure import Measured
 from discreet.query.parts import PlainSum, Tally, bounds_of
-from discreet.query.plan import Priced
+from discreet.query.plan import BlockPlan, Priced
 
-__all__ = ["Band", "count_form", "noisy_table", "sum_form"]
+__all__ = ["Band", "count_form", "noisy_schema", "noisy_table", "sum_form"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -64,6 +64,24 @@ def noisy_table(measured: Measured, confidence: float, raw: bool, block: Block |
     if not columns:
         columns["k"] = pa.array([0])
     return pa.table(columns)
+
+
+def noisy_schema(plan: BlockPlan, block: Block) -> pa.Schema:
+    """The names and types of the table of a block, before anything is measured."""
+    names = [(f"k{k}", arrow_type(key)) for k, key in enumerate(plan.block.keys)]
+    for a, aggregate in enumerate(block.aggregates):
+        names.append((f"a{a}", _type_of(plan, aggregate)))
+        names += [(f"a{a}_{end}", pa.float64()) for end in ("low", "high")]
+    return pa.schema(names or [("k", pa.int64())])
+
+
+def _type_of(plan: BlockPlan, aggregate: Aggregate) -> pa.DataType:
+    choice = plan.choice_of(aggregate)
+    if plan.top is not None or (choice is None and aggregate.kind in _COUNTS):
+        return pa.int64()
+    if choice is None:
+        return pa.float64()
+    return _chosen(plan.choices[choice], np.empty(0, np.int64)).type
 
 
 _COUNTS = (AggregateKind.COUNT, AggregateKind.PEOPLE, AggregateKind.VALUES)

@@ -6,6 +6,7 @@ A column that is neither is refused, so nothing of a row can be named above its 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -19,6 +20,7 @@ from discreet.query.refusal import refuse
 
 __all__ = ["lifted"]
 
+_Node = TypeVar("_Node", bound=exp.Expr)
 Answer = Callable[[exp.Expr], exp.Query]
 """What a subquery becomes: a query over noisy and public tables."""
 
@@ -33,15 +35,13 @@ def lifted(node: exp.Select, block: Block, look_up: LookUp, answer: Answer) -> e
     unknown = {key for key, value in node.args.items() if value} - {*_PARTS, *_BELOW, "from_"}
     if unknown:
         raise refuse(node, f"{min(unknown).rstrip('_').upper()} is not understood here", "leave it out")
-    above = node.copy()
-    for part in _BELOW:
-        above.set(part, None)
+    projections = [_named(projection) for projection in node.expressions]
+    above = _shell(node)
     above.set("from_", exp.From(this=exp.to_table(block.name)))
-    above.set("expressions", [_named(projection) for projection in node.expressions])
     lift = _Lift(block, look_up, answer)
-    aliases = {projection.alias.casefold() for projection in above.expressions}
+    aliases = {projection.alias.casefold() for projection in projections}
     for part in _PARTS:
-        value = above.args.get(part)
+        value = projections if part == "expressions" else node.args.get(part)
         lift.aliases = aliases if part in _SEE_ALIASES else set()
         above.set(part, [lift.of(v) for v in value] if isinstance(value, list) else value and lift.of(value))
     having = above.args.get("having")
@@ -55,10 +55,17 @@ def _named(projection: exp.Expr) -> exp.Expr:
     if isinstance(projection, exp.Star) or (isinstance(projection, exp.Column) and projection.is_star):
         raise refuse(projection, "* cannot be grouped", "name the columns")
     if isinstance(projection, exp.Alias):
-        return projection.copy()
+        return projection
     is_column = isinstance(projection, exp.Column)
     shown = projection.name if is_column else projection.sql(dialect="duckdb", comments=False).lower()[:60]
     return exp.alias_(projection.copy(), shown, quoted=True)
+
+
+def _shell(node: _Node) -> _Node:
+    """A node of the same kind that stands at the same place of the text, with nothing inside."""
+    shell = type(node)()
+    shell.meta.update(node.meta)
+    return shell
 
 
 class _Lift:
@@ -77,22 +84,22 @@ class _Lift:
             return self._column(f"k{key}")
         if isinstance(node, exp.Column):
             return self._alias(node)
-        copy = self._inside(node)
-        if isinstance(node, exp.Window):  # the function of a window is not an aggregate over rows
-            copy.set("this", self._inside(node.this))
-        check_node(copy)
-        return copy
+        inside = self._inside(node)
+        check_node(inside)
+        return inside
 
     def _inside(self, node: exp.Expr) -> exp.Expr:
-        copy = node.copy()
-        for name, value in list(node.args.items()):
-            if isinstance(node, exp.Window) and name == "this":
-                continue
+        found = _shell(node)
+        for name, value in node.args.items():
             if isinstance(value, list):
-                copy.set(name, [self.of(v) if isinstance(v, exp.Expr) else v for v in value])
-            elif isinstance(value, exp.Expr) and not isinstance(value, (exp.Identifier, exp.DataType, exp.Var)):
-                copy.set(name, self.of(value))
-        return copy
+                found.set(name, [self.of(v) if isinstance(v, exp.Expr) else v for v in value])
+            elif isinstance(value, (exp.Identifier, exp.DataType, exp.Var)):
+                found.set(name, value.copy())
+            elif isinstance(node, exp.Window) and name == "this":  # its function is not an aggregate over rows
+                found.set(name, self._inside(value))
+            else:
+                found.set(name, self.of(value) if isinstance(value, exp.Expr) else value)
+        return found
 
     def _alias(self, node: exp.Column) -> exp.Expr:
         if not node.table and node.name.casefold() in self.aliases:

@@ -24,7 +24,7 @@ from discreet.query.plan import BlockPlan
 from discreet.query.statement import counted_apart, histogram_of, sums_of, weights_of
 from discreet.query.weighted_quantile import choose_quantiles
 
-__all__ = ["Measured", "Run", "exact_sums", "measure", "nothing_measured", "public_groups"]
+__all__ = ["Measured", "Run", "exact_sums", "measure", "public_groups"]
 
 Run = Callable[[str, list[object]], pa.Table]
 """Runs one statement with its parameters where the rows are."""
@@ -76,19 +76,6 @@ def _noisy(
 def public_groups(plan: BlockPlan) -> Groups:
     """The groups of a block whose keys are public."""
     return Groups.all_of(plan.block.keys, plan.domains or [])
-
-
-def nothing_measured(plan: BlockPlan) -> Measured:
-    """The shape of what a block will release, with zeros for values; no row is read."""
-    groups = public_groups(plan) if plan.rule is None else Groups.shown(plan.block.keys, _no_keys(plan))
-    zeros = np.zeros(len(groups), np.int64)
-    if plan.top is not None:
-        return Measured(plan, groups, [], [zeros])
-    return Measured(plan, groups, [[zeros] * priced.part.size for priced in plan.parts], [zeros for _ in plan.choices])
-
-
-def _no_keys(plan: BlockPlan) -> pa.Table:
-    return pa.table({f"k{k}": pa.array([], pa.null()) for k in range(len(plan.block.keys))})
 
 
 def exact_sums(plan: BlockPlan, groups: Groups, run: Run, without: int | None = None) -> list[list[Integers]]:

@@ -12,8 +12,9 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-__all__ = ["QuerySource", "Shape", "Source", "TableSource", "View", "column_of", "view_of"]
+__all__ = ["QuerySource", "Shape", "Source", "TableSource", "View", "column_of", "only_picks", "view_of"]
 
+_PICKING = frozenset({exp.Select, exp.From, exp.Table, exp.Identifier, exp.Alias, exp.Column})
 _QUERIES = (exp.Query, exp.Subquery)
 _Found = TypeVar("_Found")
 
@@ -74,6 +75,14 @@ class QuerySource:
 
 
 Source = TableSource | QuerySource
+
+
+def only_picks(query: exp.Query) -> bool:
+    """Whether a query picks and names columns of one table, and does nothing else.
+
+    Where the table has them, that cannot fail, and shows the rows that the table has.
+    """
+    return all(type(part) in _PICKING and (type(part) is not exp.Column or part.table) for part in query.walk())
 
 
 def view_of(query: exp.Query, tables: Mapping[str, Shape]) -> View:

@@ -30,10 +30,10 @@ def post_process(query: exp.Query, tables: Mapping[str, pa.Table]) -> pa.Table:
         return _told_apart(database.sql(query.sql(dialect="duckdb", comments=False)).to_arrow_table())
 
 
-def check_above(query: exp.Query, tables: Mapping[str, pa.Table]) -> None:
+def check_above(query: exp.Query, schemas: Mapping[str, pa.Schema]) -> None:
     """Refuse what can be seen to fail from the names and types of these tables alone; nothing is computed."""
     text = query.sql(dialect="duckdb", comments=False)
-    _check_described(text, tuple((name, tables[name].schema) for name in sorted(tables)))
+    _check_described(text, tuple((name, schemas[name]) for name in sorted(schemas)))
 
 
 @lru_cache(maxsize=256)
