@@ -18,16 +18,16 @@ from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.query import answered as answering
 from discreet.query import expression_ends
 from discreet.query.answer_table import noisy_table
-from discreet.query.answered import answered, extension, shown
+from discreet.query.answered import Intervals, answered, extension, shown
 from discreet.query.ends import Ends
 from discreet.query.intervals_above import choice_notes, shape_of, with_intervals
 from discreet.query.measure import Measured, exact_sums, measure, public_groups
-from discreet.query.noisy_view import Shape
+from discreet.query.noisy_view import Shape, only_picks
 from discreet.query.public_values import PublicValues
 from discreet.query.question import Question, prepare
 from discreet.query.sandbox import post_process
 from tests.query.hostile import Person, world_of
-from tests.query.world import CATALOG, World, nothing_measured, read_queries
+from tests.query.world import CATALOG, PUBLIC_VALUES, World, nothing_measured, read_queries
 
 # Arithmetic, on every combination of ends around zero.
 
@@ -466,3 +466,33 @@ def test_a_total_of_rows_that_noise_or_a_join_chose_is_made_of_all_groups() -> N
         joined,
     ):
         assert _extended(text)[0] == {"x": 5}
+
+
+def _both_ways(text: str, confidence: float, *, raw: bool) -> list[tuple[pa.Table, Intervals]]:
+    question, world = prepare(text, CATALOG, Pure(1), public_values=PUBLIC_VALUES), EMPTY
+    measured = [measure(plan, world.run, SYSTEM) for plan in question.plans]
+    extended = extension(question.split, question.plans, {})
+    return [
+        answered(question.split, measured, {}, confidence, raw),
+        shown(extended, question.split, measured, {}, confidence, raw),
+    ]
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 1 - 2.0**-53])
+@pytest.mark.parametrize("raw", [False, True])
+def test_columns_that_are_picked_are_those_that_a_database_would_pick(confidence: float, *, raw: bool) -> None:
+    texts = [*read_queries("answers.sql"), *read_queries("measured.sql")]
+    texts += [
+        "SELECT ward, ward, COUNT(*) AS ward, COUNT(*) AS n, AVG(age) AS n, SUM(cost) AS n_1 FROM visits GROUP BY ward",
+        "SELECT COUNT(*), COUNT(*), MEDIAN(age), MODE(kind), MIN(day), VARIANCE(cost) FROM visits",
+        'SELECT day, flag, COUNT(*) AS "it\'s; ""odd" FROM visits GROUP BY day, flag',
+        "SELECT MAX(met), date_trunc('month', met) AS month FROM visits GROUP BY month",
+    ]
+    questions = [(text, prepare(text, CATALOG, Pure(1), public_values=PUBLIC_VALUES)) for text in texts]
+    picking = [text for text, one in questions if one.plans and only_picks(one.split.above)]
+    assert len(picking) > 50
+    for text in picking:
+        (table, intervals), (other, others) = _both_ways(text, confidence, raw=raw)
+        assert table.schema == other.schema, text
+        assert repr(table.to_pylist()) == repr(other.to_pylist()), text
+        assert repr(intervals) == repr(others), text

@@ -14,9 +14,9 @@ from discreet.query.block import AggregateKind, Block
 from discreet.query.forms import Form, Noise
 from discreet.query.intervals_above import TOTAL_PARTS, Extended, end_name, shape_of, with_intervals
 from discreet.query.measure import Measured
-from discreet.query.noisy_view import Shape
+from discreet.query.noisy_view import Shape, only_picks
 from discreet.query.plan import BlockPlan
-from discreet.query.sandbox import post_process
+from discreet.query.sandbox import post_process, told_apart
 from discreet.query.split import SplitQuery
 from discreet.query.sums_over_groups import linear_noise, spread
 
@@ -33,7 +33,23 @@ def answered(
     split: SplitQuery, measured: Sequence[Measured], public: Mapping[str, pa.Table], confidence: float, raw: bool
 ) -> tuple[pa.Table, Intervals]:
     """The table that answers a query, and the intervals of its columns; ``measured`` has what answers each block."""
+    if len(split.blocks) == 1 and only_picks(split.above):  # which needs no database
+        return _picked(split, measured[0], confidence, raw)
     return shown(extension(split, [one.plan for one in measured], public), split, measured, public, confidence, raw)
+
+
+def _picked(split: SplitQuery, measured: Measured, confidence: float, raw: bool) -> tuple[pa.Table, Intervals]:
+    """Columns of the one block, under the names that the query gives them."""
+    table = noisy_table(measured, confidence, raw, split.blocks[0])
+    places = [projection.unalias().name for projection in split.above.selects]
+    names = told_apart([projection.alias_or_name for projection in split.above.selects])
+    intervals: Intervals = {}
+    for name, place in zip(names, places, strict=True):
+        if place.startswith("a"):
+            low, high = (table[f"{place}_{end}"].to_pylist() for end in ("low", "high"))
+            is_known = confidence <= _HIGHEST
+            intervals[name] = [_interval(*ends) if is_known else None for ends in zip(low, high, strict=True)]
+    return table.select(places).rename_columns(names), intervals
 
 
 def extension(split: SplitQuery, plans: Sequence[BlockPlan], public: Mapping[str, pa.Table]) -> Extended:

@@ -37,7 +37,7 @@ def lifted(node: exp.Select, block: Block, look_up: LookUp, answer: Answer) -> e
         raise refuse(node, f"{min(unknown).rstrip('_').upper()} is not understood here", "leave it out")
     projections = [_named(projection) for projection in node.expressions]
     above = _shell(node)
-    above.set("from_", exp.From(this=exp.to_table(block.name)))
+    above.set("from_", exp.From(this=exp.Table(this=exp.to_identifier(block.name))))
     lift = _Lift(block, look_up, answer)
     aliases = {projection.alias.casefold() for projection in projections}
     for part in _PARTS:

@@ -18,7 +18,7 @@ from sqlglot import exp
 from discreet.errors import QueryRefused
 from discreet.query.closed_database import closed_database
 
-__all__ = ["check_above", "post_process"]
+__all__ = ["check_above", "post_process", "told_apart"]
 
 _SECONDS = 30.0
 """How long post-processing may take. It sees noisy and public values alone, so how long it takes says nothing more."""
@@ -27,7 +27,8 @@ _SECONDS = 30.0
 def post_process(query: exp.Query, tables: Mapping[str, pa.Table]) -> pa.Table:
     """The result of ``query`` over these tables alone."""
     with _sandbox(tables, "the noisy values are stored: ask again") as database, _ended_in_time(database):
-        return _told_apart(database.sql(query.sql(dialect="duckdb", comments=False)).to_arrow_table())
+        found = database.sql(query.sql(dialect="duckdb", comments=False)).to_arrow_table()
+    return found.rename_columns(told_apart(found.column_names))
 
 
 def check_above(query: exp.Query, schemas: Mapping[str, pa.Schema]) -> None:
@@ -75,10 +76,10 @@ def _ended_in_time(database: duckdb.DuckDBPyConnection) -> Iterator[None]:
         clock.join()  # or it could strike whoever uses the database next
 
 
-def _told_apart(table: pa.Table) -> pa.Table:
+def told_apart(given: list[str]) -> list[str]:
     """Columns of one name get a number, so that each can be named."""
     names: list[str] = []
-    for name in table.column_names:
+    for name in given:
         tries = (name if count == 0 else f"{name}_{count}" for count in itertools.count())
         names.append(next(fresh for fresh in tries if fresh not in names))
-    return table.rename_columns(names)
+    return names
