@@ -32,6 +32,7 @@ from discreet.query import relation as relation_module
 from discreet.query import statement as statement_module
 from discreet.query.measure import Measured, Run
 from discreet.query.onlooker import Onlooker
+from discreet.query.parts import People
 from discreet.query.plan import BlockPlan
 from tests.audit.replayed_fixtures import QUESTIONS as FIXTURES
 from tests.audit.replayed_fixtures import replayed
@@ -214,13 +215,17 @@ def choices_too_sharp(patch: Patch) -> None:
 
 
 def people_in_every_group_they_hold(patch: Patch) -> None:
-    counted = measure_module.counted_apart
+    counted, together = measure_module.counted_apart, measure_module.added_up
+
+    def sums_alone(plan: BlockPlan) -> dict[int, plan_module.Priced]:
+        return {k: priced for k, priced in together(plan).items() if not isinstance(priced.part, People)}
 
     def unlimited(plan: BlockPlan, priced: plan_module.Priced) -> Any:
         assert plan.rule is not None
         return counted(replace(plan, rule=replace(plan.rule, per_unit=10)), replace(priced, most=10))
 
     patch.setattr(measure_module, "counted_apart", unlimited)
+    patch.setattr(measure_module, "added_up", sums_alone)
 
 
 def _people_of(curator: Curator) -> int:

@@ -19,9 +19,8 @@ from discreet.noise.source import Source, Stream
 from discreet.query.choice import ModeChoice, TopChoice
 from discreet.query.groups import Groups
 from discreet.query.onlooker import Chosen, Hidden, Onlooker
-from discreet.query.parts import People, Values
-from discreet.query.plan import BlockPlan
-from discreet.query.statement import counted_apart, histogram_of, sums_of, weights_of
+from discreet.query.plan import BlockPlan, KeyRule
+from discreet.query.statement import added_up, counted_apart, histogram_of, sums_of, weights_of
 from discreet.query.weighted_quantile import choose_quantiles
 
 __all__ = ["Measured", "Run", "exact_sums", "measure", "public_groups"]
@@ -48,13 +47,14 @@ def measure(plan: BlockPlan, run: Run, source: Source, onlooker: Onlooker | None
     stream = source.open()
     if plan.top is not None:
         return _top_groups(plan, plan.top, run, stream, onlooker)
+    table = run(*sums_of(plan)) if added_up(plan) else None
     if plan.rule is None:
         groups = public_groups(plan)
         noisy: dict[int, list[Integers]] = {}
     else:
-        groups, held = _shown(plan, run, stream, onlooker)
+        groups, held = _shown(plan, plan.rule, _holders(plan, plan.rule, table, run), stream, onlooker)
         noisy = {plan.rule.held: [held]}
-    exact = exact_sums(plan, groups, run, without=None if plan.rule is None else plan.rule.held)
+    exact = _exact_sums(plan, groups, table, run, without=None if plan.rule is None else plan.rule.held)
     for k in range(len(plan.parts)):
         if k not in noisy:
             noisy[k] = [_noisy(plan, (k, j), groups, sums, stream, onlooker) for j, sums in enumerate(exact[k])]
@@ -78,16 +78,23 @@ def public_groups(plan: BlockPlan) -> Groups:
     return Groups.all_of(plan.block.keys, plan.domains or [])
 
 
-def exact_sums(plan: BlockPlan, groups: Groups, run: Run, without: int | None = None) -> list[list[Integers]]:
+def exact_sums(plan: BlockPlan, groups: Groups, run: Run) -> list[list[Integers]]:
     """Per part, the exact integers of every group. Never to be released as they are."""
+    return _exact_sums(plan, groups, run(*sums_of(plan)) if added_up(plan) else None, run)
+
+
+def _exact_sums(
+    plan: BlockPlan, groups: Groups, table: pa.Table | None, run: Run, without: int | None = None
+) -> list[list[Integers]]:
+    """The same from ``table``, which has what is added up, but for one part."""
     found: list[list[Integers]] = [[np.zeros(len(groups), np.int64)] for _ in plan.parts]
-    together = [k for k, priced in enumerate(plan.parts) if not isinstance(priced.part, (People, Values))]
-    if together:
-        table = run(*sums_of(plan))
-        for k in together:
-            found[k] = [_placed(groups, table, f"s{k}_{j}") for j in range(plan.parts[k].part.size)]
+    together = added_up(plan)
     for k, priced in enumerate(plan.parts):
-        if k not in together and k != without:
+        if k == without:
+            continue
+        if k in together:
+            found[k] = [_placed(groups, table, f"s{k}_{j}") for j in range(priced.part.size)]
+        else:
             found[k] = [_placed(groups, run(*counted_apart(plan, priced)), "s")]
     return found
 
@@ -105,19 +112,26 @@ def _integers(table: pa.Table, column: str) -> Integers:
     return np.asarray(table[column].fill_null(0).cast(pa.int64()), np.int64)
 
 
-def _shown(plan: BlockPlan, run: Run, stream: Stream, onlooker: Onlooker | None) -> tuple[Groups, Integers]:
+def _holders(plan: BlockPlan, rule: KeyRule, table: pa.Table | None, run: Run) -> pa.Table:
+    """How many people hold each key, as ``s``: counted along with the sums in ``table``, or apart."""
+    if table is None or rule.held not in added_up(plan):
+        return run(*counted_apart(plan, plan.parts[rule.held]))
+    keys = [f"k{k}" for k in range(len(plan.block.keys))]
+    return table.select([*keys, f"s{rule.held}_0"]).rename_columns([*keys, "s"])
+
+
+def _shown(
+    plan: BlockPlan, rule: KeyRule, table: pa.Table, stream: Stream, onlooker: Onlooker | None
+) -> tuple[Groups, Integers]:
     """The keys that pass the threshold, and how many people hold each, with noise."""
-    if plan.rule is None:
-        raise AssertionError("only keys that are not public need a rule")
-    priced = plan.parts[plan.rule.held]
-    table = run(*counted_apart(plan, priced))
+    priced = plan.parts[rule.held]
     noise = priced.noise.draw(table.num_rows, stream)
     if onlooker is not None:
         groups, drawn = Groups.shown(plan.block.keys, table), table.append_column("noise", pa.array(noise))
         placed = _placed(groups, drawn, "s"), _placed(groups, drawn, "noise")
-        onlooker(Hidden(plan.rule.held, 0, groups, priced.noise, *placed))
+        onlooker(Hidden(rule.held, 0, groups, priced.noise, *placed))
     noisy = _integers(table, "s") + noise
-    passed = noisy >= plan.rule.threshold
+    passed = noisy >= rule.threshold
     table = table.append_column("noisy", pa.array(noisy)).filter(pa.array(passed))
     groups = Groups.shown(plan.block.keys, table)
     return groups, _placed(groups, table, "noisy")

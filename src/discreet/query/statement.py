@@ -1,4 +1,4 @@
-"""The statements of a block: one that adds up integers, one per count of people or values, one per choice.
+"""The statements of a block: one that adds up integers, one per count that needs rows of its own, one per choice.
 
 Nothing else about the rows leaves the engine. Statements are written from typed parts; every value is bound, but for
 integers and floats of the plan itself.
@@ -24,7 +24,7 @@ from discreet.query.parts import People, PlainSum, Scale, Tally, Values
 from discreet.query.plan import BlockPlan, Priced
 from discreet.query.relation import Tallied, in_steps_of
 
-__all__ = ["Parameters", "histogram_of", "statements_of", "sums_of", "weights_of"]
+__all__ = ["Parameters", "added_up", "counted_apart", "histogram_of", "statements_of", "sums_of", "weights_of"]
 
 Parameters = list[object]
 
@@ -33,25 +33,37 @@ _SHORT = 2**31
 
 def statements_of(plan: BlockPlan) -> list[tuple[str, Parameters]]:
     """Every statement that the plan runs, in order."""
-    sums = [sums_of(plan)] if _added_up(plan) else []
+    together = added_up(plan)
+    sums = [sums_of(plan)] if together else []
     sums += [weights_of(plan, plan.top)] if plan.top is not None else []
-    apart = [counted_apart(plan, priced) for priced in plan.parts if isinstance(priced.part, (People, Values))]
+    apart = [counted_apart(plan, priced) for k, priced in enumerate(plan.parts) if k not in together]
     return [*sums, *apart, *(histogram_of(plan, choice) for choice in plan.choices)]
 
 
-def _added_up(plan: BlockPlan) -> list[tuple[int, Priced]]:
-    return [(k, priced) for k, priced in enumerate(plan.parts) if isinstance(priced.part, (Tally, PlainSum))]
+def added_up(plan: BlockPlan) -> dict[int, Priced]:
+    """The parts whose integers one statement adds up, by their places; the others are counted apart.
+
+    People are counted along with sums where each of them is one row, or has one row that stands for them in a group.
+    """
+    has_one_each = _has_one_row_each(plan) or "_held" in _marks(plan)
+    return {k: priced for k, priced in enumerate(plan.parts) if _is_added_up(priced, has_one_each=has_one_each)}
+
+
+def _is_added_up(priced: Priced, *, has_one_each: bool) -> bool:
+    if isinstance(priced.part, People):
+        return has_one_each and priced.part.condition is None
+    return isinstance(priced.part, (Tally, PlainSum))
 
 
 def sums_of(plan: BlockPlan) -> tuple[str, Parameters]:
-    """The integers s0_0, s0_1, … of all tallies and plain sums, with the block's keys k0, k1, …."""
-    statement = _opened(plan)
-    columns = [_value_column(plan, priced, k, statement) for k, priced in _added_up(plan)]
+    """The integers s0_0, s0_1, … of all parts that are added up, with the block's keys k0, k1, …."""
+    statement, together = _opened(plan), added_up(plan)
+    columns = [_value_column(plan, priced, k, statement) for k, priced in together.items()]
     source = _weighted(plan, [column for column in columns if column], statement)
     keys = _keys(plan)
     sums = [
         f"{_saturated(integer)} AS s{k}_{j}"
-        for k, priced in _added_up(plan)
+        for k, priced in together.items()
         for j, integer in enumerate(_integers(plan, priced, k))
     ]
     text = f"WITH {source} SELECT {', '.join([*keys, *sums, '1 AS one'])} FROM {_source(plan)}{_grouped(keys)}"
@@ -312,6 +324,8 @@ def _with_weights(source: str, most: int, weight: int, tallied: Tallied, number:
 def _value_column(plan: BlockPlan, priced: Priced, k: int, statement: Statement) -> str | None:
     """The value of a row as ``x{k}``, NULL where the part leaves the row out; None where no value is needed."""
     part = priced.part
+    if isinstance(part, People):
+        return f"CASE WHEN _held > 0 THEN 1 END AS x{k}" if "_held" in statement.marks else None
     if isinstance(part, Tally) and part.degree == 0:
         if not part.leaves_out:
             return None
@@ -375,10 +389,12 @@ def _on_grid(
 def _integers(plan: BlockPlan, priced: Priced, k: int) -> list[str]:
     """The part's integers, from sums that no number of rows can overflow."""
     part = priced.part
+    if isinstance(part, People):
+        return [_total("1" if _has_one_row_each(plan) else f"x{k}")]
     if isinstance(part, PlainSum):
         return [_total(f"w * x{k}" if plan.weight > 1 else f"x{k}")]
     if not isinstance(part, Tally):
-        raise AssertionError("people and values are counted apart")
+        raise AssertionError("values are counted apart")
     steps, everybody = priced.scale.last, _total("w" if plan.weight > 1 else "1")
     present = f"CASE WHEN x{k} IS NOT NULL THEN w END" if plan.weight > 1 else f"CASE WHEN x{k} IS NOT NULL THEN 1 END"
     count = _total(present) if part.leaves_out else everybody
