@@ -327,7 +327,7 @@ def test_a_commit_whose_acknowledgement_was_lost_is_not_done_again_by_the_book(
         faults = in_one_batch(book, *(partial(book.write, partial(once, text)) for text in "ab"))
         assert [type(fault) for fault in faults] == [StoreError, StoreError]
         assert (proxy.cuts, calls) == (1, ["a", "b"])
-        book.write(lambda _: None)  # has the pen after them: the server was told to commit when nobody listened any more
+        book.write(lambda _: None)  # has the pen after them, who are being committed unheard
         assert notes(book) == ["a", "b"]  # whoever can find that out says that it may be repeated
         book.close()
     finally:
