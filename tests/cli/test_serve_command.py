@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -116,3 +117,19 @@ def test_a_demonstration_takes_no_folder_that_holds_something_real(tmp_path: Pat
     curator.protect(pa.table({"x": [1, 2]}), table="t", unit="row", budget=Budget(1))
     curator.ledger.close()
     assert "a demonstration needs a folder of its own" in refused("--demo", "--folder", tmp_path, "--port", 0)
+
+
+def test_the_console_is_loaded_without_what_calls_other_servers_which_can_be_loaded_later() -> None:
+    program = """
+import sys
+from discreet.cli.serve import _TO_CALL_OTHERS, _hidden, _require
+with _hidden(*_TO_CALL_OTHERS):
+    _require("socketio")
+_require("nicegui")
+print(sorted(set(_TO_CALL_OTHERS) & set(sys.modules)))
+import requests
+with _hidden("requests"):
+    import requests  # what is there already stays
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"

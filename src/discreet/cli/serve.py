@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from discreet.service.settings import Settings
 
 __all__ = ["serve"]
+
+_TO_CALL_OTHERS = ("aiohttp", "requests", "websocket")
+"""What the console's library uses to be the client of another server, which a console never is. Loading them takes a
+quarter as long as loading all the rest."""
 
 
 def serve(
@@ -59,6 +64,8 @@ def serve(
         flags = {name: value for name, value in given.items() if value is not None}
         with _readied(config, flags, demo=demo) as (settings, tokens):
             if settings.console:  # loading it takes a second, and more than one worker serve REST alone
+                with _hidden(*_TO_CALL_OTHERS):
+                    _require("socketio")
                 _require("nicegui")
 
             def ready(address: str, members: Members) -> None:
@@ -125,6 +132,18 @@ def _tell_tokens(members: Members, demo: dict[str, str]) -> None:
     if first is not None:
         say(f"owner's one-time token: {first.secret}")
         whisper("sign in with it once, within a day; it is kept nowhere, and discreet member token makes another")
+
+
+@contextmanager
+def _hidden(*modules: str) -> Iterator[None]:
+    """What is not loaded yet is as good as not installed meanwhile, for libraries that do without it."""
+    hidden = [name for name in modules if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None means just that
+    try:
+        yield
+    finally:
+        for name in hidden:
+            del sys.modules[name]
 
 
 def _require(*modules: str) -> None:
