@@ -18,6 +18,7 @@ from discreet.query.closed_database import closed_database
 from discreet.query.noisy_view import only_picks
 from discreet.query.question import Question, prepare
 from discreet.query.sandbox import check_above, post_process
+from discreet.query.split import SplitQuery
 from discreet.query.statement import sums_of
 from tests.query.hostile import Person, world_of
 from tests.query.world import (
@@ -170,7 +171,7 @@ def test_the_types_of_noisy_tables_are_known_before_anything_is_measured() -> No
 
 def test_what_only_picks_columns_needs_no_look() -> None:
     corpus = _corpus()
-    picking = [one for one in corpus if only_picks(one.split.above)]
+    picking = [one for one in corpus if one.split.only_picks]
     assert 50 < len(picking) < len(corpus)
     for one in picking:
         pairs = zip(one.split.blocks, one.plans, strict=True)
@@ -194,3 +195,11 @@ def test_what_only_picks_columns_needs_no_look() -> None:
 )
 def test_whatever_else_is_done_is_looked_at(text: str) -> None:
     assert not only_picks(sqlglot.parse_one(text, read="duckdb"))  # type: ignore[arg-type]
+
+
+def test_columns_of_public_tables_are_looked_for_before_anything_is_asked() -> None:
+    public = prepare("SELECT wards.name AS name FROM wards", CATALOG, Pure(1))
+    assert not public.split.only_picks
+    public.split.above.set("from_", sqlglot.parse_one("SELECT 1 FROM wards").args["from_"])  # without an alias
+    assert only_picks(public.split.above)
+    assert not SplitQuery([], public.split.above, ["wards"]).only_picks

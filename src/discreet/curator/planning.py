@@ -25,7 +25,6 @@ from discreet.errors import InvalidValue, QueryRefused
 from discreet.exact.rational import Number, positive
 from discreet.privacy.loss import Approximate, Pure, ZeroConcentrated
 from discreet.query.answer_table import noisy_schema
-from discreet.query.noisy_view import only_picks
 from discreet.query.question import Question, prepare_all, tables_of
 from discreet.query.sandbox import check_above
 from discreet.query.split import SplitQuery, split
@@ -89,7 +88,7 @@ class Planner:
 
     def _check_above(self, question: Question) -> None:
         """Refuse mistakes above the aggregates before they cost anything, by names and types; once for every query."""
-        if question.split in self._checked or only_picks(question.split.above):
+        if question.split in self._checked or question.split.only_picks:
             return
         pairs = zip(question.split.blocks, question.plans, strict=True)
         schemas = {block.name: noisy_schema(plan, block) for block, plan in pairs}

@@ -14,7 +14,7 @@ from discreet.query.block import AggregateKind, Block
 from discreet.query.forms import Form, Noise
 from discreet.query.intervals_above import TOTAL_PARTS, Extended, end_name, shape_of, with_intervals
 from discreet.query.measure import Measured
-from discreet.query.noisy_view import Shape, only_picks
+from discreet.query.noisy_view import Shape
 from discreet.query.plan import BlockPlan
 from discreet.query.sandbox import post_process, told_apart
 from discreet.query.split import SplitQuery
@@ -33,7 +33,7 @@ def answered(
     split: SplitQuery, measured: Sequence[Measured], public: Mapping[str, pa.Table], confidence: float, raw: bool
 ) -> tuple[pa.Table, Intervals]:
     """The table that answers a query, and the intervals of its columns; ``measured`` has what answers each block."""
-    if len(split.blocks) == 1 and only_picks(split.above):  # which needs no database
+    if split.only_picks:  # which needs no database
         return _picked(split, measured[0], confidence, raw)
     return shown(extension(split, [one.plan for one in measured], public), split, measured, public, confidence, raw)
 

@@ -30,7 +30,7 @@ from sqlglot import exp
 from discreet.query.block import Block
 from discreet.query.ends import Ends
 from discreet.query.expression_ends import ends_of
-from discreet.query.noisy_view import Shape, TableSource, View, column_of, only_picks, view_of
+from discreet.query.noisy_view import Shape, TableSource, View, column_of, view_of
 from discreet.query.plan import BlockPlan
 from discreet.query.question import Question
 from discreet.query.sums_over_groups import linear_noise
@@ -99,7 +99,7 @@ def choice_notes(question: Question) -> list[str]:
     pairs = zip(question.split.blocks, question.plans, strict=True)
     tables = {block.name: shape_of(block, plan) for block, plan in pairs}
     tables |= {name: Shape((), 0, is_noisy=False) for name in question.split.public_tables}
-    if only_picks(question.split.above):
+    if question.split.only_picks:
         return [_NOTE] if any(shape.rows is None for shape in tables.values()) else []
     parts = list(question.split.above.copy().find_all(exp.Select, exp.SetOperation))
     return [_NOTE] if any(view_of(part, tables).is_chosen for part in parts) else []

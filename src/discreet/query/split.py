@@ -8,6 +8,7 @@ looks at the text and the policy alone, so a plan, a price or a refusal can say 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from sqlglot import exp
 
@@ -23,6 +24,7 @@ from discreet.query.joining import join, shared_by
 from discreet.query.lifting import lifted
 from discreet.query.membership import among, apart
 from discreet.query.naming import Aliased, Shared, Visible, alias_of, names_of
+from discreet.query.noisy_view import only_picks
 from discreet.query.parsing import parsed
 from discreet.query.per_unit import per_unit
 from discreet.query.reading import LookUp, read, read_condition
@@ -51,6 +53,11 @@ class SplitQuery:
     """The post-processing, over tables named after the blocks and public tables."""
     public_tables: list[str] = field(default_factory=list)
     """Public tables that the post-processing reads."""
+
+    @cached_property
+    def only_picks(self) -> bool:
+        """Whether the post-processing picks and names columns of one block, which has them, and does nothing else."""
+        return len(self.blocks) == 1 and not self.public_tables and only_picks(self.above)
 
 
 def split(text: str, catalog: Catalog, dialect: str = "duckdb") -> SplitQuery:
