@@ -37,6 +37,8 @@ __all__ = ["ENGINES", "Server", "measured"]
 GROUPS = 50
 ROWS_EACH = 10
 TRIES = 5
+WARM_UP = 8
+"""Rounds before those that count: a server runs for days, and Java compiles what it has run a few times."""
 COLUMNS = (
     Column("person", ColumnType.INTEGER),
     Column("place", ColumnType.TEXT, keys=tuple(f"place {k}" for k in range(GROUPS))),
@@ -154,6 +156,9 @@ def measured(server: Server) -> Iterator[Found]:
             plans = prepare(f"SELECT place, {question} FROM {table.name} GROUP BY place", catalog, Pure(1)).plans
             steps[unit] = _asked(server, [one for plan in plans for one in statements_of(plan)])
         taken = dict.fromkeys(steps, Taken())
+        for _ in range(WARM_UP):
+            for step in steps.values():
+                step()
         for _ in range(TRIES):  # in turns, so that all meet the same weather
             for name, step in steps.items():
                 before, start = tree_cpu(), time.perf_counter()

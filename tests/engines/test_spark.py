@@ -28,7 +28,7 @@ from discreet.engines.spark import engine as spark_engine
 from discreet.engines.spark import numbers
 from discreet.engines.spark.engine import SparkEngine
 from discreet.engines.spark.quiet import quiet
-from discreet.engines.spark.session import SETTINGS
+from discreet.engines.spark.session import SETTINGS, quickened
 from discreet.errors import DiscreetError, EngineFailure, InvalidInput, InvalidValue, QueryRefused, StoreError
 from discreet.query.expression import Statement
 from discreet.query.naming import names_of
@@ -453,6 +453,28 @@ def test_few_heavy_units_are_found_apart_where_files_are_at_rest(tmp_path: Path,
         assert sorted(row["s"] for row in apart) == [2 * FULL, 200 * (MOST * FULL // 200)]
         assert kinds == ["ApartWriter", "ApartWriter"]
         assert "OVER" not in translated(WEIGHTS, [], spark_engine.ApartWriter)[0]
+
+
+def test_counts_are_the_same_when_units_have_no_room_in_the_small_table(tmp_path: Path, spark_session: Any) -> None:
+    """A task counts the first units in a small table and all others in a large one; here there is room for 1,024."""
+    rows = {person: 1 + person % 25 for person in range(6_000)}
+    people = [person for person in rows for _ in range(rows[person])]
+    pq.write_table(pa.table({"person": people, "x": list(range(len(people)))}), tmp_path / "lots.parquet")
+    os.utime(tmp_path / "lots.parquet", (LONG_AGO, LONG_AGO))
+    with SparkEngine(tmp_path / "c", session=spark_session, owner_log=print) as engine:
+        engine.take_in(LOTS, str(tmp_path / "lots.parquet"))
+        engine._session().conf.set("spark.sql.codegen.aggregate.fastHashMap.capacityBit", "10")
+        assert engine._session().conf.get("spark.sql.codegen.aggregate.map.twolevel.partialOnly") == "false"
+        found = {row["k0"]: row["s"] for row in asked(engine, WEIGHTS)}
+    assert found == {person: n * (FULL if n <= MOST else MOST * FULL // n) for person, n in rows.items()}
+
+
+def test_rows_are_sent_around_in_few_parts_on_one_machine_unless_the_owner_says_how_many(spark_session: Any) -> None:
+    parts, beside = "spark.sql.shuffle.partitions", spark_session.newSession()
+    assert quickened(beside).conf.get(parts) == "2"
+    beside.conf.set(parts, "200")
+    assert quickened(beside).conf.get(parts) == "16"
+    assert spark_session.conf.get(parts) == "2"
 
 
 @contextmanager

@@ -105,14 +105,21 @@ class _Race(Law):
             return np.full(words.shape, -np.inf), np.full(words.shape, np.inf)
         small = words < np.uint64(2**63)
         distance = np.where(small, words, ~words).view(np.int64)
-        wild = distance < _LEAST_WORD
-        share = np.ldexp(np.maximum(distance, _LEAST_WORD).astype(np.float64), -64)
+        share = np.maximum(distance, _LEAST_WORD) * 2.0**-64
+        exponential = np.log(share)
+        np.log1p(-share, out=exponential, where=small)
+        np.negative(exponential, out=exponential)  # in place, here and below: new arrays take longer than sums
         location = self._location(part)
-        keys = location + self._noise(np.where(small, -np.log1p(-share), -np.log(share)))
-        radius = _WORD_ERROR + _ROUNDING * (np.abs(location) + np.abs(keys))
+        keys = self._noise(exponential)
+        keys += location
+        radius = np.abs(keys, out=share)
+        radius += np.abs(location)
+        radius *= _ROUNDING
+        radius += _WORD_ERROR
         radius += float(self.factor) * self.scores.gap_error
         low, high = keys - radius, keys + radius
-        if wild.any():  # the word is within 2^-24 of 0 or 1: its key can lie anywhere
+        if distance.min() < _LEAST_WORD:  # a word is within 2^-24 of 0 or 1: its key can lie anywhere
+            wild = distance < _LEAST_WORD
             low[wild], high[wild] = -np.inf, np.inf
         return low, high
 
@@ -256,10 +263,11 @@ class ExponentialChoice(_Race):
 def _winners(low: Floats, high: Floats) -> tuple[Integers, npt.NDArray[np.bool_]]:
     """The first place of each row of bounds, and whether the bounds leave it open."""
     winner = np.argmax(low, axis=1)
-    rows = np.arange(len(low))
-    rivals = high.copy()
-    rivals[rows, winner] = -np.inf
-    return winner[:, None].astype(np.int64), low[rows, winner] <= rivals.max(axis=1)
+    first = np.arange(len(low)), winner
+    end, high[first] = high[first], -np.inf  # put aside and put back: a copy takes longer
+    is_open = low[first] <= high.max(axis=1)
+    high[first] = end
+    return winner[:, None].astype(np.int64), is_open
 
 
 def _podiums(low: Floats, high: Floats, places: int) -> tuple[Integers, npt.NDArray[np.bool_]]:

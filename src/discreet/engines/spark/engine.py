@@ -31,7 +31,7 @@ from discreet.engines.spark.lost import in_a_sentence
 from discreet.engines.spark.plain_tables import folder_of
 from discreet.engines.spark.quiet import quiet
 from discreet.engines.spark.readings import files_at_rest, frame_of_files, rows_kept
-from discreet.engines.spark.session import connected, interrupt, kept, local, released, tagged
+from discreet.engines.spark.session import connected, interrupt, kept, local, quickened, released, tagged
 from discreet.engines.spark.weights import Readings, readings_of
 from discreet.engines.spark.writer import HINT, ROW_NUMBER, ApartWriter, SparkWriter, quoted
 from discreet.engines.translation.writer import Writer
@@ -42,8 +42,6 @@ __all__ = ["SparkEngine"]
 
 _PART = r"(?:`(?:[^`]|``)+`|[^`.\s]+)"
 _NAME = re.compile(rf"{_PART}(?:\.{_PART})*")
-_MANY_UNITS = ("spark.sql.codegen.aggregate.fastHashMap.capacityBit", "20")
-"""Counting the rows of units is twice as fast when a million of them have room in the small table of a task."""
 _NONE: Mapping[str, str | None] = {}
 _ABSENT = {"TABLE_OR_VIEW_NOT_FOUND", "PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA", "SCHEMA_NOT_FOUND"}
 
@@ -89,8 +87,7 @@ class SparkEngine(RemoteEngine):
         with self._lock:
             self._own = kept(self._own)
             if self._own is None:
-                self._own = local(self._given) if self._server is None else connected(self._server)
-                self._own.conf.set(*_MANY_UNITS)
+                self._own = quickened(local(self._given) if self._server is None else connected(self._server))
             return self._own
 
     # What Spark does differently.

@@ -18,7 +18,7 @@ from discreet.engines.attended import attended
 from discreet.engines.spark.java import found_java
 from discreet.errors import InvalidValue, MissingExtra, StoreError
 
-__all__ = ["SETTINGS", "connected", "interrupt", "kept", "local", "released", "tagged"]
+__all__ = ["SETTINGS", "connected", "interrupt", "kept", "local", "quickened", "released", "tagged"]
 
 T = TypeVar("T")
 
@@ -37,6 +37,15 @@ SETTINGS = {
     "spark.sql.files.ignoreMissingFiles": "false",
 }
 """What the meaning of a statement hangs on."""
+_MANY_UNITS = {
+    "spark.sql.codegen.aggregate.fastHashMap.capacityBit": "20",
+    "spark.sql.codegen.aggregate.map.twolevel.partialOnly": "false",
+}
+"""Counting the rows of units is twice as fast when a million of them have room in the small table of a task, and faster
+still when parts of counts are added up in such a table too."""
+_PARTS, _USUAL_PARTS, _PARTS_OF_A_CORE = "spark.sql.shuffle.partitions", "200", 8
+"""In how many parts rows are sent around. Spark's own number is for a cluster; on one machine, so many small parts take
+a third longer."""
 _ZONE = "spark.sql.session.timeZone"
 _PORT = 15002
 _SECONDS = 10
@@ -57,6 +66,20 @@ def local(session: Any | None) -> Any:
         rule = "this version of Spark Connect has no session beside another"
         raise InvalidValue(rule, "<a session of Spark Connect>", "name its server, sc://HOST:PORT") from None
     return _set_up(beside)
+
+
+def quickened(session: Any) -> Any:
+    """The session with settings that change how long a statement takes and nothing that it says.
+
+    On one machine rows are sent around in as many parts as suit its cores, unless the owner gave another number.
+    """
+    for name, value in _MANY_UNITS.items():
+        session.conf.set(name, value)
+    is_here = not _is_remote(session) and session.sparkContext.master.startswith("local")
+    if is_here and session.conf.get(_PARTS) == _USUAL_PARTS:
+        parts = min(int(_USUAL_PARTS), _PARTS_OF_A_CORE * session.sparkContext.defaultParallelism)
+        session.conf.set(_PARTS, str(parts))
+    return session
 
 
 def connected(url: str) -> Any:
