@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
 
 from discreet.console.ask_examples import examples
 from discreet.console.ask_latest import Latest
@@ -263,6 +264,47 @@ def test_the_slider_stays_where_it_is_moved_while_an_older_place_is_priced(enter
     page.get_by_label("Price ε", exact=True).fill("1")
     expect(page.get_by_role("button", name="Ask for ε 1", exact=True)).to_be_visible()
     expect(slider).to_have_value(str(nearest(Fraction(1))))
+
+
+class SlowWire:
+    """Between a page and its server: once it is slow, nothing comes through after a call to show a value."""
+
+    def __init__(self, context: BrowserContext) -> None:
+        self.is_slow = False
+        self.held: list[str | bytes] = []
+        context.route_web_socket(re.compile("socket.io"), self._between)
+
+    def _between(self, page: WebSocketRoute) -> None:
+        self._page = page
+        page.connect_to_server().on_message(self._heard)
+
+    def _heard(self, message: str | bytes) -> None:
+        if self.is_slow and (self.held or "updateValue" in str(message)):
+            self.held.append(message)
+        else:
+            self._page.send(message)
+
+    def release(self) -> None:
+        self.is_slow = False
+        for message in self.held:
+            self._page.send(message)
+
+
+def test_what_is_typed_while_older_news_are_on_their_way_stays(contexts: Contexts, serving: Serving) -> None:
+    context = contexts(serving.address)
+    wire, page = SlowWire(context), context.new_page()
+    sign_in(page, serving.hospital.tokens["ben"])
+    write(page, "SELECT COUNT(*) AS interrupted FROM visits")
+    expect(page.get_by_role("button", name="Ask for ε 0.1", exact=True)).to_be_visible()
+    wire.is_slow = True
+    page.get_by_role("slider").fill("3")
+    expect(page.get_by_role("button", name="Ask for ε 0.003", exact=True)).to_be_visible()
+    field = page.get_by_label("Price ε", exact=True)
+    field.fill("1")
+    wire.release()
+    assert wire.held
+    expect(page.get_by_role("button", name="Ask for ε 1", exact=True)).to_be_visible()
+    expect(field).to_have_value("1")
 
 
 def test_what_is_known_about_an_answer_is_told_before_it_is_paid(enter: Enter) -> None:

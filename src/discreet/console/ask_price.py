@@ -14,6 +14,7 @@ from nicegui.events import GenericEventArguments
 
 from discreet.console.ask_words import EPSILONS, error_words, least, nearest, part_words, rounded, share_of
 from discreet.console.look import bullets, figure, figures
+from discreet.console.shared_field import shared
 from discreet.curator.amount import amount, balance
 from discreet.curator.explanation import Explanation
 from discreet.errors import InvalidValue
@@ -59,8 +60,8 @@ class Price:
             value = "(event) => emit(event.target.valueAsNumber)"
             self._slider.on("input", self._slid, js_handler=value, throttle=0.1, leading_events=False)
         fields = "outlined dense inputmode=decimal"
-        self._epsilon_field = ui.input("Price ε", value=self._epsilon, on_change=self._priced).props(fields)
-        self._within_field = ui.input("or error ±", on_change=self._bounded).props(fields)
+        self._epsilon_field = shared(ui.input("Price ε", value=self._epsilon, on_change=self._priced)).props(fields)
+        self._within_field = shared(ui.input("or error ±", on_change=self._bounded)).props(fields)
 
     # What the reader wants.
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from nicegui import ui
 
+from discreet.console.shared_field import shared
+
 __all__ = ["Dial", "Scale", "counted", "logarithmic", "percentages"]
 
 _DIGITS = 3
@@ -76,7 +78,7 @@ class Dial:
         with ui.element("div").classes("d-dial"):
             with ui.element("div").classes("d-dial-head"):
                 ui.label(name).classes("d-h3")
-                self._field = ui.input(value=text, on_change=self._typed).props(
+                self._field = shared(ui.input(value=text, on_change=self._typed)).props(
                     f'dense outlined debounce={_TYPING} inputmode="decimal" input-class="text-right"'
                 )
                 self._field.props["aria-label"] = name
