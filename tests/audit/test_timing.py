@@ -49,6 +49,12 @@ def test_equal_inputs_are_not_told_apart() -> None:
     assert "would have been seen" in str(report)
 
 
+def test_what_takes_no_time_at_all_is_not_told_apart_by_the_order_it_is_put_in() -> None:
+    """200 times at a rate of 1/100; more than 14 alarms have probability 3e-9 then."""
+    assert binom.sf(14, 200, 0.01) < 1e-8
+    assert sum(timing(lambda _: "yes", 0, 0, pairs=1000, false_alarm=0.01, seed=k).tells for k in range(200)) <= 14
+
+
 def test_the_time_of_our_noise_tells_next_to_nothing() -> None:
     """Two integers might really take different times; what must not happen is that they are told apart reliably."""
     assert timing(Laplace(1).release, 7, 8, pairs=500).accuracy < 0.75

@@ -146,18 +146,19 @@ def timing(
 def _timed(function: Callable[[Any], Any], inputs: tuple[Any, Any], coins: Coins, calls: int) -> dict[str, Times]:
     for value in inputs * _WARM_UP:
         _called(function, value, 1)
-    found = {name: np.empty((len(coins), 2)) for name in _CLOCKS}
+    found = {name: np.empty(2 * len(coins)) for name in _CLOCKS}
+    # in order before anything is timed: putting a pair in order right before it would tell its times how the coin fell
+    order = [value for coin in coins.tolist() for value in (inputs[::-1] if coin else inputs)]
     was_enabled = gc.isenabled()
     gc.disable()
     try:
-        for pair, coin in enumerate(coins.tolist()):
-            for place, value in enumerate(inputs[::-1] if coin else inputs):
-                for name, taken in zip(_CLOCKS, _called(function, value, calls), strict=True):
-                    found[name][pair, place] = taken
+        for call, value in enumerate(order):
+            for name, taken in zip(_CLOCKS, _called(function, value, calls), strict=True):
+                found[name][call] = taken
     finally:
         if was_enabled:
             gc.enable()
-    return found
+    return {name: taken.reshape(-1, 2) for name, taken in found.items()}
 
 
 def _called(function: Callable[[Any], Any], value: Any, calls: int) -> tuple[float, float]:
