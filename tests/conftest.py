@@ -1,7 +1,12 @@
-"""One browser for all tests of a process: two of them would not share its event loop."""
+"""What all tests of a process share.
+
+One browser: two of them would not share its event loop. And a quiet collector: so many tests are collected that looking
+through them for garbage, again and again, would take a sixth of the time.
+"""
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -9,6 +14,15 @@ import pytest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Tests stay to the end, so they are looked through once; from now on garbage is looked for as always."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

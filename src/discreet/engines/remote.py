@@ -33,7 +33,7 @@ from discreet.engines.translation.written import Kind, Written
 from discreet.errors import InvalidType, InvalidValue, QueryRefused
 from discreet.noise.source import fresh_id
 
-__all__ = ["RemoteEngine"]
+__all__ = ["RemoteEngine", "given_of"]
 
 _MOST_KNOWN = 256
 
@@ -146,10 +146,10 @@ class RemoteEngine(Place):
         return Source(f"SELECT {', '.join(listed)} FROM {self.place(stored.file)}{kept}", columns, kind)
 
     def _naming(self, stored: Stored, name: str) -> str:
-        return _known(self.naming(_given(stored, name), stored.types()[name]))
+        return _known(self.naming(given_of(stored, name), stored.types()[name]))
 
     def _cast(self, stored: Stored, name: str, kind: ColumnType) -> str:
-        return _known(self.cast(_given(stored, name), kind))
+        return _known(self.cast(given_of(stored, name), kind))
 
     # Protecting.
 
@@ -205,7 +205,8 @@ class RemoteEngine(Place):
         return stored
 
 
-def _given(stored: Stored, name: str) -> Given:
+def given_of(stored: Stored, name: str) -> Given:
+    """A declared column as the server has it."""
     (given,) = [one for one in stored.native if one.casefold() == name.casefold()]
     return Given(given, given, stored.native[given])
 

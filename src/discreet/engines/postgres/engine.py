@@ -24,13 +24,14 @@ from discreet.engines.manifest import Stored
 from discreet.engines.parameters import Bound
 from discreet.engines.part import Given
 from discreet.engines.postgres.connections import Connections
+from discreet.engines.postgres.middle import remember_middle
 from discreet.engines.postgres.naming import quoted
 from discreet.engines.postgres.reading import WHOLE, declared
 from discreet.engines.postgres.result import as_arrow
 from discreet.engines.postgres.server import check_role, columns_of, found, refusals
 from discreet.engines.postgres.steady import REMEDY, RULE, unsteady
-from discreet.engines.postgres.writer import PostgresWriter
-from discreet.engines.remote import RemoteEngine
+from discreet.engines.postgres.writer import HalvingWriter, PostgresWriter
+from discreet.engines.remote import RemoteEngine, given_of
 from discreet.engines.translation.writer import Writer
 from discreet.errors import InvalidValue
 
@@ -128,18 +129,19 @@ class PostgresEngine(RemoteEngine):
     # Reading ------------------------------------------------------------------------------------------------------
 
     def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
-        text, used = self.translated(statement, values)
         with self._connections.lent() as connection:
-            return attended(lambda: self._answer(connection, text, values, used), connection.cancel, self.timeout)
+            return attended(lambda: self._answer(connection, statement, values), connection.cancel, self.timeout)
 
-    def _answer(
-        self, connection: Connection[Any], text: str, values: Sequence[Bound], used: Sequence[Stored]
-    ) -> pa.Table:
+    def _answer(self, connection: Connection[Any], statement: str, values: Sequence[Bound]) -> pa.Table:
+        text, used = self.translated(statement, values)
         connection.execute(self._opening(used).encode())
         for stored in used:
             self.check_unchanged(stored, columns_of(connection, stored.file))
             if (what := unsteady(connection, stored.file)) is not None:
                 raise ValueError(f"{stored.file} has become a view with {what}: {RULE}; {REMEDY}")
+        halving, _ = self.translated(statement, values, HalvingWriter)
+        if halving != text and _knows_middle(connection, used):
+            text = halving
         cursor = connection.execute(text.encode(), [_typed(value) for value in values] or None, binary=True)
         result = as_arrow(cursor.description or (), cursor.fetchall())
         connection.execute("COMMIT")
@@ -159,6 +161,14 @@ class PostgresEngine(RemoteEngine):
     def close(self) -> None:
         """Let go of the connections; the next question makes new ones."""
         self._connections.close()
+
+
+def _knows_middle(connection: Connection[Any], used: Sequence[Stored]) -> bool:
+    """Whether the server knows the middle of the people of the one table that is read."""
+    if len(used) != 1 or used[0].unit is None:
+        return False
+    given = given_of(used[0], used[0].unit)
+    return given.native in WHOLE and remember_middle(connection, used[0].file, given.label)
 
 
 def _typed(value: Bound) -> object:

@@ -8,6 +8,8 @@ No two workers share a count, so one worker would do all the counting. Rows that
 two halves, by a hash of their unit, which two workers do side by side: each reads all rows and counts half of them.
 Where people have few rows and numbers for names, they are counted in order: along an index on the column, where there
 is one, in a third of the time; else sorted, which still waits less for memory than looking up a million hashes does.
+Where the server knows the middle of such numbers, the halves are those below it and the others, and each worker reads
+half of the index.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
+from discreet.engines.postgres.middle import MIDDLE
 from discreet.engines.translation.scope import Scope
 from discreet.engines.translation.writer import Rule, Source, Writer
 from discreet.engines.translation.written import Kind, Written
@@ -36,9 +39,9 @@ _IN_ORDER = "in order"
 
 
 class _Half(exp.Expression):
-    """Whether the hash of a unit is below zero, or not below."""
+    """Whether a unit is below the middle, or not below: by its hash, or by itself where units are read in order."""
 
-    arg_types: ClassVar = {"this": True, "function": True, "sign": True}
+    arg_types: ClassVar = {"this": True, "function": True, "sign": True, "in_order": True}
 
 
 class _Lessened(exp.Expression):
@@ -78,10 +81,12 @@ def _count_in_halves(named: Mapping[str, Any], sources: Mapping[str, Source], mo
     function = None if _ALL in named else _hash_of_units(named[ROWS], sources)
     if function is None:
         return
-    named[COUNTED].args["from_"].this.meta[_IN_ORDER] = function == _HASHES[Kind.INTEGER] and most <= _FEW
+    in_order = function == _HASHES[Kind.INTEGER] and most <= _FEW
+    named[COUNTED].args["from_"].this.meta[_IN_ORDER] = in_order
     first, second = named[COUNTED].copy(), named[COUNTED].copy()
     for half, sign in ((first, "<"), (second, ">=")):
-        half.set("where", exp.Where(this=_Half(this=exp.column("_unit"), function=function, sign=sign)))
+        below = _Half(this=exp.column("_unit"), function=function, sign=sign, in_order=in_order)
+        half.set("where", exp.Where(this=below))
     named[COUNTED].replace(exp.Union(this=first, expression=second, distinct=False))
 
 
@@ -94,9 +99,11 @@ def _hash_of_units(rows: Any, sources: Mapping[str, Source]) -> str | None:
     return None if unit is None else _HASHES.get(unit)
 
 
-def _half(writer: Writer, node: _Half, scope: Scope) -> Written:
-    unit = writer.write(node.this, scope)
-    return Written(f"({node.args['function']}({unit.text}) {node.args['sign']} '0'::int4)", Kind.BOOLEAN)
+def _half(writer: Any, node: _Half, scope: Scope) -> Written:
+    unit, sign = writer.write(node.this, scope).text, node.args["sign"]
+    if node.args["in_order"] and writer.knows_middle:
+        return Written(f"({unit} {sign} {MIDDLE})", Kind.BOOLEAN)
+    return Written(f"({node.args['function']}({unit}) {sign} '0'::int4)", Kind.BOOLEAN)
 
 
 def _lessened(writer: Writer, node: _Lessened, scope: Scope) -> Written:

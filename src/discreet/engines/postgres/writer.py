@@ -31,7 +31,7 @@ from discreet.engines.translation.untranslatable import Untranslatable
 from discreet.engines.translation.writer import Rule, Source, Writer
 from discreet.engines.translation.written import Kind, Written
 
-__all__ = ["PostgresWriter"]
+__all__ = ["HalvingWriter", "PostgresWriter"]
 
 _LONGEST = 200_000
 """Letters of a statement: guards repeat what they guard, and what is nested deeply would grow without an end."""
@@ -64,6 +64,8 @@ class PostgresWriter(Writer):
         **HEAVY_RULES,
     }
     functions: ClassVar[Mapping[str, Rule]] = {**NUMBER_FUNCTIONS, **TEXT_FUNCTIONS, **DATE_FUNCTIONS}
+    knows_middle: ClassVar[bool] = False
+    """Whether the middle of the numbers that name people is looked up before the statement."""
 
     def __init__(self, sources: Mapping[str, Source], values: Sequence[Bound]) -> None:
         """For a statement about these tables and with these values; dates of tables lie in the years 1 to 9999."""
@@ -131,6 +133,12 @@ class PostgresWriter(Writer):
             return self.write(condition, scope).text
         one, two = (self.write(side, scope) for side in (condition.this, condition.expression))
         return f"(ARRAY[{one.text}::{TYPES[one.kind]}] = ARRAY[{two.text}::{TYPES[two.kind]}])"
+
+
+class HalvingWriter(PostgresWriter):
+    """Writes one statement that follows the middle of its table being looked up."""
+
+    knows_middle: ClassVar[bool] = True
 
 
 def _is_added_up(rows: exp.Table) -> bool:
