@@ -25,6 +25,11 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_unconfigure() -> None:
+    """At the end, what was frozen is garbage too; libraries in C complain of what is left."""
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     from tests.survey.browser import launched  # most tests need none

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -198,6 +199,32 @@ def test_every_source_gives_the_identical_table(
         for row in rows
     ]
     assert stored(engine, "visits") == sorted(wanted, key=repr)
+
+
+def as_table_that_takes_small_for_large(folder: Path) -> DuckDBTable:
+    with duckdb.connect(str(folder / "other.duckdb")) as connection:
+        connection.execute("CREATE TABLE rows (name VARCHAR COLLATE NOCASE.NOACCENT, x BIGINT)")
+        connection.execute("INSERT INTO rows VALUES ('Ann', 1), ('ann', 2), ('ANN', 3), ('Änn', 4), ('ann', 5)")
+    return DuckDBTable(folder / "other.duckdb", "rows")
+
+
+def as_relation_that_takes_small_for_large(folder: Path) -> Any:
+    return duckdb.connect(str(as_table_that_takes_small_for_large(folder).path)).sql("FROM rows")
+
+
+@pytest.mark.parametrize("make", [as_table_that_takes_small_for_large, as_relation_that_takes_small_for_large])
+def test_every_letter_counts_whatever_the_source_takes_for_the_same(
+    make: Callable[[Path], Any], tmp_path: Path, engine: DuckDBEngine
+) -> None:
+    """Else the first spelling would name a group, and one person say what it is; and people would share a weight."""
+    ingest(engine, replace(SMALL, unit="name"), make(tmp_path))
+    found = engine.run(
+        "SELECT name, COUNT(*) AS n, COUNT(DISTINCT _unit) AS people FROM small GROUP BY name"
+    ).to_pylist()
+    assert {row["name"]: row["n"] for row in found} == {"Ann": 1, "ann": 2, "ANN": 1, "Änn": 1}
+    assert [row["people"] for row in found] == [1] * 4
+    assert engine.run("SELECT COUNT(DISTINCT _unit) AS people FROM small").to_pylist() == [{"people": 4}]
+    assert engine.run("SELECT COUNT(*) AS n FROM small WHERE name = $1", ["ann"]).to_pylist() == [{"n": 2}]
 
 
 def test_undeclared_columns_are_never_stored(tmp_path: Path, engine: DuckDBEngine) -> None:

@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -453,6 +454,27 @@ def test_few_heavy_units_are_found_apart_where_files_are_at_rest(tmp_path: Path,
         assert sorted(row["s"] for row in apart) == [2 * FULL, 200 * (MOST * FULL // 200)]
         assert kinds == ["ApartWriter", "ApartWriter"]
         assert "OVER" not in translated(WEIGHTS, [], spark_engine.ApartWriter)[0]
+
+
+def test_every_letter_counts_whatever_a_column_takes_for_the_same(tmp_path: Path, spark_session: Any) -> None:
+    """Else the first spelling would name a group, and one person say what it is; and people would share a weight."""
+    names = ("Ann", "ann", "ANN", "Änn", "ann", "yes", "YES")
+    rows = pa.table({"person": names, "ward": names, "sick": names})
+    pq.write_table(rows, tmp_path / "plain.parquet")
+    spark_session.read.parquet(str(tmp_path / "plain.parquet")).selectExpr(
+        *(f"{name} COLLATE UNICODE_CI_AI AS {name}" for name in rows.column_names)
+    ).write.saveAsTable("letters")
+    columns = (*(Column(name, ColumnType.TEXT) for name in ("person", "ward")), Column("sick", ColumnType.BOOLEAN))
+    try:
+        with SparkEngine(tmp_path / "c", session=spark_session, owner_log=print) as engine:
+            engine.take_in(Table("letters", columns, unit="person", budget=Budget(1)), "letters")
+            groups = asked(engine, 'SELECT "ward" AS w, COUNT(*) AS n FROM "letters" GROUP BY "ward"')
+            assert {row["w"]: row["n"] for row in groups} == Counter(names)
+            assert asked(engine, 'SELECT COUNT(DISTINCT _unit) AS n FROM "letters"') == [{"n": 6}]
+            assert asked(engine, 'SELECT COUNT(*) AS n FROM "letters" WHERE "ward" = $1', ("ann",)) == [{"n": 2}]
+            assert asked(engine, 'SELECT COUNT(*) AS n FROM "letters" WHERE "sick"') == [{"n": 2}]
+    finally:
+        spark_session.sql("DROP TABLE letters")
 
 
 def test_counts_are_the_same_when_units_have_no_room_in_the_small_table(tmp_path: Path, spark_session: Any) -> None:

@@ -7,7 +7,7 @@ rules are the same for every kind of source:
 - a real number is a finite double; NaN and ±infinity are missing, −0 is 0;
 - a truth value is true or false, also written t, f, yes, no, y, n, 1, 0; of numbers only 1 and 0;
 - dates and timestamps lie in the years 1 to 9999; a timestamp with an offset or a zone is turned into UTC;
-- text stays as it is.
+- text stays as it is, and every letter of it counts, whatever a source takes for the same.
 
 >>> total_cast("x", "BOOLEAN", ColumnType.INTEGER)
 'TRY_CAST(x AS BIGINT)'
@@ -43,7 +43,8 @@ def total_cast(value: str, native: str, wanted: ColumnType) -> str | None:
     if given is None:
         return None
     if given is ColumnType.TEXT:
-        value = f"CAST({value} AS VARCHAR)"  # enumerations and UUIDs too
+        # enumerations and UUIDs too; and where a column takes a for A, one row would say how others are spelled
+        value = f'(CAST({value} AS VARCHAR) COLLATE "binary")'
     return _RULES[wanted](value, given)
 
 

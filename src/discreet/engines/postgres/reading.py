@@ -31,7 +31,7 @@ _LAST = {"date": "'9999-12-31'::date", "timestamp": "'9999-12-31 23:59:59.999999
 _WHOLE_NUMBER = r"^[ \t\n\v\f\r]*[+-]?[0-9]{1,30}(\.0{0,30})?[ \t\n\v\f\r]*$"
 _NUMBER = r"^[ \t\n\v\f\r]*[+-]?([0-9]{1,200}\.?[0-9]{0,200}|\.[0-9]{1,200})([eE][+-]?[0-9]{1,3})?[ \t\n\v\f\r]*$"
 _DATE = r"^[ \t\n\v\f\r]*[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
-_CLOCK = r"([ T]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?)?"
+_CLOCK = r"[ T]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?"
 _ZONE = r"(Z|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?)?"
 _END = r"[ \t\n\v\f\r]*$"
 
@@ -132,7 +132,7 @@ def _timestamp(value: str, native: str) -> str | None:
     if native in (_STAMP, _ZONED):
         return _within_calendar(_plain(value, native), "timestamp")
     if native in _TEXTS:
-        instant = _spelled(_text_of(value), f"{_DATE}{_CLOCK}{_ZONE}{_END}", "timestamptz")
+        instant = _spelled(_text_of(value), f"{_DATE}({_CLOCK}{_ZONE})?{_END}", "timestamptz")
         return _within_calendar(f"({instant} AT TIME ZONE 'UTC')", "timestamp")
     return None
 

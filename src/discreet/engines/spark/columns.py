@@ -38,6 +38,8 @@ _YES = "'true', 't', 'yes', 'y', '1'"
 def column_cast(value: str, native: str, wanted: ColumnType) -> str | None:
     """An expression that casts ``value``, of Spark's type ``native``; None where the types have nothing in common."""
     kind = _KINDS.get(re.sub(r"[(\s].*", "", native.lower()))
+    if kind == "text" and " collate " in native.lower():  # where a is taken for A, one row says how others are spelled
+        value = f"({value} COLLATE UTF8_BINARY)"
     return None if kind is None else _RULES[wanted](value, kind)
 
 
