@@ -42,7 +42,6 @@ from discreet.curator.promises import (
     check_stored,
     check_unit,
     places_of,
-    public_version,
 )
 from discreet.curator.public_rows import PublicRows
 from discreet.curator.publications import Publication, publications_in, record_publication
@@ -290,8 +289,9 @@ class Curator:
         is_listed = all(plan.rule is None for plan in question.plans)
         groups = sum(len(plan.groups or [()]) for plan in question.plans) if is_listed else None
         versions = {table: self.engine.version(table) for table in sorted(question.tables)}
-        check_answerable(question.plans, self.engine)
         plans = plans_of([question])
+        check_stored(plans, planner.catalog, self.engine)
+        check_answerable(plans, self.engine)
         prices = prices_of(plans, planner.catalog, analyst, versions, self.ledger.accounts())
         is_known = bool(plans) and self._is_known(self._own_plan(plans, versions, self.engine, analyst))
         affordable = is_known or self.ledger.affords(prices)
@@ -302,7 +302,7 @@ class Curator:
 
     def _own_plan(self, plans: list[BlockPlan], versions: Mapping[str, str], store: Engine, analyst: str | None) -> str:
         """What the ledger calls the answer to these plans on the data as it is, for this analyst."""
-        public = {name: public_version(name, store) for one in plans for name in one.block.rows.public}
+        public = {name: store.version(name) for one in plans for name in one.block.rows.public}
         return own_plan(fingerprint_of(plans, {**versions, **public}), analyst, shared=self.shared_answers)
 
     def _is_known(self, plan: str) -> bool:
@@ -372,7 +372,7 @@ class Curator:
         if not plans:
             return [_public_answer(planner, question, confidence) for question in questions]
         snapshot = self.engine.snapshot()
-        check_stored(plans, snapshot)
+        check_stored(plans, planner.catalog, snapshot)
         check_answerable(plans, snapshot)
         tables = sorted(frozenset[str]().union(*(question.tables for question in questions)))
         versions = {table: snapshot.version(table) for table in tables}
@@ -464,7 +464,8 @@ class Curator:
         """The planner of the policies as they are now; a question keeps to one, whatever changes meanwhile."""
         catalog, known = self.catalog, self._known_planner
         if known is None or known.catalog is not catalog:
-            known = self._known_planner = Planner(catalog, PublicRows(catalog, self.engine))
+            at_rest = self.engine.capabilities.pinned_snapshots
+            known = self._known_planner = Planner(catalog, PublicRows(catalog, self.engine), at_rest=at_rest)
         return known
 
     # Answering.

@@ -39,10 +39,11 @@ _KNOWN = 256
 class Planner:
     """Plans questions about the tables of a catalog."""
 
-    def __init__(self, catalog: Catalog, public_rows: PublicRows) -> None:
+    def __init__(self, catalog: Catalog, public_rows: PublicRows, *, at_rest: bool) -> None:
+        """``at_rest`` says whether rows stay as they are between two questions on one version."""
         self.catalog = catalog
         self._public_rows = public_rows
-        self._split = lru_cache(maxsize=_KNOWN)(lambda text: split(text, catalog))
+        self._split = lru_cache(maxsize=_KNOWN)(lambda text: split(text, catalog, at_rest=at_rest))
         self._checked: WeakSet[SplitQuery] = WeakSet()
 
     def question(self, sql: str, epsilon: Number) -> Question:

@@ -35,17 +35,26 @@ __all__ = [
 ]
 
 
-def check_stored(plans: Iterable[BlockPlan], snapshot: Engine) -> None:
-    """Refuse plans for rows that were taken in with other people, or without a check that the plan relies on."""
+def check_stored(plans: Iterable[BlockPlan], catalog: Catalog, snapshot: Engine) -> None:
+    """Refuse plans for rows that were taken in with other people or types, or unchecked where the plan relies on it."""
     for plan in plans:
         privacy, restriction = plan.block.rows.privacy, plan.block.restriction
-        if privacy is None:
-            continue
-        for name in sorted(privacy.tables):
-            if snapshot.stored(name).domain != privacy.unit:
+        for name in sorted(plan.block.rows.public):
+            public_version(catalog.table(name), snapshot)
+        for name in sorted(() if privacy is None else privacy.tables):
+            _check_columns(catalog.table(name), snapshot)
+            if privacy is None or snapshot.stored(name).domain != privacy.unit:
                 raise _changed(name, "the unit")
         if restriction is not None and restriction.part[1] not in snapshot.stored(restriction.part[0]).constant:
             raise _changed(restriction.part[0], f"constant_per_unit of {restriction.part[1]}")
+
+
+def _check_columns(table: Table, snapshot: Engine) -> None:
+    """Refuse rows whose columns are of other types: what is total for one type can fail, or mean less, for another."""
+    stored = {name.casefold(): kind for name, kind in snapshot.stored(table.name).columns.items()}
+    for column in table.columns:
+        if stored.get(column.name.casefold()) != column.type.value:
+            raise _changed(table.name, f"the type of {column.name}")
 
 
 def as_stored(plan: BlockPlan, snapshot: Engine) -> BlockPlan:
@@ -64,11 +73,12 @@ def check_answerable(plans: Iterable[BlockPlan], engine: Engine) -> None:
             engine.check(statement, parameters)
 
 
-def public_version(name: str, snapshot: Engine) -> str:
-    """The version of a public table; one whose rows were taken in as somebody's is not shown."""
-    stored = snapshot.stored(name)
+def public_version(table: Table, snapshot: Engine) -> str:
+    """The version of a public table; one whose rows were taken in as somebody's, or otherwise, is not shown."""
+    stored = snapshot.stored(table.name)
     if stored.domain is not None:
-        raise _changed(name, "public")
+        raise _changed(table.name, "public")
+    _check_columns(table, snapshot)
     return stored.version
 
 

@@ -18,7 +18,10 @@ class PublicRows:
 
     def __init__(self, catalog: Catalog, engine: Engine) -> None:
         self._catalog, self._engine = catalog, engine
-        self.values = PublicValues(catalog, engine.run, lambda name: public_version(name, engine.snapshot()))
+        self.values = PublicValues(catalog, engine.run, self._version)
+
+    def _version(self, name: str) -> str:
+        return public_version(self._catalog.table(name), self._engine.snapshot())
 
     def __call__(self, name: str) -> pa.Table:
         """All rows of a public table."""
@@ -26,6 +29,6 @@ class PublicRows:
         if not table.public:
             raise AssertionError("only public rows are shown as they are")
         snapshot = self._engine.snapshot()
-        public_version(name, snapshot)
+        public_version(table, snapshot)
         columns = ", ".join(quoted(column.name) for column in table.columns)
         return snapshot.run(f"SELECT {columns} FROM {quoted(name)}")  # noqa: S608

@@ -37,6 +37,7 @@ __all__ = [
     "normalised",
     "projected",
     "scanned",
+    "undivided",
     "united",
 ]
 
@@ -121,6 +122,11 @@ class Relation:
         """The columns with this name, without regard to case."""
         wanted = name.casefold()
         return [field for visible, field in self.columns if visible.casefold() == wanted]
+
+
+def undivided(rows: Relation) -> Relation:
+    """The same rows, as of people who can have been elsewhere before."""
+    return rows if rows.privacy is None else replace(rows, privacy=replace(rows.privacy, restrictions=()))
 
 
 def scanned(table: Table, privacy: Privacy | None, names: Names, unit_columns: frozenset[str]) -> Relation:

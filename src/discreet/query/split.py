@@ -29,7 +29,7 @@ from discreet.query.parsing import parsed
 from discreet.query.per_unit import per_unit
 from discreet.query.reading import LookUp, read, read_condition
 from discreet.query.refusal import refuse
-from discreet.query.relation import Names, Relation, filtered, projected, united
+from discreet.query.relation import Names, Relation, filtered, projected, undivided, united
 from discreet.query.scope import Released, Scope, check_alias
 from discreet.query.tables import find_table, table_rows
 from discreet.query.top import wanted_top
@@ -60,11 +60,17 @@ class SplitQuery:
         return len(self.blocks) == 1 and not self.public_tables and only_picks(self.above)
 
 
-def split(text: str, catalog: Catalog, dialect: str = "duckdb") -> SplitQuery:
-    """Cut ``text`` at its aggregates, or refuse it with the place and the reason."""
+def split(text: str, catalog: Catalog, dialect: str = "duckdb", *, at_rest: bool = True) -> SplitQuery:
+    """Cut ``text`` at its aggregates, or refuse it with the place and the reason.
+
+    Where rows are not ``at_rest`` between two readings, a person can be in two parts of a column, one after the other.
+    """
     query = parsed(text, dialect)
     splitter = _Splitter(catalog)
     above = splitter.answer(query, Scope())
+    if not at_rest:
+        for block in splitter.blocks:
+            block.rows = undivided(block.rows)
     return SplitQuery(splitter.blocks, above, sorted(splitter.public))
 
 
