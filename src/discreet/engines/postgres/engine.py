@@ -29,8 +29,8 @@ from discreet.engines.postgres.naming import quoted
 from discreet.engines.postgres.reading import WHOLE, declared
 from discreet.engines.postgres.result import as_arrow
 from discreet.engines.postgres.server import check_role, columns_of, found, refusals
-from discreet.engines.postgres.steady import REMEDY, RULE, unsteady
-from discreet.engines.postgres.writer import HalvingWriter, PostgresWriter
+from discreet.engines.postgres.steady import REMEDY, RULE, is_plain, unsteady
+from discreet.engines.postgres.writer import HalvingWriter, KeepingWriter, PostgresWriter
 from discreet.engines.remote import RemoteEngine, given_of
 from discreet.engines.translation.writer import Writer
 from discreet.errors import InvalidValue
@@ -133,19 +133,29 @@ class PostgresEngine(RemoteEngine):
             return attended(lambda: self._answer(connection, statement, values), connection.cancel, self.timeout)
 
     def _answer(self, connection: Connection[Any], statement: str, values: Sequence[Bound]) -> pa.Table:
-        text, used = self.translated(statement, values)
+        _, used = self.translated(statement, values)
         connection.execute(self._opening(used).encode())
         for stored in used:
             self.check_unchanged(stored, columns_of(connection, stored.file))
             if (what := unsteady(connection, stored.file)) is not None:
                 raise ValueError(f"{stored.file} has become a view with {what}: {RULE}; {REMEDY}")
-        halving, _ = self.translated(statement, values, HalvingWriter)
-        if halving != text and _knows_middle(connection, used):
-            text = halving
-        cursor = connection.execute(text.encode(), [_typed(value) for value in values] or None, binary=True)
+        cursor = connection.execute(
+            self._said(connection, statement, values, used).encode(),
+            [_typed(value) for value in values] or None,
+            binary=True,
+        )
         result = as_arrow(cursor.description or (), cursor.fetchall())
         connection.execute("COMMIT")
         return result
+
+    def _said(
+        self, connection: Connection[Any], statement: str, values: Sequence[Bound], used: Sequence[Stored]
+    ) -> str:
+        """The statement as suits the tables that it reads."""
+        if not all(is_plain(connection, stored.file) for stored in used):
+            return self.translated(statement, values, KeepingWriter)[0]
+        text, halving = (self.translated(statement, values, kind)[0] for kind in (PostgresWriter, HalvingWriter))
+        return halving if halving != text and _knows_middle(connection, used) else text
 
     def _opening(self, used: Sequence[Stored]) -> str:
         """The start of a transaction; tables are locked as every reader locks them, from now until its end."""

@@ -55,8 +55,11 @@ def heavy_units(query: str) -> str:
     return f"{COUNTED} AS MATERIALIZED (SELECT array_agg(_unit) AS units, array_agg(n) AS counts FROM ({query}) h)"
 
 
-def with_heavy_units(node: exp.Select, sources: Mapping[str, Source]) -> exp.Select:
-    """A statement in which only such units are counted, where it counts units for weights."""
+def with_heavy_units(node: exp.Select, sources: Mapping[str, Source] | None) -> exp.Select:
+    """A statement in which only such units are counted, where it counts units for weights.
+
+    They are counted in halves where the units of its ``sources`` can be parted.
+    """
     named = {one.alias: one.this for one in node.args["with_"].expressions} if node.args.get("with_") else {}
     if COUNTED not in named:
         return node
@@ -68,7 +71,8 @@ def with_heavy_units(node: exp.Select, sources: Mapping[str, Source]) -> exp.Sel
     part.replace(_Lessened(this=part.copy(), full=full.copy()))
     (join,) = named[WEIGHTED].args["joins"]
     join.set("side", "LEFT")
-    _count_in_halves(named, sources, most)
+    if sources is not None:
+        _count_in_halves(named, sources, most)
     return node
 
 

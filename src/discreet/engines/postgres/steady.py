@@ -1,9 +1,11 @@
 """Views that give the same rows whenever they are read.
 
 A statement may read its rows twice: once to count those of each person, once to add them up by what was counted. Within
-one transaction a table is the same both times. A view is not, where it draws at random, or takes the first rows of an
-order that the server is free to choose. Then a person could have few rows while they are counted and many while they
-are added up; so such views are refused, also when a view became one after it was protected.
+one transaction a table is the same both times, and so is a view that joins, filters and computes. A view is not, where
+it draws at random, or takes the first rows of an order that the server is free to choose. Then a person could have few
+rows while they are counted and many while they are added up; so such views are refused, also when a view became one
+after it was protected. Rows of all other views are read once and kept until the statement is over: also of equal values
+the first may be shown, and 1.0 is not spelled like 1.00.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import Any
 
 from psycopg import Connection
 
-__all__ = ["REMEDY", "RULE", "unsteady"]
+__all__ = ["REMEDY", "RULE", "is_plain", "unsteady"]
 
 RULE = "a view must give the same rows whenever it is read"
 REMEDY = "keep its rows in a table or a materialized view, and protect a view of that"
@@ -57,6 +59,21 @@ UNION ALL SELECT 'the function ' || p.proname FROM rules w, regexp_matches(w.ev_
 JOIN pg_proc p ON p.oid = f.id[1]::oid WHERE {_DRAWN} OR {_UNKNOWN} OR {_ORDERED}
 LIMIT 1
 """
+_MIXED = (
+    r":has(Aggs|SubLinks|TargetSRFs|Recursive) true|:(distinct|group|sort)Clause \(|:setOperations \{|:rtekind [346789]"
+)
+"""What may bring rows together, or call something that does; joins, filters and values of one row are not among it."""
+_PLAIN = f"""{_REACHED}
+SELECT NOT EXISTS (SELECT FROM rules w WHERE w.ev_action::text ~ '{_MIXED}')
+AND NOT EXISTS (SELECT FROM rules w, regexp_matches(w.ev_action::text, {_FUNCTIONS}, 'g') f(id)
+  JOIN pg_proc p ON p.oid = f.id[1]::oid WHERE p.provolatile <> 'i')
+"""
+
+
+def is_plain(connection: Connection[Any], place: str) -> bool:
+    """Whether this is a table, or a view that only joins, filters and computes, so that it can be read twice."""
+    found = connection.execute(_PLAIN, (place,)).fetchone()
+    return found is not None and bool(found[0])
 
 
 def unsteady(connection: Connection[Any], place: str) -> str | None:

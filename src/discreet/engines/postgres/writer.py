@@ -31,11 +31,12 @@ from discreet.engines.translation.untranslatable import Untranslatable
 from discreet.engines.translation.writer import Rule, Source, Writer
 from discreet.engines.translation.written import Kind, Written
 
-__all__ = ["HalvingWriter", "PostgresWriter"]
+__all__ = ["HalvingWriter", "KeepingWriter", "PostgresWriter"]
 
 _LONGEST = 200_000
 """Letters of a statement: guards repeat what they guard, and what is nested deeply would grow without an end."""
 
+_WITH = "WITH "
 _LARGE = frozenset({"_all", "_rows", "_present", "_weighted"})
 _COMPUTED_ONCE = " OFFSET '0'::int8"
 """Without it, PostgreSQL would compute a column again wherever it is used; a plain 0 would keep workers away."""
@@ -64,6 +65,8 @@ class PostgresWriter(Writer):
         **HEAVY_RULES,
     }
     functions: ClassVar[Mapping[str, Rule]] = {**NUMBER_FUNCTIONS, **TEXT_FUNCTIONS, **DATE_FUNCTIONS}
+    in_halves: ClassVar[bool] = True
+    """Whether people are counted in two halves, side by side, where that can be."""
     knows_middle: ClassVar[bool] = False
     """Whether the middle of the numbers that name people is looked up before the statement."""
 
@@ -95,7 +98,7 @@ class PostgresWriter(Writer):
         return f"{name} AS NOT MATERIALIZED ({query})"
 
     def _with(self, node: exp.Select, known: dict[str, Columns]) -> tuple[str, dict[str, Columns]]:
-        return super()._with(with_heavy_units(node, self.sources), known)
+        return super()._with(with_heavy_units(node, self.sources if self.in_halves else None), known)
 
     def write(self, node: Any, scope: Scope) -> Written:
         """An expression; one that has outgrown what a server is sent is refused before it grows further."""
@@ -133,6 +136,24 @@ class PostgresWriter(Writer):
             return self.write(condition, scope).text
         one, two = (self.write(side, scope) for side in (condition.this, condition.expression))
         return f"(ARRAY[{one.text}::{TYPES[one.kind]}] = ARRAY[{two.text}::{TYPES[two.kind]}])"
+
+
+class KeepingWriter(PostgresWriter):
+    """Writes one statement that reads each table once and keeps its rows in between, however often they are used."""
+
+    in_halves: ClassVar[bool] = False
+
+    def statement(self, text: str) -> str:
+        """The same in PostgreSQL's language."""
+        self._kept: dict[str, str] = {}
+        written = super().statement(text)
+        kept = ", ".join(f"{name} AS MATERIALIZED ({relation})" for relation, name in self._kept.items())
+        more = written.startswith(_WITH)
+        return f"{_WITH}{kept}{', ' + written.removeprefix(_WITH) if more else ' ' + written}" if kept else written
+
+    def source(self, relation: str) -> str:
+        """The rows of a table, by the name under which they are kept."""
+        return self._kept.setdefault(relation, f"_kept{len(self._kept)}")
 
 
 class HalvingWriter(PostgresWriter):

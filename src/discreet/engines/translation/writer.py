@@ -75,6 +75,10 @@ class Writer(ABC):
         """A query that others of the statement use by name."""
         return f"{name} AS ({query})"
 
+    def source(self, relation: str) -> str:
+        """The rows of a table, which this query returns, as they stand after FROM."""
+        return f"({relation})"
+
     # Queries.
 
     def _query(self, node: Any, known: Mapping[str, Columns]) -> Rows:
@@ -142,7 +146,7 @@ class Writer(ABC):
         self.tables.add(node.name)
         source = self.sources[node.name]
         alias = self.quoted(node.alias or node.name)
-        return f"({source.relation}) {alias}", alias, source.columns
+        return f"{self.source(source.relation)} {alias}", alias, source.columns
 
     def _projections(self, node: exp.Select, scope: Scope) -> list[tuple[str, Written]]:
         """Per output, its text and the column that it becomes."""
