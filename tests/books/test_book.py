@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -100,6 +101,17 @@ def test_a_part_that_raises_is_undone_and_the_others_stay(book: Book) -> None:
     )
     assert sorted(type(fault).__name__ for fault in faults) == ["InvalidValue"] * 3 + ["StoreError"] * 3
     assert notes(book) == [f"good{k}" for k in range(5)]
+
+
+@pytest.mark.parametrize("text", [random.Random(5).randbytes(4000).hex(), "a\x00b"], ids=["long", "NUL"])
+def test_what_a_server_does_not_take_is_refused_and_not_tried_again(postgres_url: str, text: str) -> None:
+    book, tries = PostgresBook(postgres_url, "notes", TABLES, 1, refusal), []
+    with pytest.raises(StoreError, match="a value that the server does not take"):
+        book.write(lambda database: (tries.append(1), note(text)(database))[1], repeatable=True)
+    assert len(tries) <= 2  # with others, and by itself
+    book.write(note("next"))
+    assert notes(book) == ["next"]
+    book.close()
 
 
 def test_an_interrupted_writer_leaves_nothing_and_the_next_goes_on(book: Book) -> None:

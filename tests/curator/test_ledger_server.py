@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import random
 import shutil
 import tempfile
 import threading
@@ -11,11 +12,15 @@ from pathlib import Path
 
 import apsw
 import psycopg
+import pyarrow as pa
 import pytest
 
 from discreet.books.place import write_server
 from discreet.books.postgres import PostgresBook
-from discreet.curator.allowance import Allowance, Measure, Price, price_in_units
+from discreet.catalog.column import Column, ColumnType
+from discreet.catalog.table import Budget, Table
+from discreet.curator import ledger_standing
+from discreet.curator.allowance import Allowance, Measure, Portion, Price, price_in_units
 from discreet.curator.curator import Curator
 from discreet.curator.ledger import Ledger
 from discreet.curator.moving import move
@@ -32,6 +37,8 @@ __all__ = ["postgres_server", "postgres_url"]
 
 TENTH = price_in_units(Pure("0.1"), Measure.PURE)
 THOUSANDTH = price_in_units(Pure("0.001"), Measure.PURE)
+LONG = random.Random(5).randbytes(4000).hex()
+"""A text that is longer than what an index of the server takes, also where the server makes it smaller."""
 Start = Callable[[Path], Ledger]
 
 
@@ -79,12 +86,60 @@ def test_one_request_has_one_charge_and_one_answer(ledger: Ledger, tmp_path: Pat
 
 
 def test_portions_are_charged_as_in_a_file(ledger: Ledger, tmp_path: Path) -> None:
-    from discreet.curator.allowance import Portion
-
     for request, key in (("r1", "a"), ("r2", "b"), ("r3", "a")):
         ledger.charge(request, b"", {"visits": Price(0, 0, (Portion("ward", key, TENTH.loss),))}, {})
     assert ledger.accounts()["visits"].spent == 2 * TENTH.loss
     assert verify(tmp_path).problems == []
+
+
+@pytest.mark.parametrize("places", [("ward", LONG), (LONG, "a"), (LONG, LONG)], ids=["key", "part", "both"])
+def test_people_under_a_long_key_are_charged_as_under_a_short_one(
+    ledger: Ledger, tmp_path: Path, places: tuple[str, str]
+) -> None:
+    part, key = places
+    for request, one in (("r1", key), ("r2", f"{key}b"), ("r3", key)):
+        ledger.charge(request, b"", {"visits": Price(0, 0, (Portion(part, one, TENTH.loss),))}, {})
+    assert ledger.accounts()["visits"].spent == 2 * TENTH.loss
+    assert verify(tmp_path).problems == []
+
+
+def longest_name(seed: int) -> str:
+    """600 bytes in which the server finds nothing to make smaller."""
+    draw = random.Random(seed)
+    return "".join(chr(draw.randrange(0x20000, 0x2A000)) for _ in range(150))
+
+
+def test_the_longest_account_with_the_longest_short_texts_fits_the_server(ledger: Ledger, tmp_path: Path) -> None:
+    name, text = f"{longest_name(1)}/{longest_name(2)}", LONG[:700]
+    ledger.open_account(name, Allowance.of(Pure(1)))
+    for key in (text, text[::-1]):
+        ledger.charge(key, b"", {name: Price(0, 0, (Portion(text, key, TENTH.loss),))}, {})
+    assert ledger.accounts()[name].spent == TENTH.loss
+    assert verify(tmp_path).problems == []
+
+
+def test_the_longest_request_id_of_the_longest_name_fits_the_server(tmp_path: Path, postgres_url: str) -> None:
+    analyst, draw = longest_name(3), random.Random(4)
+    policy = Table("visits", (Column("ward", ColumnType.TEXT),), budget=Budget(9), analysts={analyst: None})
+    Curator(tmp_path).protect(pa.table({"ward": ["a"]}), policy)
+    move(tmp_path, postgres_url)
+    curator, request = Curator(tmp_path, shared_answers=False), "".join(chr(draw.randrange(1, 8)) for _ in range(250))
+    first, again = (
+        curator.ask("SELECT COUNT(*) FROM visits", epsilon=1, analyst=analyst, request=request) for _ in range(2)
+    )
+    assert (first.charged, again.charged) == (True, False)
+    assert verify(tmp_path).problems == []
+    curator.ledger.close()
+
+
+@pytest.mark.parametrize("request_id", ["a\x00b", LONG, "\ud800"])
+def test_a_request_id_that_no_server_keeps_is_refused_for_free(tmp_path: Path, request_id: str) -> None:
+    curator = Curator(tmp_path)
+    curator.protect(pa.table({"ward": ["a"]}), Table("visits", (Column("ward", ColumnType.TEXT),), budget=Budget(9)))
+    before = curator.ledger.head()
+    with pytest.raises(InvalidValue, match="a request id must"):
+        curator.ask("SELECT COUNT(*) FROM visits", epsilon=1, request=request_id)
+    assert curator.ledger.head() == before
 
 
 def test_the_server_itself_refuses_to_overspend_to_refund_or_to_forget(ledger: Ledger, postgres_url: str) -> None:
@@ -260,17 +315,42 @@ def test_a_ledger_that_moves_keeps_its_chain_and_the_file_takes_no_more(tmp_path
     moved.close()
 
 
+def test_a_file_that_holds_long_texts_as_they_are_goes_on_counting_and_moves(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prices = {"visits": Price(0, 0, (Portion(LONG, LONG, TENTH.loss),))}
+    file = Ledger.create(tmp_path)
+    file.open_account("visits", Allowance.of(Pure(1)))
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger_standing, "index_key", lambda text: text)
+        file.charge("before", b"", prices, {})
+    file.charge("after", b"", prices, {})
+    for request in (LONG, "a\x00b"):
+        file.charge(request, b"", {}, {})
+    assert file.accounts()["visits"].spent == 2 * TENTH.loss
+    assert verify(tmp_path).problems == []
+    assert move(tmp_path, postgres_url) == 6
+    moved = Ledger(tmp_path)
+    moved.charge("there", b"", prices, {})
+    assert moved.accounts()["visits"].spent == 3 * TENTH.loss
+    assert verify(tmp_path).problems == []
+    moved.close()
+
+
 def test_a_move_that_was_interrupted_is_done_again(
     tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from discreet.curator import moving
 
-    Ledger.create(tmp_path).open_account("visits", Allowance.of(Pure(1)))
+    file = Ledger.create(tmp_path)
+    file.open_account("visits", Allowance.of(Pure(1)))
+    for request in ("b", LONG, "a", "a\x00b"):
+        file.charge(request, b"", {"visits": Price(0, 0, (Portion("ward", request, TENTH.loss),))}, {})
     with monkeypatch.context() as patched:
         patched.setattr(moving, "write_server", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             move(tmp_path, postgres_url)
-    assert move(tmp_path, postgres_url) == 2
+    assert move(tmp_path, postgres_url) == 6
     assert verify(tmp_path).problems == []
 
 

@@ -27,6 +27,8 @@ __all__ = ["PostgresBook"]
 _MOST_IDLE = 4
 _LOCK_SECONDS = 60
 _CONNECT_SECONDS = 10
+_OF_THE_DATA = ("22", "54")
+"""Classes of states that say that a value is at fault, also when it is sent again."""
 _SETTINGS = {"synchronous_commit": "on", "fsync": "on", "full_page_writes": "on"}
 
 Refusal = Callable[[str], DiscreetError]
@@ -188,7 +190,7 @@ class PostgresBook(Book):
     def is_broken(self, fault: BaseException) -> bool:
         """Whether the connection broke, or the server wants the transaction again."""
         known = (self._library.OperationalError, self._library.InterfaceError)
-        return isinstance(fault, known)  # a serialization failure is one of them
+        return isinstance(fault, known) and _state(fault)[:2] not in _OF_THE_DATA  # a serialization failure is one
 
     def explained(self, fault: BaseException) -> BaseException:
         """A fault of the server or the connection in words; others as they are."""
@@ -262,11 +264,18 @@ def _has_spoken(connection: psycopg.Connection[Any]) -> bool:
         return bool(selector.select(0))
 
 
+def _state(fault: BaseException) -> str:
+    """What the server calls the fault; psycopg itself refuses text with NUL, and calls it nothing."""
+    state: str | None = getattr(fault, "sqlstate", None)
+    return state or ("22000" if type(fault).__name__ == "DataError" else "")
+
+
 def _words(fault: Exception) -> str:
-    state = getattr(fault, "sqlstate", None) or ""
+    state = _state(fault)
     known = {"28": "a user or a password that the server does not take", "3D": "a database that is not there"}
     known |= {"42": "tables that are not as they were made", "53": "a full disk, or too many connections"}
     known |= {"55": "a process that holds it", "25": "a server that only follows another one"}
+    known |= dict.fromkeys(_OF_THE_DATA, "a value that the server does not take")
     return known.get(state[:2], f"state {state}" if state else "a server that cannot be reached")
 
 

@@ -17,7 +17,6 @@ from typing import Any
 
 from discreet.catalog.budget import Budget
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.names import checked_text
 from discreet.catalog.policy_file import read as read_policy
 from discreet.catalog.table import Table
 from discreet.curator.analysts import allow, disallow, kept_analysts
@@ -26,7 +25,7 @@ from discreet.curator.certificate import issue
 from discreet.curator.charging import check_analyst, plans_of, prices_of
 from discreet.curator.explanation import Explanation
 from discreet.curator.facts import batch_facts, facts_of
-from discreet.curator.kept_names import own_plan, own_request
+from discreet.curator.kept_names import checked_request, own_plan, own_request
 from discreet.curator.ledger import Ledger, Receipt, has_ledger
 from discreet.curator.made_up import MadeUpRows
 from discreet.curator.notes import notes_of
@@ -367,7 +366,7 @@ class Curator:
         """Charge once for everything that is measured, measure it once, and answer each question from it."""
         check_analyst(questions, planner.catalog, analyst)
         if request is not None:
-            checked_text(request, "a request id")
+            checked_request(request)
         plans = plans_of(questions)
         if not plans:
             return [_public_answer(planner, question, confidence) for question in questions]

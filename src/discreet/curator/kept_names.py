@@ -16,7 +16,13 @@ from __future__ import annotations
 import hashlib
 import json
 
-__all__ = ["own_plan", "own_request"]
+from discreet.catalog.names import checked_text
+from discreet.errors import InvalidValue
+
+__all__ = ["checked_request", "own_plan", "own_request"]
+
+_LONGEST_REQUEST = 250
+"""Characters, so that the id with a name beside it, all escapes, fits the index of any book."""
 
 
 def own_plan(plan: str, analyst: str | None, *, shared: bool) -> str:
@@ -24,6 +30,15 @@ def own_plan(plan: str, analyst: str | None, *, shared: bool) -> str:
     if shared or analyst is None:
         return plan
     return hashlib.sha256(_together(analyst, plan).encode()).hexdigest()
+
+
+def checked_request(request: object) -> str:
+    """A request id that every book can keep, or a refusal."""
+    text = checked_text(request, "a request id")
+    if len(text) > _LONGEST_REQUEST or "\x00" in text:
+        rule = f"a request id must have at most {_LONGEST_REQUEST} characters, and no NUL"
+        raise InvalidValue(rule, text, "choose a short one of letters and digits")
+    return text
 
 
 def own_request(request: str, analyst: str | None, *, shared: bool) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from discreet.books.book import Database
 from discreet.curator.allowance import DELTA_UNITS, Price
 from discreet.curator.amount import amount, balance
+from discreet.curator.index_key import index_key
 from discreet.curator.ledger_records import ACCOUNTS, Account, Question, account_of_row
 from discreet.curator.spending import largest
 from discreet.errors import BudgetExceeded, InvalidValue
@@ -19,7 +20,8 @@ __all__ = ["Standing"]
 Prices = Mapping[str, Price]
 """What each account is charged."""
 
-_APART = "SELECT key, spent FROM portion WHERE account = ? AND part = ?"
+_APART = "SELECT key, spent FROM portion WHERE account = ? AND part IN (?, ?)"
+"""Long texts stand there as they are, where they were written before they had a key."""
 
 
 class Standing:
@@ -38,14 +40,15 @@ class Standing:
     def questions(self) -> list[Question]:
         """What must be read."""
         accounts = [(f"{ACCOUNTS} WHERE name = ?", (name,)) for name in self._names]
-        return [*accounts, *((_APART, part) for part in self._parts)]
+        apart = [(_APART, (name, part, index_key(part))) for name, part in self._parts]
+        return [*accounts, *apart]
 
     def hear(self, answers: list[list[Any]]) -> None:
         """The answers to the questions, in their order."""
         rows = [row for found in answers[: len(self._names)] for row in found]
         self._accounts = {row[0]: account_of_row(row) for row in rows}
         apart = zip(self._parts, answers[len(self._names) :], strict=True)
-        self._apart = {part: Counter(dict(found)) for part, found in apart}
+        self._apart = {part: _by_key(found) for part, found in apart}
 
     def affords(self, prices: Prices) -> bool:
         """Whether all accounts are there and can pay."""
@@ -84,7 +87,7 @@ class Standing:
             before = self._apart[account.name, part]
             after = Counter(before)
             for other, key, loss in price.portions:
-                after[key] += loss if other == part else 0
+                after[index_key(key)] += loss if other == part else 0
             increase += largest(after.values(), account.places) - largest(before.values(), account.places)
         return increase
 
@@ -94,8 +97,8 @@ class Standing:
         now = replace(account, spent=account.spent + increase, delta_spent=account.delta_spent + price.delta)
         self._accounts[account.name] = now
         for part, key, portion in price.portions:
-            self._apart[account.name, part][key] += portion
-            self._portions[account.name, part, key] += portion
+            self._apart[account.name, part][index_key(key)] += portion
+            self._portions[account.name, index_key(part), index_key(key)] += portion
 
     def write(self, database: Database) -> None:
         """Write what was taken."""
@@ -110,3 +113,10 @@ class Standing:
                 " ON CONFLICT (account, part, key) DO UPDATE SET spent = portion.spent + excluded.spent",
                 (*place, portion),
             )
+
+
+def _by_key(rows: list[tuple[str, int]]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for key, spent in rows:
+        found[index_key(key)] += spent
+    return found

@@ -6,12 +6,14 @@ the server has them, and whoever still holds the file open hears so. A move that
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 from discreet.books.book import Database
-from discreet.books.copying import copied
+from discreet.books.copying import Row, copied
 from discreet.books.place import checked_server, server_of, write_server
 from discreet.books.sqlite import SQLiteBook
+from discreet.curator.index_key import index_key
 from discreet.curator.ledger import Ledger, server_book
 from discreet.curator.verification import verify
 from discreet.errors import InvalidValue, LedgerError
@@ -64,9 +66,19 @@ def _moved(database: Database, url: str) -> int:
 
 
 def _copied(database: Database, server: Database) -> int:
-    if not copied(database, server, _COLUMNS):
+    if not copied(database, server, _COLUMNS, _with_keys):
         rule = "the server must not hold another ledger"
         remedy = "name another database; after a move that was cut off, drop the schema discreet_ledger"
         raise LedgerError(rule, "<one with other records>", remedy)
     (records,) = database.execute("SELECT COUNT(*) FROM entry").fetchone()
     return int(records)
+
+
+def _with_keys(table: str, rows: list[Row]) -> list[Row]:
+    """A file may hold long texts as they are, from when they had no key yet; an index of the server does not."""
+    if table == "portion":
+        spent: Counter[Row] = Counter()
+        for account, part, key, units in rows:
+            spent[account, index_key(part), index_key(key)] += units
+        return sorted((*place, units) for place, units in spent.items())
+    return sorted((index_key(request), *known) for request, *known in rows) if table == "request" else rows

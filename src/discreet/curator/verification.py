@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import apsw
 
 from discreet.books.book import Database
 from discreet.curator.chain import GENESIS, link
+from discreet.curator.index_key import index_key
 from discreet.curator.ledger import Ledger, publication_id
 from discreet.curator.spending import total
 from discreet.curator.witness import Witness
@@ -133,11 +134,11 @@ class _Replay:
             self._accounts[name][4] += delta
         for name, portions in record.get("portions", {}).items():
             for part, key, loss in portions:
-                self._apart[name][part][key] += loss
-        self._requests[record["request"]] |= {"charge": position, "body": record["body"]}
+                self._apart[name][index_key(part)][index_key(key)] += loss
+        self._requests[index_key(record["request"])] |= {"charge": position, "body": record["body"]}
 
     def _answer(self, position: int, record: dict[str, Any]) -> None:
-        self._requests[record["request"]] |= {"answer": position, "digest": record["answer"]}
+        self._requests[index_key(record["request"])] |= {"answer": position, "digest": record["answer"]}
 
     def _publication(self, position: int, record: dict[str, Any]) -> None:
         is_one = record["request"] == publication_id(record["name"], record["sha256"])
@@ -168,21 +169,24 @@ class _Replay:
         }
         names = stored.keys() | replayed.keys()
         found = [f"account {n} is not what the records say" for n in sorted(names) if stored.get(n) != replayed.get(n)]
-        rows = database.execute("SELECT account, part, key, spent FROM portion")
+        rows: Counter[tuple[str, str, str]] = Counter()
+        for name, part, key, spent in database.execute("SELECT account, part, key, spent FROM portion"):
+            rows[name, index_key(part), index_key(key)] += spent
         apart = {
             (n, part, key): loss
             for n, parts in self._apart.items()
             for part, k in parts.items()
             for key, loss in k.items()
         }
-        if {(name, part, key): spent for name, part, key, spent in rows} != apart:
+        if dict(rows) != apart:
             found.append("the portions are not what the records say")
         return found
 
     def _request_differences(self, database: Database) -> list[str]:
         rows = database.execute("SELECT id, body_hash, charge, answer, bytes FROM request")
         found, seen = [], set()
-        for request, body, charge, answer, data in rows:
+        for name, body, charge, answer, data in rows:
+            request = index_key(name)
             seen.add(request)
             known = self._requests.get(request, {})
             digest = None if data is None else hashlib.sha256(data).hexdigest()
