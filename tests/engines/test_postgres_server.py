@@ -11,6 +11,7 @@ import threading
 import time
 import traceback
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +24,15 @@ from discreet.catalog.table import Budget, Table
 from discreet.curator.curator import Curator
 from discreet.engines.opening import opened
 from discreet.engines.postgres.engine import PostgresEngine
-from discreet.errors import DiscreetError, EngineFailure, InvalidType, InvalidValue, MissingExtra, QueryRefused
+from discreet.errors import (
+    DiscreetError,
+    EngineFailure,
+    InvalidType,
+    InvalidValue,
+    MissingExtra,
+    QueryRefused,
+    StoreError,
+)
 from tests.engines.test_postgres import as_reader, load
 from tests.servers import postgres
 from tests.servers.fixtures import postgres_server, postgres_url  # noqa: F401
@@ -347,6 +356,85 @@ def test_a_timeout_ends_a_statement_on_the_server_too(url: str, tmp_path: Path, 
             counted(engine)
         assert "cancel" in heard[-1]
         wait_until(lambda: not _running(url, "slow"))
+
+
+@contextmanager
+def stopped(*processes: int) -> Iterator[threading.Event]:
+    """Processes that do nothing for the length of the block, or until somebody waited for them far too long."""
+    over = threading.Event()
+
+    def go_on() -> None:
+        over.set()
+        for process in processes:
+            with suppress(ProcessLookupError):  # the server ends who has nobody left to answer
+                os.kill(process, signal.SIGCONT)
+
+    for process in processes:
+        os.kill(process, signal.SIGSTOP)
+    late = threading.Timer(30, go_on)
+    late.start()
+    try:
+        yield over
+    finally:
+        late.cancel()
+        go_on()
+
+
+def _of_readers(url: str) -> list[int]:
+    query = "SELECT pid FROM pg_stat_activity WHERE usename = 'reader' AND datname = current_database()"
+    with psycopg.connect(url) as connection:
+        return [pid for (pid,) in connection.execute(query).fetchall()]
+
+
+def test_a_connection_that_hangs_while_idle_is_given_up_when_the_time_is_over(
+    url: str, tmp_path: Path, heard: list[str]
+) -> None:
+    with PostgresEngine(tmp_path, as_reader(url), timeout=2, owner_log=heard.append) as engine:
+        engine.take_in(VISITS, "visits")
+        assert counted(engine) == 400
+        with stopped(*_of_readers(url)) as over:
+            with pytest.raises(EngineFailure) as caught:
+                counted(engine)
+            assert caught.value.__context__ is None
+            assert "the server must answer in time" in heard[-1]
+            assert counted(engine) == 400  # on another connection
+            assert not over.is_set()
+
+
+def test_a_statement_that_hangs_is_given_up_when_the_time_is_over(url: str, tmp_path: Path, heard: list[str]) -> None:
+    def ask() -> None:
+        with pytest.raises(EngineFailure):
+            counted(engine)
+
+    as_owner(url, *SLOW)
+    with PostgresEngine(tmp_path, as_reader(url), timeout=3, owner_log=heard.append) as engine:
+        engine.take_in(VISITS, "slow")
+        asker = threading.Thread(target=ask)
+        asker.start()
+        wait_until(lambda: _running(url, "slow"))
+        with stopped(*_running(url, "slow")) as over:
+            asker.join()
+            assert not over.is_set()
+        assert "the server must answer in time" in heard[-1]
+
+
+def test_a_server_that_hangs_keeps_nobody_waiting(
+    postgres_server: PostgresServer,  # noqa: F811
+    url: str,
+    tmp_path: Path,
+    heard: list[str],
+) -> None:
+    with PostgresEngine(tmp_path, as_reader(url), timeout=2, owner_log=heard.append) as engine:
+        engine.take_in(VISITS, "visits")
+        assert counted(engine) == 400
+        with stopped(postgres_server.process, *_of_readers(url)) as over:
+            for _ in range(2):  # on a connection that was kept, and on none
+                with pytest.raises(EngineFailure):
+                    counted(engine)
+            with pytest.raises(StoreError, match="must"):
+                engine.take_in(VISITS, "visits")
+            assert not over.is_set()
+        assert counted(engine) == 400
 
 
 def _running(url: str, word: str) -> list[int]:

@@ -117,6 +117,12 @@ class PostgresServer:
                 assert time.monotonic() < end, (self.folder / "log").read_text()[-2000:]
                 time.sleep(0.05)
 
+    @property
+    def process(self) -> int:
+        """Of the server that takes connections; each of these has another one."""
+        assert self._process is not None
+        return self._process.pid
+
     def stop(self, how: int = signal.SIGINT) -> None:
         if self._process is not None:
             self._process.send_signal(how)

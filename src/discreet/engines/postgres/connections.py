@@ -6,6 +6,7 @@ middle is given up, and so is the question.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from typing import Any
 import psycopg
 from psycopg import Connection, RawCursor
 
+from discreet.engines.postgres.line import Line
 from discreet.engines.postgres.result import register
 
 __all__ = ["Connections"]
@@ -26,8 +28,10 @@ _CONNECT_SECONDS = 10
 class Connections:
     """Connections with one address, for any number of threads."""
 
-    def __init__(self, server: str) -> None:
+    def __init__(self, server: str, timeout: float | None = None) -> None:
+        """Name the server; who waits no longer than ``timeout`` is connected by then, or not at all."""
         self._server = server
+        self._seconds = _CONNECT_SECONDS if timeout is None else min(_CONNECT_SECONDS, math.ceil(timeout))
         self._forget()
 
     def _forget(self) -> None:
@@ -36,14 +40,15 @@ class Connections:
         self._idling = threading.Lock()
 
     @contextmanager
-    def lent(self) -> Iterator[Connection[Any]]:
-        """A connection that no other thread uses."""
+    def lent(self, line: Line) -> Iterator[Connection[Any]]:
+        """A connection that no other thread uses; what is asked on it can be ended by its line."""
         if self._process != os.getpid():
             _INHERITED.append(self._idle)
             self._forget()
-        connection = self._alive() or self._connected()
+        connection = self._alive(line) or self._connected()
         try:
-            yield connection
+            with line.to(connection):
+                yield connection
         except BaseException:
             with suppress(Exception):
                 connection.close()
@@ -54,7 +59,7 @@ class Connections:
         connection: Connection[Any] = psycopg.connect(
             self._server,
             autocommit=True,
-            connect_timeout=_CONNECT_SECONDS,
+            connect_timeout=self._seconds,
             application_name="discreet",
             client_encoding="utf-8",
             prepare_threshold=None,  # a plan is made for its values
@@ -63,7 +68,7 @@ class Connections:
         register(connection)
         return connection
 
-    def _alive(self) -> Connection[Any] | None:
+    def _alive(self, line: Line) -> Connection[Any] | None:
         """A connection that was kept and still answers."""
         while True:
             with self._idling:
@@ -71,9 +76,12 @@ class Connections:
                     return None
                 connection = self._idle.pop()
             try:
-                connection.execute("SELECT 1")
+                with line.to(connection):
+                    connection.execute("SELECT 1")
             except psycopg.Error:
                 connection.close()
+                if line.is_cut:
+                    raise
             else:
                 return connection
 

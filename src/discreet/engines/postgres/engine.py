@@ -9,9 +9,10 @@ second reading gives the same rows.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
 
+import psycopg
 import pyarrow as pa
 from psycopg import Connection
 from psycopg.types.numeric import Float8, Int8
@@ -24,6 +25,7 @@ from discreet.engines.manifest import Stored
 from discreet.engines.parameters import Bound
 from discreet.engines.part import Given
 from discreet.engines.postgres.connections import Connections
+from discreet.engines.postgres.line import Line
 from discreet.engines.postgres.middle import remember_middle
 from discreet.engines.postgres.naming import quoted
 from discreet.engines.postgres.reading import WHOLE, declared
@@ -33,9 +35,11 @@ from discreet.engines.postgres.steady import REMEDY, RULE, is_plain, unsteady
 from discreet.engines.postgres.writer import HalvingWriter, KeepingWriter, PostgresWriter
 from discreet.engines.remote import RemoteEngine, given_of
 from discreet.engines.translation.writer import Writer
-from discreet.errors import InvalidValue
+from discreet.errors import InvalidValue, StoreError
 
 __all__ = ["PostgresEngine"]
+
+T = TypeVar("T")
 
 _SETTINGS = {
     "search_path": "pg_catalog",
@@ -83,16 +87,14 @@ class PostgresEngine(RemoteEngine):
         for whoever waits; see `DuckDBEngine`.
         """
         super().__init__(folder, timeout=timeout, owner_log=owner_log)
-        self._connections = Connections(server)
+        self._connections = Connections(server, timeout)
 
     # Protecting ---------------------------------------------------------------------------------------------------
 
     def found(self, table: Table, name: str) -> str:
         """The name with its schema and between quotes."""
-        with refusals(), self._connections.lent() as connection:
-            place, has_addresses = found(connection, name)
-            check_role(connection, place)
-            what = unsteady(connection, place)
+        with refusals():
+            place, has_addresses, what = self._asked(lambda connection: _looked_up(connection, name))
         if what is not None:
             raise InvalidValue(f"{table.name}: {RULE}", f"<{what}>", REMEDY)
         if table.unit is None and not table.public and not has_addresses:
@@ -102,8 +104,8 @@ class PostgresEngine(RemoteEngine):
 
     def look(self, name: str) -> Mapping[str, str]:
         """The columns of a table or view on the server and their types."""
-        with refusals(), self._connections.lent() as connection:
-            return columns_of(connection, name)
+        with refusals():
+            return self._asked(lambda connection: columns_of(connection, name))
 
     def cast(self, given: Given, wanted: ColumnType) -> str | None:
         """A column as a declared type, by an expression that cannot fail; None where they have nothing in common."""
@@ -129,8 +131,23 @@ class PostgresEngine(RemoteEngine):
     # Reading ------------------------------------------------------------------------------------------------------
 
     def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
-        with self._connections.lent() as connection:
-            return attended(lambda: self._answer(connection, statement, values), connection.cancel, self.timeout)
+        return self._asked(lambda connection: self._answer(connection, statement, values))
+
+    def _asked(self, work: Callable[[Connection[Any]], T]) -> T:
+        """What comes of ``work`` on a connection; who waits hears when the time is over, also if the server hangs."""
+        line = Line()
+
+        def call() -> T:
+            with self._connections.lent(line) as connection:
+                return work(connection)
+
+        try:
+            return attended(call, line.interrupt, self.timeout)
+        except psycopg.Error:
+            if not line.is_cut:
+                raise
+        rule = "the server must answer in time, or give up a question when it is asked to"
+        raise StoreError(rule, "<neither>", "see whether it hangs; the connection was given up")
 
     def _answer(self, connection: Connection[Any], statement: str, values: Sequence[Bound]) -> pa.Table:
         _, used = self.translated(statement, values)
@@ -171,6 +188,13 @@ class PostgresEngine(RemoteEngine):
     def close(self) -> None:
         """Let go of the connections; the next question makes new ones."""
         self._connections.close()
+
+
+def _looked_up(connection: Connection[Any], name: str) -> tuple[str, bool, str | None]:
+    """The full name of a table, whether its rows have addresses, and what keeps it from being the same twice."""
+    place, has_addresses = found(connection, name)
+    check_role(connection, place)
+    return place, has_addresses, unsteady(connection, place)
 
 
 def _knows_middle(connection: Connection[Any], used: Sequence[Stored]) -> bool:
