@@ -194,3 +194,16 @@ def test_zeros_of_both_signs_are_one_group() -> None:
     groups = Groups.shown(plan.block.keys, table)
     assert len(groups) <= 3
     assert np.all(np.diff(groups.codes) > 0)
+
+
+def test_keys_of_many_columns_are_those_of_the_rows_though_64_bits_cannot_number_their_combinations() -> None:
+    (key,) = _plan("SELECT note, COUNT(*) FROM visits GROUP BY note").block.keys
+    rows = [tuple(f"{(k * row) % 97:02}" for k in range(1, 13)) for row in range(97)]
+    table = pa.table({f"k{k}": values for k, values in enumerate(zip(*rows, strict=True))})
+    groups = Groups.shown([key] * 12, table)
+    assert groups.tuples() == sorted(rows)
+    places, kept = groups.places(table)
+    assert kept.all()
+    assert [groups.tuples()[place] for place in places] == rows
+    _, found = groups.places(table.set_column(11, "k11", pa.array(["00"] * 97)))
+    assert found.tolist() == [True] + [False] * 96

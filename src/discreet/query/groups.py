@@ -6,6 +6,7 @@ fail. Groups are all combinations of public keys, or the keys that were shown.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ from discreet.query.expression import Expression
 __all__ = ["Groups"]
 
 Booleans = npt.NDArray[np.bool_]
+_MOST_CODES = 2**63
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Groups:
         """Per key, its value in every group."""
         found, rest = [], self.codes
         for domain in reversed(self.domains):
-            found.append(domain.take(pa.array(rest % max(len(domain), 1))))
+            found.append(domain.take(pa.array(rest % max(len(domain), 1), pa.int64())))
             rest = rest // max(len(domain), 1)
         return found[::-1]
 
@@ -72,7 +74,10 @@ class Groups:
         return places[kept], kept
 
     def _codes(self, table: pa.Table) -> tuple[Integers, Booleans]:
-        codes, known = np.zeros(table.num_rows, np.int64), np.ones(table.num_rows, np.bool_)
+        # Many columns have more combinations than 64 bits can number; integers of Python's own number them all.
+        fits = math.prod(len(domain) for domain in self.domains) <= _MOST_CODES
+        codes = np.zeros(table.num_rows, np.int64 if fits else np.object_)
+        known = np.ones(table.num_rows, np.bool_)
         for k, (key, domain) in enumerate(zip(self.keys, self.domains, strict=True)):
             place = np.asarray(pc.index_in(_typed(table, k, key), value_set=domain).fill_null(-1), np.int64)
             codes = codes * len(domain) + place
