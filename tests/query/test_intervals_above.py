@@ -300,6 +300,9 @@ UNKNOWN = [
     f"SELECT SUM(s / n) AS q, AVG(NULLIF(n, 0)) AS z FROM ({GROUPED})",
     f"SELECT n > 5 AS b, CAST(n AS VARCHAR) AS t, n % 2 AS h, CASE WHEN n > 5 THEN 'many' END AS c FROM ({GROUPED})",
     "SELECT CASE WHEN COUNT(*) > 5 THEN 1 ELSE 0 END AS x FROM visits",
+    f"SELECT MIN(ward) AS k, SUM(1) AS c FROM ({GROUPED}) WHERE n > 5",
+    "SELECT MIN(age) + MAX(n) AS x FROM (SELECT age, COUNT(*) AS n FROM visits GROUP BY age HAVING n > 5)",
+    f"SELECT (SELECT ward FROM ({GROUPED}) ORDER BY n LIMIT 1) AS k, (SELECT MAX(ward) FROM ({GROUPED})) AS m",
 ]
 
 
@@ -424,6 +427,21 @@ def test_keys_that_noise_chose_are_said_and_what_is_computed_over_them_has_no_in
     query = sqlglot.parse_one('SELECT SUM(n) AS x FROM (SELECT "_block1"."a0" AS n FROM _block1)', read="duckdb")
     assert isinstance(query, exp.Query)
     assert with_intervals(query, shapes).positions == ()
+    least = "SELECT MIN(note) AS k, MIN(big) AS b FROM (SELECT note, big, COUNT(*) AS n FROM visits GROUP BY note, big)"
+    question = prepare(least, CATALOG, Pure(1), delta=Fraction(1, 10**6))
+    table, intervals = answered(question.split, [nothing_measured(question.plans[0])], {}, 0.95, raw=False)
+    assert (table.to_pylist(), intervals) == ([{"k": None, "b": None}], {})
+
+
+def test_what_is_computed_over_no_groups_is_missing_and_so_is_its_interval() -> None:
+    nowhere = World({"sites": []})
+    groups = "SELECT region, COUNT(*) AS n FROM visits v JOIN sites s ON v.ward = s.ward GROUP BY region"
+    values = PublicValues(CATALOG, nowhere.run, lambda _: "1")
+    question = prepare(f"SELECT SUM(n) AS x, MAX(n) AS y FROM ({groups})", CATALOG, Pure(1), public_values=values)
+    measured = [measure(plan, nowhere.run, SYSTEM) for plan in question.plans]
+    table, intervals = answered(question.split, measured, {}, 0.95, raw=False)
+    assert table.to_pylist() == [{"x": None, "y": None}]
+    assert all(known == [None] for known in intervals.values())
 
 
 def test_a_confidence_too_near_to_one_leaves_no_interval_rather_than_a_short_one() -> None:

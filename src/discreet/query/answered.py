@@ -80,7 +80,7 @@ def shown(
 
 def confidence_of_each(confidence: float, cells: int) -> float:
     """The confidence that each of several cells needs so that all hold together, rounded up."""
-    return confidence if cells == 1 else math.nextafter(1 - (1 - confidence) / cells, 1)
+    return confidence if cells <= 1 else math.nextafter(1 - (1 - confidence) / cells, 1)
 
 
 def _with_ends(measured: Measured, block: Block, confidence: float, raw: bool, divisors: frozenset[int]) -> pa.Table:

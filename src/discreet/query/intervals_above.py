@@ -15,9 +15,10 @@ Where keys are not public nobody may know how many groups there are, and what is
 SUM and AVG of a column that is a count or a sum as it stands, over groups that neither noise nor a join chose, count as
 one cell: the noises of the groups are independent, and `sums_over_groups` bounds their sum.
 
-No ends are known for window functions, DISTINCT, UNION and what is not arithmetic; for quotients whose divisor may be
-zero they are unknown in those rows where it may. A row that noise chose, by HAVING or by ORDER BY with LIMIT, is not
-any row: the claim is about cells that are named beforehand, and `choice_notes` says so.
+No ends are known for window functions, DISTINCT, UNION, what is not arithmetic, and what is computed from the keys of
+rows that noise chose; for quotients whose divisor may be zero they are unknown in those rows where it may. A row that
+noise chose, by HAVING or by ORDER BY with LIMIT, is not any row: the claim is about cells that are named beforehand,
+and `choice_notes` says so.
 """
 
 from __future__ import annotations
@@ -87,6 +88,8 @@ def with_intervals(query: exp.Query, tables: Mapping[str, Shape]) -> Extended:
         if not view.shows_noise(position) or _column_ends(view, position, trial) is None:
             continue
         divisor = sum(trial.cells.values())
+        if not divisor:  # it is made of no noisy cell: a key is, and a value over no groups
+            continue
         _column_ends(view, position, _Demand(divisor, is_trial=False))
         positions.append(position)
         divisors.add(divisor)
@@ -205,6 +208,8 @@ class _Place:
             is_plain and isinstance(call, _GROW_WITH_EACH) and not isinstance(call.this, (exp.Distinct, exp.Order))
         )
         if not is_read or self.is_inside or (isinstance(node, exp.Filter) and self.is_noisy(node.expression)):
+            return None
+        if not self.is_noisy(call.this):  # noise chose the rows of public values, and no ends say which
             return None
         total = self._total(node, call)
         if total is not None:
