@@ -10,6 +10,7 @@ import pytest
 
 from discreet.catalog.catalog import Catalog
 from discreet.engines.postgres.engine import PostgresEngine
+from discreet.engines.postgres.line import Line
 from discreet.engines.postgres.steady import is_plain
 from discreet.errors import EngineFailure, InvalidValue
 from discreet.privacy.loss import Pure
@@ -95,7 +96,7 @@ def test_rows_of_a_view_that_brings_rows_together_are_read_once_and_kept(
     (asked,) = statements_of(plan)
     for query, plain in {"TABLE visits": True, **PLAIN}.items():
         as_owner(url, "DROP VIEW IF EXISTS v", f"CREATE VIEW v AS {query}", "GRANT SELECT ON v TO reader")
-        with PostgresEngine(tmp_path, as_reader(url)) as engine, engine._connections.lent() as connection:
+        with PostgresEngine(tmp_path, as_reader(url)) as engine, engine._connections.lent(Line()) as connection:
             engine.take_in(VISITS, "v")
             assert is_plain(connection, "public.v") is plain, query
             said = engine._said(connection, *asked, [engine.stored("visits")])
