@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from datetime import date, datetime
 
 import pytest
@@ -12,8 +13,9 @@ from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
 from discreet.errors import QueryRefused
+from discreet.query.calendar import UNITS
 from discreet.query.date_spellings import DATE_SPELLINGS
-from discreet.query.dates import epoch
+from discreet.query.dates import epoch, shown_date
 from discreet.query.domains import domain_of
 from discreet.query.expression import Expression, Statement
 from discreet.query.functions import RULES
@@ -229,6 +231,25 @@ def test_what_several_expressions_share_cannot_raise_either(unit: str, world: Wo
     moved = [read(_parsed("duckdb", f"{x} {sign} INTERVAL (big) {unit}"), names) for x in DATED for sign in "+-"]
     columns = ", ".join(f"({one.write(statement)}) IS NULL AS v{k}" for k, one in enumerate(moved))
     assert world.run(f"SELECT {columns} FROM ({rows.write(statement)})", statement.parameters).num_rows > 100
+
+
+def test_what_is_shown_of_dates_is_those_that_have_a_name(world: World) -> None:
+    """The same date is written twice, and neither can raise."""
+    moves = [f"{sign} INTERVAL ({by}) {unit}" for sign in "+-" for by in ("big", "9000") for unit in UNITS]
+    texts = [f"{x} {move}" for x in DATED for move in moves]
+    for text in [*texts, "CAST(note AS DATE)", "CAST(note AS TIMESTAMP)", "make_date(big, 1, 1)"]:
+        (expression, rows), statement = _typed("duckdb", text), Statement()
+        assert (shown_date(expression) is expression) == (expression.interval.known is not None)
+        both = [f"CAST({one.write(statement)} AS VARCHAR)" for one in (expression, shown_date(expression))]
+        table = world.run(f"SELECT {', '.join(both)} FROM ({rows.write(statement)})", statement.parameters)
+        plain, found = (column.to_pylist() for column in table.columns)
+        assert found == [one if one is not None and re.match(r"[0-9]{4}-[^(]*$", one) else None for one in plain]
+
+
+@pytest.mark.parametrize("text", [*DATED, "date(seen)", "date_trunc('week', seen)", "date_trunc('year', date(seen))"])
+def test_dates_of_tables_and_the_starts_of_their_units_are_shown_as_they_are(text: str) -> None:
+    expression, _ = _typed("duckdb", text)
+    assert shown_date(expression) is expression
 
 
 @pytest.mark.parametrize("mark", ["%-Y", "%-p", "%-a", "%-B", "%-V", "%-u", "%s", "%"])

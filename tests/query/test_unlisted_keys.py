@@ -37,6 +37,7 @@ QUERIES = [
     "SELECT score, COUNT(*) FROM visits WHERE age > 3 GROUP BY score",
     "SELECT seen, COUNT(*) FROM swaps GROUP BY seen",
     "SELECT note, COUNT(*) FROM (SELECT patient_id, MAX(note) AS note FROM visits GROUP BY patient_id) t GROUP BY note",
+    "SELECT seen + INTERVAL 100 YEAR, CAST(seen AS DATE) - 40000, COUNT(*) FROM visits GROUP BY 1, 2",
 ]
 ROW = ("a", 50, 10.0, 1.0, 1, None, None, True, "tea", "x")
 

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
 from discreet.query.block import Aggregate, AggregateKind
+from discreet.query.dates import shown_date
 from discreet.query.expression import Call, Constant, Expression, Field
 from discreet.query.reading import LookUp, read, read_condition
 from discreet.query.refusal import refuse
@@ -137,7 +138,7 @@ def _mode(node: exp.Expr, look_up: LookUp) -> Aggregate:
     argument = read(node.this, look_up)
     if isinstance(argument, Field) and argument.is_unit:
         raise refuse(node, "the person's own identifier cannot be shown", "ask about another column")
-    return Aggregate(AggregateKind.MODE, argument, shown_as=argument.type)
+    return Aggregate(AggregateKind.MODE, shown_date(argument), shown_as=argument.type)
 
 
 def _within_group(node: exp.WithinGroup, look_up: LookUp) -> Aggregate:

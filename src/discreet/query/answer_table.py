@@ -9,7 +9,7 @@ noise, and N and S are known up to that), variances from intervals for their par
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
 import numpy as np
@@ -29,6 +29,7 @@ from discreet.query.plan import BlockPlan, Priced
 __all__ = ["Band", "count_form", "noisy_schema", "noisy_table", "sum_form"]
 
 Floats = npt.NDArray[np.float64]
+_START = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
 
 
 @dataclass(frozen=True)
@@ -115,11 +116,15 @@ def _chosen(choice: Choice, found: Integers) -> pa.Array:
 
 def _as_shown(values: Floats, kind: ColumnType) -> pa.Array:
     if kind is ColumnType.DATE:
-        return pa.array([date(1970, 1, 1) + timedelta(days=round(value)) for value in values.tolist()], pa.date32())
+        return pa.array([_moment(timedelta(days=round(value))).date() for value in values.tolist()], pa.date32())
     if kind is ColumnType.TIMESTAMP:
-        start = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
-        return pa.array([start + timedelta(seconds=value) for value in values.tolist()], pa.timestamp("us"))
+        return pa.array([_moment(timedelta(seconds=value)) for value in values.tolist()], pa.timestamp("us"))
     return pa.array(np.rint(values).astype(np.int64) if kind is ColumnType.INTEGER else values)
+
+
+def _moment(since: timedelta) -> datetime:
+    """So long after the start of 1970, within the calendar: a step on from its last day leads nowhere."""
+    return _START + min(max(since, datetime.min - _START), datetime.max - _START)
 
 
 # Counts and sums.

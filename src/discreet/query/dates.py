@@ -3,7 +3,8 @@
 Timestamps have no time zone: a text or a function that brings one is refused, and what an owner takes in is stored in
 UTC. A date stays a date when it is truncated, or moved by days or more. Weeks begin on Monday; dayofweek counts from 0
 for Sunday, isodow from 1 for Monday. date_diff counts the starts of a unit that lie between, date_sub and TIMESTAMPDIFF
-count whole units. NULL stands for what lies past the end of the calendar.
+count whole units. NULL stands for what lies past the end of the calendar, and among what is shown for all that lies
+outside the years 1 to 9999.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ __all__ = [
     "made_date",
     "named_date",
     "shifted_date",
+    "shown_date",
     "truncated_date",
 ]
 
@@ -99,6 +101,7 @@ _STEPS = {
 _FAR = 10_000_000
 """So many years, months, days or hours fit every type on the way; whether the date is still in the calendar is another
 question."""
+_DAY_OF = "TRY_CAST({0} AS DATE)"
 _CLOCK = ("hour", "minute", "second")
 _FORMAT = re.compile(r"(?:%[YymdjHIMSpaAbBVGuw]|%-[ymdjHIMS]|%%|[^%])*")
 _CLOCK_FORMATS = {"S": "second", "M": "minute", "H": "hour", "I": "hour", "p": "hour"}
@@ -131,7 +134,26 @@ def as_date(argument: Expression) -> Expression:
     if argument.type is DATE:
         return argument
     days = floored(TIMESTAMP, "day", argument.interval) * Interval.of(Fraction(1, 86_400), Fraction(1, 86_400))
-    return Call(DATE, days, argument.nullable or days.known is None, "TRY_CAST({0} AS DATE)", (argument,))
+    return Call(DATE, days, argument.nullable or days.known is None, _DAY_OF, (argument,))
+
+
+def shown_date(argument: Expression) -> Expression:
+    """What can be shown of it: a date or timestamp outside the years 1 to 9999, which has no name, is missing."""
+    if argument.type not in (DATE, TIMESTAMP) or _is_within_years(argument):
+        return argument
+    ends = (date.min, date.max) if argument.type is DATE else (datetime.min, datetime.max)
+    first, last = (Constant(argument.type, Interval(epoch(end), epoch(end)), False, end) for end in ends)
+    template = "CASE WHEN {0} BETWEEN {1} AND {2} THEN {0} END"
+    return Call(argument.type, argument.interval, True, template, (argument, first, last))
+
+
+def _is_within_years(given: Expression) -> bool:
+    """Whether it is a date or timestamp that surely lies in the years 1 to 9999; their first day starts every unit."""
+    if given.interval.known is not None or _is_stored(given):
+        return given.type in (DATE, TIMESTAMP)
+    if isinstance(given, Call):
+        return (given.grain is not None or given.template == _DAY_OF) and _is_within_years(given.arguments[0])
+    return isinstance(given, Field) and given.computed is not None and _is_within_years(given.computed)
 
 
 def is_date_part(word: str) -> bool:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from functools import lru_cache
 from threading import Timer
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 from sqlglot import exp
 
 from discreet.errors import QueryRefused
@@ -28,7 +30,17 @@ def post_process(query: exp.Query, tables: Mapping[str, pa.Table]) -> pa.Table:
     """The result of ``query`` over these tables alone."""
     with _sandbox(tables, "the noisy values are stored: ask again") as database, _ended_in_time(database):
         found = database.sql(query.sql(dialect="duckdb", comments=False)).to_arrow_table()
-    return found.rename_columns(told_apart(found.column_names))
+    return pa.table([_shown_dates(column) for column in found.columns], told_apart(found.column_names))
+
+
+def _shown_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column, where dates and timestamps outside the years 1 to 9999 are missing: few who read it know them."""
+    kind = column.type
+    if not pa.types.is_date32(kind) and (not pa.types.is_timestamp(kind) or kind.unit == "ns"):  # which is never so far
+        return column
+    first, last = (pa.scalar(end, pa.timestamp("us")).cast(kind, safe=False) for end in (datetime.min, datetime.max))
+    is_shown = pc.and_(pc.greater_equal(column, first), pc.less_equal(column, last))
+    return pc.if_else(is_shown, column, pa.scalar(None, kind))
 
 
 def check_above(query: exp.Query, schemas: Mapping[str, pa.Schema]) -> None:

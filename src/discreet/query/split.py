@@ -17,6 +17,7 @@ from discreet.errors import QueryRefused
 from discreet.query.above import post_processing
 from discreet.query.aggregates import has_aggregate
 from discreet.query.block import Block
+from discreet.query.dates import shown_date
 from discreet.query.expression import Expression, Field, fields_of
 from discreet.query.grouping import group_keys
 from discreet.query.growth import Growth
@@ -238,6 +239,7 @@ class _Splitter:
         block = Block(len(self.blocks) + 1, rows, keys, [] if group is None else group.expressions)
         self.blocks.append(block)
         above = lifted(node, block, look_up, lambda query: self.answer(query, scope))
+        block.keys = [shown_date(key) for key in keys]  # what is selected was found among them as they were read
         block.top = wanted_top(above, block.aggregates)
         if not block.aggregates:
             raise refuse(node, "nothing is measured: the groups are public", "add COUNT(*)")
