@@ -20,6 +20,7 @@ from discreet.catalog.table import Table
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.engine import Place
 from discreet.engines.postgres.engine import PostgresEngine
+from tests.engines import powers
 from tests.engines.test_postgres import as_reader, load
 from tests.servers.fixtures import postgres_server, postgres_url  # noqa: F401
 
@@ -102,6 +103,7 @@ def both(
         SPANS: spans(),
         WORDS: words(),
         SURROUNDED: surrounded(),
+        powers.POWERS: powers.rows(),
     }
     folder: Path = tmp_path_factory.mktemp("edges")
     with (
@@ -151,11 +153,15 @@ def test_what_vanishes_keeps_its_sign(both: Both) -> None:
     assert differences(both, PAIRS, expressions)[:5] == []
 
 
+def test_powers_at_every_edge_have_their_sign(both: Both) -> None:
+    assert powers.differences(*both)[:5] == []
+
+
 @pytest.mark.parametrize("constants", [REALS[k::8] for k in range(8)])
 def test_constants_at_every_edge_are_no_error_of_planning(both: Both, constants: list[float]) -> None:
     expressions: list[str] = []
     for x in constants:
-        text = f"CAST({x!r} AS DOUBLE)" if x >= 0 else f"CAST(-CAST({-x!r} AS DOUBLE) AS DOUBLE)"
+        text = f"CAST({x!r} AS DOUBLE)" if math.copysign(1, x) > 0 else f"CAST(-CAST({-x!r} AS DOUBLE) AS DOUBLE)"
         expressions += [f'"a" * {text}', f'"a" + {text}', f"{text} * {text}", f"{text} + {text}", f"exp({text})"]
         expressions += [f'"a" / NULLIF({text}, 0)', f'{text} / NULLIF("a", 0)', f"pow({text}, {text}) > 1"]
         expressions += [f'pow("a", {text}) > 1', f'pow({text}, "a") > 1']

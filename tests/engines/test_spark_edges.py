@@ -26,6 +26,7 @@ from discreet.query.naming import names_of
 from discreet.query.reading import read
 from discreet.query.relation import Names
 from discreet.query.tables import table_rows
+from tests.engines import powers
 from tests.query import test_totality
 from tests.servers.spark import spark_session as spark_session  # noqa: PLC0414
 
@@ -96,6 +97,9 @@ def places(tmp_path_factory: pytest.TempPathFactory, spark_session: Any) -> Iter
     with SparkEngine(folder / "s", session=spark_session, owner_log=print) as spark, DuckDBEngine(folder / "d") as duck:
         spark.take_in(EDGES, str(folder / "edges.parquet"), catalog=CATALOG)
         duck.take_in(EDGES, rows, catalog=CATALOG)
+        pq.write_table(powers.rows(), folder / "powers.parquet")
+        spark.take_in(powers.POWERS, str(folder / "powers.parquet"))
+        duck.take_in(powers.POWERS, powers.rows())
         yield spark, duck
 
 
@@ -110,6 +114,10 @@ def question(texts: tuple[str, ...]) -> tuple[str, list[object]]:
 
 def is_same(one: Any, two: Any) -> bool:
     return one == two or (isinstance(one, float) and isinstance(two, float) and math.isclose(one, two, rel_tol=1e-12))
+
+
+def test_powers_at_every_edge_have_their_sign(places: tuple[SparkEngine, DuckDBEngine]) -> None:
+    assert powers.differences(*places)[:5] == []
 
 
 @pytest.mark.parametrize("texts", BATCHES, ids=lambda texts: texts[0])

@@ -269,7 +269,8 @@ def _round(writer: Writer, node: exp.Round, scope: Scope) -> Written:
 
 
 def _rounded(value: Written) -> Written:
-    up = f"CASE WHEN abs({value.text} - trunc({value.text})) >= 0.5 THEN sign({value.text}) ELSE 0 END"
+    """To add minus zero leaves zeros their sign."""
+    up = f"CASE WHEN abs({value.text} - trunc({value.text})) >= 0.5 THEN sign({value.text}) ELSE {double(-0.0)} END"
     return Written(f"(trunc({value.text}) + {up})", Kind.REAL, *_by_one(value), whole=True)
 
 
@@ -322,18 +323,19 @@ def _power(writer: Writer, node: exp.Pow, scope: Scope) -> Written:
     if _is_small_power(base, exponent):
         return Written(f"power({x}, {y})", Kind.REAL, whole=True)
     # The logarithm of the result tells whether it fits; close to the largest double it is taken for infinity.
-    size = f"abs(ln(abs({x}))) * GREATEST({double(1e-200)}, LEAST(abs({y}), {double(1e19)}))"
+    size = f"abs(ln(NULLIF(abs({x}), 0))) * GREATEST({double(1e-200)}, LEAST(abs({y}), {double(1e19)}))"
     # Half of a constant that is tiny would vanish, and PostgreSQL computes with constants in every branch.
-    odd = f"GREATEST(abs({y}), 1) - 2 * floor(GREATEST(abs({y}), 1) * 0.5) = 1"
-    overflow = f"CASE WHEN {x} < 0 AND {odd} THEN -{INFINITY} ELSE {INFINITY} END"
-    vanish = f"CASE WHEN {size} >= {double(745.13321)} THEN 0 ELSE power({x}, {y}) END"
+    odd = f"GREATEST(abs({y}), 0.5) - 2 * floor(GREATEST(abs({y}), 0.5) * 0.5) = 1"
+    sign = f"CASE WHEN atan2({x}, -1) < 0 AND {odd} THEN -1 ELSE 1 END"  # zero has one too, which no comparison tells
+    grows = f"(abs({x}) > 1) = ({y} > 0)"
     text = (
-        f"CASE WHEN {y} IS NULL THEN NULL WHEN {x} = 0 THEN CASE WHEN {y} < 0 THEN {INFINITY} ELSE power({x}, {y}) END"
+        f"CASE WHEN {y} IS NULL THEN NULL WHEN {x} = 0 AND {y} >= 0 THEN power({x}, {y})"
         f" WHEN {x} < 0 AND {y} <> floor({y}) AND abs({y}) <= {INFINITY} THEN"
         f" CASE WHEN {x} = -{INFINITY} THEN power({INFINITY}, {y}) ELSE 'NaN'::float8 END"
-        f" WHEN abs({x}) >= {INFINITY} OR abs({y}) >= {INFINITY} THEN power({x}, {y})"
-        f" WHEN {size} <= {double(709.78271289)} THEN power({x}, {y})"
-        f" WHEN (abs({x}) > 1) = ({y} > 0) THEN {overflow} ELSE {vanish} END"
+        f" WHEN {x} <> 0 AND (abs({x}) >= {INFINITY} OR abs({y}) >= {INFINITY} OR {y} = 1"
+        f" OR {size} <= {double(709.78271289)}) THEN power({x}, {y})"
+        f" WHEN {grows} OR {size} >= {double(745.13321)} THEN"
+        f" {sign} * CASE WHEN {grows} THEN {INFINITY} ELSE 0 END ELSE power({x}, {y}) END"
     )
     return Written(text, Kind.REAL)
 

@@ -184,11 +184,14 @@ def _round(writer: Writer, node: exp.Round, scope: Scope) -> Written:
 
 
 def _away(value: str) -> str:
-    """The nearest whole number, of two the one further from zero; `rint` takes the even one."""
+    """The nearest whole number, of two the one further from zero; `rint` takes the even one.
+
+    To add minus zero leaves zeros their sign.
+    """
     near = f"rint({value})"
     up = f"WHEN {value} > 0D AND {value} - {near} = 0.5D THEN 1D"
     down = f"WHEN {value} < 0D AND {value} - {near} = -0.5D THEN -1D"
-    return f"({near} + (CASE {up} {down} ELSE 0D END))"
+    return f"({near} + (CASE {up} {down} ELSE -0D END))"
 
 
 # Mathematics: on doubles none of these raises.
