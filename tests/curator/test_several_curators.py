@@ -104,6 +104,13 @@ def test_tables_and_analysts_of_another_curator_are_seen(pair: tuple[Curator, Cu
         worker.ask("SELECT COUNT(*) FROM visits", epsilon=1, analyst="ann")
 
 
+@pytest.mark.parametrize("letters", ["x", "é", "🦆", "./"])
+def test_a_table_with_a_long_name_is_seen_like_others(letters: str, tmp_path: Path) -> None:
+    name = letters * (150 // len(letters))
+    Curator(tmp_path).protect(ROWS, policy(name))
+    assert Curator(tmp_path).ask(f'SELECT COUNT(*) FROM "{name}"', "0.1").charged
+
+
 def test_what_two_owners_change_at_once_is_all_there(pair: tuple[Curator, Curator]) -> None:
     def allow(curator: Curator, letter: str) -> None:
         for k in range(6):

@@ -23,8 +23,9 @@ from discreet.service import asking
 from discreet.service.formats import Format, wanted, written
 from discreet.service.house import House
 from discreet.service.requests import Job, State
+from discreet.service.role import Role
 from discreet.service.wish import Wish
-from tests.service.hospital import Clients, policy, visits
+from tests.service.hospital import Clients, client_of, policy, visits
 from tests.service.visiting import ANA, AUDITOR, BEN, OWNER
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
@@ -175,6 +176,17 @@ def test_ids_of_two_members_never_meet(clients: Clients, house: House) -> None:
     assert ask(clients.owner, COUNT, request="one", epsilon="0.2").status_code == 200
     entries = [one.body for one in house.curator.ledger.entries() if one.body["kind"] == "charge"]
     assert [one["note"]["analyst"] for one in entries if "sql" in one["note"]] == ["ana", "ben", None]
+
+
+@pytest.mark.parametrize("letter", ["x", "日", "🦆"])
+def test_whoever_has_a_long_name_asks_like_others(letter: str, house: House) -> None:
+    name = letter * 150
+    house.members.add(name, Role.OWNER)
+    client = client_of(house, house.members.issue(name, label="tests", days=1))
+    first, again = (ask(client, COUNT, request="z" * 100) for _ in range(2))
+    assert first.status_code == 200
+    assert again.json() == first.json()
+    assert spent(house) == Fraction(1, 10)
 
 
 def test_a_refused_request_may_be_sent_again(clients: Clients, house: House) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
 
@@ -20,6 +21,8 @@ from discreet.engines.file_lock import FileLock
 from discreet.errors import StoreError
 
 __all__ = ["Policies", "Stamp"]
+
+_LONGEST_NAME = 200
 
 Stamp = tuple[tuple[str, int, int, int], ...]
 """Name, inode, time and size of every policy file: another one whenever a file was changed."""
@@ -68,5 +71,6 @@ class Policies:
 
 
 def _file_name(table: Table) -> str:
-    """A file of the policies' own folder, whatever the table is called."""
-    return quote(table.name, safe="").replace(".", "%2E")
+    """A file of the policies' own folder, whatever the table is called; a colon is in no name that is spelled out."""
+    name = quote(table.name, safe="").replace(".", "%2E")
+    return name if len(name) <= _LONGEST_NAME else f"sha256:{sha256(table.name.encode()).hexdigest()}"

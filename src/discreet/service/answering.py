@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import sha256
 from urllib.parse import quote
 
 from discreet.curator.answer import Answer
@@ -14,6 +15,7 @@ from discreet.service.role import Role
 
 __all__ = ["ASKERS", "answered"]
 
+_LONGEST_NAME = 100
 ASKERS = frozenset({Role.OWNER, Role.ANALYST})
 """Who may ask."""
 
@@ -24,5 +26,11 @@ def answered(curator: Curator, members: Members, job: Job, hold: Callable[[], ob
     if found is None or found.role not in ASKERS:
         raise NotAllowed("questions are answered to members who may ask", f"<{job.member}>")
     analyst = None if found.role is Role.OWNER else found.name
-    request = f"{quote(job.member, safe='')}/{job.request}"
+    request = f"{_spelled(job.member)}/{job.request}"
     return curator.ask(**job.wish.told(), analyst=analyst, request=request, raw=job.wish.raw, hold=hold)
+
+
+def _spelled(member: str) -> str:
+    """A member's name in an id, short enough for a ledger; a colon is in no name that is spelled with escapes."""
+    name = quote(member, safe="")
+    return name if len(name) <= _LONGEST_NAME else f"sha256:{sha256(member.encode()).hexdigest()}"
