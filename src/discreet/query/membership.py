@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from discreet.query.conversion import as_type, common_type
 from discreet.query.expression import Statement
 from discreet.query.logic import LOGIC_RULES
 from discreet.query.reading import LookUp, read
 from discreet.query.refusal import refuse
-from discreet.query.relation import Names, Relation, joined
+from discreet.query.relation import Names, Relation, joined, projected
 
 __all__ = ["among", "apart"]
 
@@ -27,8 +28,11 @@ def among(rows: Relation, node: exp.In, listed: object, look_up: LookUp, names: 
     if not isinstance(listed, Relation) or listed.privacy is not None or len(listed.columns) != 1:
         rule = "IN takes a list, or one column of a public table as it is"
         raise refuse(node, rule, "join the table, or ask two questions")
-    equal = LOGIC_RULES[exp.EQ](node, [read(node.this, look_up), listed.columns[0][1]])
-    kept = joined(rows, _once(listed, names), "INNER", equal, names)
+    value, ((visible, column),) = read(node.this, look_up), listed.columns
+    # as it is compared, and then each once: different integers can be one real number
+    compared = projected(listed, [(visible, as_type(column, common_type(node, [value, column])))], names)
+    equal = LOGIC_RULES[exp.EQ](node, [value, compared.columns[0][1]])
+    kept = joined(rows, _once(compared, names), "INNER", equal, names)
     one_row_each = rows.privacy is not None and rows.privacy.one_row_each
     privacy = kept.privacy and replace(kept.privacy, one_row_each=one_row_each)
     return replace(kept, columns=rows.columns, privacy=privacy)
