@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import stdev, variance
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,21 @@ def test_an_interval_covers_the_truth_as_often_as_it_says(price: Pure | ZeroConc
             assert low - 1 <= value <= high + 1  # counts are rounded to whole numbers
             covered[a] += low - 1e-9 <= truth[f"a{a}"][0].as_py() <= high + 1e-9
     assert min(covered.values()) >= LEAST, covered
+
+
+@pytest.mark.parametrize("ages", [[0, 110], [0, 110, 0], [0, 110] * 4, [0] * 9 + [110] * 9, [40, 60, 50]])
+@pytest.mark.parametrize("price", [Pure("0.5"), Pure(3)])
+def test_spreads_of_few_at_the_ends_of_their_bounds_are_covered(ages: list[int], price: Pure) -> None:
+    """Of two, the variance of a sample is twice that of a population, which is more than bounds allow the latter."""
+    (plan,) = prepare("SELECT VAR_SAMP(age), STDDEV_SAMP(age) FROM survey", CATALOG, price).plans
+    few = {k: Person([], [], (age, True)) for k, age in enumerate(ages)}
+    exact, covered = exact_sums(plan, public_groups(plan), world_of(few).run), [0, 0]
+    for _ in range(TIMES):
+        found = noisy_table(_noisy(plan, exact), 0.95, raw=False)
+        for a, truth in enumerate((variance(ages), stdev(ages))):
+            low, high = (found[f"a{a}{end}"][0].as_py() for end in ("_low", "_high"))
+            covered[a] += low - 1e-6 <= truth <= high + 1e-6
+    assert min(covered) >= LEAST, covered
 
 
 @pytest.mark.parametrize("query", ["SELECT STDDEV(age), VARIANCE(cost), AVG(age), COUNT(*) FROM visits"])

@@ -29,6 +29,7 @@ from discreet.query.plan import BlockPlan, Priced
 __all__ = ["Band", "count_form", "noisy_schema", "noisy_table", "sum_form"]
 
 Floats = npt.NDArray[np.float64]
+_WORD = 2**63
 _START = datetime(1970, 1, 1, tzinfo=UTC).replace(tzinfo=None)
 
 
@@ -111,15 +112,18 @@ def _chosen(choice: Choice, found: Integers) -> pa.Array:
         if argument is None:
             raise AssertionError("a mode is one of the values of something")
         return pa.array(choice.values, arrow_type(argument)).take(pa.array(found))
-    return _as_shown(found.astype(np.float64) * float(choice.step), choice.aggregate.shown_as)
+    low, high = bounds_of(choice.aggregate.argument)  # the steps reach a little beyond
+    return _as_shown([min(max(step * choice.step, low), high) for step in found.tolist()], choice.aggregate.shown_as)
 
 
-def _as_shown(values: Floats, kind: ColumnType) -> pa.Array:
+def _as_shown(values: list[Fraction], kind: ColumnType) -> pa.Array:
     if kind is ColumnType.DATE:
-        return pa.array([_moment(timedelta(days=round(value))).date() for value in values.tolist()], pa.date32())
+        return pa.array([_moment(timedelta(days=round(value))).date() for value in values], pa.date32())
     if kind is ColumnType.TIMESTAMP:
-        return pa.array([_moment(timedelta(seconds=value)) for value in values.tolist()], pa.timestamp("us"))
-    return pa.array(np.rint(values).astype(np.int64) if kind is ColumnType.INTEGER else values)
+        return pa.array([_moment(timedelta(seconds=float(value))) for value in values], pa.timestamp("us"))
+    if kind is ColumnType.INTEGER:
+        return pa.array([min(max(round(value), -_WORD), _WORD - 1) for value in values], pa.int64())
+    return pa.array([float(value) for value in values], pa.float64())
 
 
 def _moment(since: timedelta) -> datetime:
@@ -210,13 +214,19 @@ def _spread_band(priced: Priced, sums: list[Integers], aggregate: Aggregate, con
     n = np.maximum(count.value, 1.0)
     value = second.value / n - (first.value / n) ** 2
     least, most = _spread_ends(count, first, second, widest)
-    if aggregate.is_sample:
-        value, least, most = (v * n / np.maximum(n - 1, 1) for v in (value, least, most))
+    if aggregate.is_sample:  # the fewer there are, the more n / (n - 1) is, and nobody varies alone
+        value, least, most = (v * m / (m - 1) for v, m in zip((value, least, most), _several(count), strict=True))
     if not raw:
         value = np.clip(value, least, most)
     if aggregate.kind is AggregateKind.DEVIATION:
         return Band(np.sqrt(np.maximum(value, 0)), np.sqrt(least), np.sqrt(most))
     return Band(value, least, most)
+
+
+def _several(count: Band) -> tuple[Floats, Floats, Floats]:
+    """The number of values, the most and the fewest that there may be, two at least."""
+    value, high, low = (np.maximum(each, 2.0) for each in (count.value, count.high, count.low))
+    return value, high, low
 
 
 def _spread_ends(count: Band, first: Band, second: Band, widest: float) -> tuple[Floats, Floats]:
