@@ -80,6 +80,20 @@ def test_groups_that_nobody_is_in_are_listed_with_zero(world: World) -> None:
     assert {n for age, n in rows if age != 37} == {0}
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT flag, COUNT(*) AS n FROM visits GROUP BY flag, 1",
+        "SELECT flag, COUNT(*) AS n FROM visits AS v GROUP BY FLAG, v.flag",
+        "SELECT flag, flag AS again, COUNT(*) AS n FROM visits GROUP BY ALL",
+        "SELECT flag, COUNT(*) AS n FROM visits AS v JOIN sites USING (ward) GROUP BY flag, v.flag",
+    ],
+)
+def test_a_key_named_twice_is_one_key(query: str, world: World) -> None:
+    rows = _rows(answer_without_noise(prepared(query, Pure(1000)), world))
+    assert sorted(rows, key=str) == sorted(_rows(world.plain(query)), key=str)
+
+
 @pytest.fixture(scope="module")
 def crowded() -> World:
     """People with up to nine rows, and values on both sides of every bound."""

@@ -12,15 +12,18 @@ from discreet.query.refusal import refuse
 __all__ = ["group_keys"]
 
 
-def group_keys(node: exp.Select, look_up: LookUp) -> list[Expression]:
-    """What a query groups by."""
+def group_keys(node: exp.Select, look_up: LookUp) -> dict[Expression, exp.Expr]:
+    """What a query groups by, and where it first says so: a key named twice is one, as no row has two values of it."""
     group = node.args.get("group")
     if group is None:
-        return []
+        return {}
     unknown = [key for key, value in group.args.items() if value and key != "expressions"]
     if unknown:
         raise refuse(group, f"GROUP BY {unknown[0].upper()} is not answered", "name the columns")
-    return [read(_meant(part, node, look_up), look_up) for part in group.expressions]
+    keys: dict[Expression, exp.Expr] = {}
+    for part in group.expressions:
+        keys.setdefault(read(_meant(part, node, look_up), look_up), part)
+    return keys
 
 
 def _meant(part: exp.Expr, node: exp.Select, look_up: LookUp) -> exp.Expr:

@@ -231,12 +231,11 @@ class _Splitter:
     def _aggregated(self, node: exp.Select, rows: Relation, look_up: LookUp, scope: Scope) -> Found:
         keys = group_keys(node, look_up)
         if any(isinstance(key, Field) and key.is_unit for key in keys):
-            return per_unit(node, rows, keys, look_up, self.names)
+            return per_unit(node, rows, list(keys), look_up, self.names)
         if any(used.is_unit for key in keys for used in fields_of(key)):
             rule = "the person's own identifier cannot be computed with"
             raise refuse(node.args.get("group"), rule, "GROUP BY the identifier itself in a subquery")
-        group = node.args.get("group")
-        block = Block(len(self.blocks) + 1, rows, keys, [] if group is None else group.expressions)
+        block = Block(len(self.blocks) + 1, rows, list(keys), list(keys.values()))
         self.blocks.append(block)
         above = lifted(node, block, look_up, lambda query: self.answer(query, scope))
         block.keys = [shown_date(key) for key in keys]  # what is selected was found among them as they were read
