@@ -11,6 +11,7 @@ from discreet.catalog.column import ColumnType
 from discreet.query.block import Aggregate, AggregateKind
 from discreet.query.dates import shown_date
 from discreet.query.expression import Call, Constant, Expression, Field
+from discreet.query.interval import UNKNOWN
 from discreet.query.reading import LookUp, read, read_condition
 from discreet.query.refusal import refuse
 
@@ -82,9 +83,10 @@ def read_aggregate(node: exp.Expr, look_up: LookUp) -> Aggregate:
 
 def _filtered(node: exp.Filter, look_up: LookUp) -> Aggregate:
     inner = read_aggregate(node.this, look_up)
+    condition = read_condition(node.args["expression"].this, look_up)
     if inner.condition is not None:
-        raise refuse(node, "FILTER takes one condition", "join the conditions with AND")
-    return replace(inner, condition=read_condition(node.args["expression"].this, look_up))
+        condition = Call(ColumnType.BOOLEAN, UNKNOWN, True, "{0} AND {1}", (inner.condition, condition))
+    return replace(inner, condition=condition)
 
 
 def _by_value(node: exp.Expr, look_up: LookUp) -> Aggregate:
@@ -128,8 +130,13 @@ def _distinct(node: exp.Count, distinct: exp.Distinct, look_up: LookUp) -> Aggre
     if len(parts) != 1:
         raise refuse(node, "COUNT(DISTINCT …) takes one column", "count the rows of a subquery with GROUP BY")
     if isinstance(parts[0], Field) and parts[0].is_unit:
-        return Aggregate(AggregateKind.PEOPLE)
+        return Aggregate(AggregateKind.PEOPLE, condition=_has_row(parts[0]) if parts[0].may_be_absent else None)
     return Aggregate(AggregateKind.VALUES, parts[0])
+
+
+def _has_row(unit: Field) -> Expression:
+    """Whether an outer join found a row that names the person."""
+    return Call(ColumnType.BOOLEAN, UNKNOWN, False, "{0} IS NOT NULL", (unit,))
 
 
 def _mode(node: exp.Expr, look_up: LookUp) -> Aggregate:

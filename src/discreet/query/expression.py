@@ -108,6 +108,8 @@ class Field(Expression):
     """How many texts of the tables it was joined from, at most."""
     computed: Expression | None = None
     """What the relation below computes for it, where that is short; it has that expression's values and no others."""
+    may_be_absent: bool = False
+    """Whether an outer join can leave it empty where the relation it comes from has no row."""
 
     def write(self, statement: Statement) -> str:
         """The internal name."""

@@ -3,7 +3,8 @@
 INNER, LEFT, RIGHT and FULL joins are answered, with ON or USING, and FROM a, b WHERE a.x = b.y. Protected tables of one
 kind of person are joined on the person, or along a declared foreign key. Rows of a public table that match nobody
 belong to nobody, so an outer join may keep the protected side alone. A column named by USING needs no table before it.
-WHERE x IN (SELECT … FROM a public table) keeps each row once.
+WHERE x IN (SELECT … FROM a public table) keeps each row once. Where an outer join finds no row of a person, their
+identifier is missing there: COUNT(DISTINCT …) of it leaves them out.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from discreet.query.reading import LookUp, as_condition, read
 from discreet.query.refusal import refuse
 from discreet.query.relation import Names, Relation, filtered, projected
 
-__all__ = ["per_unit"]
+__all__ = ["names_unit", "per_unit"]
 
 _PARTS = ("expressions", "from_", "joins", "where", "group", "having", "with_")
 _STEPS = 2**24
@@ -70,7 +70,7 @@ class _Groups:
     def of(self, rows: Relation) -> Relation:
         """One row for every person and further key."""
         columns, pairs = list(self._columns), zip(self._keys, self._columns, strict=False)
-        further = [(key, field) for key, (field, _) in pairs if not _is_unit(key)]
+        further = [(key, field) for key, (field, _) in pairs if not names_unit(key)]
         below, alias = self._names.new("r"), self._names.new("r")
 
         def write(statement: Statement) -> str:
@@ -118,16 +118,17 @@ class _Groups:
         return self._columns[self._keys.index(typed)][0]
 
 
-def _is_unit(key: Expression) -> bool:
-    return isinstance(key, Field) and key.is_unit
+def names_unit(key: Expression) -> bool:
+    """Whether rows of different units are in different groups by it: those that it leaves unnamed would be in one."""
+    return isinstance(key, Field) and key.is_unit and not key.may_be_absent
 
 
 def _key(key: Expression, names: Names) -> tuple[Field, Writer]:
     field = named(key, names.new())
-    return field, _identifier(key) if isinstance(key, Field) and key.is_unit else field.write
+    return field, _identifier(key) if names_unit(key) else field.write
 
 
-def _identifier(unit: Field) -> Writer:
+def _identifier(unit: Expression) -> Writer:
     return lambda statement: f"MIN({unit.write(statement)})"
 
 

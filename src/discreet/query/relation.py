@@ -286,7 +286,8 @@ def _outer(relation: Relation, may_be_missing: bool) -> tuple[tuple[str, Field],
 
 def _optional(field: Field) -> Field:
     origin = field.origin and replace(field.origin, may_be_absent=True)
-    return replace(field, nullable=True, origin=origin, computed=field.computed and _or_absent(field.computed))
+    computed = field.computed and _or_absent(field.computed)
+    return replace(field, nullable=True, may_be_absent=True, origin=origin, computed=computed)
 
 
 def _or_absent(computed: Expression) -> Expression:
@@ -325,8 +326,9 @@ def _stacked(parts: list[tuple[str, Field]], names: Names) -> tuple[str, Field]:
     listed = None if None in keys else tuple(dict.fromkeys(key for each in keys for key in each or ()))
     nullable, is_unit = any(field.nullable for field in fields), all(field.is_unit for field in fields)
     origin = first.origin if all(field.origin == first.origin for field in fields) else None
-    pieces = max(field.pieces for field in fields)
-    return visible, Field(first.type, interval, nullable, names.new(), listed, is_unit, origin=origin, pieces=pieces)
+    made = Field(first.type, interval, nullable, names.new(), listed, is_unit, origin=origin)
+    may_be_absent = any(field.may_be_absent for field in fields)
+    return visible, replace(made, may_be_absent=may_be_absent, pieces=max(field.pieces for field in fields))
 
 
 def _renamed(relation: Relation, columns: list[tuple[str, Field]], alias: str, statement: Statement) -> str:

@@ -27,7 +27,7 @@ from discreet.query.membership import among, apart
 from discreet.query.naming import Aliased, Shared, Visible, alias_of, names_of
 from discreet.query.noisy_view import only_picks
 from discreet.query.parsing import parsed
-from discreet.query.per_unit import per_unit
+from discreet.query.per_unit import names_unit, per_unit
 from discreet.query.reading import LookUp, read, read_condition
 from discreet.query.refusal import refuse
 from discreet.query.relation import Names, Relation, filtered, projected, undivided, united
@@ -230,11 +230,10 @@ class _Splitter:
 
     def _aggregated(self, node: exp.Select, rows: Relation, look_up: LookUp, scope: Scope) -> Found:
         keys = group_keys(node, look_up)
-        if any(isinstance(key, Field) and key.is_unit for key in keys):
+        if any(names_unit(key) for key in keys):
             return per_unit(node, rows, list(keys), look_up, self.names)
-        if any(used.is_unit for key in keys for used in fields_of(key)):
-            rule = "the person's own identifier cannot be computed with"
-            raise refuse(node.args.get("group"), rule, "GROUP BY the identifier itself in a subquery")
+        for key in keys:
+            _check_key(key, node.args["group"])
         block = Block(len(self.blocks) + 1, rows, list(keys), list(keys.values()))
         self.blocks.append(block)
         above = lifted(node, block, look_up, lambda query: self.answer(query, scope))
@@ -251,6 +250,15 @@ _UNION_PARTS = {"this", "expression", "with_", "distinct", "order", "limit", "of
 
 def _is_row_wise(node: exp.Select, aggregated: bool) -> bool:
     return not aggregated and not [key for key, value in node.args.items() if value and key not in _ROW_PARTS]
+
+
+def _check_key(key: Expression, group: exp.Expr) -> None:
+    if isinstance(key, Field) and key.is_unit:
+        rule = "people without a row on this side of the outer join would be one group"
+        raise refuse(group, rule, "GROUP BY the identifier of the side that is kept, or use an inner JOIN")
+    if any(used.is_unit for used in fields_of(key)):
+        remedy = "GROUP BY the identifier itself in a subquery"
+        raise refuse(group, "the person's own identifier cannot be computed with", remedy)
 
 
 def _projections(node: exp.Select, visible: Visible) -> list[tuple[str, Expression]]:
