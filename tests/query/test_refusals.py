@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from fractions import Fraction
 
 import pytest
 import yaml
+from sqlglot import exp
 
 from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure
+from discreet.query.allowed_above import ALLOWED_ABOVE
+from discreet.query.grammar import SPELLINGS
 from discreet.query.question import prepare
 from tests.query.world import CATALOG, FIXTURES
 
 REFUSALS = yaml.safe_load((FIXTURES / "refusals.yaml").read_text(encoding="utf-8"))
+PER_PERSON = "SELECT SUM(x) FROM (SELECT patient_id, {}() AS x FROM visits GROUP BY patient_id) t"
 
 
 @pytest.mark.parametrize(("query", "rule"), REFUSALS)
@@ -24,6 +29,24 @@ def test_is_refused_with_the_place_the_rule_and_a_remedy(query: str, rule: str) 
     assert said.startswith(rule)
     assert place == f"line {refusal.line}, column {refusal.column}"
     assert refusal.remedy
+
+
+def test_a_function_without_arguments_is_refused_or_answered_whatever_its_name() -> None:
+    known = {name for name, kind in exp.FUNCTION_BY_NAME.items() if kind in {*ALLOWED_ABOVE, exp.Mode}}
+    for name in sorted(known | {*SPELLINGS}):
+        for query in (
+            f"SELECT COUNT(*) FROM visits WHERE {name}() = 1",
+            f"SELECT {name}() FROM visits",
+            PER_PERSON.format(name),
+        ):
+            with suppress(QueryRefused):
+                prepare(query, CATALOG, Pure(1))
+
+
+def test_where_the_parser_of_a_named_dialect_fails_the_query_is_refused() -> None:
+    with pytest.raises(QueryRefused, match=r"not SQL that can be read; look for a word that is missing") as caught:
+        prepare("SELECT DATE_TRUNC( GROUP BY ward, day), COUNT(*) FROM visits", CATALOG, Pure(1), "spark")
+    assert caught.value.line == 1
 
 
 def test_points_at_the_line_and_column_of_the_words() -> None:

@@ -12,7 +12,7 @@ from discreet.query.block import Aggregate, AggregateKind
 from discreet.query.dates import shown_date
 from discreet.query.expression import Call, Constant, Expression, Field
 from discreet.query.interval import UNKNOWN
-from discreet.query.reading import LookUp, read, read_condition
+from discreet.query.reading import LookUp, check_complete, read, read_condition
 from discreet.query.refusal import refuse
 
 __all__ = ["BY_VALUE", "QUANTILES", "has_aggregate", "is_aggregate", "read_aggregate"]
@@ -66,6 +66,7 @@ def _is_of_window(node: exp.Expr) -> bool:
 
 def read_aggregate(node: exp.Expr, look_up: LookUp) -> Aggregate:
     """The aggregate that ``node`` asks for."""
+    check_complete(node)
     if isinstance(node, exp.Filter):
         return _filtered(node, look_up)
     if isinstance(node, exp.WithinGroup):

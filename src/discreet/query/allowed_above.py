@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from discreet.query.date_spellings import CLOCKS, DATE_SPELLINGS
 from discreet.query.functions import RULES
+from discreet.query.reading import check_complete
 from discreet.query.refusal import refuse
 
 __all__ = ["ALLOWED_ABOVE", "check_all", "check_node"]
@@ -43,3 +44,5 @@ def check_node(node: exp.Expr) -> None:
     if is_unknown or isinstance(node, _CLOSED):
         name = node.name if isinstance(node, exp.Anonymous) else node.key
         raise refuse(node, f"{name.upper()} is not a function that can be used here", "the manual lists those that can")
+    if isinstance(node, exp.Func):
+        check_complete(node)

@@ -96,6 +96,8 @@ def _truncated_number(arguments: Arguments) -> exp.Expr:
     """TRUNC(day, 'MM') of a date, TRUNC(x) and TRUNC(x, 2) of a number."""
     if len(arguments) == 2 and isinstance(arguments[1], exp.Literal) and arguments[1].is_string:
         return _truncated("TRUNC")(arguments)
+    if len(arguments) not in (1, 2):
+        return _unread("TRUNC", arguments)
     return exp.Trunc(this=arguments[0], decimals=arguments[1] if len(arguments) > 1 else None)
 
 

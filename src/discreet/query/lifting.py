@@ -16,7 +16,7 @@ from discreet.query.allowed_above import check_node
 from discreet.query.block import Block
 from discreet.query.expression import Constant
 from discreet.query.reading import LookUp, read
-from discreet.query.refusal import refuse
+from discreet.query.refusal import refuse, spelled
 
 __all__ = ["lifted"]
 
@@ -57,7 +57,7 @@ def _named(projection: exp.Expr) -> exp.Expr:
     if isinstance(projection, exp.Alias):
         return projection
     is_column = isinstance(projection, exp.Column)
-    shown = projection.name if is_column else projection.sql(dialect="duckdb", comments=False).lower()[:60]
+    shown = projection.name if is_column else spelled(projection).lower()[:60]
     return exp.alias_(projection.copy(), shown, quoted=True)
 
 

@@ -32,7 +32,7 @@ def unreadable(text: str, dialect: str, error: sqlglot.errors.SqlglotError) -> Q
     column = max((found.get("col") or 1) - max(len(words), 1) + 1, 1)  # the parser names the word's last character
     misspelt = _misspelt([token for token in tokens if (token.line, _start(token)) <= (line, column)])
     if misspelt is None:
-        remedy = "look at this word and the one before it"
+        remedy = "look at this word and the one before it" if words else "look for a word that is missing"
         return QueryRefused(_RULE, words[:_LONGEST], remedy, line=line, column=column)
     token, meant = misspelt
     return QueryRefused(_RULE, token.text, f"did you mean {meant}?", line=token.line, column=_start(token))

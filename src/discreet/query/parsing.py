@@ -25,6 +25,8 @@ _GRAMMARS: tuple[DialectType, ...] = (Asked, AskedTop, *_DIALECTS[1:])
 _LONGEST = 100_000
 _DEEPEST = 100  # every later pass walks the tree by recursion
 _MOST_NODES = 20_000
+_FAULTS = (AttributeError, LookupError, TypeError, ValueError)
+"""What parsers of dialects raise, instead of a complaint, where an argument that they take for granted is missing."""
 
 
 def parsed(text: str, dialect: str) -> exp.Query:
@@ -41,6 +43,7 @@ def parsed(text: str, dialect: str) -> exp.Query:
         wrong = statements[1] if len(statements) > 1 else statements[0] if statements else None
         raise refuse(wrong, "a question is one SELECT", "ask SELECT … FROM …, one at a time")
     _check_size(statements[0])
+    _check_joins(statements[0])
     return written_out(statements[0])
 
 
@@ -52,6 +55,8 @@ def _statements(text: str, dialect: str) -> list[exp.Expr]:
             return [statement for statement in sqlglot.parse(text, read=grammar) if statement is not None]
         except sqlglot.errors.SqlglotError as error:
             complaints.append(error)
+        except _FAULTS:
+            complaints.append(sqlglot.errors.ParseError("the parser failed"))
         except RecursionError:
             raise _too_deep() from None
     raise unreadable(text, dialect, complaints[0])
@@ -66,6 +71,14 @@ def _check_size(node: exp.Expr) -> None:
         if depth > _DEEPEST or seen > _MOST_NODES:
             raise _too_deep()
         stack += [(child, depth + 1) for child in part.iter_expressions()]
+
+
+def _check_joins(query: exp.Expr) -> None:
+    """Refuse a JOIN, or a comma, after which tables come and before which none does: the parser takes it."""
+    for select in query.find_all(exp.Select):
+        joins = select.args.get("joins")
+        if joins and select.args.get("from_") is None:
+            raise refuse(joins[0], "a table is joined with nothing", "write FROM and a table before it")
 
 
 def _too_deep() -> QueryRefused:

@@ -19,7 +19,7 @@ from discreet.exact.grid import Grid
 from discreet.query.aggregates import is_aggregate
 from discreet.query.expression import Expression, Field, Statement, named, pieces_of, with_one_zero
 from discreet.query.interval import Interval
-from discreet.query.reading import LookUp, as_condition, read
+from discreet.query.reading import LookUp, as_condition, check_complete, read
 from discreet.query.refusal import refuse
 from discreet.query.relation import Names, Relation, filtered, projected
 
@@ -28,6 +28,7 @@ __all__ = ["names_unit", "per_unit"]
 _PARTS = ("expressions", "from_", "joins", "where", "group", "having", "with_")
 _STEPS = 2**24
 _LONGEST = Fraction(2**40)
+_ANSWERED = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
 _SIMPLER = "compute with it in the query around this one"
 
 Writer = Callable[[Statement], str]
@@ -135,8 +136,9 @@ def _identifier(unit: Expression) -> Writer:
 def _aggregate(node: exp.Expr, look_up: LookUp, names: Names) -> tuple[Field, Writer]:
     if isinstance(node, exp.Count) and (node.this is None or isinstance(node.this, exp.Star)):
         return Field(ColumnType.INTEGER, Interval(Fraction(1), None), False, names.new()), lambda _: "COUNT(*)"
-    if isinstance(node, exp.Filter) or {k for k, v in node.args.items() if v} - {"this", "big_int"}:
+    if not isinstance(node, _ANSWERED) or {k for k, v in node.args.items() if v} - {"this", "big_int"}:
         raise refuse(node, "only COUNT, SUM, AVG, MIN and MAX of one column are answered per person", _SIMPLER)
+    check_complete(node)
     argument = read(node.this, look_up)
     if isinstance(node, exp.Count):
         count = Field(ColumnType.INTEGER, Interval(Fraction(0), None), False, names.new())
@@ -146,9 +148,7 @@ def _aggregate(node: exp.Expr, look_up: LookUp, names: Names) -> tuple[Field, Wr
         pieces = pieces_of(argument)
         extreme = Field(argument.type, argument.interval, argument.nullable, names.new(), pieces=pieces)
         return extreme, lambda s: f"{function}({with_one_zero(argument, s)})"
-    if isinstance(node, (exp.Sum, exp.Avg)):
-        return _sum(node, argument, names)
-    raise refuse(node, "only COUNT, SUM, AVG, MIN and MAX are answered per person", _SIMPLER)
+    return _sum(node, argument, names)
 
 
 def _sum(node: exp.Expr, argument: Expression, names: Names) -> tuple[Field, Writer]:

@@ -22,7 +22,7 @@ from discreet.query.grammar import SPELLINGS
 from discreet.query.refusal import refuse
 from discreet.query.texts import TEXT_RULES
 
-__all__ = ["CAST_TYPES", "SPECIAL", "LookUp", "as_condition", "read", "read_condition"]
+__all__ = ["CAST_TYPES", "SPECIAL", "LookUp", "as_condition", "check_complete", "read", "read_condition"]
 
 LookUp = Callable[[exp.Column], Expression]
 """What a column name stands for where the expression is written."""
@@ -44,10 +44,18 @@ _WORDS = (
 _READ_BY_RULES = ("negate", "position")
 """Words that are no arguments and that a rule looks at itself."""
 _HARMLESS = {"safe", "typed", "coalesce", "ignore_nulls", "big_int", "date_part_boundary", "is_null", "is_nvl"}
+_NEEDED: dict[type[exp.Expr], str] = {
+    exp.Date: "this",
+    exp.DateFromParts: "day",
+    exp.Mode: "this",
+    exp.WithinGroup: "expression",
+}
+"""Arguments that the parser lets people leave out, and that nothing here can be read without."""
 
 
 def read(node: exp.Expr, look_up: LookUp) -> Expression:
     """The typed expression that ``node`` stands for."""
+    check_complete(node)
     if isinstance(node, exp.Paren):
         return read(node.this, look_up)
     if isinstance(node, exp.Column):
@@ -72,6 +80,13 @@ def read_condition(node: exp.Expr, look_up: LookUp) -> Expression:
     return as_condition(read(node, look_up), node)
 
 
+def check_complete(node: exp.Expr) -> None:
+    """Refuse a node without an argument that it needs: not every grammar complains of MAX()."""
+    needed = [word for word, is_needed in node.arg_types.items() if is_needed or _NEEDED.get(type(node)) == word]
+    if any(node.args.get(word) is None for word in needed):
+        raise refuse(node, "an argument is missing", "the manual shows how it is written")
+
+
 def _by_rule(node: exp.Expr, look_up: LookUp) -> Expression:
     rule = RULES.get(type(node))
     if rule is None or (isinstance(node, exp.In) and node.args.get("query") is not None):
@@ -87,9 +102,6 @@ def _unknown(node: exp.Expr) -> QueryRefused:
     if type(node) in _REFUSED:
         return refuse(node, *_REFUSED[type(node)])
     name = node.name.upper() if isinstance(node, exp.Anonymous) else node.key.upper()
-    if name in SPELLINGS:
-        rule = f"{name} cannot be read with these arguments"
-        return refuse(node, rule, "a unit of time goes first, in quotes: date_diff('day', first, last)")
     if name in SPELLINGS:
         rule = f"{name} cannot be read with these arguments"
         return refuse(node, rule, "a unit of time goes first, in quotes: date_diff('day', first, last)")
@@ -194,7 +206,7 @@ def as_condition(expression: Expression, node: exp.Expr) -> Expression:
 def _cast(node: exp.Expr, look_up: LookUp) -> Expression:
     to = node.args["to"]
     if to.this is _KIND.DECIMAL:
-        return as_decimal(node, read(node.this, look_up), [int(size.name) for size in to.expressions])
+        return as_decimal(node, read(node.this, look_up), _sizes(node, to))
     kind = _TYPES.get(to.this)
     if kind is None or to.expressions:
         raise refuse(node, f"values cannot be cast to {to.sql()} here", f"cast to {', '.join(CAST_TYPES)}")
@@ -202,6 +214,13 @@ def _cast(node: exp.Expr, look_up: LookUp) -> Expression:
     if isinstance(inner, Constant) and isinstance(inner.value, str) and kind in (ColumnType.DATE, ColumnType.TIMESTAMP):
         return dated_constant(node, inner.value, kind)
     return as_type(inner, kind)
+
+
+def _sizes(node: exp.Expr, to: exp.Expr) -> list[int]:
+    """The digits of DECIMAL(10, 2), which are written out: the parser takes any word for them."""
+    if not all(size.name.isdecimal() for size in to.expressions):
+        raise refuse(node, "the digits of a DECIMAL are whole numbers", "write DECIMAL(10, 2)")
+    return [int(size.name) for size in to.expressions]
 
 
 _REFUSED: dict[type[exp.Expr], tuple[str, str]] = {

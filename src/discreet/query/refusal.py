@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from discreet.errors import QueryRefused
 
-__all__ = ["refuse"]
+__all__ = ["refuse", "spelled"]
 
 _LONGEST = 60
 
@@ -30,5 +31,13 @@ def _place(node: exp.Expr | None) -> tuple[int, int]:
 
 
 def _words(node: exp.Expr) -> str:
-    text = node.sql(dialect="duckdb", comments=False)
+    text = spelled(node)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def spelled(node: exp.Expr) -> str:
+    """The node as DuckDB writes it; nothing where that fails, because arguments are missing or of another kind."""
+    try:
+        return str(node.sql(dialect="duckdb", comments=False))
+    except (SqlglotError, AttributeError, LookupError, TypeError, ValueError):
+        return ""
