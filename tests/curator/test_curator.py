@@ -6,6 +6,8 @@ import json
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from discreet.errors import (
     DiscreetError,
     EngineFailure,
     InvalidInput,
+    InvalidType,
     LedgerError,
     QueryRefused,
     RequestConflict,
@@ -353,6 +356,47 @@ def test_a_question_needs_a_price_or_an_error(curator: Curator) -> None:
         curator.ask(QUESTION, epsilon=1, within=3.0)
     with pytest.raises(InvalidInput):
         curator.ask(QUESTION, within=-1.0)
+
+
+@pytest.mark.parametrize("confidence", ["0.9", "9/10", Fraction(9, 10), Decimal("0.9"), np.float32(0.9)])
+def test_a_confidence_is_one_number_however_it_is_written(curator: Curator, confidence: Any) -> None:
+    for query in (QUESTION, "SELECT VARIANCE(age) AS v, COUNT(*) / 2 AS half FROM visits"):
+        answer = curator.ask(query, epsilon="0.1", confidence=confidence)
+        again = curator.ask(query, epsilon="0.1", confidence=0.9)
+        assert (answer.confidence, answer.error) == (0.9, again.error)
+        (batch,) = curator.ask_all([query], "0.1", confidence=confidence)
+        rehearsed = curator.rehearse(query, "0.1", confidence=confidence)
+        assert (batch.confidence, rehearsed.confidence) == (0.9, 0.9)
+        assert curator.explain(query, 1, confidence=confidence) == curator.explain(query, 1, confidence=0.9)
+
+
+def test_a_wanted_error_can_be_written_as_text(curator: Curator) -> None:
+    query = "SELECT COUNT(*) FROM visits"
+    assert curator.explain(query, within="30") == curator.explain(query, within=30.0)
+
+
+@pytest.mark.parametrize("confidence", ["1", "x", None, [0.9], "0." + "9" * 30, Fraction(1, 10**400)])
+def test_a_confidence_that_no_error_bar_can_have_is_refused_before_it_costs(curator: Curator, confidence: Any) -> None:
+    for ask in (curator.ask, curator.explain, curator.rehearse):
+        with pytest.raises(InvalidInput, match="confidence"):
+            ask(QUESTION, 1, confidence=confidence)
+    with pytest.raises(InvalidInput, match="confidence"):
+        curator.ask_all([QUESTION], 1, confidence=confidence)
+    assert curator.budget()["visits"]["spent"] == Pure(0)
+
+
+def test_what_is_no_text_is_refused_in_one_sentence(curator: Curator) -> None:
+    for ask in (curator.ask, curator.explain, curator.rehearse):
+        with pytest.raises(InvalidType, match="a question must be text"):
+            ask(None, 1)  # type: ignore[arg-type]
+        with pytest.raises(InvalidType, match="who asks must be text"):
+            ask(QUESTION, 1, analyst=["ann"])  # type: ignore[arg-type]
+    with pytest.raises(InvalidType, match="a question must be text"):
+        curator.ask_all([1], 1)  # type: ignore[list-item]
+
+
+def test_a_batch_that_can_be_read_once_is_answered(curator: Curator) -> None:
+    assert len(curator.ask_all((query for query in [QUESTION]), 1)) == 1  # type: ignore[arg-type]
 
 
 def test_public_tables_are_answered_exactly_and_for_free(curator: Curator) -> None:

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from discreet.catalog.budget import Budget
 from discreet.catalog.catalog import Catalog
+from discreet.catalog.names import checked_text
 from discreet.catalog.table import Table
 from discreet.curator.allowance import Measure, Portion, Price, price_in_units
 from discreet.curator.spending import total
@@ -29,6 +30,8 @@ def plans_of(questions: Iterable[Question]) -> list[BlockPlan]:
 
 def check_analyst(questions: Sequence[Question], catalog: Catalog, analyst: str | None) -> None:
     """Refuse an analyst whom a table's policy does not name."""
+    if analyst is not None:
+        checked_text(analyst, "who asks")
     for name in sorted(frozenset[str]().union(*(question.tables for question in questions))):
         if analyst is not None and analyst not in catalog.table(name).analysts:
             raise InvalidValue(f"{name}: who asks must be named in the policy", analyst)

@@ -275,12 +275,12 @@ class Curator:
         sql: str,
         epsilon: Number | None = None,
         *,
-        within: float | None = None,
-        confidence: float = 0.95,
+        within: Number | None = None,
+        confidence: Number = 0.95,
         analyst: str | None = None,
     ) -> Explanation:
         """Price, shape and expected error of a question, by its price or by its error; reads no data and is free."""
-        open_probability(confidence, "confidence")
+        confidence = _as_float(confidence)
         planner = self._planner
         named = planner.price(sql, epsilon, within, confidence)
         question = planner.question(sql, named)
@@ -313,8 +313,8 @@ class Curator:
         sql: str,
         epsilon: Number | None = None,
         *,
-        within: float | None = None,
-        confidence: float = 0.95,
+        within: Number | None = None,
+        confidence: Number = 0.95,
         analyst: str | None = None,
         request: str | None = None,
         raw: bool = False,
@@ -325,7 +325,7 @@ class Curator:
         ``hold`` is called once rows were read, also where that failed, before anything is written down about them: how
         long it took shows in the order of records and in balances, unless a service waits there.
         """
-        planner = self._planner
+        confidence, planner = _as_float(confidence), self._planner
         question = _question(planner, sql, epsilon, within, confidence)
         (answer,) = self._ask_together(planner, [sql], [question], confidence, analyst, request, raw, hold)
         return answer
@@ -335,7 +335,7 @@ class Curator:
         queries: Sequence[str],
         epsilon: Number,
         *,
-        confidence: float = 0.95,
+        confidence: Number = 0.95,
         analyst: str | None = None,
         request: str | None = None,
         raw: bool = False,
@@ -345,12 +345,12 @@ class Curator:
         Questions over the same rows and groups are measured once, and those about people who cannot be the same do not
         share the price, so each answer is at least as good as one asked alone for its part of the price.
         """
-        open_probability(confidence, "confidence")
-        if not queries or isinstance(queries, str):
+        confidence, planner = _as_float(confidence), self._planner
+        texts = [] if isinstance(queries, str) else list(queries)
+        if not texts:
             raise InvalidValue("a batch is a list of questions", queries or "<none>")
-        planner = self._planner
-        questions = planner.questions(list(queries), epsilon)
-        return self._ask_together(planner, list(queries), questions, confidence, analyst, request, raw)
+        questions = planner.questions(texts, epsilon)
+        return self._ask_together(planner, texts, questions, confidence, analyst, request, raw)
 
     def _ask_together(
         self,
@@ -413,14 +413,14 @@ class Curator:
         sql: str,
         epsilon: Number | None = None,
         *,
-        within: float | None = None,
-        confidence: float = 0.95,
+        within: Number | None = None,
+        confidence: Number = 0.95,
         analyst: str | None = None,
         rows: int = 1000,
         raw: bool = False,
     ) -> Answer:
         """The answer on ``rows`` made-up rows: same plan, price and shape, but free, and of nobody's data."""
-        planner = self._planner
+        confidence, planner = _as_float(confidence), self._planner
         question = _question(planner, sql, epsilon, within, confidence)
         check_analyst([question], planner.catalog, analyst)
         if question.price is None:
@@ -485,9 +485,16 @@ class Curator:
         return {name: accounts[name].allowance.loss(accounts[name].left) for name in names}
 
 
-def _question(planner: Planner, sql: str, epsilon: Number | None, within: float | None, confidence: float) -> Question:
-    open_probability(confidence, "confidence")  # or it would be refused after the price was charged
+def _question(planner: Planner, sql: str, epsilon: Number | None, within: Number | None, confidence: float) -> Question:
     return planner.question(sql, planner.price(sql, epsilon, within, confidence))
+
+
+def _as_float(confidence: Number) -> float:
+    """The confidence that error bars are computed at, refused before a price is charged where there is none."""
+    found = float(open_probability(confidence, "confidence"))
+    if not 0 < found < 1:
+        raise InvalidValue("confidence must be a float strictly between 0 and 1", confidence)
+    return found
 
 
 def _public_answer(planner: Planner, question: Question, confidence: float) -> Answer:

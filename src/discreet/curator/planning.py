@@ -21,7 +21,7 @@ from discreet.catalog.budget import Budget
 from discreet.catalog.catalog import Catalog
 from discreet.curator.allowance import DELTA_UNITS, LOSS_UNITS
 from discreet.curator.public_rows import PublicRows
-from discreet.errors import InvalidValue, QueryRefused
+from discreet.errors import InvalidType, InvalidValue, QueryRefused
 from discreet.exact.rational import Number, positive
 from discreet.privacy.loss import Approximate, Pure, ZeroConcentrated
 from discreet.query.answer_table import noisy_schema
@@ -59,6 +59,9 @@ class Planner:
             raise QueryRefused("the query is nested too deeply", "", "ask in several questions") from None
 
     def _planned(self, texts: Sequence[str], epsilon: Number) -> list[Question]:
+        for text in texts:
+            if not isinstance(text, str):
+                raise InvalidType("a question must be text", text)
         queries = [self._split(text) for text in texts]
         price, delta = self._price(queries, positive(epsilon, "epsilon"))
         found = prepare_all(queries, price, delta=delta, public_values=self._public_rows.values)
@@ -66,7 +69,7 @@ class Planner:
             self._check_above(question)
         return found
 
-    def price(self, sql: str, epsilon: Number | None, within: float | None, confidence: float) -> Fraction:
+    def price(self, sql: str, epsilon: Number | None, within: Number | None, confidence: float) -> Fraction:
         """The ε that was named, or the least one at which every count and sum stays within the wanted error."""
         if (epsilon is None) == (within is None):
             rule = "a question is given a price or an error"
@@ -97,15 +100,14 @@ class Planner:
         check_above(question.split.above, schemas)
         self._checked.add(question.split)
 
-    def _within(self, sql: str, within: float, confidence: float) -> Fraction:
-        if not (math.isfinite(within) and within > 0):
-            raise InvalidValue("the wanted error must be positive", within)
+    def _within(self, sql: str, within: Number, confidence: float) -> Fraction:
+        wanted = positive(within, "the wanted error")
 
         def is_close(epsilon: Fraction) -> bool:
             errors = [e.within for e in self.question(sql, epsilon).errors(confidence) if e.within is not None]
             if not errors:
                 raise QueryRefused("an error can be asked for counts and sums", "", "name the price ε instead")
-            return max(errors) <= within
+            return max(errors) <= wanted
 
         return least(is_close, start=_FINEST_EPSILON, precision=7)
 

@@ -34,8 +34,8 @@ def rehearse(
     sql: str,
     epsilon: Number | None = None,
     *,
-    within: float | None = None,
-    confidence: float = 0.95,
+    within: Number | None = None,
+    confidence: Number = 0.95,
     rows: int = 1000,
     raw: bool = False,
 ) -> Answer:
