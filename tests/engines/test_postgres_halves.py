@@ -15,7 +15,7 @@ from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.postgres.engine import PostgresEngine
-from discreet.engines.postgres.middle import MIDDLE, remember_middle
+from discreet.engines.postgres.middle import middle_of
 from discreet.engines.postgres.writer import HalvingWriter
 from discreet.privacy.loss import Pure
 from discreet.query.question import prepare
@@ -68,11 +68,12 @@ def test_people_are_counted_along_an_index_on_their_column(
         engine.take_in(COUNTED, "visits")
         steps = many.execute(f"EXPLAIN {engine.written(*counting())}".encode()).fetchall()
         assert sum("Index Only Scan using along" in step for (step,) in steps) == 2
-        many.execute("SET discreet.middle = 2000")
-        halves, _ = engine.translated(*counting(), HalvingWriter)
-        steps = many.execute(f"EXPLAIN {halves}".encode()).fetchall()
+        statement, values = counting()
+        halves, _ = engine.translated(statement, values, HalvingWriter)
+        said = halves.replace(f"${len(values) + 1}::int8", "2000::int8")
+        steps = many.execute(f"EXPLAIN {said}".encode()).fetchall()
         assert sum("Index Only Scan using along" in step for (step,) in steps) == 2
-        assert sum("Index Cond" in step and "discreet.middle" in step for (step,) in steps) == 2
+        assert sum("Index Cond" in step and "2000" in step for (step,) in steps) == 2
 
 
 @pytest.mark.parametrize("what", ["nothing", "ANALYZE visits", "old", "hidden"])
@@ -94,22 +95,17 @@ def test_halves_are_by_the_middle_where_the_server_knows_it_and_count_the_same(
     with PostgresEngine(tmp_path / "there", as_reader(postgres_url), owner_log=print) as there:
         there.take_in(COUNTED, "visits")
         found = comparable(there.run(*counting()))
-    assert any("< current_setting('discreet.middle')" in text for text in sent) == (what in ("ANALYZE visits", "old"))
+    assert any("(_unit < $1::int8)" in text for text in sent) == (what in ("ANALYZE visits", "old"))
     with DuckDBEngine(tmp_path / "here", threads=1) as here:
         here.take_in(COUNTED, pa.table({"who": [k % 4000 for k in range(24000)], "ward": ["a"] * 24000}))
         assert found == comparable(here.run(*counting()))
 
 
-def test_the_middle_is_that_of_the_numbers_and_forgotten_with_the_transaction(many: psycopg.Connection[Any]) -> None:
-    many.execute("ANALYZE visits")
-    reader = many.cursor_factory
+def test_the_middle_is_that_of_the_numbers(many: psycopg.Connection[Any]) -> None:
     many.cursor_factory = psycopg.RawCursor
-    try:
-        with many.transaction():
-            assert remember_middle(many, "public.visits", "who")
-            (middle,) = many.execute(f"SELECT {MIDDLE}".encode()).fetchone() or (None,)
-        assert 1500 < middle < 2500
-        assert many.execute("SELECT current_setting('discreet.middle')").fetchone() == ("",)
-        assert not remember_middle(many, "public.visits", "nobody")
-    finally:
-        many.cursor_factory = reader
+    assert middle_of(many, "public.visits", "who") is None
+    many.execute("ANALYZE visits")
+    middle = middle_of(many, "public.visits", "who")
+    assert middle is not None
+    assert 1500 < middle < 2500
+    assert middle_of(many, "public.visits", "nobody") is None

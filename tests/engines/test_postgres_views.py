@@ -99,7 +99,7 @@ def test_rows_of_a_view_that_brings_rows_together_are_read_once_and_kept(
         with PostgresEngine(tmp_path, as_reader(url)) as engine, engine._connections.lent(Line()) as connection:
             engine.take_in(VISITS, "v")
             assert is_plain(connection, "public.v") is plain, query
-            said = engine._said(connection, *asked, [engine.stored("visits")])
+            said, _ = engine._said(connection, *asked, [engine.stored("visits")])
             assert ("_kept0 AS MATERIALIZED" in said) is not plain, query
             assert said.count('"public"."v"') == 1
             assert engine.run(*asked).num_rows

@@ -26,7 +26,7 @@ from discreet.engines.parameters import Bound
 from discreet.engines.part import Given
 from discreet.engines.postgres.connections import Connections
 from discreet.engines.postgres.line import Line
-from discreet.engines.postgres.middle import remember_middle
+from discreet.engines.postgres.middle import middle_of
 from discreet.engines.postgres.naming import quoted
 from discreet.engines.postgres.reading import WHOLE, declared
 from discreet.engines.postgres.result import as_arrow
@@ -156,23 +156,21 @@ class PostgresEngine(RemoteEngine):
             self.check_unchanged(stored, columns_of(connection, stored.file))
             if (what := unsteady(connection, stored.file)) is not None:
                 raise ValueError(f"{stored.file} has become a view with {what}: {RULE}; {REMEDY}")
-        cursor = connection.execute(
-            self._said(connection, statement, values, used).encode(),
-            [_typed(value) for value in values] or None,
-            binary=True,
-        )
+        text, values = self._said(connection, statement, values, used)
+        cursor = connection.execute(text.encode(), [_typed(value) for value in values] or None, binary=True)
         result = as_arrow(cursor.description or (), cursor.fetchall())
         connection.execute("COMMIT")
         return result
 
     def _said(
         self, connection: Connection[Any], statement: str, values: Sequence[Bound], used: Sequence[Stored]
-    ) -> str:
-        """The statement as suits the tables that it reads."""
+    ) -> tuple[str, Sequence[Bound]]:
+        """The statement as suits the tables that it reads, and its values."""
         if not all(is_plain(connection, stored.file) for stored in used):
-            return self.translated(statement, values, KeepingWriter)[0]
+            return self.translated(statement, values, KeepingWriter)[0], values
         text, halving = (self.translated(statement, values, kind)[0] for kind in (PostgresWriter, HalvingWriter))
-        return halving if halving != text and _knows_middle(connection, used) else text
+        middle = _middle(connection, used) if halving != text else None
+        return (text, values) if middle is None else (halving, [*values, middle])
 
     def _opening(self, used: Sequence[Stored]) -> str:
         """The start of a transaction; tables are locked as every reader locks them, from now until its end."""
@@ -197,12 +195,12 @@ def _looked_up(connection: Connection[Any], name: str) -> tuple[str, bool, str |
     return place, has_addresses, unsteady(connection, place)
 
 
-def _knows_middle(connection: Connection[Any], used: Sequence[Stored]) -> bool:
-    """Whether the server knows the middle of the people of the one table that is read."""
+def _middle(connection: Connection[Any], used: Sequence[Stored]) -> int | None:
+    """The middle of the people of the one table that is read, where the server knows it."""
     if len(used) != 1 or used[0].unit is None:
-        return False
+        return None
     given = given_of(used[0], used[0].unit)
-    return given.native in WHOLE and remember_middle(connection, used[0].file, given.label)
+    return middle_of(connection, used[0].file, given.label) if given.native in WHOLE else None
 
 
 def _typed(value: Bound) -> object:

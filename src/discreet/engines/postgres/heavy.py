@@ -21,7 +21,6 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from discreet.engines.postgres.middle import MIDDLE
 from discreet.engines.translation.scope import Scope
 from discreet.engines.translation.writer import Rule, Source, Writer
 from discreet.engines.translation.written import Kind, Written
@@ -105,8 +104,8 @@ def _hash_of_units(rows: Any, sources: Mapping[str, Source]) -> str | None:
 
 def _half(writer: Any, node: _Half, scope: Scope) -> Written:
     unit, sign = writer.write(node.this, scope).text, node.args["sign"]
-    if node.args["in_order"] and writer.knows_middle:
-        return Written(f"({unit} {sign} {MIDDLE})", Kind.BOOLEAN)
+    if node.args["in_order"] and writer.middle is not None:
+        return Written(f"({unit} {sign} {writer.middle})", Kind.BOOLEAN)
     return Written(f"({node.args['function']}({unit}) {sign} '0'::int4)", Kind.BOOLEAN)
 
 

@@ -12,13 +12,10 @@ from typing import Any
 from psycopg import Connection
 from psycopg.errors import InsufficientPrivilege
 
-__all__ = ["MIDDLE", "remember_middle"]
+__all__ = ["middle_of"]
 
-_SETTING = "discreet.middle"
-MIDDLE = f"current_setting('{_SETTING}')::int8"
-"""The middle in a statement of the transaction in which it was looked up."""
-_LOOK_UP = f"""
-SELECT set_config('{_SETTING}', s.ends[cardinality(s.ends) / 2 + 1]::text, true)
+_LOOK_UP = """
+SELECT s.ends[cardinality(s.ends) / 2 + 1]
 FROM (SELECT p.inherited, p.histogram_bounds::text::int8[] AS ends
       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
       JOIN pg_stats p ON p.schemaname = n.nspname AND p.tablename = c.relname AND p.attname = $2
@@ -27,8 +24,9 @@ ORDER BY s.inherited DESC LIMIT 1
 """
 
 
-def remember_middle(connection: Connection[Any], place: str, column: str) -> bool:
-    """Look up the middle of a column of whole numbers until the end of the transaction; False where there is none."""
-    with suppress(InsufficientPrivilege), connection.transaction():  # a server need not tell everybody what it knows
-        return connection.execute(_LOOK_UP, (place, column)).fetchone() is not None
-    return False
+def middle_of(connection: Connection[Any], place: str, column: str) -> int | None:
+    """The middle of a column of whole numbers; None where the server knows none, or does not tell."""
+    with suppress(InsufficientPrivilege), connection.transaction():  # what fails is not to end the whole transaction
+        found = connection.execute(_LOOK_UP, (place, column)).fetchone()
+        return None if found is None else int(found[0])
+    return None

@@ -67,12 +67,15 @@ class PostgresWriter(Writer):
     functions: ClassVar[Mapping[str, Rule]] = {**NUMBER_FUNCTIONS, **TEXT_FUNCTIONS, **DATE_FUNCTIONS}
     in_halves: ClassVar[bool] = True
     """Whether people are counted in two halves, side by side, where that can be."""
-    knows_middle: ClassVar[bool] = False
-    """Whether the middle of the numbers that name people is looked up before the statement."""
 
     def __init__(self, sources: Mapping[str, Source], values: Sequence[Bound]) -> None:
         """For a statement about these tables and with these values; dates of tables lie in the years 1 to 9999."""
         super().__init__({name: _with_years(source) for name, source in sources.items()}, values)
+
+    @property
+    def middle(self) -> str | None:
+        """The middle of the numbers that name people, where it is known."""
+        return None
 
     def statement(self, text: str) -> str:
         """The same in PostgreSQL's language."""
@@ -157,9 +160,12 @@ class KeepingWriter(PostgresWriter):
 
 
 class HalvingWriter(PostgresWriter):
-    """Writes one statement that follows the middle of its table being looked up."""
+    """Writes one statement that is sent with one value more: the middle of the numbers that name people."""
 
-    knows_middle: ClassVar[bool] = True
+    @property
+    def middle(self) -> str:
+        """Where the middle stands in a statement."""
+        return f"{self.parameter(len(self.values) + 1)}::int8"
 
 
 def _is_added_up(rows: exp.Table) -> bool:
