@@ -22,7 +22,8 @@ from discreet.errors import StoreError
 
 __all__ = ["Policies", "Stamp"]
 
-_LONGEST_NAME = 200
+_LONGEST_NAME = 240
+"""Letters of a file's name, so that those around it while it is written fit the 255 of most file systems."""
 
 Stamp = tuple[tuple[str, int, int, int], ...]
 """Name, inode, time and size of every policy file: another one whenever a file was changed."""
