@@ -5,36 +5,50 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
 SERVE := $(VENV)/.serve
+SUPPLY := .supply
+TOOLS := $(SUPPLY)/.ready
+LOWEST := .lowest
 
-.PHONY: demo console test browser lint soak bench bench-error bench-large bench-attacks bench-service bench-charges bench-engines lab docs clean help
+.PHONY: demo console test style types suite browser lint soak bench bench-error bench-large bench-attacks bench-service \
+  bench-charges bench-ledger bench-engines lab docs lock sbom advisories test-lowest clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
-$(READY): pyproject.toml
+# What was locked is what is installed, with hashes; LOCKS= takes the newest that pyproject.toml allows instead.
+LOCKS ?= $(patsubst %/dev.txt,%,$(wildcard locks/dev.txt))
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LOCKED := $(PIP) --build-constraint $(LOCKS)/build.txt --requirement $(LOCKS)
+
+$(READY): pyproject.toml $(wildcard locks/*.txt)
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Discreet needs Python 3.11 or newer, got " + sys.version'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(PIP) $(if $(LOCKS),--requirement $(LOCKS)/build.txt,--upgrade pip)
+	$(if $(LOCKS),$(LOCKED)/base.txt)
+	$(PIP) $(if $(LOCKS),--no-deps --no-build-isolation) --editable .
 	@touch $@
 
 $(DEV): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
+	$(if $(LOCKS),$(LOCKED)/dev.txt,$(PIP) --group dev)
 	@touch $@
 
 demo: $(READY)  ## a short guided tour in the terminal
 	@$(BIN)/discreet demo
 
 $(SERVE): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[serve]'
+	$(if $(LOCKS),$(LOCKED)/serve.txt,$(PIP) --editable '.[serve]')
 	@touch $@
 
 console: $(SERVE)  ## the same hospital served to an owner and two analysts, in a browser
 	@$(BIN)/discreet serve --demo
 
-lint: $(DEV)  ## ruff, mypy --strict, import-linter
+lint: style types  ## ruff, mypy --strict, import-linter
+
+style: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(DEV)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
@@ -45,11 +59,14 @@ browser:  # for the tests of the page of surveys: Debian's, where this may insta
 	  echo "No chromium, and it could not be installed: tests in a browser are skipped, and fail where CI is set." >&2
 
 test: export PYTHONDONTWRITEBYTECODE :=  # tests start hundreds of processes, and none should compile the sources again
-test: lint browser  ## every check there is
-	$(BIN)/pytest -n auto
+test: style browser  ## every check there is
+	@$(MAKE) --no-print-directory --jobs=2 types suite
 
-soak: $(DEV)  ## the long checks at full size: 10,000 requests, 200 kills, audits of a million answers
-	$(BIN)/python -m tests.soak
+suite: $(DEV)
+	$(BIN)/pytest -n auto --dist loadgroup
+
+soak: $(DEV)  ## the long checks: faults at every write, kills, full disks, audits; SOAK="--only full-disk --scale 0.1"
+	$(BIN)/python -m tests.soak $(SOAK)
 
 bench: $(READY)  ## measure, and measure the peers in the same run; DATA=folder recodes the Adult table in it
 	$(BIN)/python -m $(if $(DATA),bench.publishing "$(DATA)",bench)
@@ -67,6 +84,10 @@ bench-service: $(DEV)  ## fifty analysts and a crash for five minutes, and the t
 bench-charges: $(DEV)  ## durable charges a second from 32 askers, in a file and on a PostgreSQL server
 	$(BIN)/python -m bench.charges
 
+bench-ledger: $(DEV)  ## opening and verifying ledgers of up to a million records, in a file and on a server (minutes)
+	$(BIN)/python -m bench.ledger
+	$(BIN)/python -m bench.ledger 100000 server
+
 bench-engines: $(DEV)  ## questions on rows in PostgreSQL and in Spark, beside the plain query there (10 million rows)
 	-$(BIN)/python -m bench.engines postgres
 	-$(BIN)/python -m bench.engines postgres-indexed
@@ -78,8 +99,47 @@ bench-large: $(READY)  ## time and memory of 100 million rows
 lab: $(READY)  ## every attack against every defence, on two tables: writes docs/explanation/scoreboard.md (minutes)
 	$(BIN)/python -m tools.lab_page
 
+$(TOOLS): pyproject.toml $(wildcard locks/supply.txt)
+	$(PYTHON) -m venv $(SUPPLY)
+	$(SUPPLY)/bin/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKS),--requirement $(LOCKS)/supply.txt,--upgrade pip)
+	$(if $(LOCKS),,$(SUPPLY)/bin/python -m pip install --quiet --group supply)
+	@touch $@
+
+# No index and no path of the machine that locks may get into the files: pip takes them from wherever it is set to look.
+LOCK := UV_CUSTOM_COMPILE_COMMAND="make lock" $(SUPPLY)/bin/uv pip compile --no-config --quiet --upgrade --universal \
+  --generate-hashes --no-annotate --python-version 3.11
+
+lock: $(TOOLS)  ## lock the newest versions that pyproject.toml allows, with hashes, for Python 3.11 and newer
+	$(LOCK) pyproject.toml --all-extras --group dev --output-file locks/dev.txt >/dev/null
+	$(LOCK) pyproject.toml --constraints locks/dev.txt --output-file locks/base.txt >/dev/null
+	$(LOCK) pyproject.toml --extra serve --extra postgres --constraints locks/dev.txt --output-file locks/serve.txt >/dev/null
+	$(LOCK) --group build --group supply --output-file locks/supply.txt >/dev/null
+	$(LOCK) --group build --constraints locks/supply.txt --output-file locks/build.txt >/dev/null
+
+sbom: $(TOOLS)  ## what an image of the service consists of, with licences: build/sbom.cdx.json (CycloneDX)
+	rm -rf build/image && $(PYTHON) -m venv --without-pip build/image
+	$(SUPPLY)/bin/python -m pip --python build/image install --quiet --build-constraint locks/build.txt --requirement locks/serve.txt
+	$(SUPPLY)/bin/cyclonedx-py environment --pyproject pyproject.toml --mc-type application --output-reproducible \
+	  --validate --output-format JSON --output-file build/sbom.cdx.json build/image
+	rm -rf build/image
+
+advisories: $(TOOLS)  ## look up what is known to be wrong with the locked versions (asks a service on the network)
+	$(SUPPLY)/bin/pip-audit --disable-pip --require-hashes $(foreach name,dev supply,--requirement locks/$(name).txt)
+
+# At least one test of every dependency. Old versions warn of what they no longer do; here that is no failure.
+LOWEST_TESTS ?= tests/exact tests/catalog tests/accounting tests/noise/test_laplace.py tests/query/test_answers.py \
+  $(addprefix tests/curator/test_,answer.py curator.py ledger.py) tests/cli/test_cli.py tests/understanding/test_views.py \
+  $(addprefix tests/engines/test_,duckdb.py postgres.py spark_tables.py) tests/client/test_remote_curator.py \
+  $(addprefix tests/service/test_,asking.py metrics.py settings.py uploads.py) tests/console/test_ask.py tests/survey/test_server.py
+
+test-lowest: $(TOOLS)  ## the lowest versions that pyproject.toml allows, in an environment of their own
+	$(SUPPLY)/bin/uv venv --no-config --quiet --clear --python $(PYTHON) $(LOWEST)
+	$(SUPPLY)/bin/uv pip install --no-config --quiet --python $(LOWEST) --resolution lowest-direct --all-extras --group dev --requirement pyproject.toml
+	$(SUPPLY)/bin/uv pip install --no-config --quiet --python $(LOWEST) --no-deps --editable .
+	$(LOWEST)/bin/pytest -n auto --dist loadgroup -W default $(LOWEST_TESTS)
+
 docs: $(DEV)  ## write docs/reference from the code
 	$(BIN)/python -m tools.reference
 
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) .bench .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) $(SUPPLY) $(LOWEST) .bench .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
