@@ -14,9 +14,13 @@ from discreet.accounting.composition import advanced, optimal, parallel, sequent
 from discreet.errors import InvalidInput, NoProvedPath
 from discreet.exact.ball import Ball, exp_up, lower, working_precision
 from discreet.privacy.loss import Approximate, GaussianDP, Loss, Pure, Renyi, ZeroConcentrated
+from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.pair import Pair
 
 prices = st.fractions(min_value="1/1000", max_value=3, max_denominator=1000).map(Pure)
+
+
+RELATION = "add-remove-one"
 
 
 def responses(epsilon: Fraction, count: int) -> Pair:
@@ -55,17 +59,36 @@ def test_sequential_is_attained_by_randomized_response(count: int) -> None:
 
 
 def test_parallel_costs_the_dearest_when_people_join_or_leave() -> None:
-    assert parallel([Pure(1), Pure(3), Pure(2)], "add-remove-one") == Pure(3)
+    assert parallel([Pure(1), Pure(3), Pure(2)], "add-remove-one") == Pure(3, "add-remove-one")
 
 
 def test_parallel_costs_the_two_dearest_when_people_can_move() -> None:
-    assert parallel([Pure(1), Pure(3), Pure(2)], "replace-one") == Pure(5)
-    assert parallel([Pure(3)], "replace-one") == Pure(3)
+    assert parallel([Pure(1), Pure(3), Pure(2)], "replace-one") == Pure(5, "replace-one")
+    assert parallel([Pure(3)], "replace-one") == Pure(3, "replace-one")
 
 
 def test_parallel_over_many_equal_groups_is_quick() -> None:
-    assert parallel([Pure(1)] * 20_000 + [Pure(3)], "replace-one") == Pure(4)
-    assert parallel([Pure(1)] * 20_000, "replace-one") == Pure(2)
+    assert parallel([Pure(1)] * 20_000 + [Pure(3)], "replace-one") == Pure(4, "replace-one")
+    assert parallel([Pure(1)] * 20_000, "replace-one") == Pure(2, "replace-one")
+
+
+def test_parallel_takes_a_loss_at_its_word_about_the_relation() -> None:
+    """Replaced within a set, a unit leaves it and joins it: 2ε, also where no other set is dear."""
+    joins = [Pure(3, "add-remove-one"), Pure(1, "add-remove-one")]
+    assert parallel(joins, "add-remove-one") == Pure(3, "add-remove-one")
+    assert parallel(joins, "replace-one") == Pure(6, "replace-one")
+    assert parallel(joins[:1], "replace-one") == Pure(6, "replace-one")
+    for relation in ("add-remove-one", "replace-one"):
+        with pytest.raises(NoProvedPath, match="leaves for another"):
+            parallel([Pure(1, "replace-one"), Pure(1)], relation)
+
+
+def test_compositions_keep_the_relation() -> None:
+    loss = Pure("0.1", "replace-one")
+    assert sequential([loss, loss, Pure(1)]) == Pure("1.2", "replace-one")
+    assert advanced(loss, 5, 1e-6).neighbours is optimal(loss, 5, 1e-6).neighbours is Neighbours.REPLACE_ONE
+    with pytest.raises(NoProvedPath, match="two relations"):
+        sequential([loss, Pure(1, "add-remove-one")])
 
 
 def test_only_losses_compose() -> None:
@@ -77,8 +100,8 @@ def test_only_losses_compose() -> None:
 
 
 def test_parallel_covers_losses_that_do_not_compare() -> None:
-    assert parallel([Approximate(1, 1e-3), Approximate(2, 1e-6)], "add-remove-one") == Approximate(2, 1e-3)
-    assert parallel([Renyi({2: 1, 3: 4}), Renyi({2: 2, 3: 3})], "add-remove-one") == Renyi({2: 2, 3: 4})
+    assert parallel([Approximate(1, 1e-3), Approximate(2, 1e-6)], RELATION) == Approximate(2, 1e-3, RELATION)
+    assert parallel([Renyi({2: 1, 3: 4}), Renyi({2: 2, 3: 3})], RELATION) == Renyi({2: 2, 3: 4}, RELATION)
     with pytest.raises(NoProvedPath):
         parallel([Approximate(1, 1e-3), GaussianDP(1)], "add-remove-one")
 
@@ -93,7 +116,7 @@ def test_moving_between_two_counts_really_costs_both() -> None:
         before, after = count.distribution([1, 0]), count.distribution([0, 1])
         pair = Pair([before.mass(y) for y in outcomes], [after.mass(y) for y in outcomes])
     assert math.isclose(float(pair.max_divergence()), 1.0, rel_tol=1e-12)
-    assert parallel([count.loss, count.loss], "replace-one") == Pure(1)
+    assert parallel([count.loss, count.loss], "replace-one") == Pure(1, "replace-one")
 
 
 @pytest.mark.parametrize(("epsilon", "count"), [("1/10", 6), ("1", 4), ("2", 3)])

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.accounting.filter import ConcentratedFilter, PureFilter
+from discreet.accounting.odometer import ConcentratedOdometer, PureOdometer
 from discreet.errors import BudgetExceeded, InvalidInput, NoProvedPath
 from discreet.exact.ball import Ball, ball, exp_up, lower, upper, working_precision
 from discreet.privacy.loss import Approximate, GaussianDP, Pure, Renyi, ZeroConcentrated
+from discreet.privacy.neighbours import Neighbours
 from tests.threads import at_once
 
 
@@ -163,3 +166,24 @@ def test_gaussian_prices_are_not_rounded_twice() -> None:
     price = 3 * GaussianDP("0.01")
     budget.charge(price)
     assert budget.spent == ZeroConcentrated(Fraction(3, 20_000))
+
+
+@pytest.mark.parametrize("budget", [PureFilter(Pure(9)), ConcentratedFilter(Approximate(9, 1e-6))])
+def test_a_filter_adds_up_prices_of_one_relation(budget: Any) -> None:
+    budget.charge(Pure("0.1"))
+    budget.charge(Pure("0.1", "replace-one"))
+    before = budget.spent
+    with pytest.raises(NoProvedPath, match="two relations"):
+        budget.charge(Pure("0.1", "add-remove-one"))
+    assert budget.spent == before
+    budget.charge(Pure("0.1", "add-remove-one").under("replace-one"))
+
+
+@pytest.mark.parametrize("odometer", [PureOdometer(), ConcentratedOdometer(1e-6)])
+def test_an_odometer_adds_up_prices_of_one_relation(odometer: Any) -> None:
+    odometer.record(Pure("0.1", "replace-one"))
+    before = odometer.reading()
+    with pytest.raises(NoProvedPath, match="two relations"):
+        odometer.record(Pure("0.1", "add-remove-one"))
+    assert odometer.reading() == before
+    assert before.neighbours is Neighbours.REPLACE_ONE

@@ -13,6 +13,7 @@ from scipy.stats import binom
 from discreet.errors import InvalidInput, InvalidValue
 from discreet.local.heavy_hitters import HeavyHitters
 from discreet.local.reports import Reports
+from discreet.local.unit_mean import SumOfSigns
 from discreet.noise.experiment import experiment
 from discreet.noise.source import ReplayableSource
 from tests.local.contract import RandomizerContract, share_of
@@ -153,3 +154,27 @@ def test_bad_input_is_refused() -> None:
     forged = Reports(hitters.terms, reports.columns | {"bits": np.full_like(reports.columns["bits"], 255)})
     with pytest.raises(InvalidValue, match="can send"):
         hitters.estimate(forged)
+
+
+def test_given_the_other_levels_the_people_of_the_last_one_are_no_uniform_sample() -> None:
+    """Two people, two texts, two levels; the report at the first level tells who sent it, and so who is left."""
+    p = Fraction(3, 4)  # of the truth
+    alike = {"x": p, "y": 1 - p}  # how likely each, alone at the first level, sends the parity that speaks for x
+    at_last = {"x": alike["y"] / sum(alike.values()), "y": alike["x"] / sum(alike.values())}
+    assert at_last == {"x": Fraction(1, 4), "y": Fraction(3, 4)}
+
+
+@pytest.mark.parametrize(("holders", "people"), [(0, 40), (3, 40), (20, 40), (40, 40), (11, 200)])
+@pytest.mark.parametrize("confidence", ["0.9", "0.9999"])
+def test_the_interval_covers_the_share_among_those_at_the_last_level(
+    holders: int, people: int, confidence: str
+) -> None:
+    """Exactly: C is Bin(holders, p) + Bin(others, 1/2), whatever the other levels said."""
+    rates = HeavyHitters(1, length=2).rates
+    of_holders = binom.pmf(range(holders + 1), holders, rates.yes)
+    of_others = binom.pmf(range(people - holders + 1), people - holders, 0.5)
+    covered = 0.0
+    for agreeing, mass in enumerate(np.convolve(of_holders, of_others)):
+        low, high = SumOfSigns(agreeing, people, rates).interval(Fraction(confidence))
+        covered += mass * (low <= holders / people <= high)
+    assert covered >= float(confidence) - 1e-12

@@ -42,22 +42,59 @@ def test_a_memory_is_paid_once() -> None:
     response = PermanentResponse(1, 1, ["a", "b"])
     rounds = Rounds(Pure(1))
     for _ in range(5):
-        rounds.charge(["ann"], response.total, memory="mood 2026")
+        rounds.charge(["ann"], response, memory="mood 2026")
     assert rounds["ann"] == Spent(5, Pure(1))
     with pytest.raises(BudgetExceeded):
-        rounds.charge(["ann"], response.total, memory="mood 2027")
-    assert rounds.affording(["ann"], response.total, memory="mood 2026") == ["ann"]
+        rounds.charge(["ann"], response, memory="mood 2027")
+    assert rounds.affording(["ann"], response, memory="mood 2026") == ["ann"]
     assert rounds.affording(["ann"], response.total) == []
-    assert rounds.affording(["ann"], response.total, memory="mood 2027") == []
+    assert rounds.affording(["ann"], response, memory="mood 2027") == []
 
 
 def test_accounts_can_be_kept_between_rounds() -> None:
     rounds = Rounds("1/3")
-    rounds.charge(["ann", "böb"], Pure("1/7"), memory="m")
+    response = PermanentResponse("1/7", 1, ["a", "b"])
+    rounds.charge(["ann", "böb"], response, memory="m")
     again = Rounds.from_json(rounds.to_json())
     assert again.to_json() == rounds.to_json()
-    again.charge(["ann"], Pure("1/7"), memory="m")
+    again.charge(["ann"], response, memory="m")
     assert again["ann"] == Spent(2, Pure("1/7"))
+    with pytest.raises(InvalidValue, match="belongs to the one response"):
+        again.charge(["ann"], PermanentResponse("1/8", 1, ["a", "b"]), memory="m")
+
+
+def test_a_year_of_reports_about_one_memory_costs_its_total_and_not_one_report() -> None:
+    daily = PermanentResponse(2, 1, ["no", "yes"])
+    rounds = Rounds(10)
+    with pytest.raises(InvalidType, match="pass the PermanentResponse itself"):
+        rounds.charge(["ann"], daily.loss, memory="m")
+    for _ in range(365):
+        rounds.charge(["ann"], daily, memory="m")
+    assert rounds["ann"] == Spent(365, Pure(2))
+
+
+@pytest.mark.parametrize("later", [PermanentResponse(3, 1, ["no", "yes"]), PermanentResponse(2, 1, ["red", "blue"])])
+def test_another_response_is_never_free_under_the_name_of_a_memory(later: PermanentResponse) -> None:
+    rounds = Rounds(10)
+    rounds.charge(["ann"], PermanentResponse(2, 1, ["no", "yes"]), memory="m")
+    with pytest.raises(InvalidInput):
+        rounds.charge(["ann"], Pure(50), memory="m")
+    with pytest.raises(InvalidValue, match="another response needs another name"):
+        rounds.charge(["ann"], later, memory="m")
+    with pytest.raises(InvalidValue):
+        rounds.affording(["ann"], later, memory="m")
+    with pytest.raises(InvalidType):
+        rounds.charge(["ann"], later)
+    assert rounds["ann"] == Spent(1, Pure(2))
+
+
+def test_accounts_that_name_no_response_open_and_forgive_nobody_who_paid_less_than_the_total() -> None:
+    people = '{"ann": [1, "0.7"], "bob": [1, "2"]}'
+    kept = f'{{"version": 1, "cap": "10", "people": {people}, "memories": {{"m": ["ann", "bob"]}}}}'
+    rounds = Rounds.from_json(kept)
+    for round_of in (["bob"], ["ann", "bob"], ["ann"]):
+        rounds.charge(round_of, PermanentResponse(2, 1, ["no", "yes"]), memory="m")
+    assert [rounds[person].total for person in ("ann", "bob")] == [Pure("2.7"), Pure(2)]
 
 
 @pytest.mark.parametrize(

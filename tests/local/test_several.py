@@ -40,10 +40,10 @@ def answers(n: int) -> dict[str, Any]:
 
 def test_nobody_pays_more_than_the_price() -> None:
     drawn, split = Several(3, QUESTIONS), Several(3, QUESTIONS, SPLIT)
-    assert drawn.loss == split.loss == Pure(3)
-    assert all(randomizer.loss == Pure(3) for randomizer in drawn.randomizers.values())
+    assert drawn.loss == split.loss == Pure(3, "replace-one")
+    assert all(randomizer.loss == Pure(3, "replace-one") for randomizer in drawn.randomizers.values())
     assert sum(randomizer.loss.epsilon for randomizer in split.randomizers.values()) == 3
-    assert repr(split) == "Several(Pure(ε=3), 3 questions, 'split')"
+    assert repr(split) == "Several(Pure(ε=3, replace-one), 3 questions, 'split')"
 
 
 def test_everybody_answers_all_questions_or_one() -> None:

@@ -21,6 +21,7 @@ from discreet.local.piecewise import PiecewiseMean
 from discreet.local.randomizer import Randomizer
 from discreet.local.shuffling import Amplification, closed_form, delta_of_shuffle, largest_local, shuffle
 from discreet.privacy.loss import Approximate, Pure
+from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.pair import Pair
 
 PUBLISHED = [  # n, δ, ε₀, closed form, numeric bound
@@ -133,7 +134,8 @@ def test_more_people_help_and_more_loss_does_not() -> None:
 
 def test_is_never_worse_than_the_reports_alone() -> None:
     found = shuffle(1, 1, 1e-300)
-    assert found == Amplification(1, Pure(1), Approximate(1, 1e-300))
+    relation = Neighbours.REPLACE_ONE
+    assert found == Amplification(1, Pure(1, relation), Approximate(1, 1e-300, relation))
     assert found.factor == 1
     assert shuffle(10**6, "0.001", 0.9).central.epsilon == 0
     assert shuffle(10**6, "0.001", 0.9).factor == math.inf

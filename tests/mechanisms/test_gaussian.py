@@ -275,3 +275,14 @@ def test_refuses_a_sensitivity_in_another_norm() -> None:
 
 def test_prints_its_noise() -> None:
     assert repr(Gaussian(sigma=2, sensitivity=3)) == "Gaussian(sigma=2, sensitivity=3, grid=1)"
+
+
+@pytest.mark.parametrize("nearly", [(0.1 + 0.7) * 10, "7.9999999999999", 8])
+def test_whole_answers_forgive_a_float_that_is_a_hair_too_small(nearly: Any) -> None:
+    """7.999… is 8 with a rounding error: noise for a move of 7 would break the promise at a move of 8."""
+    exact = Gaussian(epsilon=1, delta=1e-6, sensitivity=8, integers=True)
+    found = Gaussian(epsilon=1, delta=1e-6, sensitivity=nearly, integers=True)
+    assert found.law.squared == exact.law.squared
+    with working_precision():
+        assert upper(found.between(0, 8).delta(1)) <= Fraction(1, 10**6)
+    assert Gaussian(epsilon=1, delta=1e-6, sensitivity="7.99", integers=True).law.squared < exact.law.squared

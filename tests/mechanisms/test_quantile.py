@@ -229,8 +229,8 @@ def test_error_is_in_ranks_and_bounds_every_table() -> None:
 
 
 def test_loss_and_concentrated_loss() -> None:
-    assert Median(0.1, 0, 9).loss == Pure("1/10")
-    assert Median(2, 0, 9).concentrated_loss() == ZeroConcentrated("1/2")
+    assert Median(0.1, 0, 9, neighbours="replace-one").loss == Pure("1/10", "replace-one")
+    assert Median(2, 0, 9, neighbours="replace-one").concentrated_loss() == ZeroConcentrated("1/2", "replace-one")
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "1e400", 5e-324, True, None, "one"])

@@ -61,7 +61,7 @@ def test_a_loss_from_a_probability_is_rounded_up() -> None:
     loss = RandomizedResponse.truth("3/4").loss
     assert loss.epsilon > lower(ball(3).log())
     assert loss.epsilon - upper(ball(3).log()) < Fraction(1, 2**50)
-    assert RandomizedResponse(epsilon="0.1").loss == Pure("1/10")
+    assert RandomizedResponse(epsilon="0.1").loss == Pure("1/10", "replace-one")
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 7), Fraction(1), Fraction(40), Fraction(90)])

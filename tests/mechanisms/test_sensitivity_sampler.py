@@ -12,12 +12,17 @@ from scipy.stats import binom
 
 from discreet.errors import DiscreetError, InvalidInput, InvalidType, InvalidValue, NoProvedPath, OutOfReach
 from discreet.exact.ball import exp_up, lower, upper, working_precision
+from discreet.mechanisms.exponential import Exponential
+from discreet.mechanisms.noisy_max import NoisyMax
+from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.random_privacy import WARNING, RandomDP
 from discreet.mechanisms.sampling_plan import SamplingPlan
 from discreet.mechanisms.sensitivity_sampler import SampledSensitivity, SensitivitySampler
+from discreet.mechanisms.sparse_vector import AboveThreshold
+from discreet.mechanisms.top_k import TopK
 from discreet.noise.source import ScriptedSource
 from discreet.privacy.loss import Approximate, Pure, ZeroConcentrated
-from discreet.privacy.sensitivity import Norm
+from discreet.privacy.sensitivity import Norm, Sensitivity
 
 TABLE = [
     ("0.5", 8, 1, 6),
@@ -182,8 +187,8 @@ def test_vector_targets_are_released_as_vectors() -> None:
     gaussian = SensitivitySampler(
         lambda r: [np.mean(r), np.max(r)], oracle, 10, gamma="0.2", method="exact", norm=Norm.L2
     )
-    assert gaussian.sample().gaussian(rho=1).loss == RandomDP(ZeroConcentrated(1), "0.2")
-    assert gaussian.sample().gaussian(1, "1e-6").loss == RandomDP(Approximate(1, "1e-6"), "0.2")
+    assert gaussian.sample().gaussian(rho=1).loss == RandomDP(ZeroConcentrated(1, "replace-one"), "0.2")
+    assert gaussian.sample().gaussian(1, "1e-6").loss == RandomDP(Approximate(1, "1e-6", "replace-one"), "0.2")
 
 
 def test_noise_of_the_wrong_norm_is_refused() -> None:
@@ -283,3 +288,62 @@ def test_a_plan_can_be_chosen_by_hand_and_knows_its_gamma() -> None:
             SamplingPlan.manual(*wrong)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput):
         SensitivitySampler(sum, lambda n: [1] * n, 3, plan=plan, gamma="0.1")
+
+
+LETTERS = "abcdefghij"
+LETTERS_LISTED = list(LETTERS)
+
+
+def letter_scores(names: list[str]) -> list[int]:
+    """How often each letter occurs in all names: what the second example of the survey's R package counts."""
+    return ["".join(names).lower().count(letter) for letter in LETTERS]
+
+
+def sampled_letters() -> SampledSensitivity:
+    rng = np.random.default_rng(3)
+
+    def names(n: int) -> list[str]:
+        return [f"Object {LETTERS[k]}" for k in rng.integers(len(LETTERS), size=n)]
+
+    return SensitivitySampler(letter_scores, names, 10, norm="Linf", gamma="0.1", method="exact").sample()
+
+
+def test_a_choice_by_sampled_scores_keeps_its_gamma() -> None:
+    database = [f"Object {letter}" for letter in LETTERS]
+    bound = sampled_letters()
+    choice = bound.exponential(1, LETTERS_LISTED)
+    assert choice.loss == RandomDP(Pure(1, "replace-one"), "0.1")
+    assert "gamma-random differential privacy, not differential privacy" in repr(choice.loss)
+    assert choice.release(database) in LETTERS_LISTED
+    proved = Exponential(1, LETTERS_LISTED, sensitivity=Sensitivity(bound.value, "replace-one", "Linf"))
+    law, same = choice.distribution(database), proved.distribution(letter_scores(database))
+    assert [law.pmf(letter) for letter in LETTERS] == [same.pmf(letter) for letter in LETTERS]
+    assert choice.error(0.95) == proved.error(0.95)
+    with pytest.raises(InvalidValue, match="10 rows, as sampled"):
+        choice.release(database[:9])
+
+
+@pytest.mark.parametrize("mechanism", [Exponential, PermuteAndFlip])
+def test_a_selection_takes_a_sampled_sensitivity_and_never_calls_it_proved(mechanism: Any) -> None:
+    bound = sampled_letters()
+    choice = mechanism(1, LETTERS_LISTED, sensitivity=bound)
+    assert choice.loss == RandomDP(Pure(1, "replace-one"), bound.gamma)
+    assert choice.sensitivity == bound.value
+    with pytest.raises(NoProvedPath):
+        _ = choice.loss + Pure(1)
+    with pytest.raises(InvalidValue, match="move all scores in one direction"):
+        mechanism(1, sensitivity=bound, monotone=True)
+    with pytest.raises(InvalidValue, match="10 numbers, as sampled"):
+        mechanism(1, sensitivity=bound).release([1, 2])
+    with pytest.raises(InvalidValue, match="10 numbers, as sampled"):
+        mechanism(1, sensitivity=bound).release({"a": 1, "b": 2})
+
+
+def test_several_picks_by_sampled_scores_are_random_privacy_too() -> None:
+    bound = sampled_letters()
+    assert TopK(1, 2, sensitivity=bound).loss == RandomDP(Pure(1, "replace-one"), bound.gamma)
+    for mechanism in (TopK(1, 2, sensitivity=bound), Exponential(1, sensitivity=bound)):
+        assert isinstance(mechanism.concentrated_loss(), RandomDP)
+    for whole in (NoisyMax, lambda epsilon, sensitivity: AboveThreshold(epsilon, 3, sensitivity=sensitivity)):
+        with pytest.raises(InvalidInput):
+            whole(1, bound)

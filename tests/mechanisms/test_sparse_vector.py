@@ -125,7 +125,7 @@ def test_the_price_is_split_for_the_least_variance() -> None:
     assert mechanism.answer_law.scale == 8 / rest
     counts = AboveThreshold(1, threshold=0, cutoff=4, monotone=True)
     assert counts.answer_law.scale == 4 / (1 - counts.threshold_epsilon)
-    assert counts.loss == Pure(1)
+    assert counts.loss == Pure(1, "add-remove-one")
 
 
 def test_asking_one_at_a_time_follows_the_same_law() -> None:

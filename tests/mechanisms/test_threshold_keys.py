@@ -14,9 +14,11 @@ import pytest
 from discreet.errors import InvalidInput
 from discreet.exact.ball import lower, upper, working_precision
 from discreet.mechanisms.candidates import canonical
+from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.threshold_keys import GaussianThreshold, LaplaceThreshold
 from discreet.noise.source import ReplayableSource
 from discreet.privacy.loss import Approximate
+from discreet.privacy.pair import Pair
 from tests.mechanisms.contract import MechanismContract
 
 BAD_COUNTS: list[Any] = [
@@ -156,7 +158,7 @@ def test_expected_keys_add_up() -> None:
 
 
 def test_replacing_a_unit_costs_a_group_of_two() -> None:
-    assert LaplaceThreshold(1, "1e-6").replace_one_loss == Approximate(1, "1e-6").group(2)
+    assert LaplaceThreshold(1, "1e-6").replace_one_loss == Approximate(1, "1e-6").group(2).under("replace-one")
 
 
 def test_gaussian_shares_delta_between_noise_and_threshold() -> None:
@@ -165,6 +167,21 @@ def test_gaussian_shares_delta_between_noise_and_threshold() -> None:
         assert upper(rule.law.above(rule.threshold - 1)) <= Fraction(1, 1000)
     with pytest.raises(InvalidInput):
         GaussianThreshold(1, "0.01", noise_share=1)
+
+
+def test_one_key_per_unit_pays_delta_once_and_no_larger_noise_or_threshold_than_that() -> None:
+    """A count that others hold costs exactly what the noise alone does; a lone key is shown with at most δ."""
+    rule = GaussianThreshold(1, "0.001")
+    assert rule.law.squared == Gaussian(1, "0.001").law.squared
+    assert rule.threshold < GaussianThreshold(1, "0.001", noise_share="1/2").threshold
+    start = rule.threshold
+    outcomes = [None, *range(start, start + 200)]
+    with working_precision(256):
+        for here, there in ((1, 0), (0, 1), (2, 1), (1, 2), (start + 1, start), (start, start + 1), (90, 91)):
+            laws = [rule.distribution(count) for count in (here, there)]
+            p, q = ([law.mass(y) for y in outcomes] for law in laws)
+            assert upper(Pair(p, q).delta(1)) <= Fraction(1, 1000)
+        assert lower(rule.law.above(start - 2)) > Fraction(1, 1000)  # one less would show a lone key too often
 
 
 def test_gaussian_thresholds_win_where_units_hold_many_keys() -> None:

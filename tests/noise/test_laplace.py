@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
@@ -126,3 +127,23 @@ def test_refuses_a_confidence_that_nothing_reaches(confidence):
 def test_refuses_a_scale_that_hides_nothing_or_outgrows_64_bits(scale):
     with pytest.raises(InvalidValue, match="scale must"):
         DiscreteLaplace(scale)
+
+
+@pytest.mark.parametrize("scale", ["1/10", 1, 5, 1000, 10**9])
+def test_the_mean_error_of_one_draw_is_one_over_sinh(scale):
+    """E|X| = 1/sinh(1/t), a little below the t of continuous noise."""
+    law = DiscreteLaplace(scale)
+    assert law.mean_error() == pytest.approx(1 / math.sinh(1 / float(Fraction(scale))), rel=1e-8)
+    assert law.mean_error() < float(Fraction(scale))
+
+
+@pytest.mark.parametrize("answers", [1, 2, 10, 1000])
+def test_the_mean_of_the_largest_error_is_below_that_of_the_texts(answers):
+    """Lemma 2.8: λ(1 + 1/2 + … + 1/k) ≤ λ(ln k + 1) for continuous noise, which integers approach."""
+    harmonic = math.fsum(1 / k for k in range(1, answers + 1))
+    assert DiscreteLaplace(1000).mean_error(answers) == pytest.approx(1000 * harmonic, rel=1e-3)
+    assert DiscreteLaplace(10**7).mean_error(answers) == pytest.approx(10**7 * harmonic, rel=1e-7)
+    small = DiscreteLaplace(3)
+    exact = sum(1 - (1 - 2 * float(small.tail(m))) ** answers for m in range(1, 400))
+    assert small.mean_error(answers) == pytest.approx(exact, rel=1e-12)
+    assert small.mean_error(answers) <= 3 * (math.log(answers) + 1)

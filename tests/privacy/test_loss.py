@@ -18,6 +18,7 @@ from scipy.stats import norm
 from discreet.errors import DiscreetError, InvalidInput, NoProvedPath, OutOfReach
 from discreet.exact.ball import ball, lower, normal_cdf, upper, working_precision
 from discreet.privacy.loss import Approximate, GaussianDP, Loss, Pure, Renyi, ZeroConcentrated
+from discreet.privacy.neighbours import Neighbours
 from tests.privacy.strategies import (
     approximates,
     concentrated,
@@ -511,3 +512,37 @@ def test_losses_are_values(loss: Loss) -> None:
     assert hash(copy.deepcopy(loss)) == hash(loss)
     with pytest.raises(AttributeError):
         loss.epsilon = 3  # type: ignore[attr-defined]
+
+
+LOSSES = [Pure(1), Approximate(1, "1e-6"), ZeroConcentrated(1), Renyi({8: 1, 16: 2}), GaussianDP(1)]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_loss_keeps_its_relation_through_the_calculus(loss: Loss) -> None:
+    joined = loss.under("add-remove-one")
+    for kept in (joined + joined, joined + loss, loss + joined, 3 * joined, joined | loss, joined.group(2)):
+        assert kept.neighbours is Neighbours.ADD_REMOVE_ONE
+    assert (loss + loss).neighbours is loss.neighbours is None
+    assert joined.approximate(1e-3).neighbours is Neighbours.ADD_REMOVE_ONE
+    assert joined != loss.under("replace-one")
+    assert repr(joined).endswith(", add-remove-one)")
+    with pytest.raises(InvalidInput):
+        loss.under("next door")
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_replacing_costs_what_a_group_of_two_costs_and_says_nothing_about_joining(loss: Loss) -> None:
+    joined, replaced = loss.under("add-remove-one"), loss.under("replace-one")
+    assert joined.under("replace-one") == loss.group(2).under("replace-one")
+    assert joined.under("add-remove-one") is joined
+    with pytest.raises(NoProvedPath, match="different sizes"):
+        replaced.under("add-remove-one")
+    for mixed in (lambda: joined + replaced, lambda: joined | replaced):
+        with pytest.raises(NoProvedPath, match="two relations"):
+            mixed()
+    assert joined <= loss.group(2).under("replace-one")
+    assert joined <= loss <= replaced
+    assert not joined <= replaced
+    with pytest.raises(NoProvedPath):
+        _ = replaced <= joined
+    assert loss.under("add-remove-one") < (loss.group(2) + loss.group(2)).under("replace-one")

@@ -5,7 +5,7 @@ releases about disjoint sets of people to the cost of the dearest. `advanced` an
 total that grows with √k instead of k. Theorems and proofs: docs/explanation/composition.md.
 
 >>> sequential([Pure(0.1)] * 10), parallel([Pure(0.1), Pure(0.3)], "add-remove-one")
-(Pure(ε=1), Pure(ε=0.3))
+(Pure(ε=1), Pure(ε=0.3, add-remove-one))
 >>> advanced(Pure(0.01), 1000, delta=1e-6), optimal(Pure(0.01), 1000, delta=1e-6)
 (Approximate(ε=1.7123, δ=1e-06), Approximate(ε=1.3655, δ=1e-06))
 """
@@ -42,14 +42,24 @@ def parallel(losses: Iterable[Loss], neighbours: Neighbours | str) -> Loss:
 
     Each loss must hold when one unit joins or leaves its set and, under replace-one, also when one unit in it is
     replaced. Under add-remove-one a unit is in one set only, so the dearest release is the price of all. Under
-    replace-one a unit can leave one set and enter another, so the two dearest add up.
+    replace-one a unit can leave one set and enter another, so the two dearest add up; where a loss says that it was
+    proved for joining and leaving alone, a unit that is replaced within a set counts as a group of two.
     """
-    counted = Counter(_listed(losses))
+    relation, counted = Neighbours.of(neighbours), Counter(map(_of_one_set, _listed(losses)))
     prices: list[Loss] = list(counted)
-    if Neighbours.of(neighbours) is Neighbours.REPLACE_ONE and counted.total() > 1:
-        twice = [2 * price for price, count in counted.items() if count > 1]
-        prices = twice + [first + second for first, second in combinations(prices, 2)]
-    return reduce(operator.or_, prices) if prices else Pure(0)  # a loss that covers every one of them
+    if relation is Neighbours.REPLACE_ONE:
+        within = [price.under(relation) for price in prices if price.neighbours is not None]
+        moved = [2 * price for price, count in counted.items() if count > 1]
+        moved += [first + second for first, second in combinations(prices, 2)]
+        prices = [price._said(None) for price in within + moved] or prices
+    return reduce(operator.or_, prices)._said(relation) if prices else Pure(0)  # it covers every one of them
+
+
+def _of_one_set(loss: Loss) -> Loss:
+    if loss.neighbours is Neighbours.REPLACE_ONE:
+        rule = "a loss proved for replace-one says nothing about a set that one unit leaves for another"
+        raise NoProvedPath(rule, f"<{loss!r}>", "prove each loss under add-remove-one")
+    return loss
 
 
 def advanced(loss: Loss, count: int, delta: Number) -> Approximate:
@@ -64,7 +74,7 @@ def advanced(loss: Loss, count: int, delta: Number) -> Approximate:
         e = ball(epsilon)
         spread = e * (2 * k * -(ball(slack).log())).sqrt()
         total = upper(spread + k * e * (e / 2).tanh())
-    return Approximate(round_up(total), k * step + slack)
+    return Approximate(round_up(total), k * step + slack, loss.neighbours)
 
 
 def optimal(loss: Loss, count: int, delta: Number) -> Approximate:
@@ -80,7 +90,8 @@ def optimal(loss: Loss, count: int, delta: Number) -> Approximate:
         rule = f"delta must exceed {float(1 - kept):g}, what the releases' own deltas use up"
         raise InvalidValue(rule, delta)
     product = _ResponseProduct(epsilon, k)
-    return Approximate(least_epsilon(lambda e: 1 - kept * (1 - product.delta_at(e)), wanted), wanted)
+    least = least_epsilon(lambda e: 1 - kept * (1 - product.delta_at(e)), wanted)
+    return Approximate(least, wanted, loss.neighbours)
 
 
 class _ResponseProduct:

@@ -22,10 +22,11 @@ from fractions import Fraction
 from threading import Lock
 
 from discreet.accounting.calibration import largest
-from discreet.accounting.concentration import rho_of
+from discreet.accounting.concentration import rho_of, same_relation
 from discreet.errors import BudgetExceeded, InvalidType, InvalidValue, NoProvedPath
 from discreet.exact.rational import Number, probability
 from discreet.privacy.loss import Approximate, Loss, Pure, ZeroConcentrated
+from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["ConcentratedFilter", "Filter", "PureFilter"]
 
@@ -33,8 +34,10 @@ __all__ = ["ConcentratedFilter", "Filter", "PureFilter"]
 class Filter(ABC):
     """An allowance that adaptively chosen prices cannot pass, also when several threads ask at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, neighbours: Neighbours | None = None) -> None:
         self._lock = Lock()
+        self.neighbours = neighbours
+        """The relation of the budget, or of the first price that says one."""
 
     @property
     @abstractmethod
@@ -57,9 +60,11 @@ class Filter(ABC):
     def charge(self, price: Loss) -> None:
         """Spend ``price``, or refuse and spend nothing."""
         with self._lock:  # two askers must not both be promised the same remainder
+            relation = same_relation(self.neighbours, price)
             if not self.affords(price):
                 raise BudgetExceeded(f"the price must fit what is left, {self.left!r}", price, "nothing was spent")
             self._take(price)
+            self.neighbours = relation
 
 
 class PureFilter(Filter):
@@ -68,7 +73,7 @@ class PureFilter(Filter):
     def __init__(self, budget: Pure) -> None:
         if not isinstance(budget, Pure):
             raise InvalidType("budget must be a pure loss", budget, "use ConcentratedFilter for (ε, δ)")
-        super().__init__()
+        super().__init__(budget.neighbours)
         self.budget = budget
         self._spent = Fraction(0)
 
@@ -102,7 +107,7 @@ class ConcentratedFilter(Filter):
             raise InvalidType("budget must be an (ε, δ) loss", budget, "use PureFilter for a pure one")
         if budget.delta == 0:
             raise InvalidValue("budget must have a delta above 0", budget, "use PureFilter for delta 0")
-        super().__init__()
+        super().__init__(budget.neighbours)
         self.budget = budget
         self.delta_for_events = probability(delta_for_events, "delta_for_events")
         conversion = budget.delta - self.delta_for_events

@@ -22,22 +22,27 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 from scipy.fft import irfft, next_fast_len, rfft
+from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from discreet.errors import InvalidType, InvalidValue, OutOfReach
+from discreet.errors import InvalidType, InvalidValue, NoProvedPath, OutOfReach
 from discreet.exact.rational import Number, probability, rational
 from discreet.privacy.loss import Approximate, Loss
 from discreet.privacy.loss_distribution import LossDistribution
+from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["Batch"]
 
 Floats = npt.NDArray[np.float64]
 
-_ADDED_VARIANCE = 1e-3  # what the grid may add to the variance of the total loss, relative to it
-_MOVED = 1e-3  # what the grid may add to the total loss, relative to it
+_ADDED_VARIANCE = 1e-4  # what the grid may add to the variance of the total loss, relative to it
+_MOVED = 3e-4  # what the grid may add to the total loss, relative to it
 _MOST_POINTS = 2**22
 _OUTSIDE = 2.0**-60  # tilted probability that may fall outside the window
 _ROUNDS = 8
+_SETTLED = 2.0**-20
+_LEAST = 2.0**-1074  # of all floats
+_NUDGE = 2.0**-16
 
 
 class Batch:
@@ -45,13 +50,16 @@ class Batch:
 
     def __init__(self, releases: Iterable[LossDistribution | Loss]) -> None:
         """Pass mechanisms' loss distributions, or losses, for which the worst mechanism is assumed."""
-        parts = _grouped(_distribution_of(release) for release in releases)
+        distributions = [_distribution_of(release) for release in releases]
+        self.neighbours = _one_relation(distributions)
+        """The relation of all releases that say one; releases under two relations are refused."""
+        parts = _grouped(distributions)
         self._infinite = _any_infinite(parts)
         self._parts = [part for part in parts if part.widest > 0]
         self._count = sum(part.count for part in self._parts)
 
     def epsilon_at(self, delta: Number) -> Fraction:
-        """The least ε at ``delta``, never below the true one."""
+        """The least ε at which `delta_at` is ``delta`` or less, never below the true one."""
         exact = probability(delta, "delta")
         if not 0 < exact < 1:
             raise InvalidValue("delta must lie strictly between 0 and 1", delta)
@@ -60,30 +68,40 @@ class Batch:
             raise OutOfReach(f"delta must exceed {self._infinite:g}, the chance of an unbounded loss", delta)
         if not self._parts:
             return Fraction(0)
-        guess = self._first_guess(wanted)
+        least, guess = self._largest_loss(), min(self._first_guess(wanted), self._largest_loss())
         for _ in range(_ROUNDS):
             total = self._total(guess)
             found = total.epsilon_at(wanted)
-            if abs(found - guess) <= total.reach:
-                break
+            # Every total is a bound at every ε, but a good one only near the ε that it was tilted towards. Where the
+            # tilt is capped, the window can end before δ is as small as was asked.
+            if total.delta_at(found) <= wanted:
+                if found >= least * (1 - _SETTLED):
+                    break
+                least = found
             guess = found
-        # Where the tilt is capped, the window can end before δ is as small as was asked.
-        proved = math.nextafter(found, math.inf) if total.delta_at(found) <= wanted else math.inf
-        return Fraction(min(proved, self._largest_loss()))
+        # Two grids differ by a hair: what is returned is a point of the curve that `delta_at` has.
+        nudge = _NUDGE * least
+        while least and Fraction(self._delta_at(least)) > exact:
+            least, nudge = min(least + nudge, self._largest_loss()), 2 * nudge
+        return Fraction(math.nextafter(least, math.inf)) if least else Fraction(0)
 
     def delta_at(self, epsilon: Number) -> Fraction:
         """The least δ at ``epsilon``, never below the true one."""
         exact = rational(epsilon, "epsilon")
         if exact < 0:
             raise InvalidValue("epsilon must not be negative", epsilon)
-        if not self._parts or exact >= self._largest_loss():
+        if exact >= self._largest_loss():
             return Fraction(self._infinite)
-        wanted = math.nextafter(float(exact), 0.0)
-        return Fraction(min(self._total(wanted).delta_at(wanted), 1.0))
+        return Fraction(self._delta_at(math.nextafter(float(exact), 0.0)))
+
+    def _delta_at(self, epsilon: float) -> float:
+        if not self._parts or epsilon >= self._largest_loss():
+            return self._infinite
+        return min(self._total(epsilon).delta_at(epsilon), 1.0)
 
     def approximate(self, delta: Number) -> Approximate:
         """The loss of the whole batch as (ε, δ)."""
-        return Approximate(self.epsilon_at(delta), rational(delta, "delta"))
+        return Approximate(self.epsilon_at(delta), rational(delta, "delta"), self.neighbours)
 
     def _first_guess(self, delta: float) -> float:
         mean, variance = self._moments(0.0)
@@ -115,9 +133,8 @@ class Batch:
         weights = np.asarray(np.roll(irfft(transform, size), -(first % size)), dtype=np.float64)
         error = outside + self._count * size * math.log2(size) * 2.0**-52
         inflation = 1 + self._count * 2.0**-44
-        reach = half / 2
         losses = np.asarray(step * (first + np.arange(size)), dtype=np.float64)
-        return _TotalLoss(losses, np.maximum(weights, 0.0), tilt, log_scale, error, inflation, self._infinite, reach)
+        return _TotalLoss(losses, np.maximum(weights, 0.0), tilt, log_scale, error, inflation, self._infinite)
 
     def _step(self, epsilon: float, variance: float) -> float:
         """A grid step that adds little to the variance, or moves the total by little: either makes it fine enough."""
@@ -210,12 +227,12 @@ class _TotalLoss:
     error: float
     inflation: float
     infinite: float
-    reach: float
 
     def delta_at(self, epsilon: float) -> float:
         """E[(1 - e^(ε - loss))⁺], plus all that the computation may have missed."""
-        excess = np.maximum(self.losses - epsilon, 0.0)
-        mean = float(np.sum(self.weights * np.exp(-self.tilt * excess) * -np.expm1(-excess)))
+        above = int(np.searchsorted(self.losses, epsilon))
+        excess = self.losses[above:] - epsilon
+        mean = float(np.sum(self.weights[above:] * np.exp(-self.tilt * excess) * -np.expm1(-excess)))
         scale = math.exp(min(self.log_scale - self.tilt * epsilon, 700.0))
         finite = scale * (mean + self.error) * self.inflation
         return self.infinite + (1 - self.infinite) * finite
@@ -225,10 +242,24 @@ class _TotalLoss:
         low, high = max(float(self.losses[0]), 0.0), float(self.losses[-1])
         if self.delta_at(low) <= delta:
             return low
-        while high - low > 1e-12 * max(high, 1e-6):
-            middle = (low + high) / 2
-            low, high = (low, middle) if self.delta_at(middle) <= delta else (middle, high)
-        return high
+        if self.delta_at(high) >= delta:
+            return high
+
+        def excess(epsilon: float) -> float:
+            return math.log(max(self.delta_at(epsilon), _LEAST)) - math.log(delta)
+
+        found = float(brentq(excess, low, high, xtol=1e-15, rtol=1e-13))
+        while self.delta_at(found) > delta:  # a root is found from either side
+            found = min(found + 1e-12 * max(found, 1e-6), high)
+        return found
+
+
+def _one_relation(releases: Iterable[LossDistribution]) -> Neighbours | None:
+    said = {release.neighbours for release in releases} - {None}
+    if len(said) > 1:
+        rule, names = "the releases of a batch must share one relation", ", ".join(sorted(map(str, said)))
+        raise NoProvedPath(rule, f"<{names}>", "prove all of them under one of the two")
+    return said.pop() if said else None
 
 
 def _grouped(releases: Iterable[LossDistribution]) -> list[_Repeated]:

@@ -16,11 +16,12 @@ from __future__ import annotations
 from fractions import Fraction
 from threading import Lock
 
-from discreet.accounting.concentration import rho_of
+from discreet.accounting.concentration import rho_of, same_relation
 from discreet.errors import InvalidValue, NoProvedPath
 from discreet.exact.ball import ball, round_up, upper, working_precision
 from discreet.exact.rational import Number, positive, probability
 from discreet.privacy.loss import Approximate, Loss, Pure
+from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["ConcentratedOdometer", "PureOdometer"]
 
@@ -37,7 +38,8 @@ class PureOdometer:
         if not isinstance(price, Pure):
             raise NoProvedPath("a pure odometer records pure prices", repr(price))
         with self._lock:  # an addition that another thread overwrites would be forgotten
-            self._spent = Pure(self._spent.epsilon + price.epsilon)
+            relation = same_relation(self._spent.neighbours, price)
+            self._spent = Pure(self._spent.epsilon + price.epsilon, relation)
 
     def reading(self) -> Pure:
         """What was spent so far."""
@@ -53,18 +55,20 @@ class ConcentratedOdometer:
             raise InvalidValue("delta must lie strictly between 0 and 1", delta)
         self._first_level = positive(first_level, "first_level")
         self._spent = Fraction(0)
+        self._relation: Neighbours | None = None
         self._lock = Lock()
 
     def record(self, price: Loss) -> None:
         """Add what a release cost."""
         rho = rho_of(price)
         with self._lock:
+            self._relation = same_relation(self._relation, price)
             self._spent += rho
 
     def reading(self) -> Approximate:
         """The bound at the level that the running sum has reached."""
         if self._spent == 0:
-            return Approximate(0, self.delta)
+            return Approximate(0, self.delta, self._relation)
         level, share = 0, self.delta / 2
         while self._first_level * 2**level < self._spent:
             level += 1
@@ -72,4 +76,4 @@ class ConcentratedOdometer:
         with working_precision():
             rho = ball(self._first_level * 2**level)
             bound = upper(rho + 2 * (rho * -(ball(share).log())).sqrt())
-        return Approximate(round_up(bound), self.delta)
+        return Approximate(round_up(bound), self.delta, self._relation)

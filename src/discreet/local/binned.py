@@ -5,7 +5,7 @@ edge is estimated without bias; its intervals cover as stated, and so do those o
 
 >>> ages = BinnedNumbers(2, Bins.between(0, 100, 10))
 >>> ages
-BinnedNumbers(Pure(ε=2), 10 bins, oue)
+BinnedNumbers(Pure(ε=2, replace-one), 10 bins, oue)
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ Promise. A report is 1 with probability q + u(p - q), p = e^ε/(e^ε+1), q = 1 -
 ε > 0 and all bounds. Proof sheet: ``mean.md``.
 
 >>> DuchiMean(1, 0, 100)
-DuchiMean(Pure(ε=1), from 0 to 100)
+DuchiMean(Pure(ε=1, replace-one), from 0 to 100)
 """
 
 from __future__ import annotations

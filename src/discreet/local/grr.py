@@ -6,7 +6,7 @@ those of `CategoricalResponse`; here it has terms and reports. Best where k < 3e
 
 >>> party = GeneralizedResponse(1, ["red", "green", "blue"])
 >>> party.loss, party.terms.bytes_each
-(Pure(ε=1), 1)
+(Pure(ε=1, replace-one), 1)
 """
 
 from __future__ import annotations

@@ -166,7 +166,10 @@ class HeavyHittersEstimator(Estimator[list[Found]]):
         return self._found(columns, _USUAL_KEPT, Fraction(19, 20))
 
     def find(self, reports: Reports, *, keep: int = _USUAL_KEPT, confidence: Number = 0.95) -> list[Found]:
-        """The frequent texts, the most frequent first; ``keep`` prefixes are followed at each level."""
+        """The frequent texts, the most frequent first; ``keep`` prefixes are followed at each level.
+
+        All intervals together cover the shares among those who reported about whole texts, with this confidence.
+        """
         kept = integer(keep, "keep", least=1, most=2**16)
         sure = open_probability(confidence, "confidence")
         self.randomizer.check(reports)

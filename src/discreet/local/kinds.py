@@ -2,7 +2,7 @@
 
 >>> from discreet.local.grr import GeneralizedResponse
 >>> randomizer_of(GeneralizedResponse(1, ["red", "green", "blue"]).terms)
-GeneralizedResponse(Pure(ε=1), 3 categories)
+GeneralizedResponse(Pure(ε=1, replace-one), 3 categories)
 """
 
 from __future__ import annotations

@@ -122,10 +122,11 @@ class LocalHashing(FrequencyOracle):
     def law(self, value: Hashable) -> FiniteLaw:
         """Every function and bucket with its probability, for a small prime."""
         code, prime, buckets = self._code(value), self.prime, self.buckets
-        functions = [(factor, shift) for factor in range(1, prime) for shift in range(prime)]
-        if len(functions) * buckets > _MOST_LISTED:
+        reports = (prime - 1) * prime * buckets
+        if reports > _MOST_LISTED:
             rule, remedy = f"the law is listed for at most {_MOST_LISTED} reports", "take a small prime"
-            raise InvalidValue(rule, len(functions) * buckets, remedy)
+            raise InvalidValue(rule, reports, remedy)
+        functions = [(factor, shift) for factor in range(1, prime) for shift in range(prime)]
         truth, other, _ = (rate / len(functions) for rate in self.honesty.rates())
         masses = {
             (factor, shift, bucket): truth if (factor * code + shift) % prime * buckets // prime == bucket else other

@@ -10,7 +10,7 @@ costs again, and when it is made must not depend on the answer. Proof sheet: ``p
 
 >>> daily = PermanentResponse(2, 1, ["no", "yes"])
 >>> daily.loss, daily.loss_after(365), daily.total
-(Pure(ε=0.73533), Pure(ε=2), Pure(ε=2))
+(Pure(ε=0.73533, replace-one), Pure(ε=2, replace-one), Pure(ε=2, replace-one))
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from discreet.mechanisms.distribution import FiniteLaw
 from discreet.mechanisms.honesty import Honesty
 from discreet.noise.source import SYSTEM, Source, Stream
 from discreet.privacy.loss import Pure
+from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["Memory", "PermanentResponse"]
 
@@ -78,7 +79,7 @@ class PermanentResponse(FrequencyOracle):
     @property
     def total(self) -> Pure:
         """What any number of reports about one answer cost together."""
-        return Pure(self.permanent)
+        return Pure(self.permanent, Neighbours.REPLACE_ONE)
 
     def loss_after(self, rounds: int) -> Pure:
         """What ``rounds`` reports about one answer cost together, exactly but for rounding up."""
@@ -89,7 +90,8 @@ class PermanentResponse(FrequencyOracle):
             _, other, gap = self._honesties()[0].rates()
             apart = (-count * ball(self.fresh)).exp()  # how much likelier T reports are under another settled answer
             everybody = other * (1 + (len(self.categories) - 1) * apart)
-            return Pure(min(round_up(upper(((everybody + gap) / (everybody + gap * apart)).log())), self.permanent))
+            found = round_up(upper(((everybody + gap) / (everybody + gap * apart)).log()))
+        return Pure(min(found, self.permanent), Neighbours.REPLACE_ONE)
 
     def remember(self, values: Any, *, source: Source = SYSTEM) -> Memory:
         """Settle on an answer for each value, once; whoever is asked again repeats it."""

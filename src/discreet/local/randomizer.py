@@ -25,6 +25,7 @@ from discreet.local.upload import Columns
 from discreet.mechanisms.distribution import FiniteLaw
 from discreet.noise.source import SYSTEM, Source, Stream
 from discreet.privacy.loss import Pure
+from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.pair import Pair
 
 __all__ = ["Estimator", "Randomizer"]
@@ -65,7 +66,7 @@ class Randomizer(ABC, Generic[Estimated]):
     @property
     def loss(self) -> Pure:
         """What one report costs its sender: pure ε, whatever the answer and whoever else answers."""
-        return Pure(self.terms.epsilon)
+        return Pure(self.terms.epsilon, Neighbours.REPLACE_ONE)
 
     @classmethod
     @abstractmethod

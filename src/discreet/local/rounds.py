@@ -27,6 +27,7 @@ from typing import Any
 
 from discreet.errors import BudgetExceeded, InvalidType, InvalidValue, NoProvedPath
 from discreet.exact.rational import Number, integer, positive, rational
+from discreet.local.permanent import PermanentResponse
 from discreet.privacy.loss import Loss, Pure
 
 __all__ = ["Rounds", "Spent"]
@@ -54,7 +55,8 @@ class Rounds:
         self._totals = [Fraction(0)]
         self._numbers = {Fraction(0): 0}  # of the totals: few are different, and adding and comparing them is slow
         self._spent: dict[str, tuple[int, int]] = {}  # for each person how many reports, and which total
-        self._settled: dict[str, set[str]] = {}
+        self._settled: dict[str, set[str]] = {}  # for each memory who paid for it
+        self._responses: dict[str, str] = {}  # and the fingerprint of the response that it is of
         self._lock = Lock()
 
     def __getitem__(self, person: str) -> Spent:
@@ -78,20 +80,26 @@ class Rounds:
         """The largest total of anybody."""
         return Pure(max((self._totals[number] for number in {number for _, number in self._spent.values()}), default=0))
 
-    def affording(self, people: Iterable[str], price: Loss, *, memory: str | None = None) -> list[str]:
+    def affording(
+        self, people: Iterable[str], price: Loss | PermanentResponse, *, memory: str | None = None
+    ) -> list[str]:
         """Those of ``people`` who may still be asked at this price, in their order."""
+        cost, listed = _cost(price, memory), _checked(people)
         with self._lock:
-            after = self._after(_checked(people), _pure(price), memory)
+            self._check_response(price, memory)
+            after = self._after(listed, cost, memory)
         return [person for person, number in after.items() if number is not None]
 
-    def charge(self, people: Iterable[str], price: Loss, *, memory: str | None = None) -> None:
+    def charge(self, people: Iterable[str], price: Loss | PermanentResponse, *, memory: str | None = None) -> None:
         """Record one report of each of ``people`` at ``price``, or refuse and record nothing.
 
-        Reports about one memory of permanent randomized response cost its total once: with ``memory`` a name, whoever
-        was charged under this name before reports again for nothing.
+        Reports about one memory of permanent randomized response cost its total once: with ``memory`` a name, pass the
+        `PermanentResponse` as the price. Whoever was charged under this name before reports again for nothing, as long
+        as it is the same response. Two responses must not share a name.
         """
-        cost, listed = _pure(price), _checked(people)
+        cost, listed = _cost(price, memory), _checked(people)
         with self._lock:
+            self._check_response(price, memory)
             after = self._after(listed, cost, memory)
             short = sum(number is None for number in after.values())
             if short:
@@ -99,12 +107,24 @@ class Rounds:
                 raise BudgetExceeded("the price must fit what each has left", price, said)
             for person, number in after.items():
                 self._spent[person] = (self._spent.get(person, _NOTHING)[0] + 1, number or 0)
-            if memory is not None:
-                self._settled.setdefault(memory, set()).update(listed)
+            if memory is not None and isinstance(price, PermanentResponse):
+                self._settled[memory] = self._paid(memory, cost) | set(listed)
+                self._responses[memory] = price.terms.fingerprint
+
+    def _paid(self, memory: str | None, cost: Fraction) -> set[str]:
+        """Who paid for a memory. Accounts that name no response may hold any price: less than its total is not it."""
+        settled = self._settled.get(memory, set()) if memory is not None else set()
+        return settled if memory in self._responses else {p for p in settled if self[p].total.epsilon >= cost}
+
+    def _check_response(self, price: Loss | PermanentResponse, memory: str | None) -> None:
+        known = None if memory is None else self._responses.get(memory)
+        if known is not None and isinstance(price, PermanentResponse) and known != price.terms.fingerprint:
+            rule = "a memory belongs to the one response that it was first charged for"
+            raise InvalidValue(rule, f"<another one for {memory!r}>", "another response needs another name")
 
     def _after(self, people: list[str], cost: Fraction, memory: str | None) -> dict[str, int | None]:
         """The number of the total of each person after one more report; None where it would pass the cap."""
-        settled = self._settled.get(memory, set()) if memory is not None else set()
+        settled = self._paid(memory, cost)
         known: dict[int, int | None] = {}
         found: dict[str, int | None] = {}
         for person in people:
@@ -134,6 +154,7 @@ class Rounds:
             "cap": str(self.cap.epsilon),
             "people": {person: [count, str(self._totals[number])] for person, (count, number) in self._spent.items()},
             "memories": {name: sorted(people) for name, people in self._settled.items()},
+            "responses": self._responses,
         }
         return json.dumps(found, ensure_ascii=False)
 
@@ -156,10 +177,21 @@ class Rounds:
                 raise InvalidValue("nobody may be past the cap", person)
             rounds._spent[person] = (integer(count, "reports", least=1), number)
         rounds._settled = {name: set(_checked(people)) for name, people in found["memories"].items()}
+        rounds._responses = {name: str(fingerprint) for name, fingerprint in found.get("responses", {}).items()}
         return rounds
 
 
-def _pure(price: Loss) -> Fraction:
+def _cost(price: Loss | PermanentResponse, memory: str | None) -> Fraction:
+    """What the first report costs: the total of all that follow, where a memory is named."""
+    if memory is None:
+        return _pure(price)
+    if not isinstance(price, PermanentResponse):
+        rule = "the price of a memory is that of all its reports together"
+        raise InvalidType(rule, price, "pass the PermanentResponse itself")
+    return price.total.epsilon
+
+
+def _pure(price: object) -> Fraction:
     if isinstance(price, Pure):
         return price.epsilon
     if isinstance(price, Loss):

@@ -6,7 +6,7 @@ or of a die, and the other answer otherwise: pure ε for every ε > 0. The law, 
 
 >>> survey = BinaryResponse.coins()
 >>> survey.loss, survey.estimator.sample_size(standard_deviation=0.05)
-(Pure(ε=1.0987), 300)
+(Pure(ε=1.0987, replace-one), 300)
 """
 
 from __future__ import annotations

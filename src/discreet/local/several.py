@@ -8,7 +8,7 @@ so large that there is little noise either way. Proof sheet: ``several.md``.
 >>> from discreet.local.hybrid import HybridMean
 >>> health = Several(1, {"smokes": BinaryResponse, "age": lambda epsilon: HybridMean(epsilon, 0, 120)})
 >>> health.loss, health.randomizers["age"].loss
-(Pure(ε=1), Pure(ε=1))
+(Pure(ε=1, replace-one), Pure(ε=1, replace-one))
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from discreet.local.reports import Reports
 from discreet.noise.source import SYSTEM, Source
 from discreet.noise.uniform import UniformInteger
 from discreet.privacy.loss import Pure
+from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["DRAW", "SPLIT", "Several"]
 
@@ -66,7 +67,7 @@ class Several:
     @property
     def loss(self) -> Pure:
         """What all reports of one person cost together."""
-        return Pure(self.epsilon)
+        return Pure(self.epsilon, Neighbours.REPLACE_ONE)
 
     def privatize(self, answers: Mapping[str, Any], *, source: Source = SYSTEM) -> dict[str, Reports]:
         """The reports about each question: ``answers`` has for each the answers of the same people in the same order.

@@ -6,9 +6,9 @@ the ε that `shuffle` states for this δ: the least that the theorem of Feldman,
 rounded up. Proof sheet: ``shuffling.md``.
 
 >>> shuffle(100_000, 4, 1e-6)
-Amplification(n=100000, local=Pure(ε=4), central=Approximate(ε=0.16979, δ=1e-06))
+Amplification(n=100000, local=Pure(ε=4, replace-one), central=Approximate(ε=0.16979, δ=1e-06, replace-one))
 >>> closed_form(100_000, 4, 1e-6)
-Approximate(ε=0.53464, δ=1e-06)
+Approximate(ε=0.53464, δ=1e-06, replace-one)
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from discreet.exact.grid import Integers
 from discreet.exact.rational import Number, integer, positive
 from discreet.noise.law import Floats, open_probability
 from discreet.privacy.loss import Approximate, Pure
+from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["MOST_PEOPLE", "Amplification", "closed_form", "delta_of_shuffle", "largest_local", "shuffle"]
 
@@ -70,7 +71,8 @@ def shuffle(n: int, epsilon: Number | Pure, delta: Number) -> Amplification:
                 high, found = middle, min(Fraction(middle), local)
             else:
                 low = middle
-    return Amplification(people, Pure(local), Approximate(found, wanted))
+    relation = Neighbours.REPLACE_ONE
+    return Amplification(people, Pure(local, relation), Approximate(found, wanted, relation))
 
 
 def largest_local(n: int, central: Number, delta: Number) -> Pure:
@@ -80,7 +82,7 @@ def largest_local(n: int, central: Number, delta: Number) -> Pure:
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if _delta(people, _above(middle), float(target)) <= wanted else (low, middle)
-    return Pure(Fraction(math.nextafter(float(low), 0.0)) if low > target else target)
+    return Pure(Fraction(math.nextafter(float(low), 0.0)) if low > target else target, Neighbours.REPLACE_ONE)
 
 
 def closed_form(n: int, epsilon: Number | Pure, delta: Number) -> Approximate:
@@ -98,7 +100,8 @@ def closed_form(n: int, epsilon: Number | Pure, delta: Number) -> Approximate:
             rule = f"the closed form is proved {reach} at this n and δ"
             raise InvalidValue(rule, float(local), "use shuffle, or wait for more people")
         spread = 8 * (e * (4 / failure).log() / people).sqrt() + 8 * e / people
-        return Approximate(round_up(upper(((e - 1) / (e + 1) * spread + 1).log())), wanted)
+        found = round_up(upper(((e - 1) / (e + 1) * spread + 1).log()))
+    return Approximate(found, wanted, Neighbours.REPLACE_ONE)
 
 
 def delta_of_shuffle(n: int, epsilon: Number | Pure, central: Number) -> float:

@@ -116,8 +116,9 @@ class SubsetSelection(FrequencyOracle):
     def law(self, value: Hashable) -> FiniteLaw:
         """Every set with its probability, for few categories."""
         k, code = len(self.categories), self._code(value)
-        if math.comb(k, self.chosen) > _MOST_LISTED:
-            raise InvalidValue(f"the law is listed for at most {_MOST_LISTED} sets", math.comb(k, self.chosen))
+        # comb(k, d) is at least (k/d)^d, and a number of thousands of digits helps nobody.
+        if self.chosen * math.log2(k / self.chosen) > 64 or math.comb(k, self.chosen) > _MOST_LISTED:
+            raise InvalidValue(f"the law is listed for at most {_MOST_LISTED} sets", f"<{self.chosen} of {k}>")
         sets = list(itertools.combinations(range(k), self.chosen))
         shrunk = (-ball(self.epsilon)).exp()
         total = math.comb(k - 1, self.chosen - 1) + math.comb(k - 1, self.chosen) * shrunk

@@ -84,6 +84,10 @@ class AdditiveNoise(Measurement):
         """The exact quantile of |noise|: all ``answers`` stay within it, together, with this confidence."""
         return self.grid.value_of(self.law.error(confidence, answers))
 
+    def mean_error(self, answers: int = 1) -> float:
+        """The mean of the largest |noise| on ``answers`` answers; of |noise| itself for one."""
+        return self.law.mean_error(answers) * float(self.grid.step)
+
     @property
     def standard_deviation(self) -> float:
         """The standard deviation of the noise on one answer."""

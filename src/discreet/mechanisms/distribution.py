@@ -13,16 +13,18 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from numbers import Integral
 from typing import Any
 
 from discreet.errors import InvalidValue
-from discreet.exact.ball import Ball, working_precision
+from discreet.exact.ball import BITS, Ball, ball, working_precision
 from discreet.exact.grid import Grid
+from discreet.exact.rational import Number, probability
 from discreet.noise.law import Law
 
 __all__ = ["Distribution", "FiniteLaw", "ProductLaw", "ShiftedLaw"]
@@ -58,9 +60,48 @@ class FiniteLaw(Distribution):
     masses: tuple[Ball, ...]
     """The probability of each."""
 
-    def mass(self, outcome: Hashable) -> Ball:
+    def mass(self, outcome: Any) -> Ball:
         """P(answer = outcome); zero for what is not listed."""
-        return self.masses[self.outcomes.index(outcome)] if outcome in self.outcomes else Ball(0)
+        return self._by_outcome.get(outcome, Ball(0)) if isinstance(outcome, Hashable) else Ball(0)
+
+    @cached_property
+    def _by_outcome(self) -> dict[Hashable, Ball]:
+        pairs = list(zip(self.outcomes, self.masses, strict=True))
+        return dict(reversed(pairs))
+
+    @classmethod
+    def of(cls, probabilities: Mapping[Hashable, Number]) -> FiniteLaw:
+        """The law with these probabilities, which must sum to 1."""
+        exact = {outcome: probability(share, "probability") for outcome, share in probabilities.items()}
+        if sum(exact.values()) != 1:
+            raise InvalidValue("the probabilities of a law must sum to 1", str(sum(exact.values())))
+        with working_precision(2 * BITS):
+            return cls(tuple(exact), tuple(ball(share) for share in exact.values()))
+
+    def through(self, mapping: Callable[[Any], Hashable | FiniteLaw]) -> FiniteLaw:
+        """The law of ``mapping(X)`` for X of this law; a mapping with randomness of its own says its law at each X.
+
+        So ``prior.through(mechanism.distribution)`` is what a mechanism answers when the truth is drawn from a prior,
+        and ``law.through(abs)`` is post-processing.
+        """
+        found: dict[Hashable, Ball] = {}
+        with working_precision(2 * BITS):
+            for outcome, mass in zip(self.outcomes, self.masses, strict=True):
+                for image, share in _law_of(mapping(outcome)).items():
+                    found[image] = found.get(image, Ball(0)) + mass * share
+        return FiniteLaw(tuple(found), tuple(found.values()))
+
+    def information(self, mapping: Callable[[Any], Hashable | FiniteLaw]) -> Ball:
+        """The mutual information of X and ``mapping(X)`` in nats, Σ P(x) KL(law at x ‖ law at random x)."""
+        images = self.through(mapping)
+        total = Ball(0)
+        with working_precision(2 * BITS):
+            for outcome, mass in zip(self.outcomes, self.masses, strict=True):
+                shares = {image: share for image, share in _law_of(mapping(outcome)).items() if not share.is_zero()}
+                if not mass.is_zero():
+                    told = (share * (share / images.mass(image)).log() for image, share in shares.items())
+                    total += mass * sum(told, Ball(0))
+        return total
 
     def likely(self) -> Sequence[Hashable]:
         """Every possible answer."""
@@ -137,9 +178,15 @@ class ProductLaw(Distribution):
 
     def likely(self) -> Sequence[tuple[Any, ...]]:
         """Every combination of what is likely in each part."""
-        parts = [part.likely() for part in self.parts]
-        _check_listed(math.prod(map(len, parts)))
+        parts: list[Sequence[Any]] = []
+        for part in self.parts:
+            parts.append(part.likely())
+            _check_listed(math.prod(map(len, parts)))
         return list(product(*parts))
+
+
+def _law_of(image: Hashable | FiniteLaw) -> dict[Hashable, Ball]:
+    return image._by_outcome if isinstance(image, FiniteLaw) else {image: Ball(1)}
 
 
 def _check_listed(count: int) -> None:

@@ -25,6 +25,7 @@ from discreet.exact.ball import BITS, ln_up, working_precision
 from discreet.exact.rational import Number, integer
 from discreet.mechanisms.distribution import FiniteLaw
 from discreet.mechanisms.many import Many
+from discreet.mechanisms.random_privacy import RandomDP
 from discreet.mechanisms.selection import ScoresByName, Selection
 from discreet.noise.choice import GumbelChoice
 from discreet.noise.law import open_probability
@@ -73,9 +74,9 @@ class Exponential(Selection):
             raise InvalidValue(f"optimal must be at most the number of candidates, {count}", optimal)
         return float(ln_up(Fraction(count, optimal) / failure) / self.factor)
 
-    def concentrated_loss(self) -> ZeroConcentrated:
+    def concentrated_loss(self) -> ZeroConcentrated | RandomDP:
         """The same release under zero-concentrated privacy: ρ = ε²/8, a quarter of what pure ε alone implies."""
-        return ZeroConcentrated(self.epsilon**2 / 8)
+        return self._priced(ZeroConcentrated(self.epsilon**2 / 8, self.neighbours))
 
 
 def worst_shortfall(factor: Fraction, count: int, failure: Fraction) -> float:

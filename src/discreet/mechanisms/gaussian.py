@@ -14,6 +14,7 @@ Fraction(1, 1)
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -78,12 +79,12 @@ class Gaussian(AdditiveNoise):
         if sigma is not None:
             return (positive(sigma, "sigma") / self.grid.step) ** 2
         if rho is not None:
-            self._price = ZeroConcentrated(positive(rho, "rho"))
+            self._price = ZeroConcentrated(positive(rho, "rho"), self.neighbours)
             return self._squared_moves / (2 * positive(rho, "rho"))
         return self._calibrated_approximately(positive(epsilon or 0, "epsilon"), positive(delta or 0, "delta"))
 
     def _calibrated_approximately(self, epsilon: Fraction, delta: Fraction) -> Fraction:
-        self._price = Approximate(epsilon, delta)
+        self._price = Approximate(epsilon, delta, self.neighbours)
         if self._is_single:
             return least_squared_sigma(epsilon, delta, self._moves)
         return self._squared_moves / (2 * largest_rho(epsilon, delta))
@@ -96,16 +97,20 @@ class Gaussian(AdditiveNoise):
     def _moves(self) -> int:
         """How many steps one answer can move."""
         if self.integers:
-            return int(max(math.floor(self.sensitivity), 1) / self.grid.step)
+            return int(max(math.isqrt(self._whole_square), 1) / self.grid.step)
         return self.grid.steps_within(self.sensitivity)
+
+    @property
+    def _whole_square(self) -> int:
+        """The largest squared length of a move of whole answers."""
+        # The float nearest to √3 squares to less than 3: a move of that length is not one of √2.
+        return math.floor(self.sensitivity**2 * _ROOT_SLACK)
 
     @cached_property
     def _squared_moves(self) -> int:
         """How far all answers can move together, in squared steps: a whole number, as each coordinate is one."""
         if self.integers:
-            # The float nearest to √3 squares to less than 3: a move of that length is not one of √2.
-            squared = math.floor(self.sensitivity**2 * _ROOT_SLACK)
-            return int(max(squared, 1) / self.grid.step**2)
+            return int(max(self._whole_square, 1) / self.grid.step**2)
         if self._is_single:
             return self._moves**2
         # Each of k rounded answers moves by less than one step more than the truth did, so all of them by less than √k.
@@ -132,14 +137,14 @@ class Gaussian(AdditiveNoise):
 
     def concentrated_loss(self) -> ZeroConcentrated:
         """The zero-concentrated loss Δ²/2σ² of the same noise, whatever the number of answers."""
-        return ZeroConcentrated(self._squared_moves / (2 * self._law.squared))
+        return ZeroConcentrated(self._squared_moves / (2 * self._law.squared), self.neighbours)
 
     def loss_distribution(self, answers: int = 1) -> LossDistribution:
         """The privacy-loss distribution of one answer, for numeric composition."""
         if integer(answers, "answers", least=1) > 1 or not self._is_single:
             rule = "the loss distribution is proved for one answer at a time"
             raise NoProvedPath(rule, max(answers, self.dimension or 1), "add concentrated_loss() instead")
-        return shift_losses(self._law, self._moves)
+        return replace(shift_losses(self._law, self._moves), neighbours=self.neighbours)
 
     def _check(self, array: npt.NDArray[Any]) -> None:
         if self.integers and not holds_integers(array):

@@ -4,7 +4,7 @@ Whoever does not tell the truth gives one of the other k - 1 answers, each equal
 the probability of lying, an irrational number that is read from balls as far as the draw needs.
 
 >>> Honesty.telling("3/4").loss
-Pure(ε=1.0987)
+Pure(ε=1.0987, replace-one)
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from discreet.noise.bernoulli import threshold_of, threshold_of_odds
 from discreet.noise.lazy import ThresholdAt, falls_below
 from discreet.noise.source import Stream
 from discreet.privacy.loss import Pure
+from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["Honesty"]
 
@@ -55,8 +56,9 @@ class Honesty:
     def loss(self) -> Pure:
         """ε as it was asked for, or the logarithm of the odds between the truth and another answer, rounded up."""
         if self.truth is None:
-            return Pure(self.epsilon or 0)
-        return Pure(round_up(ln_up(self.truth * (self.answers - 1) / (1 - self.truth))))
+            return Pure(self.epsilon or 0, Neighbours.REPLACE_ONE)
+        least = round_up(ln_up(self.truth * (self.answers - 1) / (1 - self.truth)))
+        return Pure(least, Neighbours.REPLACE_ONE)
 
     def rates(self) -> tuple[Ball, Ball, Ball]:
         """P(the truth is told), P(one given other answer), and their difference, without cancellation."""

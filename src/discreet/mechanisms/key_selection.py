@@ -78,12 +78,12 @@ class KeySelection(Measurement):
     @cached_property
     def loss(self) -> Approximate:
         """(ε, δ) for one unit that joins or leaves with all its keys."""
-        return Approximate(self.epsilon, self.delta)
+        return Approximate(self.epsilon, self.delta, self.neighbours)
 
     @property
     def replace_one_loss(self) -> Approximate:
         """The loss where one unit is replaced by another: one leaves and one joins, a group of two."""
-        return self.loss.group(2)
+        return self.loss.under(Neighbours.REPLACE_ONE)
 
     @abstractmethod
     def shown(self, count: int) -> Ball:

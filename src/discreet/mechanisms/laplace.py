@@ -60,7 +60,7 @@ class Laplace(AdditiveNoise):
     @cached_property
     def loss(self) -> Pure:
         """Pure ε, whatever the number of answers."""
-        return Pure(self.epsilon)
+        return Pure(self.epsilon, self.neighbours)
 
     @property
     def scale(self) -> Fraction:
@@ -79,11 +79,11 @@ class Laplace(AdditiveNoise):
     def loss_distribution(self, answers: int = 1) -> LossDistribution:
         """The privacy-loss distribution of one answer, exactly; of several, that of the worst pure-ε mechanism."""
         if max(integer(answers, "answers", least=1), self.dimension or 1) > 1 or self._moves >= _MOST_ATOMS:
-            return LossDistribution.two_point(self.epsilon)
+            return LossDistribution.two_point(self.epsilon, neighbours=self.neighbours)
         moves, rate = self._moves, float(1 / self._law.scale)
         inside = np.arange(1, moves)
         losses = np.concatenate([[moves], moves - 2.0 * inside, [-moves]]) * rate
         masses = np.concatenate(
             [self._law.cdf(np.asarray([0])), self._law.pmf(inside), self._law.tail(np.asarray([moves]))]
         )
-        return LossDistribution(losses + np.abs(losses) * 2.0**-50, masses)
+        return LossDistribution(losses + np.abs(losses) * 2.0**-50, masses, neighbours=self.neighbours)

@@ -26,6 +26,7 @@ from discreet.exact.grid import Integers
 from discreet.exact.rational import Number
 from discreet.mechanisms.distribution import FiniteLaw
 from discreet.mechanisms.many import Many
+from discreet.mechanisms.random_privacy import SampledBound
 from discreet.mechanisms.selection import ScoresByName, Selection
 from discreet.mechanisms.turning_point import turning_point
 from discreet.noise.laplace import DiscreteLaplace
@@ -44,7 +45,7 @@ class NoisyMax(Selection):
     def __init__(
         self,
         epsilon: Number,
-        sensitivity: Number | Sensitivity = 1,
+        sensitivity: Number | Sensitivity | SampledBound = 1,
         monotone: bool = False,
         *,
         candidates: Iterable[Hashable] | None = None,
@@ -53,7 +54,7 @@ class NoisyMax(Selection):
         super().__init__(epsilon, candidates, sensitivity=sensitivity, monotone=monotone)
         if self.sensitivity.denominator != 1:
             rule = "sensitivity must be a whole number, since the scores are"
-            raise InvalidValue(rule, sensitivity, "round it down: integers that move by less than 3/2 move by 1")
+            raise InvalidValue(rule, self.sensitivity, "round it down: integers that move by less than 3/2 move by 1")
         self._law = DiscreteLaplace(1 / self.factor)
 
     @property

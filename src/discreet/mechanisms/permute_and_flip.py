@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from discreet.errors import InvalidValue
 from discreet.exact.ball import BITS, working_precision
 from discreet.exact.rational import Number
 from discreet.mechanisms.distribution import FiniteLaw
@@ -31,6 +32,7 @@ from discreet.noise.source import SYSTEM, Source
 __all__ = ["PermuteAndFlip"]
 
 _HALVINGS = 200
+_MOST_LISTED = 2**11
 
 
 class PermuteAndFlip(Selection):
@@ -48,6 +50,9 @@ class PermuteAndFlip(Selection):
     def distribution(self, value: ScoresByName) -> FiniteLaw:
         """The exact law of the choice for these scores, in time quadratic in the number of candidates."""
         names, scores = self._named(value)
+        if len(names) > _MOST_LISTED:
+            rule = f"the law is listed for at most {_MOST_LISTED} candidates"
+            raise InvalidValue(rule, len(names), "release has no such limit")
         law = ExponentialChoice(scores, self.factor)
         with working_precision(2 * BITS):
             return FiniteLaw(tuple(names), tuple(law.mass(k) for k in range(len(names))))

@@ -104,11 +104,11 @@ class Quantile(Measurement):
     @property
     def loss(self) -> Pure:
         """Pure ε."""
-        return Pure(self.epsilon)
+        return Pure(self.epsilon, self.neighbours)
 
     def concentrated_loss(self) -> ZeroConcentrated:
         """The same release under zero-concentrated privacy: ρ = ε²/8, as for every exponential mechanism."""
-        return ZeroConcentrated(self.epsilon**2 / 8)
+        return ZeroConcentrated(self.epsilon**2 / 8, self.neighbours)
 
     def target(self, size: int) -> Fraction:
         """The rank that is aimed at in a table of ``size`` values: q·size, moved inward."""

@@ -11,6 +11,7 @@ RandomDP(Pure(ε=3), γ=0.15: gamma-random differential privacy, not differentia
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -18,11 +19,28 @@ from typing import ClassVar
 from discreet.errors import InvalidType, InvalidValue, NoProvedPath
 from discreet.exact.rational import Number, probability
 from discreet.privacy.loss import Loss, shown
+from discreet.privacy.neighbours import Neighbours
 
-__all__ = ["WARNING", "RandomDP"]
+__all__ = ["WARNING", "RandomDP", "SampledBound"]
 
 WARNING = "gamma-random differential privacy, not differential privacy"
 """Said wherever a random loss, or what leads to one, is printed."""
+
+
+class SampledBound(ABC):
+    """An estimate that the move of random neighbours stays below, but for γ; no sensitivity, and never used as one."""
+
+    value: Fraction
+    """The estimate."""
+    dimension: int
+    """How many numbers were sampled together."""
+    neighbours: ClassVar[Neighbours] = Neighbours.REPLACE_ONE
+    """Sampled neighbours have the same size."""
+
+    @property
+    @abstractmethod
+    def gamma(self) -> Fraction:
+        """The probability that random neighbours move further."""
 
 
 @dataclass(frozen=True, repr=False, order=False)
@@ -33,15 +51,20 @@ class RandomDP(Loss):
     """What is promised for lucky datasets."""
     gamma: Fraction
     """How likely datasets are unlucky."""
+    neighbours: Neighbours | None = None
     name: ClassVar[str] = "random"
 
     def __init__(self, loss: Loss, gamma: Number) -> None:
         if isinstance(loss, RandomDP):
             raise InvalidType("a random loss must wrap a proper loss", repr(loss))
         object.__setattr__(self, "loss", loss)
+        object.__setattr__(self, "neighbours", loss.neighbours)
         object.__setattr__(self, "gamma", probability(gamma, "gamma"))
         if self.gamma == 1:
             raise InvalidValue("gamma must be below 1", gamma, "nothing would be promised for any dataset")
+
+    def _said(self, relation: Neighbours | None) -> RandomDP:
+        return RandomDP(self.loss._said(relation), self.gamma)
 
     def __repr__(self) -> str:
         return f"RandomDP({self.loss!r}, γ={shown(self.gamma)}: {WARNING})"
@@ -66,7 +89,7 @@ class RandomDP(Loss):
     def _or(self, other: RandomDP) -> RandomDP:
         return RandomDP(self.loss | other.loss, max(self.gamma, other.gamma))
 
-    def group(self, size: int) -> RandomDP:
+    def _grouped(self, size: int) -> RandomDP:
         """Refused: the datasets between two that differ in several units are not random ones."""
         raise NoProvedPath("random privacy says nothing about groups", size, "prove a sensitivity instead")
 

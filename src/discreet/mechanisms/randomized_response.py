@@ -6,7 +6,7 @@ respondents, with no trusted curator. Proof sheet: ``randomized_response.md``.
 
 >>> survey = RandomizedResponse.coins()
 >>> survey.loss, survey.estimate_mean([1, 1, 0, 1])
-(Pure(ε=1.0987), 1.0)
+(Pure(ε=1.0987, replace-one), 1.0)
 >>> survey.sample_size(standard_deviation=0.05)
 300
 """
@@ -100,7 +100,7 @@ class RandomizedResponse(Measurement):
 
     def loss_distribution(self) -> LossDistribution:
         """The privacy-loss distribution: ±ε."""
-        return LossDistribution.two_point(self.loss.epsilon)
+        return LossDistribution.two_point(self.loss.epsilon, neighbours=self.loss.neighbours)
 
     # What the reports say about the crowd.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.ball import BITS, Ball, working_precision
@@ -17,14 +17,17 @@ from discreet.exact.rational import Number, integer, positive
 from discreet.mechanisms.candidates import canonical, named_once
 from discreet.mechanisms.distribution import FiniteLaw
 from discreet.mechanisms.measurement import Measurement
+from discreet.mechanisms.random_privacy import RandomDP, SampledBound
 from discreet.noise.law import is_at_least, open_probability
 from discreet.noise.scores import ScoreLike, Scores
 from discreet.noise.source import SYSTEM, Source
-from discreet.privacy.loss import Pure
+from discreet.privacy.loss import Loss, Pure
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.sensitivity import Sensitivity
 
-__all__ = ["ScoresByName", "Selection"]
+__all__ = ["ScoresByName", "Selection", "moved_by"]
+
+Priced = TypeVar("Priced", bound=Loss)
 
 ScoresByName = ScoreLike | Mapping[Any, Number]
 """One score per candidate, in the order of the candidates or by name."""
@@ -40,9 +43,11 @@ class Selection(Measurement):
     sensitivity: Fraction
     """How far neighbours can move the score of any one candidate."""
     neighbours: Neighbours | None
-    """The relation the sensitivity was proved under, where the caller said it."""
+    """The relation the sensitivity was proved under, where the caller said it; add-remove-one for monotone scores."""
     monotone: bool
     """Whether neighbours move all scores in the same direction."""
+    sampled: SampledBound | None
+    """The estimate that stands for a sensitivity; its γ stays in every loss."""
     picks: int = 1
     """How many winners share the price."""
 
@@ -51,22 +56,19 @@ class Selection(Measurement):
         epsilon: Number,
         candidates: Iterable[Hashable] | None = None,
         *,
-        sensitivity: Number | Sensitivity = 1,
+        sensitivity: Number | Sensitivity | SampledBound = 1,
         monotone: bool = False,
     ) -> None:
         """Choose the price ``epsilon``; without ``candidates`` the answer is a position in the list of scores.
 
         ``monotone`` is a claim about the data: all scores rise together or fall together between neighbours, as
-        counts do when one unit is added or removed. It is false for counts when one unit is replaced.
+        counts do when one unit is added or removed. It is false for counts when one unit is replaced, and refused
+        with a sensitivity that was proved under replace-one.
         """
         self.epsilon = positive(epsilon, "epsilon")
         self.candidates = None if candidates is None else named_once(candidates, "candidates")
-        # The move of one score is at most the move of all of them in any norm, so every norm will do.
-        declared = sensitivity.value if isinstance(sensitivity, Sensitivity) else sensitivity
-        self.sensitivity = positive(declared, "sensitivity")
-        self.neighbours = sensitivity.neighbours if isinstance(sensitivity, Sensitivity) else None
-        if not isinstance(monotone, bool):
-            raise InvalidType("monotone must be True or False", monotone)
+        self.sensitivity, self.neighbours = moved_by(sensitivity, monotone=monotone)
+        self.sampled = sensitivity if isinstance(sensitivity, SampledBound) else None
         self.monotone = monotone
         self._check_factor()
 
@@ -75,9 +77,12 @@ class Selection(Measurement):
         return f"{type(self).__name__}({shared})"
 
     @property
-    def loss(self) -> Pure:
-        """Pure ε, whatever the number of candidates."""
-        return Pure(self.epsilon)
+    def loss(self) -> Pure | RandomDP:
+        """Pure ε, whatever the number of candidates; random privacy where the sensitivity was sampled."""
+        return self._priced(Pure(self.epsilon, self.neighbours))
+
+    def _priced(self, loss: Priced) -> Priced | RandomDP:
+        return loss if self.sampled is None else RandomDP(loss, self.sampled.gamma)
 
     @property
     def factor(self) -> Fraction:
@@ -122,7 +127,12 @@ class Selection(Measurement):
         names = range(len(exact)) if self.candidates is None else self.candidates
         if len(names) != len(exact):
             raise InvalidValue(f"scores must hold one number for each of {len(names)} candidates", len(exact))
+        self._check_sampled(len(exact))
         return names, exact
+
+    def _check_sampled(self, scores: int) -> None:
+        if self.sampled is not None and scores != self.sampled.dimension:
+            raise InvalidValue(f"the scores must be {self.sampled.dimension} numbers, as sampled", scores)
 
     def _by_name(self, scores: Mapping[Any, Number]) -> tuple[Sequence[Hashable], Scores]:
         # The order of a mapping can be that of the rows it was counted from, and ties go to the first.
@@ -130,6 +140,7 @@ class Selection(Measurement):
         if set(names) != scores.keys():
             rule = "scores must name the declared candidates, all of them and no others"
             raise InvalidValue(rule, f"<{len(scores)} names>", "the list of candidates is public: fix it beforehand")
+        self._check_sampled(len(names))
         return names, Scores([scores[name] for name in names])
 
     def _count(self, candidates_count: int | None) -> int:
@@ -140,3 +151,19 @@ class Selection(Measurement):
             rule = "the bound depends on the number of candidates, which was not declared"
             raise InvalidValue(rule, None, "pass candidates_count=")
         return len(self.candidates)
+
+
+def moved_by(sensitivity: Number | Sensitivity | SampledBound, *, monotone: bool) -> tuple[Fraction, Neighbours | None]:
+    """How far one score moves, and under which relation; replacing one unit moves scores both ways.
+
+    The move of one score is at most the move of all of them in any norm, so every norm will do.
+    """
+    if not isinstance(monotone, bool):
+        raise InvalidType("monotone must be True or False", monotone)
+    relation = None
+    if isinstance(sensitivity, (Sensitivity, SampledBound)):
+        relation, sensitivity = sensitivity.neighbours, sensitivity.value
+    if monotone and relation is Neighbours.REPLACE_ONE:
+        rule = "monotone needs neighbours that move all scores in one direction, as when one unit joins or leaves"
+        raise InvalidValue(rule, str(relation), "leave monotone out, or prove the sensitivity under add-remove-one")
+    return positive(sensitivity, "sensitivity"), Neighbours.ADD_REMOVE_ONE if monotone else relation

@@ -15,7 +15,7 @@ SampledSensitivity(1 in L1 for 3 rows, m=3, k=3, γ=0.25: gamma-random different
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Hashable, Iterable, Sized
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -25,17 +25,17 @@ import numpy as np
 from discreet.errors import InvalidType, InvalidValue, OutOfReach
 from discreet.exact.grid import Grid
 from discreet.exact.rational import Number, integer
-from discreet.mechanisms.additive import AdditiveNoise, Answers
+from discreet.mechanisms.additive import AdditiveNoise
 from discreet.mechanisms.distribution import Distribution
+from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.measurement import Measurement
-from discreet.mechanisms.random_privacy import WARNING, RandomDP
+from discreet.mechanisms.random_privacy import WARNING, RandomDP, SampledBound
 from discreet.mechanisms.sampling_plan import SamplingPlan
 from discreet.noise.law import Floats
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.loss import shown
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.sensitivity import Norm, Sensitivity
 
 __all__ = ["RandomlyPrivate", "SampledSensitivity", "SensitivitySampler"]
@@ -51,9 +51,11 @@ _STEPS = 1024  # the default grid resolves a move into this many steps
 
 
 class RandomlyPrivate(Measurement):
-    """A target computed on a dataset of one fixed size, with noise for a sensitivity that was sampled."""
+    """A target computed on a dataset of one fixed size, and a mechanism for a sensitivity that was sampled."""
 
-    def __init__(self, noise: AdditiveNoise, target: Target, size: int, dimension: int, gamma: Fraction) -> None:
+    def __init__(
+        self, noise: AdditiveNoise | Exponential, target: Target, size: int, dimension: int, gamma: Fraction
+    ) -> None:
         """Made by `SampledSensitivity`; it takes datasets, not answers, so that the size can be checked."""
         self.noise = noise
         self.target = target
@@ -69,8 +71,8 @@ class RandomlyPrivate(Measurement):
         """The noise's loss, but for γ over random datasets."""
         return RandomDP(self.noise.loss, self.gamma)
 
-    def release(self, value: Any, *, source: Source = SYSTEM) -> Answers:
-        """The noisy target of the dataset ``value``, which must have the size that was sampled."""
+    def release(self, value: Any, *, source: Source = SYSTEM) -> Any:
+        """The noisy target of the dataset ``value``, which must have the size that was sampled, or the choice."""
         return self.noise.release(self._answer(value), source=source)
 
     def distribution(self, value: Any) -> Distribution:
@@ -78,10 +80,10 @@ class RandomlyPrivate(Measurement):
         return self.noise.distribution(self._answer(value))
 
     def error(self, confidence: Number = 0.95) -> int | float:
-        """The exact quantile of |noise|: all answers stay within it, together, with this confidence."""
+        """How far the answers, or the score of the choice, may be from the best, with this confidence."""
         return self.noise.error(confidence, self.dimension)
 
-    def _answer(self, rows: Any) -> float | Floats:
+    def _answer(self, rows: Any) -> Any:
         if not isinstance(rows, Sized):
             raise InvalidType("the dataset must be a list or an array of rows", f"<{type(rows).__name__}>")
         if len(rows) != self.size:
@@ -95,7 +97,7 @@ class RandomlyPrivate(Measurement):
 
 
 @dataclass(frozen=True, repr=False)
-class SampledSensitivity:
+class SampledSensitivity(SampledBound):
     """An estimate that random neighbours stay below, but for γ."""
 
     value: Fraction
@@ -114,6 +116,15 @@ class SampledSensitivity:
     def __repr__(self) -> str:
         plan = f"m={self.plan.samples}, k={self.plan.order}, γ={shown(self.plan.gamma)}"
         return f"SampledSensitivity({float(self.value):g} in {self.norm} for {self.size} rows, {plan}: {WARNING})"
+
+    @property
+    def gamma(self) -> Fraction:
+        """The probability, over the samples and random neighbours, that they move further."""
+        return self.plan.gamma
+
+    def exponential(self, epsilon: Number, candidates: Iterable[Hashable] | None = None) -> RandomlyPrivate:
+        """A choice among as many candidates as the target returns scores; it takes a dataset of the sampled size."""
+        return self._private(Exponential(epsilon, candidates, sensitivity=self._sensitivity))
 
     def laplace(self, epsilon: Number, *, grid: Number | None = None) -> RandomlyPrivate:
         """Laplace noise for the estimate; the mechanism takes a dataset of the sampled size."""
@@ -134,12 +145,12 @@ class SampledSensitivity:
 
     @property
     def _sensitivity(self) -> Sensitivity:
-        return Sensitivity(self.value, Neighbours.REPLACE_ONE, self.norm)
+        return Sensitivity(self.value, self.neighbours, self.norm)
 
     def _grid(self, grid: Number | None) -> Number:
         return Grid.finer_than(self.value / (_STEPS * self.dimension)).step if grid is None else grid
 
-    def _private(self, noise: Laplace | Gaussian) -> RandomlyPrivate:
+    def _private(self, noise: Laplace | Gaussian | Exponential) -> RandomlyPrivate:
         return RandomlyPrivate(noise, self.target, self.size, self.dimension, self.plan.gamma)
 
 

@@ -16,7 +16,7 @@ free. Proof sheet: ``sparse_vector.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
 from fractions import Fraction
 from threading import Lock
 from typing import Any
@@ -32,16 +32,16 @@ from discreet.exact.rational import Number, integer, positive
 from discreet.mechanisms.distribution import FiniteLaw
 from discreet.mechanisms.many import Many
 from discreet.mechanisms.measurement import Measurement
+from discreet.mechanisms.selection import moved_by
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.law import open_probability
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.loss import Pure
-from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.sensitivity import Sensitivity
 
 __all__ = ["AboveThreshold", "Run"]
 
-_MOST_TERMS = 2**20
+_MOST_TERMS = 2**24
 _FINEST_SPLIT = 1000
 
 
@@ -60,14 +60,16 @@ class AboveThreshold(Measurement):
         """Choose the price ``epsilon`` of the whole run, the public threshold and how many positives to report.
 
         ``monotone`` is a claim about the data: all answers rise together or fall together between neighbours, as
-        counts do when one unit is added or removed.
+        counts do when one unit is added or removed. It is refused with a sensitivity proved under replace-one.
         """
         self.epsilon = positive(epsilon, "epsilon")
         self.threshold = integer(threshold, "threshold", least=-LARGEST_STEPS, most=LARGEST_STEPS)
         self.cutoff = integer(cutoff, "cutoff", least=1, most=2**20)
-        self.sensitivity, self.neighbours = _whole(sensitivity)
-        if not isinstance(monotone, bool):
-            raise InvalidType("monotone must be True or False", monotone)
+        self.sensitivity, self.neighbours = moved_by(sensitivity, monotone=monotone)
+        if self.sensitivity.denominator != 1:
+            rule = "sensitivity must be a whole number, since the answers are"
+            remedy = "round it down: integers that move by less than 3/2 move by 1"
+            raise InvalidValue(rule, self.sensitivity, remedy)
         self.monotone = monotone
         times = self.cutoff if monotone else 2 * self.cutoff
         self.threshold_epsilon, answers_epsilon = _split(self.epsilon, times)
@@ -81,7 +83,7 @@ class AboveThreshold(Measurement):
     @property
     def loss(self) -> Pure:
         """Pure ε for the whole run, whatever the number of questions."""
-        return Pure(self.epsilon)
+        return Pure(self.epsilon, self.neighbours)
 
     @property
     def threshold_law(self) -> DiscreteLaplace:
@@ -172,16 +174,6 @@ class Run:
             return is_above
 
 
-def _whole(sensitivity: Number | Sensitivity) -> tuple[Fraction, Neighbours | None]:
-    # Each answer moves by at most what all of them move in any norm, so every norm will do.
-    declared = sensitivity.value if isinstance(sensitivity, Sensitivity) else sensitivity
-    value = positive(declared, "sensitivity")
-    if value.denominator != 1:
-        rule = "sensitivity must be a whole number, since the answers are"
-        raise InvalidValue(rule, declared, "round it down: integers that move by less than 3/2 move by 1")
-    return value, sensitivity.neighbours if isinstance(sensitivity, Sensitivity) else None
-
-
 def _split(epsilon: Fraction, times: int) -> tuple[Fraction, Fraction]:
     """ε for the threshold and ε for the answers, about 1 : times^(2/3), which makes their difference vary least."""
     ratio = Fraction(times ** (2 / 3)).limit_denominator(_FINEST_SPLIT)  # any split is private, this one is good
@@ -198,20 +190,20 @@ def _whole_answers(answers: Any) -> Integers:
 
 def _replies(questions: int, positives: int, most: int) -> list[tuple[bool, ...]]:
     """Every list of replies that a run can give: it ends with the last question or the last positive."""
+    lists = 0
+    for yes in range(min(questions, positives) + 1):  # counted before any is listed
+        lists += math.comb(questions, yes)
+        if lists * questions > most:
+            raise InvalidValue(f"the law is listed for at most {most} replies in all lists", f"<{questions} questions>")
     found: list[tuple[bool, ...]] = []
-    for reply in _extended((), questions, positives):
-        found.append(reply)
-        if len(found) > most:
-            raise InvalidValue(f"the law is listed for at most {most} replies", f"<{questions} questions>")
+    unfinished: list[tuple[bool, ...]] = [()]
+    while unfinished:
+        reply = unfinished.pop()
+        if len(reply) == questions or sum(reply) == positives:
+            found.append(reply)
+        else:
+            unfinished += [(*reply, False), (*reply, True)]
     return found
-
-
-def _extended(so_far: tuple[bool, ...], questions: int, positives: int) -> Iterator[tuple[bool, ...]]:
-    if not questions or not positives:
-        yield so_far
-        return
-    yield from _extended((*so_far, True), questions - 1, positives - 1)
-    yield from _extended((*so_far, False), questions - 1, positives)
 
 
 def _given_noise(reply: tuple[bool, ...], above: list[Ball]) -> Ball:

@@ -8,7 +8,7 @@ is the least integer for which the proof holds. Proof sheet: ``threshold_keys.md
 >>> rule.threshold, rule.visible_from(0.95)
 (15, 17)
 >>> GaussianThreshold(epsilon=1, delta=1e-6).threshold
-23
+22
 """
 
 from __future__ import annotations
@@ -110,14 +110,20 @@ class LaplaceThreshold(_NoisyThreshold):
 
 
 class GaussianThreshold(_NoisyThreshold):
-    """Discrete Gaussian noise for an L2 move of √l; δ is shared between the noise and the threshold."""
+    """Discrete Gaussian noise for an L2 move of √l; from two keys on, δ is shared by the noise and the threshold.
+
+    A unit with one key either moves a count that others hold, or holds its key alone: δ pays for one of the two.
+    """
 
     def __init__(
-        self, epsilon: Number, delta: Number, keys_per_unit: int = 1, *, noise_share: Number = Fraction(1, 2)
+        self, epsilon: Number, delta: Number, keys_per_unit: int = 1, *, noise_share: Number | None = None
     ) -> None:
-        """Choose the price; ``noise_share`` is the part of δ that pays for the noise."""
+        """Choose the price; ``noise_share`` is the part of δ that pays for the noise: half of it unless it is given.
+
+        With one key per unit and no ``noise_share``, noise and threshold each have all of δ.
+        """
         self._declare(epsilon, delta, keys_per_unit)
-        for_noise = self.delta * open_probability(noise_share, "noise_share")
+        for_noise, for_threshold = self._shares(noise_share)
         # One unit moves at most l counts, so noise for l answers serves however many keys there are.
         noise = Gaussian(
             self.epsilon,
@@ -126,7 +132,14 @@ class GaussianThreshold(_NoisyThreshold):
             dimension=self.keys_per_unit,
             integers=True,
         )
-        self._set(noise.law, self.delta - for_noise)
+        self._set(noise.law, for_threshold)
+
+    def _shares(self, noise_share: Number | None) -> tuple[Fraction, Fraction]:
+        """δ for the noise and δ for the threshold."""
+        if noise_share is None and self.keys_per_unit == 1:
+            return self.delta, self.delta
+        for_noise = self.delta * open_probability(Fraction(1, 2) if noise_share is None else noise_share, "noise_share")
+        return for_noise, self.delta - for_noise
 
 
 def least_threshold(law: SymmetricLaw, delta: Fraction, keys: int) -> int:

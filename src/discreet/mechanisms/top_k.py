@@ -28,6 +28,7 @@ from discreet.exact.rational import Number, integer
 from discreet.mechanisms.distribution import FiniteLaw
 from discreet.mechanisms.exponential import worst_shortfall
 from discreet.mechanisms.many import Many
+from discreet.mechanisms.random_privacy import RandomDP, SampledBound
 from discreet.mechanisms.selection import ScoresByName, Selection
 from discreet.noise.choice import GumbelChoice
 from discreet.noise.law import open_probability
@@ -50,7 +51,7 @@ class TopK(Selection):
         k: int,
         candidates: Iterable[Hashable] | None = None,
         *,
-        sensitivity: Number | Sensitivity = 1,
+        sensitivity: Number | Sensitivity | SampledBound = 1,
         monotone: bool = False,
     ) -> None:
         """Choose the price ``epsilon`` of all ``k`` winners together."""
@@ -76,9 +77,9 @@ class TopK(Selection):
         """The exact law of the ordered winners (Plackett and Luce), for short lists."""
         names, scores = self._named(value)
         self._check_enough(len(names))
-        if math.perm(len(names), self.picks) > _MOST_ORDERS:
+        if min(self.picks, len(names) - 1) > _MOST_ORDERS or math.perm(len(names), self.picks) > _MOST_ORDERS:
             rule = f"the law is listed for at most {_MOST_ORDERS} orders"
-            raise InvalidValue(rule, math.perm(len(names), self.picks), "release has no such limit")
+            raise InvalidValue(rule, f"<{self.picks} of {len(names)}>", "release has no such limit")
         orders = list(permutations(range(len(names)), self.picks))
         with working_precision(2 * BITS):
             weights = self._weights(scores)
@@ -93,9 +94,9 @@ class TopK(Selection):
         failure = 1 - open_probability(confidence, "confidence")
         return worst_shortfall(self.factor, self._count(candidates_count), failure / self.picks)
 
-    def concentrated_loss(self) -> ZeroConcentrated:
+    def concentrated_loss(self) -> ZeroConcentrated | RandomDP:
         """The same release under zero-concentrated privacy: k picks of (ε/k)²/8 each."""
-        return ZeroConcentrated(self.epsilon**2 / (8 * self.picks))
+        return self._priced(ZeroConcentrated(self.epsilon**2 / (8 * self.picks), self.neighbours))
 
     def _weights(self, scores: Scores) -> list[Ball]:
         return [(-ball(self.factor * scores.gap(k))).exp() for k in range(len(scores))]

@@ -26,6 +26,8 @@ Floats = npt.NDArray[np.float64]
 Whole: TypeAlias = int | npt.NDArray[np.integer]
 
 _MOST_BITS = 2**14  # where two numbers still agree, they are taken to be equal
+_UNSEEN = Fraction(1, 2**60)
+_MOST_BLOCKS = 2**18
 _FURTHEST = 2**62  # no law puts a probability that a float can show beyond this
 
 
@@ -142,6 +144,25 @@ class SymmetricLaw(Law):
             middle = (low + high) // 2
             low, high = (low, middle) if suffices(middle) else (middle, high)
         return high
+
+    def mean_error(self, answers: int = 1) -> float:
+        """The mean of the largest |X| of ``answers`` independent draws, so that of |X| itself for one.
+
+        E(max |X|) = Σ P(max |X| ≥ m) over m ≥ 1. A wide law is summed in blocks by their middles, which changes the
+        result by less than one part in 10^8.
+        """
+        reach = self.error(1 - _UNSEEN, integer(answers, "answers", least=1))
+        middles, width = _blocks(max(reach, 1))
+        beyond = np.minimum(2 * self.tail(middles), 1.0)
+        with np.errstate(divide="ignore"):  # ln 0 where every draw is as large as that
+            return float(width * -np.expm1(answers * np.log1p(-beyond)).sum()) + 0.0  # and never -0.0
+
+
+def _blocks(reach: int) -> tuple[Integers, int]:
+    """The middles of blocks of an odd width that cover 1, …, reach; single points where they are few."""
+    width = 2 * (reach // (2 * _MOST_BLOCKS)) + 1
+    middles = 1 + width // 2 + width * np.arange(-(-reach // width), dtype=np.int64)
+    return middles, width
 
 
 def open_probability(value: Number, name: str = "probability") -> Fraction:

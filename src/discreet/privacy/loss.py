@@ -8,14 +8,21 @@ first), repeats (``3 * loss``), extends to groups, converts along proved paths, 
 theorem states a in that kind, as for a zero-concentrated loss against a pure one, comparing raises `NoProvedPath`, so
 that no price passes a budget by accident. ``a | b`` covers both: the loss when one of the two is released.
 
+A loss says under which relation between datasets it was proved, where that is known, and keeps it: losses under two
+relations do not add. `Loss.under` states a loss that was proved for one unit that joins or leaves as one for a unit
+that is replaced. A loss without a relation takes that of the losses it is added to.
+
 >>> Pure(0.1) + Pure(0.2)
 Pure(ε=0.3)
 >>> ZeroConcentrated(0.5).approximate(delta=1e-6)
 Approximate(ε=5.2216, δ=1e-06)
+>>> Pure(0.1, "add-remove-one").under("replace-one") + Pure(0.3, "replace-one")
+Pure(ε=0.5, replace-one)
 """
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -27,6 +34,7 @@ from discreet.errors import InvalidType, InvalidValue, NoProvedPath
 from discreet.exact.ball import Ball, ball, exp_up, round_up, sqrt_up, upper, working_precision
 from discreet.exact.rational import Number, integer, probability, rational
 from discreet.privacy import curve
+from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.shown import shown
 
 __all__ = ["Approximate", "GaussianDP", "Loss", "Pure", "Renyi", "ZeroConcentrated", "shown"]
@@ -38,6 +46,8 @@ class Loss(ABC):
     """What one release, or many together, cost one unit in privacy."""
 
     name: ClassVar[str]
+    neighbours: Neighbours | None
+    """The relation it was proved under; None where that was not said."""
 
     @abstractmethod
     def _plus(self, other: Self) -> Self:
@@ -56,8 +66,15 @@ class Loss(ABC):
         """The least loss of this kind that is no smaller than either."""
 
     @abstractmethod
+    def _grouped(self, size: int) -> Self:
+        """The loss for ``size`` ≥ 1 units together."""
+
     def group(self, size: int) -> Self:
-        """The loss for ``size`` units together, such as a family."""
+        """The loss for ``size`` units together, such as a family: go from x to x' by changing one unit at a time.
+
+        For k units: kε of a pure loss, k²ρ, kμ, and (kε, δ (e^(kε) - 1)/(e^ε - 1)) of (ε, δ).
+        """
+        return self._grouped(integer(size, "size", least=1))._said(self.neighbours)
 
     @abstractmethod
     def delta_at(self, epsilon: Number) -> Fraction:
@@ -69,7 +86,31 @@ class Loss(ABC):
 
     def approximate(self, delta: Number) -> Approximate:
         """The same promise stated as (ε, δ)."""
-        return Approximate(self.epsilon_at(delta), rational(delta, "delta"))
+        return Approximate(self.epsilon_at(delta), rational(delta, "delta"), self.neighbours)
+
+    def under(self, neighbours: Neighbours | str) -> Self:
+        """The loss under this relation: replacing is removing and adding, so it costs what a group of two does.
+
+        A loss without a relation is taken at the caller's word. From replace-one there is no way to add-remove-one.
+        """
+        relation = Neighbours.of(neighbours)
+        if self.neighbours in (None, relation):
+            return self._said(relation)
+        if relation is Neighbours.REPLACE_ONE:
+            return self.group(2)._said(relation)
+        rule = "a loss proved for replace-one says nothing about datasets of different sizes"
+        raise NoProvedPath(rule, f"<{self!r}>", "prove it under add-remove-one")
+
+    def _said(self, relation: Neighbours | None) -> Self:
+        """The same numbers under this relation."""
+        if self.neighbours is relation:
+            return self
+        said = copy.copy(self)
+        object.__setattr__(said, "neighbours", relation)
+        return said
+
+    def _shown(self, terms: str) -> str:
+        return f"{type(self).__name__}({terms}{'' if self.neighbours is None else f', {self.neighbours}'})"
 
     def _into(self, other: Loss) -> Loss | None:
         """The same promise in the kind of ``other``, or None where no theorem does that without more information."""
@@ -90,8 +131,9 @@ class Loss(ABC):
     def __add__(self, other: object) -> Loss:
         if not isinstance(other, Loss):
             return NotImplemented
+        relation = _one_relation(self, other)
         first, second = _common(self, other)
-        return first._plus(second)
+        return first._plus(second)._said(relation)
 
     def __radd__(self, other: object) -> Loss:
         return self if other == 0 else NotImplemented  # so that sum() works
@@ -99,26 +141,35 @@ class Loss(ABC):
     def __or__(self, other: object) -> Loss:
         if not isinstance(other, Loss):
             return NotImplemented
+        relation = _one_relation(self, other)
         first, second = _common(self, other)
-        return first._or(second)
+        return first._or(second)._said(relation)
 
     def __mul__(self, times: object) -> Self:
-        return self._repeated(integer(times, "times", least=0))
+        return self._repeated(integer(times, "times", least=0))._said(self.neighbours)
 
     __rmul__ = __mul__
 
     def __le__(self, other: object) -> bool:
         if not isinstance(other, Loss):
             return NotImplemented
-        proved = self._proves(other)
+        relation = other.neighbours
+        stated = self if self.neighbours is None or relation is None else self.under(relation)
+        proved = stated._proves(other)
         if proved is None:
             raise _no_path(self, other)
         return proved
 
+    def _is_within(self, other: Loss) -> bool:
+        try:
+            return self <= other
+        except NoProvedPath:
+            return False
+
     def __lt__(self, other: object) -> bool:
         if not isinstance(other, Loss):
             return NotImplemented
-        return self <= other and not other._proves(self)
+        return self <= other and not other._is_within(self)
 
     def __ge__(self, other: object) -> bool:
         return other.__le__(self) if isinstance(other, Loss) else NotImplemented
@@ -132,13 +183,15 @@ class Pure(Loss):
     """ε-differential privacy: P(A(x) ∈ E) ≤ e^ε P(A(x') ∈ E) for all neighbours x, x' and all events E."""
 
     epsilon: Fraction
+    neighbours: Neighbours | None = None
     name: ClassVar[str] = "pure"
 
-    def __init__(self, epsilon: Number) -> None:
+    def __init__(self, epsilon: Number, neighbours: Neighbours | str | None = None) -> None:
         object.__setattr__(self, "epsilon", _size(epsilon, "epsilon"))
+        object.__setattr__(self, "neighbours", _relation(neighbours))
 
     def __repr__(self) -> str:
-        return f"Pure(ε={shown(self.epsilon)})"
+        return self._shown(f"ε={shown(self.epsilon)}")
 
     def __str__(self) -> str:
         factor = shown(exp_up(self.epsilon)) if self.epsilon < 50 else "e^" + shown(self.epsilon)
@@ -156,9 +209,9 @@ class Pure(Loss):
     def _or(self, other: Pure) -> Pure:
         return max(self, other, key=lambda loss: loss.epsilon)
 
-    def group(self, size: int) -> Pure:
+    def _grouped(self, size: int) -> Pure:
         """The loss of a group of k is kε: go from x to x' by changing one unit at a time."""
-        return Pure(integer(size, "size", least=1) * self.epsilon)
+        return Pure(size * self.epsilon)
 
     def delta_at(self, epsilon: Number) -> Fraction:
         """The least δ at ``epsilon``; zero from ε on."""
@@ -192,14 +245,16 @@ class Approximate(Loss):
 
     epsilon: Fraction
     delta: Fraction
+    neighbours: Neighbours | None = None
     name: ClassVar[str] = "approximate"
 
-    def __init__(self, epsilon: Number, delta: Number) -> None:
+    def __init__(self, epsilon: Number, delta: Number, neighbours: Neighbours | str | None = None) -> None:
         object.__setattr__(self, "epsilon", _size(epsilon, "epsilon"))
         object.__setattr__(self, "delta", _delta(delta))
+        object.__setattr__(self, "neighbours", _relation(neighbours))
 
     def __repr__(self) -> str:
-        return f"Approximate(ε={shown(self.epsilon)}, δ={shown(self.delta)})"
+        return self._shown(f"ε={shown(self.epsilon)}, δ={shown(self.delta)}")
 
     def __str__(self) -> str:
         if self.delta == 0:
@@ -218,15 +273,14 @@ class Approximate(Loss):
     def _or(self, other: Approximate) -> Approximate:
         return Approximate(max(self.epsilon, other.epsilon), max(self.delta, other.delta))
 
-    def group(self, size: int) -> Approximate:
+    def _grouped(self, size: int) -> Approximate:
         """The loss of a group of k is (kε, δ (e^(kε) - 1)/(e^ε - 1)): each step's δ grows with the steps after it."""
-        count = integer(size, "size", least=1)
-        if count == 1 or self.delta == 0 or self.epsilon == 0:
-            return Approximate(count * self.epsilon, _capped(count * self.delta))
+        if size == 1 or self.delta == 0 or self.epsilon == 0:
+            return Approximate(size * self.epsilon, _capped(size * self.delta))
         with working_precision():
-            growth = ball(count * self.epsilon).expm1().log() - ball(self.epsilon).expm1().log()
+            growth = ball(size * self.epsilon).expm1().log() - ball(self.epsilon).expm1().log()
             delta = curve.probability_up(growth + ball(self.delta).log(), self.delta.denominator.bit_length() + 400)
-        return Approximate(count * self.epsilon, _capped(delta))
+        return Approximate(size * self.epsilon, _capped(delta))
 
     def delta_at(self, epsilon: Number) -> Fraction:
         """The least δ at ``epsilon``; this loss's own δ from its ε on."""
@@ -248,13 +302,15 @@ class ZeroConcentrated(Loss):
     """ρ-zCDP: the Rényi divergence of every order α > 1 between neighbours is at most αρ (Bun and Steinke 2016)."""
 
     rho: Fraction
+    neighbours: Neighbours | None = None
     name: ClassVar[str] = "zero-concentrated"
 
-    def __init__(self, rho: Number) -> None:
+    def __init__(self, rho: Number, neighbours: Neighbours | str | None = None) -> None:
         object.__setattr__(self, "rho", _size(rho, "rho"))
+        object.__setattr__(self, "neighbours", _relation(neighbours))
 
     def __repr__(self) -> str:
-        return f"ZeroConcentrated(ρ={shown(self.rho)})"
+        return self._shown(f"ρ={shown(self.rho)}")
 
     def __str__(self) -> str:
         return f"ρ = {shown(self.rho)}: as private as Gaussian noise √(1/2ρ) times the sensitivity"
@@ -271,9 +327,9 @@ class ZeroConcentrated(Loss):
     def _or(self, other: ZeroConcentrated) -> ZeroConcentrated:
         return max(self, other, key=lambda loss: loss.rho)
 
-    def group(self, size: int) -> ZeroConcentrated:
+    def _grouped(self, size: int) -> ZeroConcentrated:
         """The loss of a group of k is k²ρ (Bun and Steinke 2016, proposition 1.9)."""
-        return ZeroConcentrated(integer(size, "size", least=1) ** 2 * self.rho)
+        return ZeroConcentrated(size**2 * self.rho)
 
     def delta_at(self, epsilon: Number) -> Fraction:
         """The δ at ``epsilon``, optimised over all orders."""
@@ -296,20 +352,26 @@ class Renyi(Loss):
     """Rényi privacy: for each listed order α > 1, the divergence between neighbours is at most ε(α) (Mironov 2017)."""
 
     curve: tuple[tuple[Fraction, Fraction], ...]
+    neighbours: Neighbours | None = None
     name: ClassVar[str] = "Rényi"
 
-    def __init__(self, curve: Mapping[Fraction, Fraction] | Mapping[int, Number] | Mapping[Fraction, Number]) -> None:
+    def __init__(
+        self,
+        curve: Mapping[Fraction, Fraction] | Mapping[int, Number] | Mapping[Fraction, Number],
+        neighbours: Neighbours | str | None = None,
+    ) -> None:
         if not isinstance(curve, Mapping):
             raise InvalidType("a Rényi curve must map orders to losses", curve, "{2: 0.1, 8: 0.4}, for example")
         points = {_order(a): _size(e, "epsilon") for a, e in curve.items()}
         if not points:
             raise InvalidValue("a Rényi curve must have at least one order", "<none>")
         object.__setattr__(self, "curve", tuple(sorted(points.items())))
+        object.__setattr__(self, "neighbours", _relation(neighbours))
 
     def __repr__(self) -> str:
         first, *rest = self.curve
         more = f", … {len(rest)} more" if rest else ""
-        return f"Renyi({shown(first[0])}: {shown(first[1])}{more})"
+        return self._shown(f"{shown(first[0])}: {shown(first[1])}{more}")
 
     def __str__(self) -> str:
         points = ", ".join(f"{shown(e)} at order {shown(a)}" for a, e in self.curve[:3])
@@ -335,9 +397,9 @@ class Renyi(Loss):
     def _or(self, other: Renyi) -> Renyi:
         return Renyi({a: max(mine, theirs) for a, mine, theirs in self._shared(other)})
 
-    def group(self, size: int) -> Renyi:
+    def _grouped(self, size: int) -> Renyi:
         """Groups of up to 2^c: order α/2^c with 3^c ε(α), for α ≥ 2^(c+1) (Mironov 2017, proposition 2)."""
-        doublings = (integer(size, "size", least=1) - 1).bit_length()
+        doublings = (size - 1).bit_length()
         reached = {a / 2**doublings: 3**doublings * e for a, e in self.curve if a >= 2 ** (doublings + 1)}
         if doublings and not reached:
             rule = f"groups of {size} need an order of at least {2 ** (doublings + 1)}"
@@ -361,15 +423,17 @@ class GaussianDP(Loss):
 
     mu_squared: Fraction
     """μ², which adds up exactly where μ itself would need a square root."""
+    neighbours: Neighbours | None = None
     name: ClassVar[str] = "Gaussian"
 
-    def __init__(self, mu: Number) -> None:
+    def __init__(self, mu: Number, neighbours: Neighbours | str | None = None) -> None:
         object.__setattr__(self, "mu_squared", _size(mu, "mu") ** 2)
+        object.__setattr__(self, "neighbours", _relation(neighbours))
 
     @classmethod
-    def of_squared(cls, mu_squared: Number) -> GaussianDP:
+    def of_squared(cls, mu_squared: Number, neighbours: Neighbours | str | None = None) -> GaussianDP:
         """The loss with this μ², such as Δ²/σ² for Gaussian noise."""
-        loss = cls(0)
+        loss = cls(0, neighbours)
         object.__setattr__(loss, "mu_squared", _size(mu_squared, "mu squared", _LARGEST**2))
         return loss
 
@@ -380,7 +444,7 @@ class GaussianDP(Loss):
         return root if root**2 == self.mu_squared else round_up(sqrt_up(self.mu_squared))
 
     def __repr__(self) -> str:
-        return f"GaussianDP(μ={shown(self.mu)})"
+        return self._shown(f"μ={shown(self.mu)}")
 
     def __str__(self) -> str:
         return f"μ = {shown(self.mu)}: as hard as telling two bell curves apart whose centres are μ deviations away"
@@ -397,9 +461,9 @@ class GaussianDP(Loss):
     def _or(self, other: GaussianDP) -> GaussianDP:
         return max(self, other, key=lambda loss: loss.mu_squared)
 
-    def group(self, size: int) -> GaussianDP:
+    def _grouped(self, size: int) -> GaussianDP:
         """The loss of a group of k is kμ (Dong, Roth, Su 2022, theorem 2.14)."""
-        return GaussianDP.of_squared(integer(size, "size", least=1) ** 2 * self.mu_squared)
+        return GaussianDP.of_squared(size**2 * self.mu_squared)
 
     def delta_at(self, epsilon: Number) -> Fraction:
         """The δ at ``epsilon``; this is the exact curve."""
@@ -423,6 +487,20 @@ def _common(first: Loss, second: Loss) -> tuple[Loss, Loss]:
     if moved is not None:
         return first, moved
     raise _no_path(first, second)
+
+
+def _one_relation(first: Loss, second: Loss) -> Neighbours | None:
+    """The relation of both, or of the one that says it."""
+    said = {loss.neighbours for loss in (first, second)} - {None}
+    if len(said) > 1:
+        rule = "losses that were proved under two relations do not add up"
+        remedy = "state the one for add-remove-one with .under('replace-one') first"
+        raise NoProvedPath(rule, f"<{first!r} and {second!r}>", remedy)
+    return said.pop() if said else None
+
+
+def _relation(value: Neighbours | str | None) -> Neighbours | None:
+    return None if value is None else Neighbours.of(value)
 
 
 def _no_path(first: Loss, second: Loss) -> NoProvedPath:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from discreet.errors import InvalidValue, NoProvedPath
 from discreet.privacy.loss import Approximate, Loss, Pure
+from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["LossDistribution"]
 
@@ -35,6 +36,8 @@ class LossDistribution:
     """The probability of each, accurate to a relative 2^-45."""
     infinite: float = 0.0
     """The probability of an unbounded loss."""
+    neighbours: Neighbours | None = None
+    """The relation that the worst pair is worst under; None where that was not said."""
 
     def __post_init__(self) -> None:
         shapes_agree = self.losses.ndim == 1 and self.losses.shape == self.masses.shape
@@ -53,20 +56,23 @@ class LossDistribution:
             rule = "numeric composition needs a pure or an (ε, δ) loss, or a mechanism's own loss distribution"
             raise NoProvedPath(rule, repr(loss), "pass mechanism.loss_distribution()")
         delta = loss.delta if isinstance(loss, Approximate) else Fraction(0)
-        return cls.two_point(loss.epsilon, math.nextafter(float(delta), 1.0) if delta else 0.0)
+        return cls.two_point(loss.epsilon, math.nextafter(float(delta), 1.0) if delta else 0.0, loss.neighbours)
 
     @classmethod
-    def two_point(cls, epsilon: Fraction, infinite: float = 0.0) -> LossDistribution:
+    def two_point(
+        cls, epsilon: Fraction, infinite: float = 0.0, neighbours: Neighbours | None = None
+    ) -> LossDistribution:
         """±ε with probabilities e^ε/(1+e^ε) and 1/(1+e^ε)."""
         size = float(epsilon) * _UP
         masses = np.asarray([1 / (1 + math.exp(-size)), math.exp(-size) / (1 + math.exp(-size))])
-        return cls(np.asarray([size, -size]), masses * (1 - infinite), infinite)
+        return cls(np.asarray([size, -size]), masses * (1 - infinite), infinite, neighbours)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LossDistribution):
             return NotImplemented
-        same = self.infinite == other.infinite and np.array_equal(self.losses, other.losses)
-        return same and np.array_equal(self.masses, other.masses)
+        if (self.infinite, self.neighbours) != (other.infinite, other.neighbours):
+            return False
+        return np.array_equal(self.losses, other.losses) and np.array_equal(self.masses, other.masses)
 
     def __hash__(self) -> int:
         return hash((self.losses.tobytes(), self.masses.tobytes(), self.infinite))

@@ -40,11 +40,11 @@ class Norm(Enum):
 
     @classmethod
     def of(cls, value: Norm | str) -> Norm:
-        """The norm with this name."""
+        """The norm with this name; "Linf" is "L∞" for keyboards without it."""
         try:
-            return cls(value)
+            return cls("L∞" if value == "Linf" else value)
         except ValueError:
-            raise InvalidValue("norm must be 'L1', 'L2' or 'L∞'", value) from None
+            raise InvalidValue("norm must be 'L1', 'L2', 'L∞' or 'Linf'", value) from None
 
     def bounds(self, other: Norm) -> bool:
         """Whether a vector is never longer in ``other`` than in this norm: ‖x‖∞ ≤ ‖x‖₂ ≤ ‖x‖₁."""
