@@ -14,6 +14,8 @@
     ├── LedgerError                                the ledger cannot be read, written or believed
     ├── StoreError                                 the store of rows cannot be read or written; told to the owner
     ├── EngineFailure                              a run over the rows failed; the same words whatever the reason
+    ├── EngineUnavailable                          the rows cannot be reached; none was read and nobody is suspended
+    ├── Suspended                                  a question failed before; the owner must look at it first
     ├── MissingExtra          (also an ImportError) a library that not everybody needs is not installed
     ├── OutOfReach            (also a ValueError)  no setting can meet the target that was asked for
     ├── NotSignedIn                                a service was shown no token that it knows
@@ -37,6 +39,7 @@ __all__ = [
     "BudgetExceeded",
     "DiscreetError",
     "EngineFailure",
+    "EngineUnavailable",
     "InvalidInput",
     "InvalidType",
     "InvalidValue",
@@ -52,6 +55,7 @@ __all__ = [
     "QueryRefused",
     "RequestConflict",
     "StoreError",
+    "Suspended",
     "TooManyRequests",
     "Unreachable",
 ]
@@ -164,7 +168,10 @@ class StoreError(DiscreetError):
 
 
 class EngineFailure(DiscreetError):
-    """A run over the rows failed. It says nothing more, because the reason can hold a value of a row."""
+    """A run over the rows failed. It says nothing more, because the reason can hold a value of a row.
+
+    The charge stays, and who asked is suspended at these tables until the owner lifts it.
+    """
 
     def __init__(self) -> None:
         super().__init__(
@@ -175,6 +182,37 @@ class EngineFailure(DiscreetError):
 
     def __reduce__(self) -> tuple[type[EngineFailure], tuple[()]]:
         return EngineFailure, ()
+
+
+class EngineUnavailable(DiscreetError):
+    """The rows could not be reached, as where a server is down. It is certain that none was read.
+
+    What was charged for the question is returned, or pays for the same question when it is asked again.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the engine must be reachable, and its tables as they were protected",
+            None,
+            "no row was read; ask again later, the owner finds the reason in owner.log, in the curator's folder",
+        )
+
+    def __reduce__(self) -> tuple[type[EngineUnavailable], tuple[()]]:
+        return EngineUnavailable, ()
+
+
+class Suspended(DiscreetError):
+    """A question of the same analyst about the same table failed, and the owner has not lifted the suspension."""
+
+    def __init__(self, rule: str, value: object = None, remedy: str = "", *, record: int = 0) -> None:
+        self.record = record  # of the ledger, which says what failed
+        super().__init__(rule, value, remedy)
+
+    @classmethod
+    def since(cls, record: int, table: str) -> Suspended:
+        """The refusal of whoever is suspended since a record of the ledger."""
+        rule = f"{table}: questions are suspended, because one failed (record {record} of the ledger)"
+        return cls(rule, None, "the owner looks at it and lifts the suspension", record=record)
 
 
 class MissingExtra(DiscreetError, ImportError):

@@ -120,5 +120,6 @@ def tables(draw: st.DrawFn) -> Table:
         facts["foreign_keys"] = tuple(ForeignKey(*key) for key in draw(st.lists(others, max_size=3, unique=True)))
     budget = draw(budgets())
     analysts = draw(st.dictionaries(names, st.one_of(st.none(), budgets(budget)), max_size=3))
-    facts |= {"budget": budget, "analysts": analysts, "groups_per_unit": draw(st.integers(1, 2**20))}
+    facts |= {"budget": budget, "analysts": analysts}
+    facts |= {name: draw(st.integers(1, 2**20)) for name in ("groups_per_unit", "rows_after_joins")}
     return Table(draw(names), tuple(made), neighbours=draw(st.sampled_from(Neighbours)), **facts)

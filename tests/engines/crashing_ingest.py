@@ -51,6 +51,8 @@ def _rig(step: str) -> None:
     real: Callable[..., Any] = getattr(owner, name)
 
     def rigged(*arguments: Any, **named: Any) -> Any:
+        if place == "manifest" and arguments[1].name == "earlier.json":  # which says what is kept besides
+            return real(*arguments, **named)
         if when == "before":
             _die()
         real(*arguments, **named)

@@ -30,7 +30,8 @@ def test_whoever_opens_a_curator_finds_the_reason_in_its_folder(
     with pytest.raises(EngineFailure, match=r"owner\.log"):
         curator.ask("SELECT COUNT(*) FROM people", epsilon="0.1")
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
-    (line,) = log.read_text("utf-8").splitlines()
+    line, suspended = log.read_text("utf-8").splitlines()
+    assert "is suspended at people until you lift it" in suspended
     assert line.endswith(" RuntimeError: disk full")
 
 

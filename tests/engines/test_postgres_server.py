@@ -27,6 +27,7 @@ from discreet.engines.postgres.engine import PostgresEngine
 from discreet.errors import (
     DiscreetError,
     EngineFailure,
+    EngineUnavailable,
     InvalidType,
     InvalidValue,
     MissingExtra,
@@ -136,14 +137,32 @@ def test_what_cannot_be_asked_there_is_refused_before_it_is_charged(url: str, tm
     before = curator.budget()
     with pytest.raises(QueryRefused, match="regular expressions"):
         curator.ask("SELECT COUNT(*) FROM visits WHERE note ~ '^A'", 1)
+    with pytest.raises(QueryRefused, match="nested too deeply"):
+        curator.ask(f"SELECT COUNT(*) FROM visits WHERE {'(' * 40}length(note){' + 1)' * 40} > 3", 1)
     assert curator.budget() == before
+
+
+def test_columns_of_subqueries_are_computed_once(url: str, tmp_path: Path) -> None:
+    """PostgreSQL puts them wherever they are used: guards use them often, and this was planned for ever."""
+    as_owner(
+        url,
+        "CREATE TABLE reals AS SELECT patient, age, age / 3.0::float8 AS r FROM visits",
+        "GRANT SELECT ON reals TO reader",
+    )
+    columns = (Column("patient", ColumnType.INTEGER), Column("age", ColumnType.INTEGER), Column("r", ColumnType.REAL))
+    engine = PostgresEngine(tmp_path, as_reader(url), timeout=30)  # which is no limit on what takes milliseconds
+    curator = Curator(tmp_path, engine=engine)
+    curator.protect("public.reals", Table("reals", columns, unit="patient", budget=Budget(5), rows_per_unit=2))
+    apart = "(SELECT patient, CASE WHEN age = 1 THEN (r - r) * (-1.0) ELSE r - r END AS z, r / 3.0 AS q FROM reals)"
+    joined = f"{apart} a JOIN {apart} b ON a.patient = b.patient WHERE CAST(b.z AS BIGINT) = 0"
+    assert curator.ask(f"SELECT COUNT(*) AS n FROM {joined}", 1).table.num_rows == 1
 
 
 def test_a_failure_is_charged_and_says_nothing(url: str, tmp_path: Path) -> None:
     curator = Curator(tmp_path, rows=as_reader(url))
     curator.protect("public.visits", VISITS)
     before = curator.budget()
-    as_owner(url, "ALTER TABLE visits RENAME COLUMN age TO years")
+    as_owner(url, "ALTER TABLE visits ENABLE ROW LEVEL SECURITY")
     with pytest.raises(EngineFailure) as caught:
         curator.ask("SELECT COUNT(*) FROM visits", 1)
     assert str(caught.value) == str(EngineFailure())
@@ -268,17 +287,17 @@ def test_a_server_that_is_not_there_a_wrong_password_and_a_missing_database(
 
 
 def _refused_with(url: str, folder: Path, words: str) -> bool:
-    """Whoever protects hears the words; whoever asks about what was protected before hears the constant error."""
+    """Whoever protects hears the words; whoever asks about what was protected before hears none of them."""
     with pytest.raises(DiscreetError) as caught:
         protect(url, folder)
-    with PostgresEngine(folder, url) as engine, pytest.raises(EngineFailure) as asked:
+    with PostgresEngine(folder, url) as engine, pytest.raises(EngineUnavailable) as asked:
         counted(engine)
-    assert str(asked.value) == str(EngineFailure())
+    assert str(asked.value) == str(EngineUnavailable())
     return words in str(caught.value) and not any(word in str(caught.value) for word in ("locked", "nowhere"))
 
 
 def wait_until(condition: object) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     while not condition():  # type: ignore[operator]
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -317,7 +336,7 @@ def test_a_table_that_changed_is_not_read_until_it_is_protected_again(
 ) -> None:
     assert counted(engine) == 400
     as_owner(url, change)
-    with pytest.raises(EngineFailure):
+    with pytest.raises(EngineUnavailable):
         counted(engine)
     assert heard
 
@@ -333,7 +352,7 @@ def test_a_view_that_changed_is_not_read(url: str, tmp_path: Path, heard: list[s
             "CREATE VIEW v AS SELECT patient, ward, age::text AS age, note FROM visits",
             "GRANT SELECT ON v TO reader",
         )
-        with pytest.raises(EngineFailure):
+        with pytest.raises(EngineUnavailable):
             counted(engine)
         assert "the columns of" in heard[-1]
         engine.take_in(VISITS, "v")
@@ -393,7 +412,7 @@ def test_a_connection_that_hangs_while_idle_is_given_up_when_the_time_is_over(
         engine.take_in(VISITS, "visits")
         assert counted(engine) == 400
         with stopped(*_of_readers(url)) as over:
-            with pytest.raises(EngineFailure) as caught:
+            with pytest.raises(EngineUnavailable) as caught:
                 counted(engine)
             assert caught.value.__context__ is None
             assert "the server must answer in time" in heard[-1]
@@ -429,7 +448,7 @@ def test_a_server_that_hangs_keeps_nobody_waiting(
         assert counted(engine) == 400
         with stopped(postgres_server.process, *_of_readers(url)) as over:
             for _ in range(2):  # on a connection that was kept, and on none
-                with pytest.raises(EngineFailure):
+                with pytest.raises(EngineUnavailable):
                     counted(engine)
             with pytest.raises(StoreError, match="must"):
                 engine.take_in(VISITS, "visits")

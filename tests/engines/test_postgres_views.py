@@ -12,7 +12,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.engines.postgres.engine import PostgresEngine
 from discreet.engines.postgres.line import Line
 from discreet.engines.postgres.steady import is_plain
-from discreet.errors import EngineFailure, InvalidValue
+from discreet.errors import EngineUnavailable, InvalidValue
 from discreet.privacy.loss import Pure
 from discreet.query.question import prepare
 from discreet.query.statement import statements_of
@@ -99,7 +99,7 @@ def test_rows_of_a_view_that_brings_rows_together_are_read_once_and_kept(
         with PostgresEngine(tmp_path, as_reader(url)) as engine, engine._connections.lent(Line()) as connection:
             engine.take_in(VISITS, "v")
             assert is_plain(connection, "public.v") is plain, query
-            said, _ = engine._said(connection, *asked, [engine.stored("visits")])
+            said, _ = engine._said(connection, *asked, [engine.stored("visits")], False)
             assert ("_kept0 AS MATERIALIZED" in said) is not plain, query
             assert said.count('"public"."v"') == 1
             assert engine.run(*asked).num_rows
@@ -161,7 +161,7 @@ def test_a_view_that_begins_to_differ_is_not_read(
         engine.take_in(VISITS, "v")
         assert counted(engine) == 400
         as_owner(url, "CREATE OR REPLACE VIEW v AS SELECT * FROM visits WHERE random() < 2")
-        with pytest.raises(EngineFailure):
+        with pytest.raises(EngineUnavailable):
             counted(engine)
         assert "the function random" in heard[-1]
 

@@ -13,8 +13,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+import discreet
 from discreet.engines.spark.quiet import quiet
-from discreet.errors import EngineFailure
+from discreet.errors import EngineFailure, EngineUnavailable
 from tests.engines.contract import CANARY, ROWS
 from tests.servers.spark import prepared_java
 
@@ -26,7 +27,7 @@ def in_a_process(program: str, folder: Path, **variables: str | None) -> subproc
     known = {
         **os.environ,
         "SPARK_HOME": None,
-        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), str(Path(discreet.__file__).parents[1])]),
         "PYSPARK_SUBMIT_ARGS": "--conf spark.driver.defaultJavaOptions='-XX:TieredStopAtLevel=1' pyspark-shell",
         "SPARK_LOCAL_IP": "127.0.0.1",
         **variables,
@@ -43,7 +44,7 @@ from discreet import Curator
 from discreet.engines.spark import session as sessions
 from discreet.engines.spark.engine import SparkEngine
 from discreet.engines.spark.quiet import quiet
-from discreet.errors import EngineFailure, StoreError
+from discreet.errors import EngineFailure, EngineUnavailable, StoreError, Suspended
 from tests.engines.contract import PEOPLE
 from tests.servers.spark_connect import SLEEPING, eight_rows, until
 
@@ -67,17 +68,18 @@ def tried(work, expected):
 
 watcher = threading.Thread(target=kill)
 watcher.start()
-for _ in range(2):
-    tried(lambda: curator.ask("SELECT COUNT(*) AS n FROM people", epsilon=0.5), EngineFailure)
+for expected in (EngineFailure, Suspended):
+    tried(lambda: curator.ask("SELECT COUNT(*) AS n FROM people", epsilon=0.5), expected)
     watcher.join()
     budgets.append(curator.budget())
 other = SparkEngine("curator", owner_log=heard.append)
-tried(lambda: other.run('SELECT COUNT(*) AS n FROM "people"'), EngineFailure)
+tried(lambda: other.run('SELECT COUNT(*) AS n FROM "people"'), EngineUnavailable)
 tried(lambda: curator.protect("hard", PEOPLE), StoreError)
 with quiet():
     sessions.interrupt(session, "a question that is over")
 print(json.dumps({"heard": heard, "failures": failures, "charges": [one != budgets[0] for one in budgets],
-                  "again": budgets[1] == budgets[2]}))
+                  "again": budgets[1] == budgets[2],
+                  "ctrl_c": signal.getsignal(signal.SIGINT) is signal.default_int_handler}))
 """
 
 
@@ -86,21 +88,28 @@ def test_a_java_that_is_killed_in_the_middle_of_a_question_is_named_to_the_owner
     tmp_path: Path, is_pinned: str
 ) -> None:
     """PySpark talks to Java in two ways: over a connection for each thread, or over one that is free."""
+    import pyspark
+
     prepared_java()
     done = in_a_process(KILLED, tmp_path, PYSPARK_PIN_THREAD=is_pinned)
     found = json.loads(done.stdout.splitlines()[-1]) if done.stdout else {}
     assert done.returncode == 0, done.stderr[-2000:]
-    constant, sentence = [str(EngineFailure()), True], "Java must run for as long as the Spark of this process is asked"
-    assert found["failures"][:3] == [constant] * 3
+    sentence = "Java must run for as long as the Spark of this process is asked"
+    assert found["failures"][0] == [str(EngineFailure()), True]
+    assert found["failures"][1][1]
+    assert found["failures"][2] == [str(EngineUnavailable()), True]
     ((words, is_alone),) = found["failures"][3:]
     assert (sentence in words, is_alone) == (True, True)
-    assert [sentence in words and "\n" not in words for words in found["heard"]] == [True] * 4, found["heard"]
+    told = [sentence in words and "\n" not in words for words in found["heard"]]
+    assert told == [True, False, True, True], found["heard"]
+    assert "is suspended at people" in found["heard"][1]
     assert found["charges"] == [False, True, True]  # rows may have been read
-    assert found["again"]  # and are paid for once
+    assert found["ctrl_c"]  # Spark takes it for itself, and hands it back
+    assert found["again"]  # and nobody pays to hear that they are suspended
     # Threads of the library behind PySpark say that a connection broke, and nothing about what was asked over it.
     for written in (done.stdout, done.stderr):
-        assert "/pyspark/" not in written
-        assert "/discreet/" not in written
+        for package in (pyspark, discreet):  # whatever the folders above them are called
+            assert f"{Path(str(package.__file__)).parent}/" not in written
         assert CANARY not in written
 
 

@@ -22,7 +22,7 @@ from discreet import Curator
 from discreet.engines.engine import Place
 from discreet.engines.spark import session as sessions
 from discreet.engines.spark.engine import SparkEngine
-from discreet.errors import EngineFailure, InvalidInput, StoreError
+from discreet.errors import EngineFailure, EngineUnavailable, InvalidInput, StoreError, Suspended
 from tests.engines.contract import CANARY, EMPTY, ODD, PEOPLE, ROWS, TEXTS, _everything_about
 from tests.engines.same_everywhere import Case, SameEverywhere
 from tests.engines.test_spark import REFUSED, few_of_every_kind
@@ -113,7 +113,7 @@ def test_what_a_lost_executor_did_is_done_again_and_the_answer_is_right(
     assert "Lost executor" in connect_server.log
 
 
-def test_a_question_whose_executors_are_lost_again_and_again_is_charged_and_can_be_asked_again(
+def test_a_question_whose_executors_are_lost_again_and_again_is_charged_and_suspends(
     folder: Path, connect_server: SparkConnectServer
 ) -> None:
     heard: list[str] = []
@@ -124,14 +124,16 @@ def test_a_question_whose_executors_are_lost_again_and_again_is_charged_and_can_
     with pytest.raises(EngineFailure) as caught:
         curator.ask(QUESTION, epsilon=0.5)
     assert (str(caught.value), caught.value.__context__) == (str(EngineFailure()), None)
-    (said,) = heard
-    assert "ask again once they are back" in said
+    said, suspended = heard
+    assert "lift the suspension once they are back" in said
+    assert "is suspended at people" in suspended
     assert "\n" not in said
     charged = curator.budget()
     assert charged != before
     view(connect_server, folder / "people.parquet", "TRUE")
+    curator.lift(curator.suspensions()[0].record, "the executors are back")
     assert "n" in str(curator.ask(QUESTION, epsilon=0.5))
-    assert curator.budget() == charged
+    assert curator.budget() != charged
 
 
 # A server that is lost.
@@ -151,12 +153,17 @@ def test_a_server_that_is_killed_in_the_middle_of_a_question_is_found_again_when
         assert (str(caught.value), caught.value.__context__) == (str(EngineFailure()), None)
         charged = curator.budget()
         assert charged != before
-        with pytest.raises(EngineFailure):
+        with pytest.raises(Suspended):
             curator.ask(QUESTION, epsilon=0.5)
+        curator.lift(curator.suspensions()[0].record, "the server was killed")
+        with pytest.raises(EngineUnavailable) as down:
+            curator.ask(QUESTION, epsilon=0.5)
+        assert (str(down.value), down.value.__context__) == (str(EngineUnavailable()), None)
+        assert curator.budget() == charged
         with pytest.raises(StoreError, match="must be reachable"):
             curator.protect("hard", PEOPLE)
-        assert all("must be reachable" in words and "\n" not in words for words in heard)
-        assert len(heard) == 2
+        assert all("must be reachable" in words and "\n" not in words for words in (heard[0], heard[2]))
+        assert len(heard) == 3
     finally:
         connect_server.start()
     curator.protect(str(slow / "people.parquet"), PEOPLE)
@@ -180,7 +187,7 @@ def test_a_server_that_does_not_answer_is_waited_for_no_longer_than_the_timeout(
         engine._session()
         connect_server.freeze()
         try:
-            with pytest.raises(EngineFailure):
+            with pytest.raises(EngineUnavailable):
                 engine.run(COUNT)
             with pytest.raises(StoreError, match="must answer"):
                 engine.take_in(PEOPLE, str(folder / "people.parquet"))

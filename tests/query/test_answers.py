@@ -11,7 +11,7 @@ import pytest
 from discreet.privacy.loss import Pure
 from discreet.query.question import prepare
 from tests.query.hostile import DATES, REALS, TIMES, WHOLE, WORDS
-from tests.query.world import CATALOG, Row, World, answer_without_noise, prepared, read_pairs, read_queries
+from tests.query.world import CATALOG, COUNT_ALIKE, Row, World, answer_without_noise, prepared, read_pairs, read_queries
 
 CLOSE = 2e-3  # the grids' rounding, at this price
 
@@ -61,7 +61,7 @@ def _rows(table: Any) -> list[Row]:
 
 @pytest.mark.parametrize("query", read_queries("answers.sql"))
 def test_without_noise_the_answer_is_the_plain_one(query: str, world: World) -> None:
-    mine = _rows(answer_without_noise(prepare(query, CATALOG, Pure(1000)), world))
+    mine = _rows(answer_without_noise(prepare(query, CATALOG, Pure(1000), count_alike=COUNT_ALIKE), world))
     for wanted in _rows(world.plain(query)):
         assert _holds(mine, wanted), (wanted, mine)
 

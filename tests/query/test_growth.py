@@ -16,6 +16,7 @@ from tests.query.world import CATALOG
 _ROWS = "SELECT * FROM visits"
 _GROUPS = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
 _COUNT = "SELECT COUNT(*) AS n FROM t{}"
+_EACH = "SELECT patient_id FROM visits GROUP BY patient_id"
 
 
 def chained(first: str, each: str, last: str) -> Callable[[int], str]:
@@ -42,7 +43,7 @@ GROWING = {
         "SELECT (SELECT n FROM t{0}) + (SELECT n FROM t{0}) AS n",
         "SELECT * FROM t{}",
     ),
-    "joins": lambda count: "SELECT COUNT(*) FROM visits" + " JOIN visits USING (patient_id)" * 10 * count,
+    "joins": lambda count: "SELECT COUNT(*) FROM visits" + f" JOIN ({_EACH}) USING (patient_id)" * 10 * count,
     "subqueries": lambda count: "SELECT COUNT(*) FROM " + "(SELECT * FROM " * count + "visits" + ")" * count,
 }
 

@@ -23,11 +23,12 @@ from discreet.query.ends import Ends
 from discreet.query.intervals_above import choice_notes, shape_of, with_intervals
 from discreet.query.measure import Measured, exact_sums, measure, public_groups
 from discreet.query.noisy_view import Shape
+from discreet.query.public_multiplicity import PublicMultiplicity
 from discreet.query.public_values import PublicValues
 from discreet.query.question import Question, prepare
 from discreet.query.sandbox import post_process
 from tests.query.hostile import Person, world_of
-from tests.query.world import CATALOG, PUBLIC_VALUES, World, nothing_measured, read_queries
+from tests.query.world import CATALOG, COUNT_ALIKE, PUBLIC_VALUES, World, nothing_measured, read_queries
 
 # Arithmetic, on every combination of ends around zero.
 
@@ -344,7 +345,9 @@ def test_ends_never_stop_a_query_and_change_nothing_in_it(text: str, monkeypatch
             raise AssertionError(str(refused)) from refused
 
     monkeypatch.setattr(answering, "post_process", once)
-    question = prepare(text, CATALOG, Pure(1), public_values=PublicValues(CATALOG, EMPTY.run, lambda _: "1"))
+    question = prepare(
+        text, CATALOG, Pure(1), public_values=PublicValues(CATALOG, EMPTY.run, str), count_alike=COUNT_ALIKE
+    )
     measured = [nothing_measured(plan) for plan in question.plans]
     public = EMPTY.public(question)
     table, intervals = answered(question.split, measured, public, 0.95, raw=False)
@@ -437,7 +440,8 @@ def test_what_is_computed_over_no_groups_is_missing_and_so_is_its_interval() -> 
     nowhere = World({"sites": []})
     groups = "SELECT region, COUNT(*) AS n FROM visits v JOIN sites s ON v.ward = s.ward GROUP BY region"
     values = PublicValues(CATALOG, nowhere.run, lambda _: "1")
-    question = prepare(f"SELECT SUM(n) AS x, MAX(n) AS y FROM ({groups})", CATALOG, Pure(1), public_values=values)
+    text, count = f"SELECT SUM(n) AS x, MAX(n) AS y FROM ({groups})", PublicMultiplicity(CATALOG, nowhere.run, str)
+    question = prepare(text, CATALOG, Pure(1), public_values=values, count_alike=count)
     measured = [measure(plan, nowhere.run, SYSTEM) for plan in question.plans]
     table, intervals = answered(question.split, measured, {}, 0.95, raw=False)
     assert table.to_pylist() == [{"x": None, "y": None}]
@@ -487,7 +491,7 @@ def test_a_total_of_rows_that_noise_or_a_join_chose_is_made_of_all_groups() -> N
 
 
 def _both_ways(text: str, confidence: float, *, raw: bool) -> list[tuple[pa.Table, Intervals]]:
-    question, world = prepare(text, CATALOG, Pure(1), public_values=PUBLIC_VALUES), EMPTY
+    question, world = prepare(text, CATALOG, Pure(1), public_values=PUBLIC_VALUES, count_alike=COUNT_ALIKE), EMPTY
     measured = [measure(plan, world.run, SYSTEM) for plan in question.plans]
     extended = extension(question.split, question.plans, {})
     return [
@@ -506,7 +510,9 @@ def test_columns_that_are_picked_are_those_that_a_database_would_pick(confidence
         'SELECT day, flag, COUNT(*) AS "it\'s; ""odd" FROM visits GROUP BY day, flag',
         "SELECT MAX(met), date_trunc('month', met) AS month FROM visits GROUP BY month",
     ]
-    questions = [(text, prepare(text, CATALOG, Pure(1), public_values=PUBLIC_VALUES)) for text in texts]
+    questions = [
+        (text, prepare(text, CATALOG, Pure(1), public_values=PUBLIC_VALUES, count_alike=COUNT_ALIKE)) for text in texts
+    ]
     picking = [text for text, one in questions if one.split.only_picks]
     assert len(picking) > 50
     for text in picking:

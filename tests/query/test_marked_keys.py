@@ -21,7 +21,7 @@ from discreet.query.statement import statements_of
 from tests.engines.same_everywhere import tables
 from tests.query.test_tallied import same
 from tests.query.test_unlisted_keys import DELTA, QUERIES
-from tests.query.world import CATALOG
+from tests.query.world import CATALOG, COUNT_ALIKE
 
 MARKED = [
     "SELECT note, COUNT(*) FROM visits GROUP BY note",
@@ -47,7 +47,7 @@ def _catalog(groups: int) -> Catalog:
 
 
 def _plan(query: str, groups: int) -> BlockPlan:
-    (plan,) = prepare(query, _catalog(groups), ZeroConcentrated(1), delta=DELTA).plans
+    (plan,) = prepare(query, _catalog(groups), ZeroConcentrated(1), delta=DELTA, count_alike=COUNT_ALIKE).plans
     return plan
 
 

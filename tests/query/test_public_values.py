@@ -11,7 +11,7 @@ from discreet.query import domains
 from discreet.query.domains import known_domains
 from discreet.query.public_values import PublicValues
 from discreet.query.split import split
-from tests.query.world import CATALOG, World
+from tests.query.world import CATALOG, COUNT_ALIKE, World
 
 WORLD = World({})
 
@@ -21,7 +21,9 @@ def _values(world: World = WORLD) -> PublicValues:
 
 
 def _groups(key: str, join: str = "JOIN sites AS s ON v.ward = s.ward") -> list[tuple[object, ...]]:
-    (block,) = split(f"SELECT {key}, COUNT(*) FROM visits AS v {join} GROUP BY {key}", CATALOG).blocks
+    (block,) = split(
+        f"SELECT {key}, COUNT(*) FROM visits AS v {join} GROUP BY {key}", CATALOG, count_alike=COUNT_ALIKE
+    ).blocks
     return [tuple(values) for values in known_domains(block, _values()) or []]
 
 
@@ -86,5 +88,7 @@ def test_a_version_is_read_once_and_the_next_one_again() -> None:
 
 
 def test_a_relation_knows_which_public_tables_it_reads() -> None:
-    (block,) = split("SELECT COUNT(*) FROM visits AS v JOIN sites AS s ON v.ward = s.ward", CATALOG).blocks
+    (block,) = split(
+        "SELECT COUNT(*) FROM visits AS v JOIN sites AS s ON v.ward = s.ward", CATALOG, count_alike=COUNT_ALIKE
+    ).blocks
     assert block.rows.public == {"sites"}

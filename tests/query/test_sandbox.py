@@ -23,6 +23,7 @@ from discreet.query.statement import sums_of
 from tests.query.hostile import Person, world_of
 from tests.query.world import (
     CATALOG,
+    COUNT_ALIKE,
     PUBLIC_VALUES,
     World,
     answer_without_noise,
@@ -159,7 +160,10 @@ def test_the_same_text_is_looked_at_again_over_tables_of_another_shape_and_where
 def _corpus() -> list[Question]:
     texts = [*read_queries("answers.sql"), *read_queries("measured.sql")]
     texts += [text for name in ("spelled.sql", "weighted.sql") for text, _ in read_pairs(name)]
-    return [prepare(text, CATALOG, Pure(1), public_values=PUBLIC_VALUES) for text in dict.fromkeys(texts)]
+    return [
+        prepare(text, CATALOG, Pure(1), public_values=PUBLIC_VALUES, count_alike=COUNT_ALIKE)
+        for text in dict.fromkeys(texts)
+    ]
 
 
 def test_the_types_of_noisy_tables_are_known_before_anything_is_measured() -> None:

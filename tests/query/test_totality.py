@@ -239,7 +239,7 @@ def test_what_is_shown_of_dates_is_those_that_have_a_name(world: World) -> None:
     texts = [f"{x} {move}" for x in DATED for move in moves]
     for text in [*texts, "CAST(note AS DATE)", "CAST(note AS TIMESTAMP)", "make_date(big, 1, 1)"]:
         (expression, rows), statement = _typed("duckdb", text), Statement()
-        assert (shown_date(expression) is expression) == (expression.interval.known is not None)
+        assert shown_date(expression) is not expression  # whatever the interval says
         both = [f"CAST({one.write(statement)} AS VARCHAR)" for one in (expression, shown_date(expression))]
         table = world.run(f"SELECT {', '.join(both)} FROM ({rows.write(statement)})", statement.parameters)
         plain, found = (column.to_pylist() for column in table.columns)

@@ -22,6 +22,7 @@ from discreet.query.answer_table import noisy_table
 from discreet.query.groups import Groups
 from discreet.query.measure import Measured, exact_sums, public_groups
 from discreet.query.plan import BlockPlan
+from discreet.query.public_multiplicity import PublicMultiplicity
 from discreet.query.public_values import PublicValues
 from discreet.query.question import Question, prepare
 from discreet.query.sandbox import post_process
@@ -170,11 +171,12 @@ def answer_without_noise(question: Question, world: World) -> pa.Table:
 
 
 PUBLIC_VALUES = PublicValues(CATALOG, World({}).run, lambda _: "1")
+COUNT_ALIKE = PublicMultiplicity(CATALOG, World({}).run, lambda _: "1")
 
 
 def prepared(query: str, price: Pure | ZeroConcentrated) -> Question:
     """The planned query; public tables hold what they hold in every world that does not say otherwise."""
-    return prepare(query, CATALOG, price, public_values=PUBLIC_VALUES)
+    return prepare(query, CATALOG, price, public_values=PUBLIC_VALUES, count_alike=COUNT_ALIKE)
 
 
 def read_pairs(name: str) -> list[tuple[str, str]]:

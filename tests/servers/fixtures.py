@@ -1,7 +1,6 @@
 """Servers for tests: one PostgreSQL for a process of tests, one database for each test."""
 
 import os
-from collections.abc import Iterator
 from itertools import count
 
 import psycopg
@@ -10,6 +9,7 @@ import pytest
 from tests.servers.postgres import PostgresServer, binaries
 
 _NUMBERS = count()
+_RUNNING = pytest.StashKey[PostgresServer]()
 
 
 def need_postgres() -> None:
@@ -21,15 +21,15 @@ def need_postgres() -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres_server() -> Iterator[PostgresServer]:
-    """A running server."""
+def postgres_server(pytestconfig: pytest.Config) -> PostgresServer:
+    """A running server: the same one in every file, though each that imports this has a fixture of its own."""
     need_postgres()
-    server = PostgresServer()
-    try:
+    if _RUNNING not in pytestconfig.stash:
+        server = PostgresServer()
+        pytestconfig.add_cleanup(server.remove)
         server.start()
-        yield server
-    finally:
-        server.remove()
+        pytestconfig.stash[_RUNNING] = server
+    return pytestconfig.stash[_RUNNING]
 
 
 @pytest.fixture

@@ -2,11 +2,14 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from discreet.engines.spark.java import java_home
+from discreet.engines.spark.session import own_interrupt
 from discreet.errors import StoreError
 
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -25,16 +28,14 @@ def prepared_java() -> None:
         os.environ["JAVA_HOME"] = home
 
 
-@pytest.fixture(scope="session")
-def spark_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A session on this machine, small and quiet."""
-    prepared_java()
+@contextmanager
+def opened_session(folder: Path) -> Iterator[Any]:
+    """A session on this machine, small and quiet, that keeps its files in ``folder``."""
     from pyspark.sql import SparkSession
 
-    folder = tmp_path_factory.mktemp("spark")
     settings = {
         "spark.driver.defaultJavaOptions": QUICK,
-        "spark.driver.memory": "1g",
+        "spark.driver.memory": "2g",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.ui.enabled": "false",
@@ -50,7 +51,16 @@ def spark_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     builder = SparkSession.builder.master("local[2]").appName("tests")
     for name, value in settings.items():
         builder = builder.config(name, value)
-    session = builder.getOrCreate()
+    with own_interrupt():
+        session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def spark_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """One session for all tests of a process."""
+    prepared_java()
+    with opened_session(tmp_path_factory.mktemp("spark")) as session:
+        yield session

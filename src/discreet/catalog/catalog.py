@@ -23,7 +23,7 @@ from discreet.catalog.table import ForeignKey, Table
 from discreet.catalog.unit_path import UnitPath, Units, folded
 from discreet.errors import InvalidValue
 
-__all__ = ["Catalog"]
+__all__ = ["Catalog", "are_one_name"]
 
 _DEFAULT_SCHEMAS = ("main", "public")
 """What DuckDB and PostgreSQL call the schema of a table that names none."""
@@ -159,6 +159,16 @@ class Catalog:
             rule = f"{table.name}: tables of one unit must agree on neighbours"
             remedy = f"{first.name} says {first.neighbours} for {domain}"
             found.say((table.name, "neighbours"), rule, str(table.neighbours), remedy)
+
+
+def are_one_name(first: str, second: str) -> bool:
+    """Whether two names can mean one table: without regard to case, and with or without the default schema.
+
+    >>> are_one_name("Visits", "visits"), are_one_name("main.visits", "VISITS"), are_one_name("a.visits", "visits")
+    (True, True, False)
+    """
+    one, other = folded(first), folded(second)
+    return one == other or any(one == f"{schema}.{other}" or other == f"{schema}.{one}" for schema in _DEFAULT_SCHEMAS)
 
 
 def _found(name: str, tables: dict[str, Table]) -> Table | None:

@@ -36,7 +36,7 @@ class Column:
     keys: tuple[Value, ...] | None = None
     """Every value that may appear as a group, when that list is public."""
     nullable: bool = True
-    """Whether values may be missing."""
+    """Whether values may be missing. That none are is checked when rows are taken in, and believed of no others."""
     default: Value | None = None
     """What stands in for a missing value; None leaves it missing."""
     constant_per_unit: bool = False

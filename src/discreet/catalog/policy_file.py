@@ -23,6 +23,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from discreet.books.files import write_whole
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.policy_reader import Policy, read_text
 from discreet.catalog.policy_writer import text_of
@@ -52,16 +53,7 @@ def read(path: str | os.PathLike[str]) -> Table:
 
 def write(table: Table, path: str | os.PathLike[str]) -> None:
     """Write the policy of ``table``: the file holds the old text or the new one, never a part."""
-    target = Path(path)
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        with draft.open("wb") as file:
-            file.write(text_of(table).encode())
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
+    write_whole(Path(path), text_of(table).encode(), mode=0o666)
 
 
 def read_folder(folder: str | os.PathLike[str]) -> Catalog:

@@ -28,7 +28,7 @@ _TABLE_FIELDS = tuple("table" if field.name == "name" else field.name for field 
 _COLUMN_FIELDS = tuple(field.name for field in fields(Column) if field.name != "name")
 _BUDGET_FIELDS = tuple(field.name for field in fields(Budget))
 _KEY_FIELDS = tuple(field.name for field in fields(ForeignKey))
-_NOT_FOR_PUBLIC = ("unit", "neighbours", "budget", "analysts", "rows_per_unit", "groups_per_unit")
+_NOT_FOR_PUBLIC = ("unit", "neighbours", "budget", "analysts", "rows_per_unit", "groups_per_unit", "rows_after_joins")
 
 _BUDGET_FORM = "{epsilon: 1} or {epsilon: 1, delta: 1e-6}"
 _KEY_FORM = "{column: order_id, table: orders, other_column: id}"
@@ -114,6 +114,7 @@ def _promise(top: Fields, columns: list[str]) -> dict[str, Any]:
         "neighbours": top.read("neighbours", lambda text, _: Neighbours.of(text)),
         "rows_per_unit": rows if unit_is_clear else None,
         "groups_per_unit": top.read("groups_per_unit", whole),
+        "rows_after_joins": top.read("rows_after_joins", whole),
         "budget": budget or Budget(1),
         "analysts": analysts if budget else {},  # a cap cannot be compared with a budget that was not read
     }

@@ -11,7 +11,7 @@ import yaml
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, Value
 from discreet.catalog.literal import number_text, written
-from discreet.catalog.table import ForeignKey, Table
+from discreet.catalog.table import ROWS_AFTER_JOINS, ForeignKey, Table
 
 __all__ = ["scalar", "text_of"]
 
@@ -59,6 +59,8 @@ def _promise(table: Table) -> Iterable[tuple[str, Any]]:
         yield "budget", _budget(table.budget)
     yield "rows_per_unit", _plain(str(table.rows_per_unit))
     yield "groups_per_unit", _plain(str(table.groups_per_unit))
+    if table.rows_after_joins != ROWS_AFTER_JOINS:
+        yield "rows_after_joins", _plain(str(table.rows_after_joins))
     if table.analysts:
         caps = table.analysts.items()
         yield "analysts", _block((name, _plain("all") if cap is None else _budget(cap)) for name, cap in caps)

@@ -14,9 +14,11 @@ from discreet.catalog.suggestion import suggestion
 from discreet.exact.rational import integer
 from discreet.privacy.neighbours import Neighbours
 
-__all__ = ["Budget", "ForeignKey", "Table"]
+__all__ = ["ROWS_AFTER_JOINS", "Budget", "ForeignKey", "Table"]
 
 _MOST_PER_UNIT = 2**20
+ROWS_AFTER_JOINS = 10_000
+"""What joins may make of one person where a policy says nothing else."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ class Table:
     """The total weight of one person's rows in an answer."""
     groups_per_unit: int = 1
     """How many groups with unlisted keys one person can make visible."""
+    rows_after_joins: int = ROWS_AFTER_JOINS
+    """How many rows joins may make of one person's; a question that could make more is refused."""
     foreign_keys: tuple[ForeignKey, ...] = ()
     """How rows belong to rows of other tables, and through them to people."""
     description: str = ""
@@ -126,7 +130,8 @@ class Table:
         if relation is not None:
             self._set("neighbours", relation)
         rows = found.checked(("rows_per_unit",), _per_unit, self.rows_per_unit, "rows_per_unit")
-        found.checked(("groups_per_unit",), _per_unit, self.groups_per_unit, "groups_per_unit")
+        for name in ("groups_per_unit", "rows_after_joins"):
+            found.checked((name,), _per_unit, getattr(self, name), name)
         if self.unit is None and not self.foreign_keys and rows is not None and rows > 1 and not self.public:
             rule = f"{self.name}: every row is a person of its own, so rows_per_unit must be 1"
             found.say(("rows_per_unit",), rule, rows, "name the column of the person as unit")
@@ -145,6 +150,7 @@ class Table:
     def _check_public(self, found: Complaints) -> None:
         stated = {"unit": self.unit, "budget": self.budget, "analysts": self.analysts}
         plain = {"rows_per_unit": self.rows_per_unit != 1, "groups_per_unit": self.groups_per_unit != 1}
+        plain["rows_after_joins"] = self.rows_after_joins != ROWS_AFTER_JOINS
         for name, value in (stated | plain).items():
             if value:
                 found.say((name,), f"{self.name}: a public table has no {name}", "<one>", "drop it, or drop public")

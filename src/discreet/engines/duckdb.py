@@ -6,6 +6,7 @@ data; see ``store``.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Mapping, Sequence
@@ -64,8 +65,8 @@ class DuckDBEngine(Place):
         """
         if threads is not None and threads < 1:
             raise InvalidValue("threads must be at least 1", threads)
-        if timeout is not None and not timeout > 0:
-            raise InvalidValue("timeout must be positive", timeout, "leave it out to wait for ever")
+        if timeout is not None and not 0 < timeout < math.inf:
+            raise InvalidValue("timeout must be positive and finite", timeout, "leave it out to wait for ever")
         self.store = Store(Path(folder))
         self.threads = threads
         self.memory_limit = memory_limit
@@ -102,6 +103,17 @@ class DuckDBEngine(Place):
             if self._snapshot is None or stamp != self._stamp:
                 self._stamp, self._snapshot = self._opened()
             return self._snapshot
+
+    def kept(self, versions: Mapping[str, str]) -> DuckDBSnapshot | None:
+        """A snapshot of earlier versions, where their files are still there."""
+        manifest = self.store.earlier(versions)
+        if manifest is None or any(manifest.is_stale(one) for one in map(manifest.find, versions) if one is not None):
+            return None
+        try:
+            return self._open(manifest)
+        except Exception as failure:  # they were removed a moment ago
+            tell(self.owner_log, failure)
+            return None
 
     def stored(self, table: str) -> Stored:
         """A table as it was taken in: whose rows they are, and what was checked about them."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from threading import Lock
 from typing import ClassVar
 
 import duckdb
@@ -17,11 +18,12 @@ from duckdb import sqltypes
 
 from discreet.catalog.column import ColumnType
 from discreet.engines.attended import attended
-from discreet.engines.engine import Capabilities, Engine, OwnerLog
+from discreet.engines.engine import Capabilities, Engine, OwnerLog, tell
 from discreet.engines.identifier import literal, quoted
 from discreet.engines.manifest import Manifest, Stored
-from discreet.engines.parameters import Bound
+from discreet.engines.parameters import Bound, bound
 from discreet.engines.store import lookup
+from discreet.errors import QueryRefused
 
 __all__ = ["CLOSED_TO_EXTENSIONS", "DuckDBSnapshot", "Settings"]
 
@@ -34,6 +36,9 @@ CLOSED_TO_EXTENSIONS: Settings = {
     "allow_persistent_secrets": "false",
     "python_enable_replacements": "false",  # or FROM names could find variables of the Python program
 }
+_EMPTY = "_without_rows"
+"""The schema in which every table is there and has no rows."""
+_MOST_REHEARSED = 256
 _CLOSE_THE_DOORS = (
     "SET TimeZone = 'UTC'",
     "SET preserve_insertion_order = false",
@@ -69,6 +74,8 @@ class DuckDBSnapshot(Engine):
         self.timeout = timeout
         self.owner_log = owner_log
         self._connection = duckdb.connect(":memory:", config={**settings, **CLOSED_TO_EXTENSIONS})
+        self._without_rows, self._rehearsing = self._connection.cursor(), Lock()
+        self._rehearsed: set[tuple[str, tuple[type, ...]]] = set()
         try:
             self._open(folder)
         except BaseException:
@@ -76,11 +83,14 @@ class DuckDBSnapshot(Engine):
             raise
 
     def _open(self, folder: Path) -> None:
+        self._connection.execute(f"CREATE SCHEMA {_EMPTY}")
         for place, stored in enumerate(self.manifest.tables.values()):
             if self.manifest.is_stale(stored):
                 continue  # who does not ask for its version first finds no such table
             self._connection.execute(f"ATTACH {literal(str(folder / stored.file))} AS t{place} (READ_ONLY)")
             self._connection.execute(f"CREATE VIEW {quoted(stored.name)} AS FROM t{place}.main.rows")
+            self._connection.execute(f"CREATE TABLE {_EMPTY}.{quoted(stored.name)} AS FROM t{place}.main.rows LIMIT 0")
+        self._without_rows.execute(f"SET search_path = '{_EMPTY}'")
         for statement in _CLOSE_THE_DOORS:
             self._connection.execute(statement)
 
@@ -95,6 +105,26 @@ class DuckDBSnapshot(Engine):
     def stored(self, table: str) -> Stored:
         """A table as it was taken in: whose rows they are, and what was checked about them."""
         return lookup(self.manifest, table)
+
+    def rehearse(self, statement: str, parameters: Sequence[object] = ()) -> None:
+        """Run the statement where every table is empty: what fails there fails whatever the rows are.
+
+        Which types its values have decides about that, so a statement is tried once for them.
+        """
+        values = [bound(value) for value in parameters]
+        shape = (statement, tuple(type(value) for value in values))
+        if shape in self._rehearsed:
+            return
+        try:
+            with self._rehearsing:
+                _result(self._without_rows, statement, values)
+                if len(self._rehearsed) >= _MOST_REHEARSED:
+                    self._rehearsed.clear()
+                self._rehearsed.add(shape)
+        except duckdb.Error as failure:
+            tell(self.owner_log, failure)
+            rule = "the database cannot run this question, whatever the rows are"
+            raise QueryRefused(rule, "", "say it in another way; nothing was spent") from None
 
     def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
         cursor = self._connection.cursor()  # of its own, so that runs on several threads do not meet

@@ -4,6 +4,9 @@ Promise. For every statement and every table: a run either returns the whole res
 the same whatever went wrong. A database's own words can hold a value of a row (``could not convert 'Ann Smith'``), so
 they reach neither the message nor the cause nor the context of what is raised. An owner may see them through the owner
 log, which is off until the owner passes one.
+
+One failure is told apart, because no row can decide it: an engine that knows that its statement was never sent, as
+where a server refuses the connection, raises `Unsent` inside, and `EngineUnavailable` comes out. Only it may claim so.
 """
 
 from __future__ import annotations
@@ -23,9 +26,9 @@ from discreet.catalog.table import Table
 from discreet.engines.manifest import Stored
 from discreet.engines.parameters import Bound, bound
 from discreet.engines.store import Store
-from discreet.errors import EngineFailure
+from discreet.errors import EngineFailure, EngineUnavailable
 
-__all__ = ["Capabilities", "Engine", "OwnerLog", "Place", "Progress", "Unread", "shielded", "tell"]
+__all__ = ["Capabilities", "Engine", "OwnerLog", "Place", "Progress", "Unread", "Unsent", "shielded", "tell"]
 
 OwnerLog = Callable[[str], None]
 """Called with the database's own words about a failure. They can hold values of rows: for the owner's eyes alone."""
@@ -36,6 +39,10 @@ Unread = Callable[[Mapping[str, int]], None]
 """Called with the number of values per column that could not be read as its type: exact, for the owner's eyes alone."""
 
 T = TypeVar("T")
+
+
+class Unsent(Exception):
+    """Raised by an engine, from what went wrong, when its statement was not sent: no row can have been read."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +95,10 @@ class Engine(ABC):
         for value in parameters:
             bound(value)
 
+    def rehearse(self, statement: str, parameters: Sequence[object] = ()) -> None:
+        """Refuse a statement that the database would not run whatever the rows are; reads none of them."""
+        self.check(statement, parameters)
+
     @abstractmethod
     def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
         """Run one SELECT; may raise anything."""
@@ -97,12 +108,19 @@ class Engine(ABC):
         values = [bound(value) for value in parameters]
         return shielded(lambda: self._run(statement, values), self.owner_log)
 
+    def reach(self) -> None:  # noqa: B027  rows in files are always there
+        """Refuse by `EngineUnavailable` where a statement could not be sent now; before anything is charged or read."""
+
     def snapshot(self) -> Engine:
         """The engine as it is now: ``version`` and ``run`` of one snapshot speak of the same data.
 
         An engine that cannot pin its data returns itself and says so in its capabilities.
         """
         return self
+
+    def kept(self, versions: Mapping[str, str]) -> Engine | None:
+        """A snapshot in which tables have these versions, to be closed by the caller; None where they are not kept."""
+        return None
 
     @abstractmethod
     def close(self) -> None:
@@ -140,16 +158,20 @@ class Place(Engine):
 
 
 def shielded(work: Callable[[], T], owner_log: OwnerLog | None) -> T:
-    """The result of ``work``, or the one constant error."""
+    """The result of ``work``, or the one constant error; another one where nothing was sent."""
+    raised: type[EngineFailure | EngineUnavailable] = EngineFailure
     try:
         return work()
+    except Unsent as failure:
+        tell(owner_log, failure.__cause__ or failure)
+        raised = EngineUnavailable
     except Exception as failure:
         tell(owner_log, failure)
     # Raised outside the except block: inside, even `from None` would leave the original in __context__.
-    raise EngineFailure
+    raise raised
 
 
-def tell(owner_log: OwnerLog | None, failure: Exception) -> None:
+def tell(owner_log: OwnerLog | None, failure: BaseException) -> None:
     """Let the owner know, where the owner wants to."""
     if owner_log is not None:
         with suppress(Exception):  # a log that is full must not replace the constant error

@@ -14,6 +14,8 @@ many rows of the unit have the same key.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Table
 from discreet.engines.manifest import Stored
@@ -31,10 +33,14 @@ __all__ = [
 _UNLISTED_TYPES = (ColumnType.TEXT, ColumnType.INTEGER, ColumnType.DATE, ColumnType.TIMESTAMP)
 
 
-def shuffled(columns: list[str]) -> str:
-    """An order of values that has nothing to do with anybody, as terms of ORDER BY."""
-    text = " || '|' || ".join(f"COALESCE(CAST({name} AS VARCHAR), '')" for name in columns)
-    return ", ".join([f"md5({text})", *columns])
+def shuffled(columns: list[str], reals: Collection[str] = ()) -> str:
+    """An order of values that has nothing to do with anybody, as terms of ORDER BY.
+
+    ``reals`` are those of the columns that are real numbers. They count as they are: engines print different digits.
+    """
+    spelled = [f"COALESCE(CAST({name} AS VARCHAR), '')" for name in columns if name not in reals]
+    text = " || '|' || ".join(spelled)
+    return ", ".join([*([f"md5({text})"] if spelled else []), *columns])
 
 
 def unlisted_columns(table: Table) -> list[int]:

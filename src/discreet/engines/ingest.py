@@ -7,6 +7,7 @@ version or the whole new one. Columns that the policy does not declare are never
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
@@ -100,9 +101,10 @@ def _ingest(
             _sort(build, table, numbers)
             verify(build, table)
             counts = {} if unread is None else unread_values(build, table)
+            digests = _digests(build, table)
             numbers.commit(build)
             fresh = build.finish()
-        stored = _stored(engine, table, numbers)
+        stored = replace(_stored(engine, table, numbers), digests=digests)
         engine.store.publish(stored, fresh)
     finally:
         scratch.close()
@@ -129,6 +131,13 @@ def _load(build: Build, table: Table, parts: list[Part], is_flagged: bool) -> No
             if part.patient_relation is None or (part.open_quotes and build.run(part.open_quotes)):
                 raise
             build.run(f"{write} {select} FROM {part.patient_relation}", until=until)
+
+
+def _digests(build: Build, table: Table) -> dict[str, str]:
+    """Per column, how many values there are and the sum of their hashes; none where there is no row."""
+    sums = ", ".join(f"coalesce(sum(hash(c{place})), 0)" for place in range(len(table.columns)))
+    [(count, *found)] = build.run(f"SELECT count(*), {sums} FROM stage.rows")
+    return {column.name: f"{count}-{one:x}" for column, one in zip(table.columns, found, strict=True) if count}
 
 
 def _named(columns: list[str], letter: str) -> list[str]:
@@ -197,6 +206,7 @@ def _stored(engine: Embedded, table: Table, numbers: Numbering) -> Stored:
         limits={column.name: limits_of(column) for column in table.columns if column.bounds is not None},
         steps={column.name: steps_of(limits_of(column), *grid) for column, grid in _grids(table, numbers).items()},
         constant=[column.name for column in table.columns if column.constant_per_unit or isinstance(numbers, RowByRow)],
+        complete=[column.name for column in table.columns if not column.nullable],  # `verify` refuses any other
     )
 
 

@@ -7,18 +7,20 @@ everything after it, whatever happens in between.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from discreet.books.files import write_whole
+from discreet.books.versions import check_version
 from discreet.catalog.column import ColumnType
 from discreet.errors import StoreError
 
-__all__ = ["Manifest", "Stored"]
+__all__ = ["FORMAT", "Manifest", "Stored"]
 
-_FORMAT = 1
+FORMAT = 1
+"""Of the file: which fields it has."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,13 @@ class Stored:
     """The columns whose keys are marked, and how many keys a unit makes visible by the marks."""
     alike: Mapping[str, str] = field(default_factory=dict)
     """The columns of which rows say how many of their unit have the same key, and within which limits of the values."""
+    complete: Sequence[str] = ()
+    """The columns in which no value is missing, as was seen when the rows were taken in; on a server nobody sees."""
     native: Mapping[str, str] = field(default_factory=dict)
     """For a table that stays on a server: its columns there and their types, as they were when it was protected."""
+
+    digests: Mapping[str, str] = field(default_factory=dict)
+    """Per column, what its values come to in any order: the same for the same rows. None where they are on a server."""
 
     def types(self) -> dict[str, ColumnType]:
         """The declared columns and their types, in order."""
@@ -97,28 +104,13 @@ class Manifest:
 
     def write(self, path: Path) -> None:
         """Replace the file in one step; after this returns, a power cut does not undo it."""
-        fresh = path.with_suffix(".new")
-        body = {"format": _FORMAT, "ingests": self.ingests, "tables": [asdict(t) for t in self.tables.values()]}
-        with fresh.open("w", encoding="utf-8") as file:
-            json.dump(body, file, ensure_ascii=False, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-        _sync_folder(path.parent)
+        body = {"format": FORMAT, "ingests": self.ingests, "tables": [asdict(t) for t in self.tables.values()]}
+        write_whole(path, json.dumps(body, ensure_ascii=False, indent=1).encode(), mode=0o666)
 
 
 def _parsed(body: Any) -> Manifest:
-    if body["format"] != _FORMAT:
-        raise ValueError(body["format"])
+    check_version("the store's manifest", int(body["format"]), FORMAT)
     tables = [Stored(**row) for row in body["tables"]]
     for table in tables:
         table.types()  # unknown types are refused here, not in the middle of a question
     return Manifest(int(body["ingests"]), {table.name.casefold(): table for table in tables})
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -13,16 +13,18 @@ answer that was given.
 
 from __future__ import annotations
 
+import math
 import os
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from copy import copy
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import ColumnType
 from discreet.catalog.table import Table
-from discreet.engines.engine import OwnerLog, Place, Progress, Unread
+from discreet.engines.engine import OwnerLog, Place, Progress, Unread, tell
 from discreet.engines.manifest import Manifest, Stored
 from discreet.engines.parameters import Bound, bound
 from discreet.engines.part import Given, Part, selection
@@ -36,6 +38,7 @@ from discreet.noise.source import fresh_id
 __all__ = ["RemoteEngine", "given_of"]
 
 _MOST_KNOWN = 256
+_NOTHING = " WHERE FALSE"
 
 
 class RemoteEngine(Place):
@@ -48,12 +51,15 @@ class RemoteEngine(Place):
         self, folder: str | os.PathLike[str], *, timeout: float | None = None, owner_log: OwnerLog | None = None
     ) -> None:
         """Name the folder of the curator; see `DuckDBEngine` for ``timeout`` and ``owner_log``."""
-        if timeout is not None and not timeout > 0:
-            raise InvalidValue("timeout must be positive", timeout, "leave it out to wait for ever")
+        if timeout is not None and not 0 < timeout < math.inf:
+            raise InvalidValue("timeout must be positive and finite", timeout, "leave it out to wait for ever")
         self.store = Store(Path(folder))
         self.timeout = timeout
         self.owner_log = owner_log
-        self._known: dict[tuple[object, type[Writer], str, str], tuple[str, Sequence[Stored]]] = {}
+        self._pinned: tuple[object, Manifest] | None = None
+        self._latest: tuple[object, Self] | None = None
+        self._known: dict[tuple[object, type[Writer], bool, str, str], tuple[str, Sequence[Stored]]] = {}
+        self._rehearsed: set[tuple[object, str]] = set()
 
     # What servers do differently.
 
@@ -87,6 +93,24 @@ class RemoteEngine(Place):
 
     # Reading.
 
+    def snapshot(self) -> Self:
+        """The engine with the tables as they were protected until now; the rows on the server are those of each run."""
+        if self._pinned is not None:
+            return self
+        stamp = self.store.stamp()
+        known = self._latest
+        if known is None or known[0] != stamp:
+            pinned = copy(self)
+            pinned._pinned = (stamp, self.store.manifest())
+            if stamp != self.store.stamp():
+                return self.snapshot()  # somebody protected a table in between
+            known = self._latest = (stamp, pinned)
+        return known[1]
+
+    def _manifest(self) -> tuple[object, Manifest]:
+        """The tables, and what changes whenever one of them is protected again."""
+        return self._pinned or (self.store.stamp(), self.store.manifest())
+
     def describe(self, table: str) -> Mapping[str, ColumnType]:
         """The names and types of a table's declared columns, in order."""
         return self.stored(table).types()
@@ -97,42 +121,87 @@ class RemoteEngine(Place):
 
     def stored(self, table: str) -> Stored:
         """A table as it was protected."""
-        return lookup(self.store.manifest(), table)
+        return lookup(self._manifest()[1], table)
 
     def check(self, statement: str, parameters: Sequence[object] = ()) -> None:
         """Refuse what cannot be asked on the server so that it means the same and cannot fail."""
         try:
             self.written(statement, parameters)
+        except RecursionError:
+            raise QueryRefused("the query is nested too deeply", "", "ask in several questions") from None
         except Untranslatable as what:
             rule = f"{type(self).dialect} answers what means the same there as everywhere, and cannot fail"
             raise QueryRefused(rule, str(what), "say it in another way") from None
+
+    def rehearse(self, statement: str, parameters: Sequence[object] = ()) -> None:
+        """Let the server try the statement where every table is empty; once for the text that is written for it.
+
+        A server that cannot be reached, or whose tables have changed, is no fault of the statement: that is said where
+        it is run.
+        """
+        self.check(statement, parameters)
+        values = [bound(value) for value in parameters]
+        tried = self._manifest()[0], self.written(statement, parameters)
+        if tried in self._rehearsed:
+            return
+        try:
+            fault = self._fault_of(statement, values)
+        except Exception as failure:
+            tell(self.owner_log, failure)
+            return
+        if fault is not None:
+            tell(self.owner_log, fault)
+            rule = "the database cannot run this question, whatever the rows are"
+            raise QueryRefused(rule, "", "say it in another way; nothing was spent")
+        if len(self._rehearsed) >= _MOST_KNOWN:
+            self._rehearsed.clear()
+        self._rehearsed.add(tried)
+
+    @abstractmethod
+    def _fault_of(self, statement: str, values: Sequence[Bound]) -> Exception | None:
+        """What the server says against a statement that reads no row; may raise anything where it is not asked."""
 
     def written(self, statement: str, parameters: Sequence[object] = ()) -> str:
         """A statement of a plan in the server's language."""
         return self.translated(statement, [bound(value) for value in parameters])[0]
 
     def translated(
-        self, statement: str, values: Sequence[Bound], kind: type[Writer] | None = None
+        self, statement: str, values: Sequence[Bound], kind: type[Writer] | None = None, *, empty: bool = False
     ) -> tuple[str, Sequence[Stored]]:
-        """The same, and the tables that it reads; what was checked a moment ago is not written again."""
+        """The same, and the tables that it reads; what was checked a moment ago is not written again.
+
+        Where it is for ``empty`` tables, it reads none of their rows.
+        """
         kind = self.writer if kind is None else kind
-        key = (self.store.stamp(), kind, statement, repr(values))
+        if empty and (emptied := self._emptied(*self.translated(statement, values, kind))) is not None:
+            return emptied
+        stamp, manifest = self._manifest()
+        key = (stamp, kind, empty, statement, repr(values))
         found = self._known.get(key)
         if found is None:
-            tables = {stored.name: stored for stored in self.store.manifest().tables.values()}
-            writer = kind({name: self._source(stored) for name, stored in tables.items()}, values)
+            tables = {stored.name: stored for stored in manifest.tables.values()}
+            writer = kind({name: self._source(stored, empty) for name, stored in tables.items()}, values)
             found = writer.statement(statement), [tables[name] for name in sorted(writer.tables)]
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
             self._known[key] = found
         return found
 
+    def _emptied(self, text: str, used: Sequence[Stored]) -> tuple[str, Sequence[Stored]] | None:
+        """A written statement over no rows, which is faster than to write it again; None where its text is another."""
+        relations = [[self._source(stored, one).relation for one in (False, True)] for stored in used]
+        for full, empty in dict(relations).items():  # two tables may be the same rows
+            text = text.replace(full, empty)
+        places = {f"FROM {self.place(stored.file)}" for stored in used}
+        is_empty = all(0 < text.count(place) == text.count(f"{place}{_NOTHING}") for place in places)
+        return (text, used) if is_empty else None
+
     def check_unchanged(self, stored: Stored, now: Mapping[str, str]) -> None:
         """Refuse to read a table whose columns are of other types by now: what is written for them could fail."""
         if dict(now) != dict(stored.native):
             raise ValueError(f"the columns of {stored.file} have changed; protect {stored.name} again")
 
-    def _source(self, stored: Stored) -> Source:
+    def _source(self, stored: Stored, empty: bool) -> Source:
         """A query for the declared columns; everything in it follows from what was seen when it was protected."""
         casts = {name: self._cast(stored, name, kind) for name, kind in stored.types().items()}
         listed = [f"{cast} AS {self.quoted(name)}" for name, cast in casts.items()]
@@ -143,6 +212,7 @@ class RemoteEngine(Place):
             kept = "" if stored.unit is None else f" WHERE {unit} IS NOT NULL"
             listed, columns = [f"{unit} AS _unit", *listed], {"_unit": Written("_unit", Kind.UNIT), **columns}
             kind = None if stored.unit is None else Kind(stored.columns[stored.unit])
+        kept = _NOTHING if empty else kept
         return Source(f"SELECT {', '.join(listed)} FROM {self.place(stored.file)}{kept}", columns, kind)
 
     def _naming(self, stored: Stored, name: str) -> str:

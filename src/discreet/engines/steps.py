@@ -32,7 +32,7 @@ def grid_of(column: Column) -> tuple[Fraction, Fraction] | None:
     """The origin and the step in which a column is kept; None for one that is not."""
     if not column.type.is_numeric or column.bounds is None:
         return None
-    low, high = (Fraction(end) for end in column.bounds)  # type: ignore[arg-type]
+    low, high = (Fraction(float(end)) for end in column.bounds)  # type: ignore[arg-type]  # as values are read
     if high - low > _WIDEST:
         return None
     step = step_of(high - low, VALUE_BITS, is_whole=column.type is ColumnType.INTEGER)

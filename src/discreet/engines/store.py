@@ -3,18 +3,24 @@
 DuckDB lets one process write a file, or several read it, never both. So a file is never written again once the
 manifest names it: processes that answer questions read the old file while an ingest writes a new one, and the swap is
 the replacement of the manifest. ``units.duckdb``, which maps people to ids, is opened by ingests alone.
+
+A version that was replaced is kept while a question was charged for it and has no answer; `Store.in_use` says so. It is
+kept no longer than until its table is taken in once more: at most one earlier version of each table is there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import fcntl
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from discreet.catalog.suggestion import suggestion
 from discreet.engines.file_lock import FileLock
 from discreet.engines.manifest import Manifest, Stored
-from discreet.errors import InvalidValue, StoreError
+from discreet.errors import DiscreetError, InvalidValue, StoreError
 
 __all__ = ["Store"]
 
@@ -26,7 +32,11 @@ class Store:
         self.root = folder / "store"
         self.units = self.root / "units.duckdb"
         self.scratch = self.root / "scratch"
+        self.in_use: Callable[[], Collection[str]] = tuple
+        """Which versions questions were charged for that have no answer yet; the curator knows."""
         self._manifest = self.root / "manifest.json"
+        self._earlier = self.root / "earlier.json"
+        self._charging = self.root / "charging.lock"
 
     def manifest(self) -> Manifest:
         """The tables as they are now."""
@@ -52,24 +62,73 @@ class Store:
         if not is_free:
             raise StoreError("one ingest at a time", f"<another one into {self.root}>", "wait until it has finished")
         try:
-            self._sweep()
+            self._forget_unused()
             yield
         finally:
             lock.release()
 
+    @contextmanager
+    def charging(self) -> Iterator[None]:
+        """While a question is charged for the data as it is, nobody decides which earlier versions are unused."""
+        try:
+            descriptor = os.open(self._charging, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:  # nothing was taken in since there are locks, so that there is nothing to decide
+            yield
+            return
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def earlier(self, versions: Mapping[str, str]) -> Manifest | None:
+        """The tables as they were in these versions, others as they are now; None where one is no longer kept."""
+        now, before = self.manifest(), Manifest.read(self._earlier)
+        tables = dict(now.tables)
+        for name, version in versions.items():
+            found = [one for one in (now.find(name), before.find(name)) if one is not None and one.version == version]
+            if not found:
+                return None
+            tables[name.casefold()] = found[0]
+        return Manifest(now.ingests, tables)
+
+    def forget_unused(self) -> None:
+        """Remove the earlier versions that no question waits for; where somebody takes in data, they do so."""
+        with suppress(DiscreetError, OSError), self.writing():
+            pass
+
     def publish(self, stored: Stored, fresh: Path) -> None:
         """Make a finished file the current version of its table. Only for who is `writing`."""
+        manifest = self.manifest()
+        replaced = manifest.find(stored.name)
+        if replaced is not None:  # instead of the one before it
+            Manifest.read(self._earlier).with_table(replaced).write(self._earlier)
         fresh.replace(self.root / stored.file)
-        self.manifest().with_table(stored).write(self._manifest)
-        self._sweep()
+        manifest.with_table(stored).write(self._manifest)
+        self._forget_unused()
 
     def remember(self, stored: Stored) -> None:
         """Make this the current version of a table that stays on a server. Only for who is `writing`."""
         self.manifest().with_table(stored).write(self._manifest)
 
+    def _forget_unused(self) -> None:
+        """Keep those earlier versions that a question waits for. Who charges for one now has done so, or plans anew."""
+        lock = FileLock(self._charging)
+        lock.acquire(wait=True)
+        try:
+            before = Manifest.read(self._earlier)
+            used = frozenset(self.in_use()) if before.tables else frozenset[str]()
+            kept = {name: stored for name, stored in before.tables.items() if stored.version in used}
+            if len(kept) < len(before.tables):
+                replace(before, tables=kept).write(self._earlier)
+            self._sweep()
+        finally:
+            lock.release()
+
     def _sweep(self) -> None:
-        """Remove the files that no manifest names: old versions, and what was left by an ingest that was killed."""
-        named = {table.file for table in self.manifest().tables.values()}
+        """Remove the files that nothing names: old versions, and what was left by an ingest that was killed."""
+        manifests = self.manifest(), Manifest.read(self._earlier)
+        named = {table.file for one in manifests for table in one.tables.values()}
         for file in self.root.glob("rows-*"):
             if file.name.removesuffix(".wal") not in named:
                 with suppress(OSError):  # some systems do not remove what a reader has open; the next ingest will

@@ -12,6 +12,7 @@ from discreet.query.block import Aggregate, AggregateKind
 from discreet.query.dates import shown_date
 from discreet.query.expression import Call, Constant, Expression, Field
 from discreet.query.interval import UNKNOWN
+from discreet.query.narrowing import facts_of, narrowed
 from discreet.query.reading import LookUp, check_complete, read, read_condition
 from discreet.query.refusal import refuse
 
@@ -32,8 +33,8 @@ BY_VALUE: dict[type[exp.Expr], tuple[AggregateKind, bool]] = {
 _FINEST_QUANTILE = 2**16
 _LARGEST = Fraction(2**200)
 _DATES = {
-    ColumnType.DATE: (ColumnType.INTEGER, "{0} - DATE '1970-01-01'"),
-    ColumnType.TIMESTAMP: (ColumnType.REAL, "epoch({0})"),
+    ColumnType.DATE: (ColumnType.INTEGER, "TRY({0} - DATE '1970-01-01')"),
+    ColumnType.TIMESTAMP: (ColumnType.REAL, "TRY(epoch({0}))"),
 }
 QUANTILES = (exp.PercentileCont, exp.PercentileDisc, exp.Quantile, exp.ApproxQuantile)
 
@@ -83,8 +84,9 @@ def read_aggregate(node: exp.Expr, look_up: LookUp) -> Aggregate:
 
 
 def _filtered(node: exp.Filter, look_up: LookUp) -> Aggregate:
-    inner = read_aggregate(node.this, look_up)
     condition = read_condition(node.args["expression"].this, look_up)
+    facts = facts_of(condition)
+    inner = read_aggregate(node.this, lambda column: narrowed(look_up(column), facts))
     if inner.condition is not None:
         condition = Call(ColumnType.BOOLEAN, UNKNOWN, True, "{0} AND {1}", (inner.condition, condition))
     return replace(inner, condition=condition)
@@ -111,7 +113,7 @@ def _choice(wanted: Aggregate, node: exp.Expr, of: exp.Expr, look_up: LookUp) ->
         is_end = wanted.kind in (AggregateKind.MINIMUM, AggregateKind.MAXIMUM)
         shown = typed.type if is_end else ColumnType.REAL
         return replace(wanted, argument=_bounded(node, typed), shown_as=shown)
-    counted = Call(number[0], typed.interval, typed.nullable, number[1], (typed,))
+    counted = Call(number[0], typed.interval.in_doubles(), typed.nullable, number[1], (typed,))
     return replace(wanted, argument=_bounded(node, counted), shown_as=typed.type)
 
 
@@ -188,7 +190,8 @@ def _bounded(node: exp.Expr, typed: Expression) -> Expression:
         raise refuse(node, f"this aggregate needs numbers, not {typed.type.value}", "use COUNT, or CAST it")
     if typed.interval.known is None:
         rule = "this needs public bounds, and they do not follow from the columns' bounds"
-        raise refuse(node, rule, "state bounds in the policy, or clamp: GREATEST(0, LEAST(100, …))")
+        remedy = "state bounds in the policy, keep WHERE x BETWEEN 0 AND 100, or clamp: CLAMP(x, 0, 100)"
+        raise refuse(node, rule, remedy)
     if max(abs(end) for end in typed.interval.known) > _LARGEST:
-        raise refuse(node, "the bounds of this are too wide", "clamp it: GREATEST(0, LEAST(100, …))")
+        raise refuse(node, "the bounds of this are too wide", "clamp it: CLAMP(x, 0, 100)")
     return typed

@@ -4,6 +4,17 @@ Values are made plausible: counts are whole and not negative, means lie within t
 is post-processing and costs nothing; ``raw`` leaves them as they are. Every interval covers the truth at least as often
 as it says: counts and sums by the reach of their noise, means by Fieller's argument (the true mean m makes S - mN pure
 noise, and N and S are known up to that), variances from intervals for their parts that hold together.
+
+Claim. A value that is moved to the nearest plausible one takes its interval along, and what is then cut off is
+impossible: the interval is never a point, always contains the value that is shown, and covers at least as often.
+
+Proof. Let l ≤ v ≤ h be an interval, and [a, b] hold the truth. With p the point of [a, b] next to v and d = p - v, the
+interval that is shown is [l + d, h + d] ∩ [a, b]. It contains p. For v < a, d > 0 and l + d ≤ v + d = a, so it is
+[a, min(h + d, b)], which contains [l, h] ∩ [a, b]; the same holds at b, and inside nothing moves. Its width beyond p is
+that of the noise, as far as [a, b] allows.
+
+Where the interval of a group's count contains 0, nobody can tell whether the group is empty: its mean, variance,
+median or mode is NULL, as that of an empty group is in SQL.
 """
 
 from __future__ import annotations
@@ -15,6 +26,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from discreet.catalog.column import ColumnType
 from discreet.exact.grid import Integers
@@ -26,7 +38,7 @@ from discreet.query.measure import Measured
 from discreet.query.parts import PlainSum, Tally, bounds_of
 from discreet.query.plan import BlockPlan, Priced
 
-__all__ = ["Band", "count_form", "noisy_schema", "noisy_table", "sum_form"]
+__all__ = ["Band", "count_form", "count_moved_cells", "noisy_schema", "noisy_table", "sum_form"]
 
 Floats = npt.NDArray[np.float64]
 _WORD = 2**63
@@ -56,16 +68,33 @@ def noisy_table(measured: Measured, confidence: float, raw: bool, block: Block |
             continue
         choice = measured.plan.choice_of(aggregate)
         if choice is not None:
-            columns[f"a{a}"] = _chosen(measured.plan.choices[choice], measured.chosen[choice])
+            chosen = _chosen(measured.plan.choices[choice], measured.chosen[choice])
+            empty = _may_be_empty(measured, aggregate, confidence)
+            columns[f"a{a}"] = pc.if_else(pa.array(empty), pa.nulls(len(empty), chosen.type), chosen)
             columns[f"a{a}_low"] = columns[f"a{a}_high"] = pa.nulls(len(measured.groups), pa.float64())
             continue
         band = _band(measured, aggregate, confidence, raw)
-        is_whole = aggregate.kind in _COUNTS and not raw
-        columns[f"a{a}"] = pa.array(band.value.astype(np.int64) if is_whole else band.value)
+        if aggregate.kind.is_count and not raw:
+            columns[f"a{a}"] = pa.array(band.value.astype(np.int64))
+        else:
+            columns[f"a{a}"] = pa.array(band.value, mask=np.isnan(band.value))
         columns[f"a{a}_low"], columns[f"a{a}_high"] = pa.array(band.low), pa.array(band.high)
     if not columns:
         columns["k"] = pa.array([0])
     return pa.table(columns)
+
+
+def count_moved_cells(measured: Measured, block: Block, confidence: float) -> tuple[int, int]:
+    """How many counts were measured below zero, and how many means and spreads outside what is possible."""
+    shown, as_measured = (noisy_table(measured, confidence, raw, block) for raw in (False, True))
+    moved = {True: 0, False: 0}
+    for a, aggregate in enumerate(block.aggregates):
+        if aggregate.kind.is_choice or measured.plan.top is not None:
+            continue
+        nearest = 0.5 if aggregate.kind.is_count else 0.0  # counts are made whole
+        apart = pc.greater(pc.abs(pc.subtract(shown[f"a{a}"], as_measured[f"a{a}"])), nearest)
+        moved[aggregate.kind.is_count] += pc.sum(apart).as_py() or 0
+    return moved[True], moved[False]
 
 
 def noisy_schema(plan: BlockPlan, block: Block) -> pa.Schema:
@@ -79,14 +108,11 @@ def noisy_schema(plan: BlockPlan, block: Block) -> pa.Schema:
 
 def _type_of(plan: BlockPlan, aggregate: Aggregate) -> pa.DataType:
     choice = plan.choice_of(aggregate)
-    if plan.top is not None or (choice is None and aggregate.kind in _COUNTS):
+    if plan.top is not None or (choice is None and aggregate.kind.is_count):
         return pa.int64()
     if choice is None:
         return pa.float64()
     return _chosen(plan.choices[choice], np.empty(0, np.int64)).type
-
-
-_COUNTS = (AggregateKind.COUNT, AggregateKind.PEOPLE, AggregateKind.VALUES)
 
 
 def _band(measured: Measured, aggregate: Aggregate, confidence: float, raw: bool) -> Band:
@@ -94,7 +120,7 @@ def _band(measured: Measured, aggregate: Aggregate, confidence: float, raw: bool
     if position is None:
         raise AssertionError("an aggregate is chosen or read from a part")
     priced, sums = measured.plan.parts[position], measured.sums[position]
-    if aggregate.kind in _COUNTS:
+    if aggregate.kind.is_count:
         return _count_band(priced, sums, count_form(priced, aggregate), confidence, raw)
     if aggregate.kind is AggregateKind.SUM:
         return _form_band(priced, sums, sum_form(priced), confidence)
@@ -177,7 +203,29 @@ def _count_band(priced: Priced, sums: list[Integers], form: Form, confidence: fl
     band = _form_band(priced, sums, form, confidence)
     if raw:
         return band
-    return Band(np.maximum(np.rint(band.value), 0), np.maximum(band.low, 0), np.maximum(band.high, 0))
+    moved = _moved_within(band, 0.0, np.inf)
+    whole = np.rint(moved.value)
+    return Band(whole, np.minimum(moved.low, whole), np.maximum(moved.high, whole))
+
+
+def _moved_within(band: Band, least: float, most: float) -> Band:
+    """Values moved to the nearest that are possible, with their intervals; see the claim above."""
+    value = np.clip(band.value, least, most)
+    shift = value - band.value
+    return Band(value, np.clip(band.low + shift, least, most), np.clip(band.high + shift, least, most))
+
+
+def _may_be_empty(measured: Measured, aggregate: Aggregate, confidence: float) -> npt.NDArray[np.bool_]:
+    """The groups that may have no row of an aggregate, as far as a count that was released beside it tells."""
+    empty = np.zeros(len(measured.groups), np.bool_)
+    for priced, sums in zip(measured.plan.parts, measured.sums, strict=True):
+        part = priced.part
+        if not isinstance(part, Tally) or part.condition not in (None, aggregate.condition):
+            continue
+        if part.argument in (None, aggregate.argument):
+            form = Form((*[priced.unit] * (part.degree + 1), *[Fraction(0)] * part.rest))
+            empty |= _form_band(priced, sums, form, confidence).low <= 0
+    return empty
 
 
 # Means and spreads.
@@ -188,19 +236,19 @@ def _mean_band(priced: Priced, sums: list[Integers], confidence: float, raw: boo
     # of factors, the one that majorises the other spreads symmetric log-concave noise further).
     low, high = _ends(priced)
     total = sum_form(priced).value(sums)
-    count = _of_values(priced, [Fraction(1)] * (_tally(priced).degree + 1)).value(sums)
+    counting = _of_values(priced, [Fraction(1)] * (_tally(priced).degree + 1))
+    count = counting.value(sums)
     width = high - low
     widest = [width, width / 2, Fraction(0)] if _tally(priced).degree == 2 else [width, Fraction(0)]
     reach = _of_values(priced, widest).reach(priced.noise, confidence)
     least_value, most_value = (float(end) for end in bounds_of(_tally(priced).argument))
+    sure = _form_band(priced, sums, counting, confidence).low > 0
     with np.errstate(divide="ignore", invalid="ignore"):
-        value, least, most = ((total + shift) / count for shift in (0.0, -reach, reach))
-    known = count > 0
-    middle = float(low + high) / 2
-    value, least, most = (np.where(known, v, e) for v, e in ((value, middle), (least, least_value), (most, most_value)))
+        value, least, most = (np.where(count > 0, (total + shift) / count, np.nan) for shift in (0.0, -reach, reach))
     if raw:
         return Band(value, least, most)
-    return Band(*(np.clip(each, least_value, most_value) for each in (value, least, most)))
+    moved = _moved_within(Band(value, least, most), least_value, most_value)
+    return Band(*(np.where(sure, each, np.nan) for each in (moved.value, moved.low, moved.high)))
 
 
 def _spread_band(priced: Priced, sums: list[Integers], aggregate: Aggregate, confidence: float, raw: bool) -> Band:
@@ -211,16 +259,20 @@ def _spread_band(priced: Priced, sums: list[Integers], aggregate: Aggregate, con
     count, first, second = (_form_band(priced, sums, _of_values(priced, each), together) for each in moments)
     bounds = bounds_of(_tally(priced).argument)
     widest = float(bounds[1] - bounds[0]) ** 2 / 4
-    n = np.maximum(count.value, 1.0)
-    value = second.value / n - (first.value / n) ** 2
-    least, most = _spread_ends(count, first, second, widest)
+    sure = count.value > 0 if raw else count.low > 1
+    known = Band(*(np.where(each > 0, each, 1.0) for each in (count.value, count.low, count.high)))
+    value = second.value / known.value - (first.value / known.value) ** 2
+    band = Band(value, *_spread_ends(known, first, second))
+    if not raw or aggregate.kind is AggregateKind.DEVIATION:  # nothing below zero has a root
+        band = _moved_within(band, 0.0, widest)
     if aggregate.is_sample:  # the fewer there are, the more n / (n - 1) is, and nobody varies alone
-        value, least, most = (v * m / (m - 1) for v, m in zip((value, least, most), _several(count), strict=True))
-    if not raw:
-        value = np.clip(value, least, most)
+        pairs = zip((band.value, band.low, band.high), _several(count), strict=True)
+        band = Band(*(v * m / (m - 1) for v, m in pairs))
     if aggregate.kind is AggregateKind.DEVIATION:
-        return Band(np.sqrt(np.maximum(value, 0)), np.sqrt(least), np.sqrt(most))
-    return Band(value, least, most)
+        band = Band(*(np.sqrt(each) for each in (band.value, band.low, band.high)))
+    is_bounded = count.low > 1
+    low_end, high_end = (np.where(is_bounded, each, np.nan) for each in (band.low, band.high))
+    return Band(np.where(sure, band.value, np.nan), low_end, high_end)
 
 
 def _several(count: Band) -> tuple[Floats, Floats, Floats]:
@@ -229,12 +281,12 @@ def _several(count: Band) -> tuple[Floats, Floats, Floats]:
     return value, high, low
 
 
-def _spread_ends(count: Band, first: Band, second: Band, widest: float) -> tuple[Floats, Floats]:
-    sure = count.low > 1
-    n_low, n_high = np.where(sure, count.low, 1.0), np.where(sure, count.high, 1.0)
-    squares = np.maximum(second.low, 0) / n_high, np.maximum(second.high, 0) / n_low
-    means = np.abs([s / n for s in (first.low, first.high) for n in (n_low, n_high)])
+def _spread_ends(count: Band, first: Band, second: Band) -> tuple[Floats, Floats]:
+    squares = (
+        second.low / np.where(second.low > 0, count.high, count.low),
+        second.high / np.where(second.high > 0, count.low, count.high),
+    )
+    means = np.abs([s / n for s in (first.low, first.high) for n in (count.low, count.high)])
     crosses = (first.low <= 0) & (first.high >= 0)
     least = np.where(crosses, 0.0, np.min(means, axis=0))
-    low, high = squares[0] - np.max(means, axis=0) ** 2, squares[1] - least**2
-    return np.where(sure, np.clip(low, 0, widest), 0.0), np.where(sure, np.clip(high, 0, widest), widest)
+    return squares[0] - np.max(means, axis=0) ** 2, squares[1] - least**2

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +21,7 @@ from discreet.query.plan import BlockPlan
 from discreet.query.sandbox import post_process, told_apart
 from discreet.query.split import SplitQuery
 from discreet.query.sums_over_groups import linear_noise, spread
+from discreet.query.unclipped_totals import MEASURED, unclip_totals
 
 __all__ = ["Intervals", "answered", "confidence_of_each", "extension", "shown"]
 
@@ -48,15 +51,21 @@ def _picked(split: SplitQuery, measured: Measured, confidence: float, raw: bool)
         if place.startswith("a"):
             low, high = (table[f"{place}_{end}"].to_pylist() for end in ("low", "high"))
             is_known = confidence <= _HIGHEST
-            intervals[name] = [_interval(*ends) if is_known else None for ends in zip(low, high, strict=True)]
+            shown_values = table[place].to_pylist()
+            rows = zip(shown_values, low, high, strict=True)
+            intervals[name] = [_interval(*row) if is_known else None for row in rows]
     return table.select(places).rename_columns(names), intervals
 
 
 def extension(split: SplitQuery, plans: Sequence[BlockPlan], public: Mapping[str, pa.Table]) -> Extended:
     """The query above with ends added, which is decided before any row is read."""
+    return with_intervals(split.above, _shapes(split, plans, public))
+
+
+def _shapes(split: SplitQuery, plans: Sequence[BlockPlan], public: Mapping[str, pa.Table]) -> dict[str, Shape]:
+    """What is known of every table that the query above reads."""
     shapes = {name: Shape(tuple(table.column_names), table.num_rows, is_noisy=False) for name, table in public.items()}
-    shapes |= {block.name: shape_of(block, plan) for block, plan in zip(split.blocks, plans, strict=True)}
-    return with_intervals(split.above, shapes)
+    return shapes | {block.name: shape_of(block, plan) for block, plan in zip(split.blocks, plans, strict=True)}
 
 
 def shown(
@@ -70,12 +79,13 @@ def shown(
     """What an extended query shows of what was measured."""
     pairs = list(zip(split.blocks, measured, strict=True))
     noisy = {block.name: _with_ends(one, block, confidence, raw, extended.divisors) for block, one in pairs}
+    tables = _shapes(split, [one.plan for one in measured], public)
     if extended.has_totals:
         noisy = {b.name: _with_totals(noisy[b.name], one, b, confidence, raw, extended.divisors) for b, one in pairs}
     try:
-        return _apart(post_process(extended.query, {**public, **noisy}), extended)
+        return _apart(post_process(unclip_totals(extended.query, tables), {**public, **noisy}), extended)
     except QueryRefused:  # perhaps the ends alone failed, and what was paid for is shown all the same
-        return post_process(split.above, {**public, **noisy}), {}
+        return post_process(unclip_totals(split.above, tables), {**public, **noisy}), {}
 
 
 def confidence_of_each(confidence: float, cells: int) -> float:
@@ -86,6 +96,10 @@ def confidence_of_each(confidence: float, cells: int) -> float:
 def _with_ends(measured: Measured, block: Block, confidence: float, raw: bool, divisors: frozenset[int]) -> pa.Table:
     """The block's table, and the ends of its aggregates for values made of so many cells each."""
     table = noisy_table(measured, confidence, raw, block)
+    as_measured = table if raw else noisy_table(measured, confidence, True, block)
+    for a, aggregate in enumerate(block.aggregates):
+        if aggregate.kind.is_count:
+            table = table.append_column(f"a{a}{MEASURED}", as_measured[f"a{a}"])
     for divisor in sorted(divisors):
         each = confidence_of_each(confidence, divisor)
         wide = table if each == confidence else noisy_table(measured, min(each, _HIGHEST), raw, block)
@@ -130,12 +144,15 @@ def _apart(result: pa.Table, extended: Extended) -> tuple[pa.Table, Intervals]:
     width = result.num_columns - 2 * len(extended.positions)
     intervals: Intervals = {}
     for pair, position in enumerate(extended.positions):
-        low, high = (result.column(width + 2 * pair + end).to_pylist() for end in (0, 1))
-        intervals[result.column_names[position]] = [_interval(*ends) for ends in zip(low, high, strict=True)]
+        values, low, high = (result.column(at).to_pylist() for at in (position, width + 2 * pair, width + 2 * pair + 1))
+        intervals[result.column_names[position]] = [_interval(*row) for row in zip(values, low, high, strict=True)]
     return result.select(list(range(width))), intervals
 
 
-def _interval(low: float | None, high: float | None) -> tuple[float, float] | None:
-    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
+def _interval(value: Any, low: float | None, high: float | None) -> tuple[float, float] | None:
+    """The interval of a value, which it lies in: what is rounded to be shown may have left it by a little."""
+    if value is None or low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
         return None
-    return float(low), float(high)
+    if not isinstance(value, (int, float, Decimal)) or not math.isfinite(value):
+        return float(low), float(high)
+    return min(float(low), float(value)), max(float(high), float(value))

@@ -36,6 +36,11 @@ class AggregateKind(Enum):
     VALUES = "number of different values"
 
     @property
+    def is_count(self) -> bool:
+        """Whether it is a whole number that is never below zero."""
+        return self in (AggregateKind.COUNT, AggregateKind.PEOPLE, AggregateKind.VALUES)
+
+    @property
     def is_choice(self) -> bool:
         """Whether it is one of the values themselves, chosen, and not computed from sums."""
         return self in (AggregateKind.QUANTILE, AggregateKind.MINIMUM, AggregateKind.MAXIMUM, AggregateKind.MODE)

@@ -16,7 +16,8 @@ from discreet.query.parts import bounds_of
 __all__ = ["Choice", "ModeChoice", "QuantileChoice", "TopChoice", "importance_of", "mode_of", "quantile_of"]
 
 _POINTS = 2**14
-_FURTHEST = 2**60
+_FURTHEST = 2**49
+"""Points are doubles before they are integers, so the ends must be exact as both: at most 2^50 steps from zero."""
 _ODDS = 20  # for a minimum or maximum: one in twenty lies outside the data
 _ENDS = {AggregateKind.MINIMUM: Fraction(0), AggregateKind.MAXIMUM: Fraction(1)}
 

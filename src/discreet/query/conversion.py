@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
 from discreet.query.dates import as_date, dated_constant
-from discreet.query.expression import Call, Constant, Expression, type_name
+from discreet.query.expression import Call, Constant, Expression, canonical, type_name
 from discreet.query.interval import UNKNOWN, Interval
 from discreet.query.refusal import refuse
 
@@ -71,6 +71,8 @@ def as_type(expression: Expression, kind: ColumnType) -> Expression:
         return dated_constant(None, expression.value, kind)
     if expression.type is TIMESTAMP and kind is DATE:
         return as_date(expression)
+    if expression.type is REAL and kind is TEXT:
+        expression = canonical(expression)
     interval = _converted_interval(expression, kind)
     never_fails = ({expression.type, kind} <= {INTEGER, REAL} and kind is REAL) or kind is TEXT
     nullable = expression.nullable or not never_fails
@@ -87,14 +89,14 @@ def as_decimal(node: exp.Expr, expression: Expression, sizes: list[int]) -> Expr
     template = f"CASE WHEN abs({{0}}) < {float(most)!r} THEN round({{0}}, {decimals}) END"
     ends = number.interval.whole().known
     interval = Interval(-most, most) if ends is None else Interval(max(ends[0], -most), min(ends[1], most))
-    return Call(REAL, interval, True, template, (number,))
+    return Call(REAL, interval.of_function(), True, template, (number,))
 
 
 def _converted_interval(expression: Expression, kind: ColumnType) -> Interval:
     if expression.type.is_numeric and kind is REAL:
-        return expression.interval
+        return expression.interval.in_doubles()
     if expression.type is REAL and kind is INTEGER:
-        return expression.interval.whole()
+        return expression.interval.whole().in_words()
     if expression.type is BOOLEAN and kind.is_numeric:
         return Interval.of(0, 1)
     if expression.type is DATE and kind is TIMESTAMP:

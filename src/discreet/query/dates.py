@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
 from discreet.query.calendar import UNITS, epoch, floored, moved, numbered
-from discreet.query.expression import Call, Constant, Expression, Field, type_name
+from discreet.query.expression import Call, Constant, Expression, Field, is_stored, type_name
 from discreet.query.interval import UNKNOWN, Interval
 from discreet.query.refusal import refuse
 
@@ -98,9 +98,6 @@ _STEPS = {
     "second": ("to_seconds", 1, 64),
 }
 """Per unit: what makes a length of time of a number, how many of that unit it is, and how many bits the number has."""
-_FAR = 10_000_000
-"""So many years, months, days or hours fit every type on the way; whether the date is still in the calendar is another
-question."""
 _DAY_OF = "TRY_CAST({0} AS DATE)"
 _CLOCK = ("hour", "minute", "second")
 _FORMAT = re.compile(r"(?:%[YymdjHIMSpaAbBVGuw]|%-[ymdjHIMS]|%%|[^%])*")
@@ -144,12 +141,14 @@ def shown_date(argument: Expression) -> Expression:
     ends = (date.min, date.max) if argument.type is DATE else (datetime.min, datetime.max)
     first, last = (Constant(argument.type, Interval(epoch(end), epoch(end)), False, end) for end in ends)
     template = "CASE WHEN {0} BETWEEN {1} AND {2} THEN {0} END"
-    return Call(argument.type, argument.interval, True, template, (argument, first, last))
+    nullable = argument.nullable or argument.interval.known is None
+    grain = argument.grain if isinstance(argument, Call) else None
+    return Call(argument.type, argument.interval, nullable, template, (argument, first, last), grain=grain)
 
 
 def _is_within_years(given: Expression) -> bool:
     """Whether it is a date or timestamp that surely lies in the years 1 to 9999; their first day starts every unit."""
-    if given.interval.known is not None or _is_stored(given):
+    if isinstance(given, Constant) or is_stored(given):
         return given.type in (DATE, TIMESTAMP)
     if isinstance(given, Call):
         return (given.grain is not None or given.template == _DAY_OF) and _is_within_years(given.arguments[0])
@@ -174,20 +173,16 @@ def date_part(node: exp.Expr, part: str, argument: Expression) -> Expression:
     ends = DATE_PARTS[name]
     interval = Interval.of(*ends) if ends else _part_interval(name, given)
     kind = REAL if name == "epoch" else INTEGER
-    template = f"date_part('{name}', {{0}})"
-    if name in _OF_WEEKS and given.interval.known is None and not _is_stored(given):
-        return Call(kind, interval, True, f"TRY({template})", (given,))  # the first days have no week
-    return Call(kind, interval, given.nullable, template, (given,))
-
-
-def _is_stored(given: Expression) -> bool:
-    """Whether these are dates of a table, which lie in the years 1 to 9999."""
-    return isinstance(given, Field) and (given.column is not None or given.origin is not None)
+    is_sure = name not in _OF_WEEKS or given.interval.known is not None or is_stored(given)
+    # The first days of the calendar have no week; and of a constant that is missing, every part is a DOUBLE to DuckDB.
+    template = f"TRY_CAST(TRY(date_part('{name}', {{0}})) AS {type_name(kind)})"
+    return Call(kind, interval, given.nullable or not is_sure, template, (given,))
 
 
 def _part_interval(name: str, given: Expression) -> Interval:
     if name == "epoch":
-        return given.interval * Interval.of(86_400, 86_400) if given.type is DATE else given.interval
+        seconds = given.interval * Interval.of(86_400, 86_400) if given.type is DATE else given.interval
+        return seconds.in_doubles()
     years = (numbered(given.type, "year", given.interval) + Interval.of(1, 1)).known
     if years is None:
         return UNKNOWN
@@ -207,7 +202,8 @@ def truncated_date(node: exp.Expr, unit: str | None, argument: Expression) -> Ex
         raise refuse(node, f"dates are truncated to one of {', '.join(UNITS)}", "write date_trunc('month', day)")
     given = dated(node, argument)
     interval = floored(given.type, unit, given.interval)
-    template = f"TRY(CAST(date_trunc('{unit}', {{0}}) AS {type_name(given.type)}))"  # the first days have no week
+    # The first days of the calendar have no week.
+    template = f"TRY(CAST(TRY(date_trunc('{unit}', {{0}})) AS {type_name(given.type)}))"
     nullable = given.nullable or interval.known is None
     return Call(given.type, interval, nullable, template, (given,), grain=unit)
 
@@ -224,24 +220,20 @@ def shifted_date(
     kind = TIMESTAMP if unit in _CLOCK else given.type
     start = given.interval * Interval.of(86_400, 86_400) if kind is not given.type else given.interval
     interval = moved(kind, start, unit, -amount.interval if backwards else amount.interval)
-    template = f"TRY(CAST({{0}} {'-' if backwards else '+'} {_step(unit, amount)} AS {type_name(kind)}))"
+    template = f"TRY(CAST(TRY({{0}} {'-' if backwards else '+'} {_step(unit)}) AS {type_name(kind)}))"
     nullable = given.nullable or amount.nullable or interval.known is None
     return Call(kind, interval, nullable, template, (given, amount))
 
 
-def _step(unit: str, amount: Expression) -> str:
+def _step(unit: str) -> str:
     """The template of a length of time.
 
-    What may not fit is attempted by itself: an engine that computes a part once for several expressions takes it out
-    of the TRY around them.
+    Each operator is attempted by itself: an engine that computes a part once for several expressions takes it out of
+    the TRY around them.
     """
     function, times, bits = _STEPS[unit]
-    number = "{1}" if times == 1 else f"{times} * {{1}}"
-    ends = amount.interval.known
-    if ends is not None and max(abs(ends[0]), abs(ends[1])) <= _FAR:
-        return f"{function}(CAST({number} AS INTEGER))" if bits == 32 else f"{function}({number})"
-    attempted = number if times == 1 else f"TRY({number})"
-    return f"TRY({function}({f'TRY_CAST({attempted} AS INTEGER)' if bits == 32 else attempted}))"
+    number = "{1}" if times == 1 else f"TRY({times} * {{1}})"
+    return f"TRY({function}({f'TRY_CAST({number} AS INTEGER)' if bits == 32 else number}))"
 
 
 def difference(

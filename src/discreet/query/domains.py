@@ -113,9 +113,7 @@ def _evaluated(expression: Call) -> list[Key] | None:
     size = 1
     for values in atoms.values():
         size *= len(values)
-    if not atoms or size > MOST_GROUPS:
-        return _counted(expression)
-    return _run(expression, atoms)
+    return _counted(expression) if size > MOST_GROUPS else _run(expression, atoms)
 
 
 def _counted(expression: Expression) -> list[Key] | None:
@@ -161,10 +159,11 @@ def _run(expression: Call, atoms: dict[Expression, list[Key]]) -> list[Key]:
     statement = Statement()
     named: dict[Expression, Expression] = {a: Field(a.type, a.interval, a.nullable, n) for a, n in names.items()}
     text = _replaced(expression, named).write(statement)
-    rows = list(itertools.product(*atoms.values()))
+    rows = list(itertools.product(*atoms.values()))  # one row without columns where all of it is constant
     columns = {name: [row[k] for row in rows] for k, name in enumerate(names.values())}
     fields = {n: pa.array(v, arrow_type(a)) for (a, n), v in zip(names.items(), columns.values(), strict=True)}
-    casts = ", ".join(f"CAST({name} AS {type_name(atom.type)}) AS {name}" for atom, name in names.items())
+    fields["one"] = pa.array([1] * len(rows), pa.int8())
+    casts = ", ".join([f"CAST({name} AS {type_name(atom.type)}) AS {name}" for atom, name in names.items()] or ["one"])
     with closed_database({"_domain": pa.table(fields)}) as database:
         found = database.execute(f"SELECT DISTINCT {text} FROM (SELECT {casts} FROM _domain)", statement.parameters)
         return [row[0] for row in found.fetchall()]

@@ -17,6 +17,7 @@ from discreet.engines.bindings import Bindings
 from discreet.engines.casts import DUCKDB_TYPES
 from discreet.engines.manifest import Stored
 from discreet.query.interval import UNKNOWN, Interval
+from discreet.query.work import LETTERS_IN_A_PIECE, Work
 
 __all__ = [
     "Call",
@@ -25,14 +26,16 @@ __all__ = [
     "Field",
     "Origin",
     "Statement",
+    "canonical",
     "fields_of",
+    "is_stored",
     "named",
     "pieces_of",
     "type_name",
-    "with_one_zero",
 ]
 
 _LONGEST_COMPUTED = 200
+_CANONICAL = "CASE WHEN isnan({0}) THEN CAST('NaN' AS DOUBLE) ELSE {0} + 0.0 END"
 
 
 class Statement(Bindings):
@@ -44,16 +47,19 @@ class Statement(Bindings):
         counted: bool = False,
         stored: Mapping[str, Stored] | None = None,
         marks: Mapping[str, str] | None = None,
+        rows: int = 1,
     ) -> None:
         """The rows say, as ``_n``, how many rows their unit has in the table, where ``counted``.
 
         ``stored`` says what else was kept of tables when they were taken in, by their folded names. ``marks`` are kept
-        columns by the names under which they are read, ``_held`` and ``_alike``.
+        columns by the names under which they are read, ``_held`` and ``_alike``. Joins make so many ``rows`` of a
+        unit's at most.
         """
         super().__init__()
         self.counted = counted
         self.stored = stored or {}
         self.marks = marks or {}
+        self.work = Work(rows)
 
 
 @dataclass(frozen=True)
@@ -130,8 +136,10 @@ class Constant(Expression):
     def of(cls, value: Value | None) -> Constant:
         """The constant with the type that its value has."""
         kind = _type_of(value)
-        known = Interval.of(value, value) if kind.is_numeric and value is not None else UNKNOWN  # type: ignore[arg-type]
-        return cls(kind, known, value is None, value)
+        if not isinstance(value, (int, Fraction)):
+            return cls(kind, UNKNOWN, value is None, value)
+        number = Fraction(float(value)) if kind is ColumnType.REAL else Fraction(value)  # as the engine reads it
+        return cls(kind, Interval(number, number) if kind.is_numeric else UNKNOWN, False, value)
 
 
 @dataclass(frozen=True)
@@ -143,11 +151,15 @@ class Call(Expression):
     arguments: tuple[Expression, ...]
     grain: str | None = None
     """For dates and timestamps: the unit of time whose starts are the only values, so that they can be counted."""
+    work: int = 0
+    """What it does with each letter of a text, in the units of `Work`."""
 
     def write(self, statement: Statement) -> str:
         """The template with its arguments written in."""
         written = [argument.write(statement) for argument in self.arguments]
-        return "(" + self.template.format(*written) + ")"
+        text = "(" + self.template.format(*written) + ")"
+        statement.work.add(self.work, max(len(text) - len(self.template) - sum(map(len, written)), 0))
+        return text
 
 
 def fields_of(expression: Expression) -> Iterator[Field]:
@@ -168,10 +180,25 @@ def named(expression: Expression, name: str) -> Field:
     return Field(expression.type, expression.interval, expression.nullable, name, pieces=pieces, computed=computed)
 
 
-def with_one_zero(expression: Expression, statement: Statement) -> str:
-    """What is written where rows of equal values become one: 0.0 and -0.0 are equal, and either could be shown."""
-    text = expression.write(statement)
-    return f"({text} + 0.0)" if expression.type is ColumnType.REAL else text
+def canonical(expression: Expression) -> Expression:
+    """The one spelling of values that are equal, for wherever they are grouped, compared, hashed, ordered or shown.
+
+    0.0 and -0.0 are equal, and so are all NaN: without this, whichever row comes first would say which one is shown.
+    Stored reals have one zero and no NaN already. Texts are compared letter by letter on every engine, and integers,
+    dates, timestamps and truth values have one spelling.
+    """
+    if expression.type is not ColumnType.REAL or is_stored(expression) or _is_canonical(expression):
+        return expression
+    return Call(ColumnType.REAL, expression.interval, expression.nullable, _CANONICAL, (expression,))
+
+
+def is_stored(expression: Expression) -> bool:
+    """Whether it shows a column of a table: such a real is finite and no -0.0, such a date of the years 1 to 9999."""
+    return isinstance(expression, Field) and (expression.column is not None or expression.origin is not None)
+
+
+def _is_canonical(expression: Expression) -> bool:
+    return isinstance(expression, Call) and expression.template == _CANONICAL
 
 
 def _size(expression: Expression, most: int) -> int:
@@ -188,9 +215,11 @@ def _size(expression: Expression, most: int) -> int:
 
 
 def pieces_of(expression: Expression) -> int:
-    """How many texts of the tables an expression joins, at most: a text grows in no other way."""
+    """How many texts an expression joins, at most: a text grows in no other way. Long ones of the query are several."""
     if isinstance(expression, Field):
         return expression.pieces
+    if isinstance(expression, Constant) and isinstance(expression.value, str):
+        return 1 + len(expression.value) // LETTERS_IN_A_PIECE
     if isinstance(expression, Call) and expression.arguments:
         pieces = [pieces_of(argument) for argument in expression.arguments]
         return sum(pieces) if "||" in expression.template else max(pieces)

@@ -120,6 +120,16 @@ def _of_two(name: str, node: Callable[[exp.Expr, exp.Expr], exp.Expr]) -> Build:
     return lambda arguments: node(*arguments) if len(arguments) == 2 else _unread(name, arguments)
 
 
+def _clamped(arguments: Arguments) -> exp.Expr:
+    """CLAMP(x, low, high): what lies outside is moved to the end, and what is missing stays missing."""
+    if len(arguments) != 3:
+        return _unread("CLAMP", arguments)
+    x, low, high = arguments
+    below = exp.If(this=exp.LT(this=x.copy(), expression=low.copy()), true=low)
+    above = exp.If(this=exp.GT(this=x.copy(), expression=high.copy()), true=high)
+    return exp.Case(ifs=[below, above], default=x)
+
+
 def _not_here(arguments: Arguments) -> exp.Expr:
     """TOP (5) is no function; another grammar reads it."""
     raise ParseError("TOP is no function")
@@ -155,6 +165,7 @@ SPELLINGS: dict[str, Build] = {
     "ISNULL": _of_two("ISNULL", lambda value, other: exp.Coalesce(this=value, expressions=[other])),
     "ZEROIFNULL": _of_one("ZEROIFNULL", lambda x: exp.Coalesce(this=x, expressions=[exp.Literal.number(0)])),
     "SQUARE": _of_one("SQUARE", lambda x: exp.Pow(this=x, expression=exp.Literal.number(2))),
+    "CLAMP": _clamped,
     "REGEXP_CONTAINS": _of_two("REGEXP_CONTAINS", lambda text, pattern: exp.RegexpLike(this=text, expression=pattern)),
     "MEAN": _of_one("MEAN", lambda x: exp.Avg(this=x)),
     "VAR": _of_one("VAR", lambda x: exp.Variance(this=x)),

@@ -2,8 +2,15 @@
 
 An end may be unknown. What is returned always contains every value the expression can take on rows within bounds.
 
+Arithmetic here is exact, and so is an engine's on integers and dates. On doubles an engine rounds to nearest, which
+never takes a result past the double that an exact end rounds to: `in_doubles` moves ends outward to doubles and so
+holds every rounded result of one operation. `in_words` is for integers, which have 64 bits or are missing. Intervals
+decide bounds and grids; nothing that keeps a statement from failing may rest on one.
+
 >>> Interval.of(0, 10) * Interval.of(-1, 2)
 Interval(low=Fraction(-10, 1), high=Fraction(20, 1))
+>>> Interval.of(2**62 + 513, 2**62 + 513).in_doubles().known[1] - 2**62
+Fraction(1024, 1)
 """
 
 from __future__ import annotations
@@ -12,7 +19,13 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.exact.doubles import double_above, double_below
+
 __all__ = ["UNKNOWN", "Interval"]
+
+_FIRST, _LAST = Fraction(-(2**63)), Fraction(2**63 - 1)
+_FUNCTION_ERROR = Fraction(1, 2**40)
+"""Far more than mathematical functions of any engine are off by, relative to what they return."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +86,21 @@ class Interval:
         """The least interval of whole numbers that holds every rounding of the values."""
         low = None if self.low is None else Fraction(math.floor(self.low) - slack)
         high = None if self.high is None else Fraction(math.ceil(self.high) + slack)
+        return Interval(low, high)
+
+    def in_doubles(self) -> Interval:
+        """The ends moved outward to doubles; an end that a double may overflow past is unknown."""
+        low = None if self.low is None else double_below(self.low)
+        return Interval(low, None if self.high is None else double_above(self.high))
+
+    def of_function(self) -> Interval:
+        """The ends moved outward by more than a function's error: functions round nearly right, and never past zero."""
+        low, high = (None if end is None else abs(end) * _FUNCTION_ERROR for end in (self.low, self.high))
+        return Interval(_plus(self.low, _minus(low)), _plus(self.high, high)).in_doubles()
+
+    def in_words(self) -> Interval:
+        """What 64 bits hold of it: an integer further out is missing."""
+        low, high = (None if end is None else min(max(end, _FIRST), _LAST) for end in (self.low, self.high))
         return Interval(low, high)
 
 

@@ -36,7 +36,7 @@ from discreet.query.plan import BlockPlan
 from discreet.query.question import Question
 from discreet.query.sums_over_groups import linear_noise
 
-__all__ = ["TOTAL_PARTS", "Extended", "choice_notes", "end_name", "shape_of", "with_intervals"]
+__all__ = ["TOTAL_PARTS", "Extended", "carry", "choice_notes", "end_name", "leaf_of", "shape_of", "with_intervals"]
 
 TOTAL_PARTS = ("raw", "each", "square", "least", "floor")
 """What the ends of a sum over groups are made of: values as they were measured, the reach of one group, the two numbers
@@ -67,8 +67,9 @@ def shape_of(block: Block, plan: BlockPlan) -> Shape:
     keys = [f"k{k}" for k in range(len(block.keys))]
     aggregates = [f"a{a}" for a in range(len(block.aggregates))]
     linear = [f"a{a}" for a, asked in enumerate(block.aggregates) if linear_noise(plan, asked) is not None]
+    counts = [f"a{a}" for a, asked in enumerate(block.aggregates) if asked.kind.is_count and plan.top is None]
     rows = None if plan.releases_keys else len(plan.groups)
-    return Shape((*keys, *aggregates), rows, is_noisy=True, linear=frozenset(linear))
+    return Shape((*keys, *aggregates), rows, is_noisy=True, linear=frozenset(linear), counts=frozenset(counts))
 
 
 def end_name(aggregate: str, end: str, divisor: int) -> str:
@@ -226,12 +227,12 @@ class _Place:
 
     def _total(self, node: exp.Expr, call: exp.Expr) -> Ends | None:
         """The ends of a sum or mean of groups whose noises are independent; see `sums_over_groups`."""
-        leaf = _leaf(self.view, call.this) if isinstance(call, (exp.Sum, exp.Avg)) else None
+        leaf = leaf_of(self.view, call.this) if isinstance(call, (exp.Sum, exp.Avg)) else None
         if leaf is None or leaf[1] not in leaf[0].shape.linear or self.view.noise_chose_rows:
             return None
         self.demand.counts_total(*leaf)
         raw, each, square, least_reach, floor = (
-            _carried(self.view, call.this, end_name("", end, self.demand.divisor), self.demand.is_trial)
+            carry(self.view, call.this, end_name("", end, self.demand.divisor), is_trial=self.demand.is_trial)
             for end in TOTAL_PARTS
         )
 
@@ -243,8 +244,10 @@ class _Place:
         root = exp.Sqrt(this=exp.Mul(this=count.copy(), expression=over(exp.Max, square)))
         reach = _call("LEAST", worst, _call("GREATEST", root, over(exp.Max, least_reach)))
         is_known = _call("ISFINITE", over(exp.Max, each))
+        # A total below its floor is shown at the floor, and takes its interval along.
+        shown = _call("GREATEST", over(exp.Sum, raw), over(exp.Max, floor))
         low, high = (
-            _call("GREATEST", kind(this=over(exp.Sum, raw), expression=reach.copy()), over(exp.Max, floor))
+            _call("GREATEST", kind(this=shown.copy(), expression=reach.copy()), over(exp.Max, floor))
             for kind in (exp.Sub, exp.Add)
         )
         if isinstance(call, exp.Avg):
@@ -257,31 +260,33 @@ def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=name, expressions=list(arguments))
 
 
-def _leaf(view: View, node: exp.Expr) -> tuple[TableSource, str] | None:
-    """The noisy table and the aggregate that a column is, row by row; None where anything was done to it."""
-    found = (
-        view.found(node) if isinstance(node, exp.Column) and view.is_open and not view.query.args.get("joins") else []
-    )
+def leaf_of(view: View, node: exp.Expr, *, each_once: bool = True) -> tuple[TableSource, str] | None:
+    """The noisy table and the aggregate that a column is, row by row; None where anything was done to it.
+
+    With ``each_once`` also where a join or noise may have left groups out, or brought them in several times.
+    """
+    is_found = isinstance(node, exp.Column) and view.is_open and not (each_once and view.query.args.get("joins"))
+    found = view.found(node) if is_found and isinstance(node, exp.Column) else []
     if len(found) != 1:
         return None
     (source,) = found
     if isinstance(source, TableSource):
         return source, node.name
     positions = source.view.positions(node.name)
-    if len(positions) != 1 or source.is_chosen or _is_grouped(source.view):
+    if len(positions) != 1 or (each_once and source.is_chosen) or _is_grouped(source.view):
         return None
-    return _leaf(source.view, source.view.projections[positions[0]].unalias())
+    return leaf_of(source.view, source.view.projections[positions[0]].unalias(), each_once=each_once)
 
 
-def _carried(view: View, node: exp.Expr, ending: str, is_trial: bool) -> exp.Expr:
-    """A column that stands beside a column of a noisy table, brought up to where that column was brought."""
+def carry(view: View, node: exp.Expr, ending: str, *, is_trial: bool = False) -> exp.Expr:
+    """Bring the column that stands beside a column of a noisy table up to where that column was brought."""
     if not isinstance(node, exp.Column):
         raise AssertionError("columns are carried")
     (source,) = view.found(node)
     if isinstance(source, TableSource):
         return column_of(source.alias, node.name + ending)
     (position,) = source.view.positions(node.name)
-    carried = _carried(source.view, source.view.projections[position].unalias(), ending, is_trial)
+    carried = carry(source.view, source.view.projections[position].unalias(), ending, is_trial=is_trial)
     name = f"__{position}{ending}"
     if not is_trial and name not in [each.alias for each in source.view.query.selects[len(source.view.names) :]]:
         source.view.query.append("expressions", exp.alias_(carried, name, quoted=True))

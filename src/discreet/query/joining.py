@@ -4,7 +4,8 @@ INNER, LEFT, RIGHT and FULL joins are answered, with ON or USING, and FROM a, b 
 kind of person are joined on the person, or along a declared foreign key. Rows of a public table that match nobody
 belong to nobody, so an outer join may keep the protected side alone. A column named by USING needs no table before it.
 WHERE x IN (SELECT … FROM a public table) keeps each row once. Where an outer join finds no row of a person, their
-identifier is missing there: COUNT(DISTINCT …) of it leaves them out.
+identifier is missing there: COUNT(DISTINCT …) of it leaves them out. Before a join that can make several rows of one, a
+person keeps rows_per_unit of them; what could become more than rows_after_joins is refused.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
+from discreet.catalog.unit_path import folded
 from discreet.query.expression import Call, Expression, Field
+from discreet.query.join_bounds import bounded_sides
+from discreet.query.multiplicity import of_pairs
 from discreet.query.naming import Shared, Visible
 from discreet.query.reading import read_condition
 from discreet.query.refusal import refuse
@@ -25,8 +29,10 @@ _KINDS = ("", "INNER", "OUTER")
 _WORDS = {"this", "side", "kind", "on", "using"}
 
 
-def join(node: exp.Join, left: Relation, right: Relation, look_up: Visible, names: Names) -> Relation:
-    """The pairs of rows that a JOIN makes."""
+def join(
+    node: exp.Join, left: Relation, right: Relation, look_up: Visible, names: Names, *, at_rest: bool = True
+) -> Relation:
+    """The pairs of rows that a JOIN makes, from rows that stay as they are or not."""
     kind = _kind(node)
     _check_sides(node, kind, left, right)
     condition = _condition(node, left, right, look_up)
@@ -35,7 +41,12 @@ def join(node: exp.Join, left: Relation, right: Relation, look_up: Visible, name
         raise refuse(node, "a join needs a column on the left that equals a column on the right", "ON a.x = b.y")
     if left.privacy is not None and right.privacy is not None:
         _check_units(node, left.privacy, right.privacy, pairs)
-    return joined(left, right, kind, condition, names)
+    if left.alike is not None and right.alike is not None:
+        mine = frozenset(field.name for _, field in left.columns)
+        alike = of_pairs(left.alike, right.alike, pairs, mine, kind)
+        return joined(left, right, kind, condition, names, contribution=None, alike=alike)
+    left, right, contribution = bounded_sides(node, left, right, kind, pairs, names, at_rest=at_rest)
+    return joined(left, right, kind, condition, names, contribution=contribution)
 
 
 def shared_by(node: exp.Join, left: Relation, right: Relation, shared: Shared) -> Shared:
@@ -76,10 +87,21 @@ def _check_units(node: exp.Join, left: Privacy, right: Privacy, pairs: list[tupl
         raise refuse(node, rule, "ask one question about each")
     if left.neighbours is not right.neighbours:
         raise refuse(node, "the tables hide different things", "give both the same neighbours")
-    # The engine adds the equality of units in any case, so this is about meaning, not about privacy.
-    if not any(a.is_unit and b.is_unit for a, b in pairs) and not (left.has_keys or right.has_keys):
+    # The engine adds the equality of units in any case, so this is about meaning, not about privacy: where rows meet by
+    # something else, SQL would pair rows of different people, and the added equality would leave these out in silence.
+    keys = left.foreign_keys | right.foreign_keys
+    if not any((a.is_unit and b.is_unit) or _is_along_key(a, b, keys) for a, b in pairs):
         rule = "protected tables are joined on the person, or along a declared foreign key"
         raise refuse(node, rule, "add the equality of the unit columns")
+
+
+def _is_along_key(a: Field, b: Field, keys: frozenset[tuple[str, str, str, str]]) -> bool:
+    """Whether one of two columns leads to the other by a declared foreign key, or both lead to the same one."""
+    if a.column is None or b.column is None:
+        return False
+    mine, theirs = (tuple(folded(name) for name in field.column[:2]) for field in (a, b) if field.column is not None)
+    of_mine, of_theirs = ({key[2:] for key in keys if key[:2] == one} for one in (mine, theirs))
+    return theirs in of_mine or mine in of_theirs or not of_mine.isdisjoint(of_theirs)
 
 
 def _condition(node: exp.Join, left: Relation, right: Relation, look_up: Visible) -> Expression:

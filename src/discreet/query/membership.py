@@ -32,7 +32,9 @@ def among(rows: Relation, node: exp.In, listed: object, look_up: LookUp, names: 
     # as it is compared, and then each once: different integers can be one real number
     compared = projected(listed, [(visible, as_type(column, common_type(node, [value, column])))], names)
     equal = LOGIC_RULES[exp.EQ](node, [value, compared.columns[0][1]])
-    kept = joined(rows, _once(compared, names), "INNER", equal, names)
+    contribution = None if rows.privacy is None else rows.privacy.contribution  # a value meets itself alone
+    once = _once(compared, names)
+    kept = joined(rows, once, "INNER", equal, names, contribution=contribution, alike=rows.alike)
     one_row_each = rows.privacy is not None and rows.privacy.one_row_each
     privacy = kept.privacy and replace(kept.privacy, one_row_each=one_row_each)
     return replace(kept, columns=rows.columns, privacy=privacy)

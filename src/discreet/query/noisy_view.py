@@ -31,6 +31,8 @@ class Shape:
     """Whether it is a block's table, whose columns are keys k0, k1, … and aggregates a0, a1, …"""
     linear: frozenset[str] = frozenset()
     """The aggregates whose noise is a sum of noises of their own in every group."""
+    counts: frozenset[str] = frozenset()
+    """The aggregates that are counts, shown as zero where they were measured below it."""
 
 
 @dataclass(frozen=True)

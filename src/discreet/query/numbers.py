@@ -1,7 +1,9 @@
 """Arithmetic and mathematics on rows.
 
-Integer arithmetic that the intervals prove to fit 64 bits is written plainly; any other is wrapped in TRY, which gives
-NULL where the engine would raise. Floating-point overflow gives infinity, which the aggregates treat as missing.
+Every operator that an engine may refuse for some row stands alone inside a TRY, which gives NULL there; its operands
+are total themselves, so an engine that computes a common part once, outside the TRY around it, cannot fail either. No
+TRY is left out because of what planning knows about values. Floating-point overflow gives infinity, which the
+aggregates treat as missing.
 """
 
 from __future__ import annotations
@@ -24,7 +26,6 @@ __all__ = ["NUMBER_RULES"]
 
 INTEGER, REAL, TEXT = ColumnType.INTEGER, ColumnType.REAL, ColumnType.TEXT
 DATE, TIMESTAMP = ColumnType.DATE, ColumnType.TIMESTAMP
-_WORD = Fraction(2**63 - 1)
 _LARGEST_EXPONENT = 600
 _LARGEST_POWER = 8
 
@@ -40,11 +41,12 @@ def _numbers(node: exp.Expr, arguments: Arguments, count: int = 1) -> tuple[Colu
     return (INTEGER if all(argument.type is INTEGER for argument in typed) else REAL), typed
 
 
-def _integer_safe(template: str, kind: ColumnType, interval: Interval) -> str:
-    """Integer results that may not fit 64 bits become NULL instead of raising."""
-    ends = interval.known
-    fits = ends is not None and ends[0] >= -_WORD and ends[1] <= _WORD
-    return template if kind is REAL or fits else f"TRY({template})"
+def _total(kind: ColumnType, interval: Interval, template: str, arguments: tuple[Expression, ...]) -> Call:
+    """A call of an operator: on doubles it never fails, on integers it is missing where 64 bits are too few."""
+    if kind is REAL:
+        return Call(REAL, interval.in_doubles(), any_nullable(*arguments), template, arguments)
+    fits = interval.known is not None and interval == interval.in_words()
+    return Call(INTEGER, interval.in_words(), any_nullable(*arguments) or not fits, f"TRY({template})", arguments)
 
 
 def _arithmetic(symbol: str, combine: Callable[[Interval, Interval], Interval]) -> Rule:
@@ -52,10 +54,8 @@ def _arithmetic(symbol: str, combine: Callable[[Interval, Interval], Interval]) 
         if any(argument.type in (DATE, TIMESTAMP) for argument in arguments):
             return _dates(node, symbol, arguments)
         kind, (first, second) = _numbers(node, arguments, 2)
-        interval = combine(first.interval, second.interval)
-        template = _integer_safe(f"{{0}} {symbol} {{1}}", kind, interval)
-        nullable = any_nullable(first, second) or template.startswith("TRY")
-        return Call(kind, interval, nullable, template, (first, second))
+        pair = (first, second) if kind is INTEGER else (as_type(first, REAL), as_type(second, REAL))
+        return _total(kind, combine(pair[0].interval, pair[1].interval), f"{{0}} {symbol} {{1}}", pair)
 
     return rule
 
@@ -78,15 +78,21 @@ def _divide(node: exp.Expr, arguments: Arguments) -> Expression:
     if kind is INTEGER and node.args.get("typed"):  # some dialects divide whole numbers without a remainder
         return _divide_whole(node, arguments)
     template = "CAST({0} AS DOUBLE) / NULLIF(CAST({1} AS DOUBLE), 0)"
-    return Call(REAL, first.interval / second.interval, True, template, (first, second))
+    return Call(REAL, _quotient(first, second), True, template, (first, second))
+
+
+def _quotient(first: Expression, second: Expression) -> Interval:
+    """Where quotients of doubles lie; integers are made doubles first."""
+    return (first.interval.in_doubles() / second.interval.in_doubles()).in_doubles()
 
 
 def _divide_whole(node: exp.Expr, arguments: Arguments) -> Expression:
     kind, (first, second) = _numbers(node, arguments, 2)
-    interval = (first.interval / second.interval).whole(1)
     if kind is REAL:
+        interval = _quotient(first, second).whole(1).in_words()
         template = "TRY_CAST(floor(CAST({0} AS DOUBLE) / NULLIF(CAST({1} AS DOUBLE), 0)) AS BIGINT)"
         return Call(INTEGER, interval, True, template, (first, second))
+    interval = (first.interval / second.interval).whole(1).in_words()
     return Call(INTEGER, interval, True, "TRY({0} // NULLIF({1}, 0))", (first, second))
 
 
@@ -104,24 +110,21 @@ def _negative(node: exp.Expr, arguments: Arguments) -> Expression:
     kind, (argument,) = _numbers(node, arguments)
     if isinstance(argument, Constant) and isinstance(argument.value, (int, Fraction)):
         return Constant.of(-argument.value)  # a minus sign before a number belongs to the number
-    interval = -argument.interval
     # The engine widens the negative of the least integer; a difference it refuses, which TRY makes NULL.
-    template = "-{0}" if kind is REAL else _integer_safe("CAST(0 AS BIGINT) - {0}", kind, interval)
-    return Call(kind, interval, argument.nullable or template.startswith("TRY"), template, (argument,))
+    template = "-{0}" if kind is REAL else "CAST(0 AS BIGINT) - {0}"
+    return _total(kind, -argument.interval, template, (argument,))
 
 
 def _absolute(node: exp.Expr, arguments: Arguments) -> Expression:
     kind, (argument,) = _numbers(node, arguments)
-    interval = argument.interval.magnitude()
-    template = _integer_safe("abs({0})", kind, interval)
-    return Call(kind, interval, argument.nullable or template.startswith("TRY"), template, (argument,))
+    return _total(kind, argument.interval.magnitude(), "abs({0})", (argument,))
 
 
 def _rounded(function: str) -> Rule:
     def rule(node: exp.Expr, arguments: Arguments) -> Expression:
         _, (argument,) = _numbers(node, arguments)
         template = f"TRY_CAST({function}({{0}}) AS BIGINT)"
-        return Call(INTEGER, argument.interval.whole(), True, template, (argument,))
+        return Call(INTEGER, argument.interval.in_doubles().whole().in_words(), True, template, (argument,))
 
     return rule
 
@@ -134,7 +137,7 @@ def _round(node: exp.Expr, arguments: Arguments) -> Expression:
         raise refuse(node, "the digits of ROUND must be a number from 0 to 12", "write ROUND(x, 2)")
     _, (argument,) = _numbers(node, arguments[:1])
     template = f"round(CAST({{0}} AS DOUBLE), {int(digits.value)})"
-    return Call(REAL, argument.interval.whole(), argument.nullable, template, (argument,))
+    return Call(REAL, argument.interval.in_doubles().whole().of_function(), argument.nullable, template, (argument,))
 
 
 def _square_root(node: exp.Expr, arguments: Arguments) -> Expression:
@@ -142,7 +145,7 @@ def _square_root(node: exp.Expr, arguments: Arguments) -> Expression:
     high = argument.interval.high
     top = None if high is None else sqrt_up(max(high, Fraction(0)))
     template = "CASE WHEN {0} >= 0 THEN sqrt(CAST({0} AS DOUBLE)) END"
-    return Call(REAL, Interval(Fraction(0), top), True, template, (argument,))
+    return Call(REAL, Interval(Fraction(0), top).in_doubles(), True, template, (argument,))
 
 
 def _truncated(node: exp.Expr, arguments: Arguments) -> Expression:
@@ -153,10 +156,11 @@ def _truncated(node: exp.Expr, arguments: Arguments) -> Expression:
 
 def _logarithm(node: exp.Expr, arguments: Arguments) -> Expression:
     _, (argument,) = _numbers(node, arguments)
-    interval = argument.interval
+    interval = argument.interval.in_doubles()
     low = ln_down(interval.low) if interval.low is not None and interval.low > 0 else None
     high = ln_up(interval.high) if interval.high is not None and interval.high > 0 else None
-    return Call(REAL, Interval(low, high), True, "CASE WHEN {0} > 0 THEN ln(CAST({0} AS DOUBLE)) END", (argument,))
+    found = Interval(low, high).of_function()
+    return Call(REAL, found, True, "CASE WHEN {0} > 0 THEN ln(CAST({0} AS DOUBLE)) END", (argument,))
 
 
 def _logarithm_of_base(node: exp.Expr, arguments: Arguments) -> Expression:
@@ -169,35 +173,34 @@ def _logarithm_of_base(node: exp.Expr, arguments: Arguments) -> Expression:
     scale = Interval(ln_down(Fraction(number)), ln_up(Fraction(number)))
     function = "log2" if number == 2 else "log10"
     template = f"CASE WHEN {{0}} > 0 THEN {function}(CAST({{0}} AS DOUBLE)) END"
-    interval = natural.interval / scale
-    slack = Interval(Fraction(-1, 2**20), Fraction(1, 2**20))  # far more than the engine's rounding
-    return Call(REAL, interval + slack, True, template, (arguments[-1],))
+    return Call(REAL, (natural.interval / scale).of_function(), True, template, (arguments[-1],))
 
 
 def _cube_root(node: exp.Expr, arguments: Arguments) -> Expression:
     _, (argument,) = _numbers(node, arguments)
     ones = Interval.of(-1, 1)
-    return Call(REAL, argument.interval.hull(ones), argument.nullable, "cbrt(CAST({0} AS DOUBLE))", (argument,))
+    interval = argument.interval.hull(ones).of_function()
+    return Call(REAL, interval, argument.nullable, "cbrt(CAST({0} AS DOUBLE))", (argument,))
 
 
 def _exponential(node: exp.Expr, arguments: Arguments) -> Expression:
     _, (argument,) = _numbers(node, arguments)
-    ends = argument.interval.known
+    ends = argument.interval.in_doubles().known
     bounded = ends is not None and abs(ends[0]) < _LARGEST_EXPONENT and abs(ends[1]) < _LARGEST_EXPONENT
     interval = Interval(exp_down(ends[0]), exp_up(ends[1])) if ends and bounded else Interval(Fraction(0), None)
-    return Call(REAL, interval, True, "exp(CAST({0} AS DOUBLE))", (argument,))
+    return Call(REAL, interval.of_function(), True, "exp(CAST({0} AS DOUBLE))", (argument,))
 
 
 def _power(node: exp.Expr, arguments: Arguments) -> Expression:
     _, (base, exponent) = _numbers(node, arguments, 2)
-    interval = UNKNOWN
+    interval, real = UNKNOWN, base.interval.in_doubles()
     if isinstance(exponent, Constant) and isinstance(exponent.value, int) and 0 < exponent.value <= _LARGEST_POWER:
-        interval = base.interval
+        interval = real
         for _ in range(exponent.value - 1):
-            interval = interval * base.interval
+            interval = interval * real
         if exponent.value == 2:
-            interval = base.interval.magnitude() * base.interval.magnitude()
-    return Call(REAL, interval, True, "pow(CAST({0} AS DOUBLE), CAST({1} AS DOUBLE))", (base, exponent))
+            interval = real.magnitude() * real.magnitude()
+    return Call(REAL, interval.of_function(), True, "pow(CAST({0} AS DOUBLE), CAST({1} AS DOUBLE))", (base, exponent))
 
 
 def _sign(node: exp.Expr, arguments: Arguments) -> Expression:

@@ -17,7 +17,8 @@ from discreet.catalog.column import ColumnType
 from discreet.errors import QueryRefused
 from discreet.exact.grid import Grid
 from discreet.query.aggregates import is_aggregate
-from discreet.query.expression import Expression, Field, Statement, named, pieces_of, with_one_zero
+from discreet.query.contribution import ONE_ROW
+from discreet.query.expression import Expression, Field, Statement, canonical, named, pieces_of
 from discreet.query.interval import Interval
 from discreet.query.reading import LookUp, as_condition, check_complete, read
 from discreet.query.refusal import refuse
@@ -76,14 +77,18 @@ class _Groups:
 
         def write(statement: Statement) -> str:
             # Keys are written once, below the groups: their constants get another number wherever they are written.
-            keys = [f"{with_one_zero(key, statement)} AS {field.name}" for key, field in further]
+            keys = [f"{canonical(key).write(statement)} AS {field.name}" for key, field in further]
             inner = f"SELECT {', '.join(['*', *keys])} FROM ({rows.write(statement)}) {below}"
             parts = ["_unit", *(f"{text(statement)} AS {field.name}" for field, text in columns)]
             # Grouped by the unit itself: rows of one unit whose identifiers are spelled differently stay together.
             grouped = ["_unit", *(field.name for _, field in further)]
             return f"SELECT {', '.join(parts)} FROM ({inner}) {alias} GROUP BY {', '.join(grouped)}"
 
-        privacy = rows.privacy and replace(rows.privacy, one_row_each=not further)
+        privacy = rows.privacy and replace(
+            rows.privacy,
+            one_row_each=not further,
+            contribution=rows.privacy.contribution if further else ONE_ROW,
+        )
         return Relation(tuple((field.name, field) for field, _ in columns), write, privacy, rows.public)
 
     def _placed(self, node: exp.Expr) -> exp.Expr:
@@ -147,17 +152,17 @@ def _aggregate(node: exp.Expr, look_up: LookUp, names: Names) -> tuple[Field, Wr
         function = "MIN" if isinstance(node, exp.Min) else "MAX"
         pieces = pieces_of(argument)
         extreme = Field(argument.type, argument.interval, argument.nullable, names.new(), pieces=pieces)
-        return extreme, lambda s: f"{function}({with_one_zero(argument, s)})"
+        return extreme, lambda s: f"{function}({canonical(argument).write(s)})"
     return _sum(node, argument, names)
 
 
 def _sum(node: exp.Expr, argument: Expression, names: Names) -> tuple[Field, Writer]:
     ends = argument.interval.known
     if not argument.type.is_numeric or ends is None or max(abs(ends[0]), abs(ends[1])) > _LONGEST:
-        raise refuse(node, "a sum per person needs a number with public bounds", "GREATEST(0, LEAST(100, …))")
+        raise refuse(node, "a sum per person needs a number with public bounds", "CLAMP(x, 0, 100)")
     is_whole = argument.type is ColumnType.INTEGER
-    step = Fraction(1) if is_whole else Grid.finer_than(max(ends[1] - ends[0], Fraction(1, 2**40)) / _STEPS).step
-    interval = argument.interval if isinstance(node, exp.Avg) else _of_any_sum(ends)
+    step = Fraction(1) if is_whole else _step(ends)
+    interval = _of_any_mean(argument.interval, step) if isinstance(node, exp.Avg) else _of_any_sum(ends)
     kind = ColumnType.INTEGER if is_whole and isinstance(node, exp.Sum) else ColumnType.REAL
     field = Field(kind, interval, True, names.new())
 
@@ -169,6 +174,17 @@ def _sum(node: exp.Expr, argument: Expression, names: Names) -> tuple[Field, Wri
         return f"TRY_CAST({total} AS BIGINT)" if is_whole else f"CAST({total} AS DOUBLE) * {float(step)!r}"
 
     return field, write
+
+
+def _step(ends: tuple[Fraction, Fraction]) -> Fraction:
+    """Fine enough for their range, and so coarse that no value has more than 2^50 steps."""
+    fine = Grid.finer_than(max(ends[1] - ends[0], Fraction(1, 2**40)) / _STEPS).step
+    return max(fine, Grid.finer_than(max(abs(ends[0]), abs(ends[1]), Fraction(1, 2**40)) / 2**49).step)
+
+
+def _of_any_mean(of: Interval, step: Fraction) -> Interval:
+    """Each value is moved by half a step at most, and the mean of integers is one division of doubles."""
+    return (of.in_doubles() + Interval(-step, step)).of_function()
 
 
 def _of_any_sum(ends: tuple[Fraction, Fraction]) -> Interval:

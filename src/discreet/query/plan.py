@@ -45,6 +45,8 @@ _TOTAL_BITS = 20
 _LEAST_WEIGHT_BITS = 4
 _LARGEST_SCALE = 2**41
 """Noise of a larger scale, added to a sum, could leave 64 bits."""
+_ROW_BITS = 62
+"""What one row adds to a sum has no more: a product that left 64 bits would fail by that row."""
 _HELD = Aggregate(AggregateKind.PEOPLE)
 """How many people hold a key: decides whether a key that is not public is shown."""
 _NOT_PUBLIC = "list keys or bounds for the columns of GROUP BY in the policy, or set delta_for_keys aside in the budget"
@@ -272,7 +274,7 @@ def _priced(laid: Laid, draft: Draft, price: Price) -> Priced:
         scale, moves, squared = Scale(Fraction(0), Fraction(1), 0, 1), most, most * most
     else:
         weight, most = _weights(privacy)
-        scale = part.scale(_bits(part.degree, weight * most, price))
+        scale = part.scale(_bits(part.degree, weight, most, price))
         moves = most * weight * part.whole(scale)
         squared = _squared_rows(draft, price) * (weight * part.whole(scale)) ** 2
     # A single number that only grows with more people stays on one side of what others make it.
@@ -310,19 +312,24 @@ def _squared_rows(draft: Draft, price: Price) -> int:
 def _weights_of_people(privacy: Privacy, draft: Draft) -> tuple[int, int]:
     """The weight of a person in a group, and the groups of a person.
 
-    Keys that are not public are held by few people each, by dropping rows; public groups by weights. A person in g
-    groups weighs min(1, l/g) in each: l together, and the squares add up to l at most.
+    Of keys that are not public a person holds few, by dropping rows: groups_per_unit. Of public groups they are in as
+    many as they have rows, or as there are. A person in g groups weighs min(1, l/g) in each: l together, and the
+    squares add up to l at most.
     """
     if privacy.one_row_each or not draft.block.keys:
         return 1, 1
-    return (1 if draft.domains is None else _weight(privacy.groups)), privacy.groups
+    if draft.domains is None:
+        return 1, privacy.groups
+    most = min(math.prod(map(len, draft.domains)), privacy.rows)
+    return _weight(most), most
 
 
-def _bits(power: int, weight: int, price: Price) -> int:
-    """How finely values are read: as fine as the largest noise allows."""
+def _bits(power: int, weight: int, rows: int, price: Price) -> int:
+    """How finely values are read: as fine as the largest noise allows, and as a row's weight times its powers fits."""
     share = amount_of(price)
-    most = _LARGEST_SCALE * (share if isinstance(price, Pure) else sqrt_down(2 * share)) // (4 * weight)
-    found = min((int(most).bit_length() - 1) // max(power, 1) - 1, VALUE_BITS)
+    most = _LARGEST_SCALE * (share if isinstance(price, Pure) else sqrt_down(2 * share)) // (4 * weight * rows)
+    in_word = (_ROW_BITS - weight.bit_length()) // max(power, 1) - 1
+    found = min((int(most).bit_length() - 1) // max(power, 1) - 1, VALUE_BITS, in_word)
     if found < 1:
         raise refuse(None, "the price is too small for this question", "spend more, or ask for less at once")
     return found

@@ -18,6 +18,7 @@ from discreet.engines.parameters import bound
 from discreet.query.answer_table import count_form, sum_form
 from discreet.query.block import Aggregate, AggregateKind, Block
 from discreet.query.expression import Statement
+from discreet.query.multiplicity import CountAlike, count_of_nothing
 from discreet.query.parallel import block_shares
 from discreet.query.plan import BlockPlan, Draft, drafted, plan_block
 from discreet.query.public_values import ListValues
@@ -93,9 +94,11 @@ def prepare(
     *,
     delta: Fraction = Fraction(0),
     public_values: ListValues | None = None,
+    count_alike: CountAlike = count_of_nothing,
 ) -> Question:
     """Split a query and plan its blocks for ``price``; ``delta`` is there for keys that are not public."""
-    (question,) = prepare_all([split(text, catalog, dialect)], price, delta=delta, public_values=public_values)
+    query = split(text, catalog, dialect, count_alike=count_alike)
+    (question,) = prepare_all([query], price, delta=delta, public_values=public_values)
     return question
 
 
@@ -115,6 +118,8 @@ def prepare_all(
     _check_units(queries, blocks)
     homes, together = _merged(blocks)
     plans = _planned([drafted(block, price, public_values) for block in together], price, delta)
+    for plan in plans:
+        statements_of(plan)  # what is too large, or too much work, is refused where it is written
     places = iter(homes)
     return [Question(query, tuple(plans[next(places)] for _ in query.blocks), price) for query in queries]
 

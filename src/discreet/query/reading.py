@@ -19,6 +19,7 @@ from discreet.query.dates import dated_constant
 from discreet.query.expression import Call, Constant, Expression
 from discreet.query.functions import RULES
 from discreet.query.grammar import SPELLINGS
+from discreet.query.narrowing import Fact, facts_of, narrowed
 from discreet.query.refusal import refuse
 from discreet.query.texts import TEXT_RULES
 
@@ -181,6 +182,7 @@ def _chosen(
     look_up: LookUp,
 ) -> Expression:
     otherwise = Constant.of(None) if default is None else read(default, look_up)
+    *results, otherwise = _narrowed_branches(conditions, [*results, otherwise])
     kind = common_type(node, [*results, otherwise])
     cast = [as_type(result, kind) for result in results]
     last = as_type(otherwise, kind)
@@ -194,6 +196,17 @@ def _chosen(
     template = f"CASE {branches} ELSE {{{2 * count}}} END"
     nullable = any(result.nullable for result in [*cast, last])
     return Call(kind, interval, nullable, template, (*conditions, *cast, last))
+
+
+def _narrowed_branches(conditions: list[Expression], results: list[Expression]) -> list[Expression]:
+    """The results of CASE with the bounds that follow: a branch is taken where earlier conditions do not hold."""
+    facts: list[Fact] = []
+    found = []
+    for k, result in enumerate(results):
+        own = facts_of(conditions[k]) if k < len(conditions) else []
+        found.append(narrowed(result, [*own, *facts]))
+        facts += facts_of(conditions[k], holds=False) if k < len(conditions) else []
+    return found
 
 
 def as_condition(expression: Expression, node: exp.Expr) -> Expression:

@@ -22,8 +22,10 @@ from discreet.engines.manifest import Stored
 from discreet.engines.steps import kept_steps
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.calendar import epoch
+from discreet.query.contribution import Contribution, Truncation
 from discreet.query.expression import Call, Expression, Field, Origin, Statement, named
 from discreet.query.interval import UNKNOWN, Interval
+from discreet.query.multiplicity import Alike, CountAlike, of_renamed, of_table
 from discreet.query.restriction import Restriction, restrictions_of
 
 __all__ = [
@@ -71,13 +73,19 @@ class Privacy:
     """The protected tables that were read."""
     one_row_each: bool
     """Whether every unit has at most one row, so that nothing needs bounding."""
-    has_keys: bool = False
-    """Whether a foreign key was declared for one of the tables."""
+    contribution: Contribution
+    """How many rows a unit can have."""
+    most_rows: int
+    """How many a unit may become by joins."""
     restrictions: tuple[Restriction, ...] = ()
     """Whose rows they are alone."""
+    truncated: tuple[Truncation, ...] = ()
+    """What was left out before joins."""
+    foreign_keys: frozenset[tuple[str, str, str, str]] = frozenset()
+    """Which columns lead to which, by the folded names of their tables and their own."""
 
-    def meet(self, other: Privacy) -> Privacy:
-        """Of rows that were made from rows of both."""
+    def meet(self, other: Privacy, contribution: Contribution) -> Privacy:
+        """Of rows that were made from rows of both, and how many these are."""
         return Privacy(
             self.unit,
             self.neighbours,
@@ -85,8 +93,11 @@ class Privacy:
             max(self.groups, other.groups),
             self.tables | other.tables,
             self.one_row_each and other.one_row_each,
-            self.has_keys or other.has_keys,
+            contribution,
+            min(self.most_rows, other.most_rows),
             self.restrictions + other.restrictions,
+            tuple(dict.fromkeys(self.truncated + other.truncated)),
+            self.foreign_keys | other.foreign_keys,
         )
 
 
@@ -117,6 +128,8 @@ class Relation:
     """How many rows a unit has here."""
     stepped: frozenset[str] = frozenset()
     """The fields, by name, that the rows of a table also have in steps where these are stored; see `in_steps_of`."""
+    alike: Alike | None = None
+    """How many public rows can have the same values; None for private rows."""
 
     def find(self, name: str) -> list[Field]:
         """The columns with this name, without regard to case."""
@@ -129,8 +142,10 @@ def undivided(rows: Relation) -> Relation:
     return rows if rows.privacy is None else replace(rows, privacy=replace(rows.privacy, restrictions=()))
 
 
-def scanned(table: Table, privacy: Privacy | None, names: Names, unit_columns: frozenset[str]) -> Relation:
-    """All rows of a table, with defaults filled in and values moved into their bounds."""
+def scanned(
+    table: Table, privacy: Privacy | None, names: Names, unit_columns: frozenset[str], count: CountAlike
+) -> Relation:
+    """All rows of a table, with defaults filled in and values moved into their bounds; public rows have a ``count``."""
     pairs = [(column, _field(column, names.new(), unit_columns)) for column in table.columns]
     public = frozenset([table.name] if privacy is None else [])
     if privacy is None:
@@ -152,7 +167,8 @@ def scanned(table: Table, privacy: Privacy | None, names: Names, unit_columns: f
     tallied = Tallied.EXACTLY if has_several else Tallied.NOTHING
     names_of_fields = frozenset(field.name for _, field in pairs)
     columns = tuple((column.name, field) for column, field in pairs)
-    return Relation(columns, write, privacy, public, tallied, stepped=names_of_fields)
+    alike = of_table(table.name, {field.name: column.name for column, field in pairs}, count) if public else None
+    return Relation(columns, write, privacy, public, tallied, names_of_fields, alike)
 
 
 def in_steps_of(field: Field) -> str:
@@ -193,14 +209,17 @@ def _divides(table: Table, column: Column, privacy: Privacy) -> tuple[str, str, 
 def _interval(column: Column) -> Interval:
     if column.bounds is None:
         return Interval.of(0, 1) if column.type is ColumnType.BOOLEAN else UNKNOWN
-    ends = [_number(end) for end in (*column.bounds, *([column.default] if column.default is not None else []))]
+    stated = (*column.bounds, *([column.default] if column.default is not None else []))
+    ends = [_number(end, column.type) for end in stated]
     return Interval(min(ends), max(ends))
 
 
-def _number(value: Value) -> Fraction:
+def _number(value: Value, kind: ColumnType) -> Fraction:
     if isinstance(value, (date, datetime)):
         return epoch(value)
-    return Fraction(value) if not isinstance(value, str) else Fraction(0)
+    if isinstance(value, str):
+        return Fraction(0)
+    return Fraction(float(value)) if kind is ColumnType.REAL else Fraction(value)  # as the engine is handed it
 
 
 def normalised(column: Column, statement: Statement, stored: Stored | None = None) -> str:
@@ -234,11 +253,25 @@ def projected(relation: Relation, columns: list[tuple[str, Expression]], names: 
         return f"SELECT {', '.join(of_unit + parts)} FROM ({relation.write(statement)}) {alias}"
 
     columns_made = tuple((visible, field) for visible, _, field in made)
-    return Relation(columns_made, write, relation.privacy, relation.public, relation.tallied)
+    passed = {field.name: expression.name for _, expression, field in made if isinstance(expression, Field)}
+    alike = relation.alike and of_renamed(relation.alike, passed)
+    return Relation(columns_made, write, relation.privacy, relation.public, relation.tallied, alike=alike)
 
 
-def joined(left: Relation, right: Relation, kind: str, condition: Expression, names: Names) -> Relation:
-    """Pairs of rows; rows of two protected tables meet only within one unit."""
+def joined(
+    left: Relation,
+    right: Relation,
+    kind: str,
+    condition: Expression,
+    names: Names,
+    *,
+    contribution: Contribution | None,
+    alike: Alike | None = None,
+) -> Relation:
+    """Pairs of rows; rows of two protected tables meet only within one unit.
+
+    Of private pairs a unit has so many (``contribution``); of public ones so many are ``alike``.
+    """
     a, b = names.new("r"), names.new("r")
     both = left.privacy is not None and right.privacy is not None
 
@@ -252,7 +285,8 @@ def joined(left: Relation, right: Relation, kind: str, condition: Expression, na
         return f"SELECT {', '.join(unit + fields)} FROM {sides} ON {test}"
 
     columns = _outer(left, kind in ("RIGHT", "FULL")) + _outer(right, kind in ("LEFT", "FULL"))
-    return Relation(columns, write, _privacy_of_pair(left, right, kind), left.public | right.public)
+    privacy = _privacy_of_pair(left, right, kind, contribution)
+    return Relation(columns, write, privacy, left.public | right.public, alike=alike)
 
 
 def _unit_of_pair(left: Relation, right: Relation, kind: str, a: str, b: str) -> list[str]:
@@ -265,17 +299,21 @@ def _unit_of_pair(left: Relation, right: Relation, kind: str, a: str, b: str) ->
     return [{"RIGHT": f"{b}._unit", "FULL": f"COALESCE({a}._unit, {b}._unit) AS _unit"}.get(kind, f"{a}._unit")]
 
 
-def _privacy_of_pair(left: Relation, right: Relation, kind: str) -> Privacy | None:
+def _privacy_of_pair(left: Relation, right: Relation, kind: str, contribution: Contribution | None) -> Privacy | None:
+    known = left.privacy or right.privacy
+    if known is None or contribution is None:
+        if known is not None:
+            raise AssertionError("rows of people are bounded before they are joined")
+        return None
     if left.privacy is not None and right.privacy is not None:
         # An outer join keeps people of one side whatever the other side demands.
         kept = {"LEFT": left.privacy.restrictions, "RIGHT": right.privacy.restrictions, "FULL": ()}
-        both = left.privacy.meet(right.privacy)
+        both = left.privacy.meet(right.privacy, contribution)
         # A full join keeps both rows of a person whom its condition keeps apart.
         one_row_each = both.one_row_each and kind != "FULL"
         return replace(both, one_row_each=one_row_each, restrictions=kept.get(kind, both.restrictions))
-    known = left.privacy or right.privacy
     # A public table may match a row many times.
-    return None if known is None else replace(known, one_row_each=False)
+    return replace(known, one_row_each=False, contribution=contribution)
 
 
 def _outer(relation: Relation, may_be_missing: bool) -> tuple[tuple[str, Field], ...]:
@@ -307,8 +345,8 @@ def united(relations: list[Relation], names: Names) -> Relation:
         return " UNION ALL ".join(parts)
 
     privacy = relations[0].privacy
-    for relation in relations[1:]:
-        privacy = privacy.meet(relation.privacy) if privacy is not None and relation.privacy is not None else None
+    for other in (relation.privacy for relation in relations[1:]):
+        privacy = privacy.meet(other, privacy.contribution + other.contribution) if privacy and other else None
     public = frozenset(table for relation in relations for table in relation.public)
     if privacy is not None:
         privacy = replace(privacy, one_row_each=False, restrictions=())

@@ -7,6 +7,7 @@ looks at the text and the policy alone, so a plan, a price or a refusal can say 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -21,10 +22,13 @@ from discreet.query.dates import shown_date
 from discreet.query.expression import Expression, Field, fields_of
 from discreet.query.grouping import group_keys
 from discreet.query.growth import Growth
+from discreet.query.join_bounds import check_rows
 from discreet.query.joining import join, shared_by
 from discreet.query.lifting import lifted
 from discreet.query.membership import among, apart
+from discreet.query.multiplicity import CountAlike, count_of_nothing
 from discreet.query.naming import Aliased, Shared, Visible, alias_of, names_of
+from discreet.query.narrowing import narrowed_columns
 from discreet.query.noisy_view import only_picks
 from discreet.query.parsing import parsed
 from discreet.query.per_unit import names_unit, per_unit
@@ -54,6 +58,8 @@ class SplitQuery:
     """The post-processing, over tables named after the blocks and public tables."""
     public_tables: list[str] = field(default_factory=list)
     """Public tables that the post-processing reads."""
+    multiplicities: Mapping[tuple[str, tuple[str, ...]], int] = field(default_factory=dict)
+    """How many rows of public tables, alike in which columns, it was built on."""
 
     @cached_property
     def only_picks(self) -> bool:
@@ -61,23 +67,38 @@ class SplitQuery:
         return len(self.blocks) == 1 and not self.public_tables and only_picks(self.above)
 
 
-def split(text: str, catalog: Catalog, dialect: str = "duckdb", *, at_rest: bool = True) -> SplitQuery:
+def split(
+    text: str,
+    catalog: Catalog,
+    dialect: str = "duckdb",
+    *,
+    at_rest: bool = True,
+    count_alike: CountAlike = count_of_nothing,
+) -> SplitQuery:
     """Cut ``text`` at its aggregates, or refuse it with the place and the reason.
 
     Where rows are not ``at_rest`` between two readings, a person can be in two parts of a column, one after the other.
+    ``count_alike`` tells how many rows of a public table one private row can meet; it is asked where they are joined.
     """
     query = parsed(text, dialect)
-    splitter = _Splitter(catalog)
+    counted: dict[tuple[str, tuple[str, ...]], int] = {}
+
+    def count(table: str, columns: tuple[str, ...]) -> int:
+        found = counted[table, columns] = count_alike(table, columns)
+        return found
+
+    splitter = _Splitter(catalog, count, at_rest=at_rest)
     above = splitter.answer(query, Scope())
     if not at_rest:
         for block in splitter.blocks:
             block.rows = undivided(block.rows)
-    return SplitQuery(splitter.blocks, above, sorted(splitter.public))
+    return SplitQuery(splitter.blocks, above, sorted(splitter.public), counted)
 
 
 class _Splitter:
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, count_alike: CountAlike, *, at_rest: bool) -> None:
         self.catalog = catalog
+        self._count_alike, self._at_rest = count_alike, at_rest
         self.names = Names()
         self.blocks: list[Block] = []
         self.public: set[str] = set()
@@ -179,14 +200,15 @@ class _Splitter:
         if named is None:
             check_alias(node)
             with self._growth.part(node):
-                return table_rows(find_table(node, self.catalog), self.catalog, self.names)
+                return table_rows(find_table(node, self.catalog), self.catalog, self.names, self._count_alike)
         return self.build(named.query, named.scope)
 
     def _rows(self, node: exp.Select, aliased: list[Aliased], scope: Scope) -> tuple[Relation, Visible]:
         rows, shared = aliased[0][1], _NOTHING_SHARED
         for count, each in enumerate(node.args.get("joins") or [], start=1):
             left, right = rows, aliased[count][1]
-            rows = join(each, left, right, names_of(aliased[: count + 1], shared), self.names)
+            visible = names_of(aliased[: count + 1], shared)
+            rows = join(each, left, right, visible, self.names, at_rest=self._at_rest)
             shared = shared_by(each, left, right, shared)
         # After an outer join, columns of the optional side may be missing; the joined relation knows which.
         look_up = names_of(aliased, shared).known_as({field.name: field for _, field in rows.columns})
@@ -195,7 +217,9 @@ class _Splitter:
         for member in members:
             rows = among(rows, member, self.build(member.args["query"], scope), look_up, self.names)
         if tests:
-            rows = filtered(rows, read_condition(exp.and_(*tests), look_up), self.names)
+            condition = read_condition(exp.and_(*tests), look_up)
+            rows = narrowed_columns(filtered(rows, condition, self.names), condition)
+            look_up = look_up.known_as({field.name: field for _, field in rows.columns})
         return rows, look_up
 
     # Set operations.
@@ -224,7 +248,9 @@ class _Splitter:
         if shapes[0] != shapes[1]:
             rule = "UNION ALL needs the same columns, of the same types, in the same order"
             raise refuse(node, rule, "name the columns on both sides")
-        return united(relations, self.names)
+        rows = united(relations, self.names)
+        check_rows(node, rows)
+        return rows
 
     # Aggregates.
 

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from discreet.catalog.column import ColumnType
 from discreet.engines.held_keys import kept_alike, kept_held, shuffled
 from discreet.engines.steps import in_steps, is_exact, real, steps_of
 from discreet.exact.grid import LARGEST_STEPS
 from discreet.query.choice import Choice, ModeChoice, TopChoice
-from discreet.query.expression import Expression, Field, Statement, with_one_zero
+from discreet.query.expression import Expression, Field, Statement, canonical
 from discreet.query.parts import People, PlainSum, Scale, Tally, Values
 from discreet.query.plan import BlockPlan, Priced
 from discreet.query.relation import Tallied, in_steps_of
@@ -77,12 +78,12 @@ def counted_apart(plan: BlockPlan, priced: Priced) -> tuple[str, Parameters]:
     condition = getattr(part, "condition", None)
     columns = [] if condition is None else [f"{condition.write(statement)} AS f"]
     if isinstance(part, Values):
-        columns.append(f"{with_one_zero(part.argument, statement)} AS x")
+        columns.append(f"{canonical(part.argument).write(statement)} AS x")
     rows = _rows(plan, columns, statement)
     tests = [test for test, used in (("f", condition is not None), ("x IS NOT NULL", isinstance(part, Values))) if used]
     kept = f" WHERE {' AND '.join(tests)}" if tests else ""
     if isinstance(part, Values):
-        return _values_statement(plan, priced, rows, kept), statement.parameters
+        return _values_statement(plan, priced, part, rows, kept), statement.parameters
     has_places = plan.rule is not None and not _has_one_row_each(plan) and "_held" not in statement.marks
     weighted = _with_weights("_present", priced.most, priced.weight, _at_most(plan))
     count = f"{_saturated(_total('w'))} AS s"
@@ -103,12 +104,13 @@ def _present(plan: BlockPlan, kept: str, *, is_marked: bool) -> str:
     return f"SELECT DISTINCT _unit, place FROM _rows{kept}" if kept else "SELECT _unit, place FROM _mine"
 
 
-def _values_statement(plan: BlockPlan, priced: Priced, rows: str, kept: str) -> str:
+def _values_statement(plan: BlockPlan, priced: Priced, part: Values, rows: str, kept: str) -> str:
     keys = _keys(plan)
     columns = ", ".join([*keys, "x"])
     source = f"SELECT DISTINCT _unit, {columns} FROM _rows{kept}"
     if not _has_one_row_each(plan):
-        source = _first_few(source, ["x", *keys], priced.most)
+        reals = [*_real_keys(plan), *(["x"] if part.argument.type is ColumnType.REAL else [])]
+        source = _first_few(source, shuffled(["x", *keys], reals), priced.most)
     text = f"WITH {rows}, _present AS ({source}) SELECT {', '.join([*keys, 'COUNT(DISTINCT x) AS s'])} FROM _present"
     return f"{text}{_grouped(keys)}"
 
@@ -134,7 +136,7 @@ def histogram_of(plan: BlockPlan, choice: Choice) -> tuple[str, Parameters]:
     if argument is None:
         raise AssertionError("a choice is made between values")
     if isinstance(choice, ModeChoice):
-        value = argument.write(statement)
+        value = canonical(argument).write(statement)
     else:
         value = _on_grid(argument, Fraction(0), choice.step, choice.ends, "BIGINT", statement)
     condition = "TRUE" if choice.aggregate.condition is None else choice.aggregate.condition.write(statement)
@@ -145,7 +147,9 @@ def histogram_of(plan: BlockPlan, choice: Choice) -> tuple[str, Parameters]:
 
 
 def _opened(plan: BlockPlan) -> Statement:
-    return Statement(counted=plan.counted, stored=plan.stored, marks=_marks(plan))
+    privacy = plan.block.rows.privacy
+    rows = 1 if privacy is None else max(privacy.contribution.times, privacy.contribution.plus)
+    return Statement(counted=plan.counted, stored=plan.stored, marks=_marks(plan), rows=rows)
 
 
 def _marks(plan: BlockPlan) -> dict[str, str]:
@@ -199,7 +203,7 @@ def _unit(plan: BlockPlan) -> list[str]:
 def _rows(plan: BlockPlan, columns: list[str], statement: Statement) -> str:
     """``_rows``: the unit, the keys, and these columns."""
     # Parameters are numbered as they are written, so the columns that came before stay before the rows.
-    keys = [f"{with_one_zero(key, statement)} AS k{k}" for k, key in enumerate(plan.block.keys)]
+    keys = [f"{canonical(key).write(statement)} AS k{k}" for k, key in enumerate(plan.block.keys)]
     inner = plan.block.rows.write(statement)
     select = f"SELECT {', '.join([*_unit(plan), *statement.marks, *keys, *columns, '1 AS one'])} FROM ({inner}) r"
     if plan.rule is None or _has_one_row_each(plan):
@@ -208,11 +212,16 @@ def _rows(plan: BlockPlan, columns: list[str], statement: Statement) -> str:
         return f"_rows AS ({select} WHERE _held <> 0)"
     # The rows of a table are read again sooner than they are kept; those of a join are not.
     again = "AS" if plan.block.rows.tallied is Tallied.NOTHING else "AS NOT MATERIALIZED"
-    few = _few_keys(_keys(plan), plan.rule.per_unit, again, is_counted=_tallied(plan) is not Tallied.NOTHING)
+    order = shuffled(_keys(plan), _real_keys(plan))
+    few = _few_keys(_keys(plan), plan.rule.per_unit, order, again, is_counted=_tallied(plan) is not Tallied.NOTHING)
     return f"_all {again} ({select}), {few}"
 
 
-def _few_keys(names: list[str], most: int, again: str, *, is_counted: bool) -> str:
+def _real_keys(plan: BlockPlan) -> list[str]:
+    return [name for name, key in zip(_keys(plan), plan.block.keys, strict=True) if key.type is ColumnType.REAL]
+
+
+def _few_keys(names: list[str], most: int, order: str, again: str, *, is_counted: bool) -> str:
     """``_rows``: of ``_all`` the rows with the first few keys of their unit, in an order that depends on keys alone.
 
     Keys are put in order once, as the places of ``_order``, and not for everybody who holds them; ``_mine`` are the
@@ -222,7 +231,7 @@ def _few_keys(names: list[str], most: int, again: str, *, is_counted: bool) -> s
     same = " AND ".join(f"_all.{name} IS NOT DISTINCT FROM _order.{name}" for name in names)
     ordered = [
         f"_keys AS (SELECT DISTINCT {listed} FROM _all)",
-        f"_order AS (SELECT {listed}, row_number() OVER (ORDER BY {shuffled(names)}) AS place FROM _keys)",
+        f"_order AS (SELECT {listed}, row_number() OVER (ORDER BY {order}) AS place FROM _keys)",
         f"_ranked {again} (SELECT _all.*, _order.place FROM _all JOIN _order ON {same})",
     ]
     return ", ".join([*ordered, *(_first_key() if most == 1 else _first_keys(most, is_counted=is_counted))])
@@ -259,9 +268,8 @@ def _same_pair(one: str, two: str) -> str:
     return f"{one}._unit = {two}._unit AND {one}.place = {two}.place"
 
 
-def _first_few(source: str, columns: list[str], most: int) -> str:
-    """At most so many rows of each unit, in an order that depends on these columns alone."""
-    order = shuffled(columns)
+def _first_few(source: str, order: str, most: int) -> str:
+    """At most so many rows of each unit, in an order that depends on their values alone."""
     ranked = f"SELECT *, row_number() OVER (PARTITION BY _unit ORDER BY {order}) AS place FROM ({source}) d"
     return f"SELECT * EXCLUDE (place) FROM ({ranked}) p WHERE place <= {most}"
 
@@ -371,16 +379,17 @@ def _on_grid(
     text = f"CAST({argument.write(statement)} AS DOUBLE)"
     low, high = (real(end) for end in known)
     steps = in_steps(text, origin, step)
-    is_near = is_exact(known, origin, step)
-    if isinstance(argument, Field) and argument.is_clamped and is_near:
-        return f"CAST({steps} AS {kind})"  # every value lies within its bounds already
-    if not is_near:
-        steps = f"GREATEST({ends[0]}, LEAST({ends[1]}, {steps}))"
+    if isinstance(argument, Field) and argument.is_clamped and is_exact(known, origin, step):
+        return f"CAST({steps} AS {kind})"  # the value itself was moved into its bounds, where it is read
+    # Clamped in steps, whatever planning knows of the value: the ends are integers that doubles have too, so what lies
+    # between them is rounded to an integer between them.
+    first, last = (real(Fraction(end)) for end in ends)
+    whole = f"CASE WHEN {steps} BETWEEN {first} AND {last} THEN CAST({steps} AS {kind})"
+    clamped = f"{whole} WHEN {steps} < {first} THEN {ends[0]} ELSE {ends[1]} END"
     outer = (min(max(round((end - origin) / step), ends[0]), ends[1]) for end in known)
     beyond = "CASE WHEN {} < {} THEN {} ELSE {} END".format(text, low, *outer)
     # Nearly every value lies within its bounds, and the first branch is the cheap one.
-    inside = f"WHEN {text} BETWEEN {low} AND {high} THEN CAST({steps} AS {kind})"
-    return f"CASE {inside} WHEN isfinite({text}) THEN {beyond} END"
+    return f"CASE WHEN {text} BETWEEN {low} AND {high} THEN {clamped} WHEN isfinite({text}) THEN {beyond} END"
 
 
 # Integers to add up.

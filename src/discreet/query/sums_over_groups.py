@@ -31,8 +31,6 @@ from discreet.query.plan import BlockPlan
 
 __all__ = ["Spread", "linear_noise", "spread"]
 
-_COUNTS = (AggregateKind.COUNT, AggregateKind.PEOPLE, AggregateKind.VALUES)
-
 
 @dataclass(frozen=True)
 class Spread:
@@ -65,4 +63,4 @@ def linear_noise(plan: BlockPlan, aggregate: Aggregate) -> tuple[Form, Noise] | 
     priced = plan.parts[position]
     if aggregate.kind is AggregateKind.SUM:
         return sum_form(priced), priced.noise
-    return (count_form(priced, aggregate), priced.noise) if aggregate.kind in _COUNTS else None
+    return (count_form(priced, aggregate), priced.noise) if aggregate.kind.is_count else None

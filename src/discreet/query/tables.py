@@ -7,6 +7,9 @@ from sqlglot import exp
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.suggestion import suggestion
 from discreet.catalog.table import Table
+from discreet.catalog.unit_path import folded
+from discreet.query.contribution import ONE_ROW, Contribution
+from discreet.query.multiplicity import CountAlike, count_of_nothing
 from discreet.query.refusal import refuse
 from discreet.query.relation import Names, Privacy, Relation, scanned
 
@@ -27,23 +30,29 @@ def find_table(node: exp.Expr, catalog: Catalog) -> Table:
     return table
 
 
-def table_rows(table: Table, catalog: Catalog, names: Names) -> Relation:
-    """All rows of a table."""
-    return scanned(table, _privacy(table, catalog), names, _unit_columns(table, catalog))
+def table_rows(table: Table, catalog: Catalog, names: Names, count_alike: CountAlike = count_of_nothing) -> Relation:
+    """All rows of a table; ``count_alike`` tells how many rows of public ones are alike."""
+    return scanned(table, _privacy(table, catalog), names, _unit_columns(table, catalog), count_alike)
 
 
 def _privacy(table: Table, catalog: Catalog) -> Privacy | None:
     domain, path = catalog.unit_domain(table.name), catalog.unit_path(table.name)
     if domain is None or path is None:
         return None
+    is_row = path.column is None and not path.steps
     return Privacy(
         unit=domain,
         neighbours=table.neighbours,
         rows=table.rows_per_unit,
         groups=table.groups_per_unit,
         tables=frozenset([table.name]),
-        one_row_each=path.column is None and not path.steps,
-        has_keys=bool(table.foreign_keys),
+        one_row_each=is_row,
+        contribution=ONE_ROW if is_row else Contribution.stored(table.rows_per_unit),
+        most_rows=table.rows_after_joins,
+        foreign_keys=frozenset(
+            (folded(table.name), folded(key.column), folded(key.table), folded(key.other_column))
+            for key in table.foreign_keys
+        ),
     )
 
 

@@ -18,12 +18,17 @@ from discreet.query.conversion import Arguments, Rule, any_nullable, as_type, sl
 from discreet.query.expression import Call, Constant, Expression, pieces_of
 from discreet.query.interval import UNKNOWN, Interval
 from discreet.query.refusal import refuse
+from discreet.query.work import pattern_states
 
 __all__ = ["TEXT_RULES"]
 
 INTEGER, TEXT, BOOLEAN = ColumnType.INTEGER, ColumnType.TEXT, ColumnType.BOOLEAN
 _MOST_PIECES = 32
 _LONGEST_PATTERN = 200
+_OF_STATE = 20
+"""The work of one state of a regular expression at one letter."""
+_OF_SEARCH = 20
+"""The work of looking for a text that is itself one of a row's."""
 
 
 def _pattern(symbol: str) -> Rule:
@@ -32,7 +37,9 @@ def _pattern(symbol: str) -> Rule:
         if len(arguments) != 2 or not isinstance(arguments[1], Constant):
             raise refuse(node, f"the pattern of {symbol} must be a constant", "write LIKE 'a%'")
         word = f"NOT {symbol}" if node.args.get("negate") else symbol
-        return Call(BOOLEAN, UNKNOWN, any_nullable(*arguments), f"{{0}} {word} {{1}}", tuple(arguments))
+        pattern = arguments[1].value
+        work = pieces_of(arguments[0]) * (1 + len(pattern if isinstance(pattern, str) else ""))
+        return Call(BOOLEAN, UNKNOWN, any_nullable(*arguments), f"{{0}} {word} {{1}}", tuple(arguments), work=work)
 
     return rule
 
@@ -45,7 +52,8 @@ def _regular(template: str) -> Rule:
             rule = f"a regular expression must be a constant that RE2 reads, of at most {_LONGEST_PATTERN} characters"
             raise refuse(node, rule, "write regexp_matches(x, '^[a-c]')")
         negated = "NOT " if node.args.get("negate") else ""
-        return Call(BOOLEAN, UNKNOWN, any_nullable(*arguments), negated + template, tuple(arguments))
+        work = pieces_of(arguments[0]) * pattern_states(pattern) * _OF_STATE
+        return Call(BOOLEAN, UNKNOWN, any_nullable(*arguments), negated + template, tuple(arguments), work=work)
 
     return rule
 
@@ -69,7 +77,8 @@ def _replace(node: exp.Expr, arguments: Arguments) -> Expression:
         raise refuse(node, rule, "write replace(x, ',', '.')")
     if len(words[1].encode()) > len(words[0].encode()):
         raise refuse(node, "REPLACE must not make a text longer, counted in bytes", "use plain letters")
-    return Call(TEXT, UNKNOWN, arguments[0].nullable, "replace({0}, {1}, {2})", tuple(arguments))
+    work = pieces_of(arguments[0]) * (1 + len(words[0]))
+    return Call(TEXT, UNKNOWN, arguments[0].nullable, "replace({0}, {1}, {2})", tuple(arguments), work=work)
 
 
 def _trimmed(node: exp.Expr, arguments: Arguments) -> Expression:
@@ -77,7 +86,14 @@ def _trimmed(node: exp.Expr, arguments: Arguments) -> Expression:
     _texts(node, arguments)
     if len(arguments) > 2 or (len(arguments) == 2 and not isinstance(arguments[1], Constant)):
         raise refuse(node, "TRIM takes a text, and a constant of letters", "write trim(x)")
-    return Call(TEXT, UNKNOWN, any_nullable(*arguments), f"{function}({slots(len(arguments))})", tuple(arguments))
+    template, nullable = f"{function}({slots(len(arguments))})", any_nullable(*arguments)
+    return Call(TEXT, UNKNOWN, nullable, template, tuple(arguments), work=_work_of(arguments))
+
+
+def _work_of(arguments: Arguments) -> int:
+    """Every letter of the first text, with every other that is looked for in it."""
+    first, *others = (pieces_of(argument) for argument in arguments if argument.type is TEXT)
+    return first * (1 + _OF_SEARCH * sum(others))
 
 
 def _texts(node: exp.Expr, arguments: Arguments) -> None:
@@ -93,7 +109,8 @@ def _text(template: str, count: int, kind: ColumnType = TEXT, interval: Interval
                 node, f"this takes {count} text{'s' * (count > 1)}, not {len(arguments)}", "leave the rest out"
             )
         _texts(node, arguments)
-        return Call(kind, interval, any_nullable(*arguments), template, tuple(arguments))
+        nullable, work = any_nullable(*arguments), _work_of(arguments)
+        return Call(kind, interval, nullable, template, tuple(arguments), work=work)
 
     return rule
 
@@ -106,17 +123,19 @@ def _substring(node: exp.Expr, arguments: Arguments) -> Expression:
                 node, "positions in text must be constant whole numbers up to a million", "write substring(x, 1, 3)"
             )
     function = "left" if isinstance(node, exp.Left) else "right" if isinstance(node, exp.Right) else "substring"
-    return Call(TEXT, UNKNOWN, any_nullable(*arguments), f"{function}({slots(len(arguments))})", tuple(arguments))
+    template, nullable = f"{function}({slots(len(arguments))})", any_nullable(*arguments)
+    return Call(TEXT, UNKNOWN, nullable, template, tuple(arguments), work=_work_of(arguments))
 
 
 def _joined(node: exp.Expr, arguments: Arguments) -> Expression:
     cast = tuple(as_type(argument, TEXT) for argument in arguments)
-    if sum(pieces_of(each) for each in cast) > _MOST_PIECES:
+    pieces = sum(pieces_of(each) for each in cast)
+    if pieces > _MOST_PIECES:
         raise refuse(node, f"a text may be joined from at most {_MOST_PIECES} texts", "join fewer")
     skips_missing = isinstance(node, exp.Concat) and bool(node.args.get("coalesce"))
     place = "COALESCE({{{0}}}, '')" if skips_missing else "{{{0}}}"
     template = " || ".join(place.format(k) for k in range(len(cast)))
-    return Call(TEXT, UNKNOWN, any_nullable(*cast) and not skips_missing, template, cast)
+    return Call(TEXT, UNKNOWN, any_nullable(*cast) and not skips_missing, template, cast, work=pieces)
 
 
 TEXT_RULES: dict[type[exp.Expr], Rule] = {

@@ -43,7 +43,8 @@ def distances_of(points: Integers, weights: Integers, choice: Choice) -> dict[in
 
 def _scored(points: Integers, weights: Integers, choice: Choice) -> tuple[Integers, Integers, Integers]:
     """Strips of points that are equally far off: where each starts, how long it is, and how far."""
-    values, inverse = np.unique(points, return_inverse=True)
+    # A point outside the ends would lengthen what can be chosen, and so tell that it is there.
+    values, inverse = np.unique(np.clip(points, *choice.ends), return_inverse=True)
     mass = np.zeros(len(values), object)
     np.add.at(mass, inverse, weights.astype(object))
     starts, lengths, below, at = _strips(values, mass, choice.ends)

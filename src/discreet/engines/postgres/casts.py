@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from fractions import Fraction
@@ -65,6 +66,7 @@ def _bound(writer: Writer, number: int, kind: Kind) -> Written:
 
 
 def _point(value: Bound) -> Fraction | None:
+    """The value as the server is handed it: a real number is a double already."""
     match value:
         case None | str() | bool():
             return None
@@ -82,9 +84,11 @@ def _constant(node: exp.Literal, kind: Kind) -> Written:
         return Written(f"'{node.this}'::date", kind, day, day)
     if kind is Kind.TEXT and node.is_string:
         return Written(literal_text(node.this), kind)
+    if kind is Kind.REAL and node.this == "NaN":
+        return Written(double(math.nan), kind)
     if node.is_string or kind not in (Kind.INTEGER, Kind.REAL):
         raise Untranslatable(node.sql(dialect="duckdb"))
-    value = Fraction(node.this)
+    value = Fraction(float(node.this)) if kind is Kind.REAL else Fraction(node.this)
     text = double(value) if kind is Kind.REAL else f"'{int(value)}'::int8"
     return Written(text, kind, value, value, whole=value.denominator == 1)
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from threading import Event
 from typing import Any, ClassVar, TypeVar
 
 import psycopg
@@ -20,7 +22,7 @@ from psycopg.types.numeric import Float8, Int8
 from discreet.catalog.column import ColumnType
 from discreet.catalog.table import Table
 from discreet.engines.attended import attended
-from discreet.engines.engine import Capabilities, OwnerLog
+from discreet.engines.engine import Capabilities, OwnerLog, Unsent, shielded
 from discreet.engines.manifest import Stored
 from discreet.engines.parameters import Bound
 from discreet.engines.part import Given
@@ -53,8 +55,13 @@ _SETTINGS = {
     "idle_in_transaction_session_timeout": "'60s'",
 }
 """All that an answer could depend on; with row security off, the server refuses to hide rows instead of hiding them."""
+_OF_THE_STATEMENT = ("22", "42", "0A", "54")
+_FORBIDDEN = "42501"
+"""States of the server: classes that are about a statement, and a right that the role has lost."""
 _LONGEST_WAIT = 60
 """Seconds to wait for somebody who changes a table."""
+_REACH_SECONDS = 15.0
+"""In which a server that is well says that it is there."""
 
 
 class PostgresEngine(RemoteEngine):
@@ -130,10 +137,40 @@ class PostgresEngine(RemoteEngine):
 
     # Reading ------------------------------------------------------------------------------------------------------
 
-    def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
-        return self._asked(lambda connection: self._answer(connection, statement, values))
+    def reach(self) -> None:
+        """Refuse where no connection answers, also where the server holds it and says nothing."""
+        seconds = _REACH_SECONDS if self.timeout is None else min(self.timeout, _REACH_SECONDS)
+        shielded(lambda: self._asked_unless(Event(), lambda one: one.execute("SELECT 1"), seconds), self.owner_log)
 
-    def _asked(self, work: Callable[[Connection[Any]], T]) -> T:
+    def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
+        sent = Event()
+        return self._asked_unless(sent, lambda connection: self._answer(connection, statement, values, sent))
+
+    def _fault_of(self, statement: str, values: Sequence[Bound]) -> Exception | None:
+        """What the server says when it runs the statement over no rows, and that is not about itself."""
+        sent = Event()
+        try:
+            self._asked(lambda connection: self._answer(connection, statement, values, sent, empty=True))
+        except psycopg.Error as failure:
+            if sent.is_set() and _is_of_the_statement(failure):
+                return failure
+            raise
+        except (ValueError, TypeError, ArithmeticError) as failure:  # of a result that nobody could read
+            if sent.is_set():
+                return failure
+            raise
+        return None
+
+    def _asked_unless(self, sent: Event, work: Callable[[Connection[Any]], T], seconds: float | None = None) -> T:
+        """The same as `_asked`, but what goes wrong before something was ``sent`` that reads rows says so."""
+        try:
+            return self._asked(work, seconds)
+        except Exception as failure:  # the work has ended by now, also where its time was over
+            if sent.is_set():
+                raise
+            raise Unsent from failure
+
+    def _asked(self, work: Callable[[Connection[Any]], T], seconds: float | None = None) -> T:
         """What comes of ``work`` on a connection; who waits hears when the time is over, also if the server hangs."""
         line = Line()
 
@@ -142,33 +179,43 @@ class PostgresEngine(RemoteEngine):
                 return work(connection)
 
         try:
-            return attended(call, line.interrupt, self.timeout)
+            return attended(call, line.interrupt, seconds or self.timeout)
         except psycopg.Error:
             if not line.is_cut:
                 raise
         rule = "the server must answer in time, or give up a question when it is asked to"
         raise StoreError(rule, "<neither>", "see whether it hangs; the connection was given up")
 
-    def _answer(self, connection: Connection[Any], statement: str, values: Sequence[Bound]) -> pa.Table:
+    def _answer(
+        self,
+        connection: Connection[Any],
+        statement: str,
+        values: Sequence[Bound],
+        sent: Event,
+        *,
+        empty: bool = False,
+    ) -> pa.Table:
         _, used = self.translated(statement, values)
         connection.execute(self._opening(used).encode())
         for stored in used:
             self.check_unchanged(stored, columns_of(connection, stored.file))
             if (what := unsteady(connection, stored.file)) is not None:
                 raise ValueError(f"{stored.file} has become a view with {what}: {RULE}; {REMEDY}")
-        text, values = self._said(connection, statement, values, used)
+        text, values = self._said(connection, statement, values, used, empty)
+        sent.set()  # before it is: from here on, rows may have been read
         cursor = connection.execute(text.encode(), [_typed(value) for value in values] or None, binary=True)
         result = as_arrow(cursor.description or (), cursor.fetchall())
         connection.execute("COMMIT")
         return result
 
     def _said(
-        self, connection: Connection[Any], statement: str, values: Sequence[Bound], used: Sequence[Stored]
+        self, connection: Connection[Any], statement: str, values: Sequence[Bound], used: Sequence[Stored], empty: bool
     ) -> tuple[str, Sequence[Bound]]:
         """The statement as suits the tables that it reads, and its values."""
+        write = partial(self.translated, statement, values, empty=empty)
         if not all(is_plain(connection, stored.file) for stored in used):
-            return self.translated(statement, values, KeepingWriter)[0], values
-        text, halving = (self.translated(statement, values, kind)[0] for kind in (PostgresWriter, HalvingWriter))
+            return write(kind=KeepingWriter)[0], values
+        text, halving = (write(kind=kind)[0] for kind in (PostgresWriter, HalvingWriter))
         middle = _middle(connection, used) if halving != text else None
         return (text, values) if middle is None else (halving, [*values, middle])
 
@@ -186,6 +233,12 @@ class PostgresEngine(RemoteEngine):
     def close(self) -> None:
         """Let go of the connections; the next question makes new ones."""
         self._connections.close()
+
+
+def _is_of_the_statement(failure: psycopg.Error) -> bool:
+    """Whether a server that is well would always say so: a mistake in the text, in a value, or too much of either."""
+    state = failure.sqlstate or ""
+    return state[:2] in _OF_THE_STATEMENT and state != _FORBIDDEN
 
 
 def _looked_up(connection: Connection[Any], name: str) -> tuple[str, bool, str | None]:

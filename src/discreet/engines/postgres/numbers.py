@@ -1,13 +1,15 @@
 """Arithmetic that PostgreSQL cannot fail in.
 
 PostgreSQL raises where an integer leaves 64 bits, and where a double overflows or vanishes; plans expect NULL for the
-first (where they wrote TRY; what is plain was proven to fit), and infinity or zero for the others. Where bounds prove
-that nothing can happen, the operator stands alone. Elsewhere the common case is tried first, and the rare one is
-decided on operands that are scaled by powers of two, which is exact.
+first, and infinity or zero for the others. Integers are plain where a plan's own weights and steps are, and wide inside
+a TRY, whatever is known of them. Where the statement's own bounds prove that a double can neither overflow nor vanish,
+the operator stands alone. Elsewhere the common case is tried first, and the rare one is decided on operands that are
+scaled by powers of two, which is exact.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -18,10 +20,11 @@ from discreet.engines.translation.scope import Scope
 from discreet.engines.translation.untranslatable import Untranslatable
 from discreet.engines.translation.writer import Rule, Writer
 from discreet.engines.translation.written import Ends, Kind, Written, hull
+from discreet.exact.doubles import LARGEST_DOUBLE
 
 __all__ = ["INFINITY", "LARGEST", "NUMBER_FUNCTIONS", "NUMBER_RULES", "attempt", "between", "double", "within_64_bits"]
 
-LARGEST = Fraction(float.fromhex("0x1.fffffffffffffp+1023"))
+LARGEST = LARGEST_DOUBLE
 _LAST_STEP = Fraction(2) ** 970
 """Half a step at the largest double: less than this, added to it, is rounded away."""
 _SMALL, _LARGE = Fraction(1, 10**150), Fraction(10**150)
@@ -215,24 +218,39 @@ def attempt(writer: Writer, node: exp.Try, scope: Scope) -> Written:
     if symbol is not None:
         first, second = writer.write(inner.this, scope), writer.write(inner.expression, scope)
         if first.kind is Kind.INTEGER and second.kind is Kind.INTEGER:
-            return Written(within_64_bits(f"({first.text}::numeric {symbol} {second.text})"), Kind.INTEGER)
+            ends = {"+": first.plus, "-": first.minus, "*": first.times}[symbol](second)
+            return _attempted(f"({first.text}::numeric {symbol} {second.text})", ends)
     if isinstance(inner, (exp.Abs, exp.Neg)) and not isinstance(inner.this, exp.Literal):
         value = writer.write(inner.this, scope)
         if value.kind is Kind.INTEGER:
-            sign = "abs" if isinstance(inner, exp.Abs) else "-"
-            return Written(within_64_bits(f"{sign}({value.text}::numeric)"), Kind.INTEGER)
+            sign, ends = ("abs", _absolute_ends(value)) if isinstance(inner, exp.Abs) else ("-", _negative_ends(value))
+            return _attempted(f"{sign}({value.text}::numeric)", ends)
     return writer.write(inner, scope)
+
+
+def _attempted(wide: str, ends: Ends) -> Written:
+    """A numeric as an integer that is missing outside 64 bits, so that what is there lies within both bounds."""
+    low, high = (None if end is None else min(max(end, Fraction(_FIRST)), Fraction(_LAST)) for end in ends)
+    return Written(within_64_bits(wide), Kind.INTEGER, low, high)
+
+
+def _negative_ends(value: Written) -> Ends:
+    low, high = (None if end is None else -end for end in (value.high, value.low))
+    return low, high
+
+
+def _absolute_ends(value: Written) -> Ends:
+    return Fraction(0), value.largest
 
 
 def _negative(writer: Writer, node: exp.Neg, scope: Scope) -> Written:
     value = writer.write(node.this, scope)
-    low, high = (None if end is None else -end for end in (value.high, value.low))
-    return Written(f"(-{value.text})", value.kind, low, high, whole=value.whole)
+    return Written(f"(-{value.text})", value.kind, *_negative_ends(value), whole=value.whole)
 
 
 def _absolute(writer: Writer, node: exp.Abs, scope: Scope) -> Written:
     value = writer.write(node.this, scope)
-    return Written(f"abs({value.text})", value.kind, Fraction(0), value.largest, whole=value.whole)
+    return Written(f"abs({value.text})", value.kind, *_absolute_ends(value), whole=value.whole)
 
 
 # Rounding.
@@ -275,7 +293,8 @@ def _rounded(value: Written) -> Written:
 
 
 def _by_one(value: Written) -> Ends:
-    return value.plus(Written("", Kind.REAL, Fraction(-1), Fraction(1)))
+    """Rounded to a whole number, or to digits, which takes a product and a quotient that are rounded themselves."""
+    return _finite(value.plus(Written("", Kind.REAL, Fraction(-1), Fraction(1))))
 
 
 # Functions.
@@ -354,12 +373,25 @@ def _extreme(name: str, tighter: Callable[[list[Fraction]], Fraction]) -> Rule:
         kinds = {part.kind for part in parts}
         kind = next((one for one in (Kind.REAL, Kind.WIDE) if one in kinds), parts[0].kind)
         low, high = hull(parts)
-        if points := [part.point for part in parts if part.point is not None]:
+        if points := [
+            point for one in (node.this, *node.expressions) if (point := _point(writer, one, scope)) is not None
+        ]:
             low, high = (tighter(points), high) if name == "GREATEST" else (low, tighter(points))
         text = f"{name}({', '.join(part.text for part in parts)})"
         return Written(text, kind, low, high, whole=all(part.whole for part in parts))
 
     return rule
+
+
+def _point(writer: Writer, node: Any, scope: Scope) -> Fraction | None:
+    """A constant, which is never missing; what has one value may be missing all the same."""
+    node = node.unnest()
+    is_bound = isinstance(node, exp.Cast) and isinstance(node.this, exp.Placeholder)
+    return writer.write(node, scope).point if is_bound or isinstance(node, (exp.Literal, exp.Neg)) else None
+
+
+def _is_nan(writer: Writer, node: exp.IsNan, scope: Scope) -> Written:
+    return Written(f"({_real(writer.write(node.this, scope)).text} = {double(math.nan)})", Kind.BOOLEAN)
 
 
 def _is_finite(writer: Writer, node: exp.Anonymous, scope: Scope) -> Written:
@@ -390,5 +422,6 @@ NUMBER_RULES: Mapping[type[exp.Expr], Rule] = {
     exp.Greatest: _extreme("GREATEST", max),
     exp.Least: _extreme("LEAST", min),
     exp.Try: attempt,
+    exp.IsNan: _is_nan,
 }
 NUMBER_FUNCTIONS: Mapping[str, Rule] = {"isfinite": _is_finite}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -26,7 +27,7 @@ from discreet.engines.postgres.numbers import NUMBER_FUNCTIONS, NUMBER_RULES
 from discreet.engines.postgres.sums import SUM_RULES
 from discreet.engines.postgres.texts import TEXT_FUNCTIONS, TEXT_RULES
 from discreet.engines.translation.plain_rules import PLAIN_RULES
-from discreet.engines.translation.scope import Columns, Scope
+from discreet.engines.translation.scope import Columns, Rows, Scope
 from discreet.engines.translation.untranslatable import Untranslatable
 from discreet.engines.translation.writer import Rule, Source, Writer
 from discreet.engines.translation.written import Kind, Written
@@ -40,6 +41,16 @@ _WITH = "WITH "
 _LARGE = frozenset({"_all", "_rows", "_present", "_weighted"})
 _COMPUTED_ONCE = " OFFSET '0'::int8"
 """Without it, PostgreSQL would compute a column again wherever it is used; a plain 0 would keep workers away."""
+_LONGEST_COLUMN = 1000
+"""Letters of a column with all that it is computed from: a longer one is computed once.
+
+PostgreSQL puts the expression of a subquery's column wherever the column is used. Guards use their operands several
+times, so that a few subqueries in each other would become an expression that it plans for ever.
+"""
+_LONGEST_INLINED = 5000
+"""Letters of such a column from which on what it is computed from is computed once as well."""
+_NAMES = re.compile(r"\b[a-z]+[0-9]+\b")
+"""The names that plans give to columns."""
 
 
 def _same(word: str) -> Rule:
@@ -71,6 +82,10 @@ class PostgresWriter(Writer):
     def __init__(self, sources: Mapping[str, Source], values: Sequence[Bound]) -> None:
         """For a statement about these tables and with these values; dates of tables lie in the years 1 to 9999."""
         super().__init__({name: _with_years(source) for name, source in sources.items()}, values)
+        self._lengths: dict[str, int] = {}
+        """Per column of a subquery, how long it is with all that it is computed from."""
+        self._once: set[int] = set()
+        """The parts after FROM, by identity, whose columns are computed once."""
 
     @property
     def middle(self) -> str | None:
@@ -118,11 +133,42 @@ class PostgresWriter(Writer):
         if isinstance(node, exp.Table) and node.name == COUNTED:
             return HEAVY, COUNTED, known[COUNTED]
         text, alias, columns = super()._relation(node, known)
-        if isinstance(node, exp.Table) and node.name == ROWS and _is_added_up(node):
+        is_long = isinstance(node, exp.Subquery) and any(self._length(name) > _LONGEST_COLUMN for name in columns)
+        if is_long or id(node) in self._once:
+            self._lengths |= {name: len(name) for name in columns}
+            text = f"(SELECT * FROM {text}{_COMPUTED_ONCE}) {alias}"
+        elif isinstance(node, exp.Table) and node.name == ROWS and _is_added_up(node):
             text = f"(SELECT * FROM {text}{_COMPUTED_ONCE}) {alias}"
         elif isinstance(node, exp.Table) and is_in_order(node):
             text = f"(SELECT _unit FROM {text} ORDER BY _unit) {alias}"
         return text, alias, columns
+
+    def _select(self, node: exp.Select, known: Mapping[str, Columns]) -> Rows:
+        rows = super()._select(node, known)
+        sources = [node.args["from_"].this, *(join.this for join in node.args.get("joins") or ())]
+        below = {id(one) for one in sources if isinstance(one, exp.Subquery) or one.this.quoted}
+        is_long = any(self._length(name) > _LONGEST_INLINED for name in rows.columns)
+        if not is_long or below <= self._once:
+            return rows
+        self._once |= below
+        return super()._select(node, known)
+
+    def _projections(self, node: exp.Select, scope: Scope) -> list[tuple[str, Written]]:
+        found = super()._projections(node, scope)
+        cast = self._cast_length(node.args["from_"].this)
+        lengths = [sum(map(self._length, _NAMES.findall(text)), len(text) + cast) for text, _ in found]
+        self._lengths |= {column.text: length for (_, column), length in zip(found, lengths, strict=True)}
+        return found
+
+    def _cast_length(self, node: Any) -> int:
+        """How long a column of a table is with its cast; nothing for what is no table, or is computed once."""
+        if not isinstance(node, exp.Table) or not node.this.quoted or id(node) in self._once:
+            return 0
+        source = self.sources[node.name]
+        return len(source.relation) // max(len(source.columns), 1)
+
+    def _length(self, name: str) -> int:
+        return self._lengths.get(name, len(name))
 
     def _meeting(self, join: exp.Join, scope: Scope) -> str:
         if join.args.get("on") is None:

@@ -30,6 +30,8 @@ _FALSE = "'false', 'f', 'no', 'n', '0'"
 
 
 def _cast(writer: Writer, node: Any, scope: Scope) -> Written:
+    if isinstance(node.this, exp.Literal) and node.this.this == "NaN" and writer.type_of(node.to) is Kind.REAL:
+        return Written("CAST('NaN' AS DOUBLE)", Kind.REAL)
     wanted, given = writer.type_of(node.to), _unmoved(writer, node, scope) or writer.write(node.this, scope)
     is_short = node.to.this is exp.DataType.Type.INT
     is_date = wanted in (Kind.DATE, Kind.TIMESTAMP) and isinstance(node.this, exp.Literal)  # one of the plan's own

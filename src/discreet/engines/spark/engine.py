@@ -21,7 +21,7 @@ import pyarrow as pa
 from discreet.catalog.column import ColumnType
 from discreet.catalog.table import Table
 from discreet.engines.attended import attended
-from discreet.engines.engine import Capabilities, OwnerLog, tell
+from discreet.engines.engine import Capabilities, OwnerLog, Unsent, shielded, tell
 from discreet.engines.manifest import Stored
 from discreet.engines.parameters import Bound
 from discreet.engines.part import Given
@@ -80,15 +80,16 @@ class SparkEngine(RemoteEngine):
         if server is not None and session is not None:
             raise InvalidValue("Spark is named by a server or by a session", "<both>", "leave one out")
         self._server, self._given = server, session
-        self._own: Any | None = None
+        self._own: list[Any] = [None]
+        """The session; in a list, because snapshots of the engine have the same one."""
         self._lock = threading.Lock()
 
     def _session(self) -> Any:
         with self._lock:
-            self._own = kept(self._own)
-            if self._own is None:
-                self._own = quickened(local(self._given) if self._server is None else connected(self._server))
-            return self._own
+            self._own[0] = kept(self._own[0])
+            if self._own[0] is None:
+                self._own[0] = quickened(local(self._given) if self._server is None else connected(self._server))
+            return self._own[0]
 
     # What Spark does differently.
 
@@ -141,15 +142,57 @@ class SparkEngine(RemoteEngine):
 
     # Running.
 
-    def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
+    def reach(self) -> None:
+        """Refuse where there is no session."""
+        shielded(self._reached, self.owner_log)
+
+    def _reached(self) -> Any:
+        """A session, before anything is asked of it."""
         try:
             with quiet():
-                return self._attended_answer(statement, values)
+                return self._session()
+        except Exception as failure:
+            raise Unsent from in_a_sentence(failure)
+
+    def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
+        session = self._reached()
+        try:
+            with quiet():
+                return self._attended_answer(session, statement, values)
         except Exception as failure:
             raise in_a_sentence(failure) from None
 
-    def _attended_answer(self, statement: str, values: Sequence[Bound]) -> pa.Table:
-        session, tag = self._session(), f"discreet-{fresh_id()}"
+    def _fault_of(self, statement: str, values: Sequence[Bound]) -> Exception | None:
+        """What Spark says when it reads the statement and looks at its types; it runs nothing and opens no file."""
+        from pyspark.errors import AnalysisException  # noqa: PLC0415  needs an extra
+
+        _, used = self.translated(statement, values)
+        apart = _may_read_twice(readings_of(statement), used) and readings_of(statement).apart
+        with quiet(), self._empty_views(self._session(), used) as views:
+            for kind in (SparkWriter, *([ApartWriter] if apart else ())):
+                text, _ = self.translated(statement, values, kind, empty=True)
+                try:
+                    _ = self._session().sql(text, args={**_arguments(values), **views}).schema
+                except AnalysisException as failure:
+                    return failure
+        return None
+
+    @contextmanager
+    def _empty_views(self, session: Any, used: Sequence[Stored]) -> Iterator[Mapping[str, str]]:
+        """A view without rows in the place of every table, with its columns as they were when it was protected."""
+        views: dict[str, str] = {}
+        try:
+            for stored in used:
+                views[_mark(stored.file)] = view = f"discreet_{fresh_id()}"
+                columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in stored.native.items())
+                session.createDataFrame([], columns).createOrReplaceTempView(view)
+            yield views
+        finally:
+            for view in views.values():
+                session.catalog.dropTempView(view)
+
+    def _attended_answer(self, session: Any, statement: str, values: Sequence[Bound]) -> pa.Table:
+        tag = f"discreet-{fresh_id()}"
         work = _tagged(session, tag, lambda: self._answer(session, statement, values))
         return _without_zones(attended(work, lambda: interrupt(session, tag), self.timeout))
 
@@ -197,7 +240,7 @@ class SparkEngine(RemoteEngine):
     def close(self) -> None:
         """Let go of a server; a session of this process stays."""
         with self._lock:
-            own, self._own = self._own, None
+            own, self._own[0] = self._own[0], None
         if own is not None:
             released(own)
 

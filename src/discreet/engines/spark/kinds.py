@@ -57,10 +57,11 @@ def negative_literal(node: exp.Literal) -> Written:
 
 
 def _number(digits: str, is_whole: bool, sign: int) -> Written:
-    value = sign * Fraction(digits)
     mark = "-" if sign < 0 else ""
     if not is_whole:
-        return Written(f"({mark}{digits}D)", Kind.REAL, value, value)
+        real = sign * Fraction(float(digits))
+        return Written(f"({mark}{digits}D)", Kind.REAL, real, real)
+    value = sign * Fraction(digits)
     if -WORD < value < WORD:
         return Written(f"({mark}{digits}L)", Kind.INTEGER, value, value)
     return Written(f"CAST({mark}{digits}BD AS DECIMAL(38,0))", Kind.WIDE, value, value)

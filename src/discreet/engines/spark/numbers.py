@@ -1,4 +1,7 @@
-"""Arithmetic and mathematics: what could leave 64 bits is attempted, what is proved to stay inside is plain."""
+"""Arithmetic and mathematics: what a plan attempts is attempted, whatever is known of its values.
+
+A plan's own weights and steps, which stand in no TRY, are plain where the statement itself keeps them inside 64 bits.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ def _arithmetic(symbol: str, attempt: str, ends_of: Callable[[Written, Written],
         ends = ends_of(first, second)
         if kind is Kind.REAL:
             return Written(f"({first.text} {symbol} {second.text})", kind, *known_ends(ends))
-        if kind is Kind.INTEGER and _fits(ends):
+        if kind is Kind.INTEGER and _fits(ends) and not _is_attempted(node):
             return Written(f"({first.text} {symbol} {second.text})", kind, *ends)
         return Written(f"{attempt}({first.text}, {second.text})", kind, *_within(kind, ends))
 
@@ -57,6 +60,10 @@ def _subtracted(writer: Writer, node: exp.Sub, scope: Scope) -> Written:
         if first.kind is second.kind is Kind.DATE:
             return Written(f"({days(first)} - {days(second)})", Kind.INTEGER, Fraction(-(2**32)), Fraction(2**32))
     return _DIFFERENCE(writer, node, scope)
+
+
+def _is_attempted(node: exp.Expr) -> bool:
+    return isinstance(node.parent, exp.Try)
 
 
 def _fits(ends: Ends) -> bool:
@@ -83,7 +90,8 @@ def _divided_whole(writer: Writer, node: exp.IntDiv, scope: Scope) -> Written:
     first, second, kind = _both(writer, node, scope)
     if kind is not Kind.INTEGER:
         raise Untranslatable("// of numbers that are not whole")
-    if first.low is not None and first.low >= 0 and second.low is not None and second.low >= 0:
+    is_positive = first.low is not None and first.low >= 0 and second.low is not None and second.low >= 0
+    if is_positive and not _is_attempted(node):
         text = f"({first.text} div NULLIF({second.text}, 0L))"  # only the least integer divided by -1 does not fit
         return Written(text, Kind.INTEGER, Fraction(0), first.high)
     others = f"{first.text} div NULLIF(NULLIF({second.text}, 0L), -1L)"
@@ -100,7 +108,8 @@ def _remainder(writer: Writer, node: exp.Mod, scope: Scope) -> Written:
         f"NULLIF({second.text}, 0L)",
         (None, None) if second.largest is None else (-second.largest, second.largest),
     )
-    if _is_least(first) and (second.low is None or second.low <= -1):  # DuckDB has no answer there, Spark has 0
+    is_edge = _is_least(first) and (second.low is None or second.low <= -1)
+    if is_edge or _is_attempted(node):  # DuckDB has no answer there, Spark has 0
         divisor = f"(CASE WHEN {first.text} > {-WORD + 1}L - 1L OR {second.text} <> -1L THEN {divisor} END)"
     return Written(f"({first.text} % {divisor})", Kind.INTEGER, *ends)
 
@@ -125,7 +134,7 @@ def _negative(writer: Writer, node: exp.Neg, scope: Scope) -> Written:
 def _absolute(writer: Writer, node: exp.Abs, scope: Scope) -> Written:
     value = _number(writer, node, scope)
     ends = (None, None) if value.largest is None else (Fraction(0), value.largest)
-    if value.kind is Kind.REAL or not _is_least(value):
+    if value.kind is Kind.REAL or not (_is_least(value) or _is_attempted(node)):
         return Written(f"abs({value.text})", value.kind, *ends)
     return Written(f"abs(NULLIF({value.text}, {-WORD + 1}L - 1L))", value.kind, *ends)
 
@@ -228,6 +237,11 @@ def _sign(writer: Writer, node: exp.Sign, scope: Scope) -> Written:
     return Written(text, Kind.INTEGER, Fraction(-1), Fraction(1))
 
 
+def _is_nan(writer: Writer, node: exp.IsNan, scope: Scope) -> Written:
+    value = real(writer.write(node.this, scope)).text
+    return Written(f"(CASE WHEN {value} IS NOT NULL THEN isnan({value}) END)", Kind.BOOLEAN)
+
+
 def _is_finite(writer: Writer, node: exp.Anonymous, scope: Scope) -> Written:
     value = real(writer.write(node.expressions[0], scope))
     if value.largest is not None:
@@ -277,6 +291,7 @@ NUMBER_RULES: Mapping[type[exp.Expr], Rule] = {
     exp.Log: _logarithm,
     exp.Pow: _power,
     exp.Sign: _sign,
+    exp.IsNan: _is_nan,
     exp.Least: _least_or_greatest("LEAST"),
     exp.Greatest: _least_or_greatest("GREATEST"),
 }

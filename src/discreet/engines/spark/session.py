@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import atexit
 import os
+import signal
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
@@ -18,7 +20,7 @@ from discreet.engines.attended import attended
 from discreet.engines.spark.java import found_java
 from discreet.errors import InvalidValue, MissingExtra, StoreError
 
-__all__ = ["SETTINGS", "connected", "interrupt", "kept", "local", "quickened", "released", "tagged"]
+__all__ = ["SETTINGS", "connected", "interrupt", "kept", "local", "own_interrupt", "quickened", "released", "tagged"]
 
 T = TypeVar("T")
 
@@ -197,12 +199,25 @@ def _running() -> Any:
     if SparkContext._active_spark_context is not None:
         return SparkSession.builder.getOrCreate()
     builder = SparkSession.builder.appName("discreet").config("spark.ui.enabled", "false")
-    with found_java():
+    with found_java(), own_interrupt():
         for name, value in _of_this_machine(SparkConf()).items():
             builder = builder.config(name, value)
         session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     session.sparkContext.setLogLevel("OFF")  # what Spark says about a failure can hold a value of a row
     return session
+
+
+@contextmanager
+def own_interrupt() -> Iterator[None]:
+    """Ctrl-C stays with the program: Spark would replace its handler by one that cancels everybody's jobs."""
+    if threading.current_thread() is not threading.main_thread():  # signals can be handled there alone, also by Spark
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _of_this_machine(conf: Any) -> dict[str, str]:

@@ -28,7 +28,7 @@ def _literal(writer: Writer, node: exp.Literal, scope: Scope) -> Written:
     if node.is_string:
         return Written("'" + node.this.replace("'", "''") + "'", Kind.TEXT)
     kind = Kind.INTEGER if node.is_int else Kind.REAL
-    value = Fraction(node.this)
+    value = Fraction(node.this) if node.is_int else Fraction(float(node.this))
     return Written(node.this, kind, value, value)
 
 

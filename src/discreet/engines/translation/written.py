@@ -1,5 +1,9 @@
 """An expression as another engine is told it: its text, its type, and what is known about its values.
 
+What is known follows from the statement alone: from its constants, and from its own CASE and LEAST, which the engine
+obeys. Nothing that a policy states about rows is believed here. Bounds of real values are doubles, moved outward, so
+they hold the engine's rounded result of one operation whenever the exact bounds hold the exact one.
+
 >>> both = Written("x", Kind.REAL, Fraction(0), Fraction(4)).plus(Written("y", Kind.INTEGER, Fraction(-1), Fraction(1)))
 >>> [int(end) for end in both]
 [-1, 5]
@@ -10,6 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+
+from discreet.exact.doubles import double_above, double_below
 
 __all__ = ["Ends", "Kind", "Written", "hull"]
 
@@ -55,6 +61,11 @@ class Written:
     """No number among its values is greater."""
     whole: bool = False
     """Whether a real value is a whole number, so that it is zero or at least one away from it."""
+
+    def __post_init__(self) -> None:
+        if self.kind is Kind.REAL:
+            object.__setattr__(self, "low", None if self.low is None else double_below(self.low))
+            object.__setattr__(self, "high", None if self.high is None else double_above(self.high))
 
     @property
     def ends(self) -> Ends:

@@ -1,0 +1,432 @@
+"""Bugs to plant: each takes one guard away, and the fuzzer must find it in a world of a given number.
+
+To add one, write a function of a `MonkeyPatch`, add it to ``PLANTED`` with the rules that it breaks, and let
+``python -m tests.fuzz.planted`` find the number of a world. The same command mends the numbers when the grammar or
+the worlds change: a number is a place where the bug is known to show, so that a test is quick and never by chance.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import count, islice
+from typing import Any
+
+import pytest
+
+from discreet.curator import planning
+from discreet.curator.planning import Planner
+from discreet.engines import part as part_module
+from discreet.engines.steps import real
+from discreet.errors import QueryRefused
+from discreet.query import (
+    aggregates,
+    choice,
+    expression,
+    join_bounds,
+    logic,
+    membership,
+    numbers,
+    per_unit,
+    plan,
+    relation,
+    statement,
+)
+from discreet.query.interval import Interval
+from tests.fuzz.finding import Broken, Finding
+from tests.fuzz.fuzzer import questions_of
+from tests.fuzz.meaning import PlainDatabase, compare_meaning
+from tests.fuzz.oracle import Oracle
+from tests.fuzz.places import DuckDBPlaces, Pair, Places
+from tests.fuzz.worlds import FuzzWorld, make_world
+
+__all__ = ["PLANTED", "Planted", "found_in"]
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+MOVES, KEYS, ORDER, RAISES = Broken.MOVES, Broken.KEYS, Broken.ORDER, Broken.RAISES
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A bug, and where it shows."""
+
+    name: str
+    plant: Plant
+    breaks: tuple[Broken, ...]
+    seed: int
+    """The number of a world in which it is found."""
+    about: str = ""
+    """What the text of a question must have to show it, as a regular expression; others are not asked."""
+    suits: Callable[[FuzzWorld], bool] = lambda _: True
+    """In which worlds it can show."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is found where the policy bounds nothing."""
+        return self.breaks == (Broken.MEANING,)
+
+    def questions(self, world: FuzzWorld) -> list[tuple[str, str]]:
+        """Questions that can show it, each with its price."""
+        return [(sql, price) for sql, price in questions_of(world) if re.search(self.about, sql)]
+
+
+def found_in(pair: Pair, planted: Planted) -> tuple[str, str] | None:
+    """The first question of a world that breaks one of the rules, and its price."""
+    asked = planted.questions(pair.world)
+    return next(((sql, price) for sql, price in asked if finding_of(pair, sql, price, planted.breaks)), None)
+
+
+def finding_of(pair: Pair, sql: str, epsilon: str, breaks: tuple[Broken, ...]) -> Finding | None:
+    """What is wrong with a question, of these kinds."""
+    if breaks == (Broken.MEANING,):
+        return compare_meaning(pair, PlainDatabase(pair.world), sql)
+    oracle = Oracle(pair, sql, epsilon)
+    oracle.check()
+    return next((one for one in oracle.found if one.broken in breaks), None)
+
+
+def _has_twins(world: FuzzWorld) -> bool:
+    wholes = {row[0] for name, rows in world.here.items() if world.catalog.table(name).public for row in rows}
+    return {2**62, 2**62 - 1} <= wholes and world.protected[0].unit is None
+
+
+def _is_by_row(world: FuzzWorld) -> bool:
+    return world.protected[0].unit is None
+
+
+def _has_unlisted(world: FuzzWorld) -> bool:
+    budget = world.protected[0].budget
+    return budget is not None and budget.delta_for_keys > 0
+
+
+def _is_collated(world: FuzzWorld) -> bool:
+    return world.collated and _has_unlisted(world)
+
+
+# What is planted.
+
+
+def _values_compared_as_they_are(patch: pytest.MonkeyPatch) -> None:
+    """IN: integers that are one real number are different, and one row matches several."""
+    patch.setattr(membership, "as_type", lambda expression, kind: expression)
+
+
+def _full_join_keeps_one_row(patch: pytest.MonkeyPatch) -> None:
+    made = relation._privacy_of_pair
+
+    def kept(left: Any, right: Any, kind: str, contribution: Any) -> Any:
+        found = made(left, right, kind, contribution)
+        if found is None or left.privacy is None or right.privacy is None:
+            return found
+        return replace(found, one_row_each=left.privacy.one_row_each and right.privacy.one_row_each)
+
+    patch.setattr(relation, "_privacy_of_pair", kept)
+
+
+def _public_join_keeps_one_row(patch: pytest.MonkeyPatch) -> None:
+    made = relation._privacy_of_pair
+
+    def kept(left: Any, right: Any, kind: str, contribution: Any) -> Any:
+        found = made(left, right, kind, contribution)
+        known = left.privacy or right.privacy
+        return found if known is None else replace(found, one_row_each=known.one_row_each)
+
+    patch.setattr(relation, "_privacy_of_pair", kept)
+
+
+def _collations_stay(patch: pytest.MonkeyPatch) -> None:
+    cast = part_module.total_cast
+    patch.setattr(
+        part_module, "total_cast", lambda *words: (cast(*words) or "").replace(' COLLATE "binary"', "") or None
+    )
+
+
+def _two_zeros(patch: pytest.MonkeyPatch) -> None:
+    for module in (statement, per_unit):
+        patch.setattr(module, "canonical", lambda one: one)
+
+
+def _two_not_numbers(patch: pytest.MonkeyPatch) -> None:
+    """One zero, but NaN as it comes."""
+    patch.setattr(expression, "_CANONICAL", "{0} + 0.0")
+
+
+def _everybody_weighs_in_full(patch: pytest.MonkeyPatch) -> None:
+    """Rows of a unit that were counted when they were taken in are thought to be few."""
+    made = statement._with_weights
+
+    def full(source: str, most: int, weight: int, tallied: Any, number: str = "_n") -> str:
+        if tallied is relation.Tallied.NOTHING:
+            return made(source, most, weight, tallied, number)
+        return f"_weighted AS (SELECT *, {weight} AS w FROM {source})"
+
+    patch.setattr(statement, "_with_weights", full)
+
+
+def _counted_after_joins(patch: pytest.MonkeyPatch) -> None:
+    """Rows are weighed by how many a unit has in its table, also where a join repeated them."""
+    made = statement._with_weights
+
+    def as_stored(source: str, most: int, weight: int, tallied: Any, number: str = "_n") -> str:
+        if tallied is not relation.Tallied.NOTHING or weight == 1:
+            return made(source, most, weight, tallied, number)
+        return f"_weighted AS (SELECT *, {weight} AS w FROM {source})"
+
+    patch.setattr(statement, "_with_weights", as_stored)
+
+
+def _replacing_is_leaving(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(plan, "_times", lambda privacy: 1)
+
+
+def _half_the_move(patch: pytest.MonkeyPatch) -> None:
+    made = plan._priced
+
+    def halved(*words: Any) -> Any:
+        found = made(*words)
+        return replace(found, moves=found.moves // 2, moves_squared=found.moves_squared // 4)
+
+    patch.setattr(plan, "_priced", halved)
+
+
+def _half_the_noise(patch: pytest.MonkeyPatch) -> None:
+    made = plan._noise
+    patch.setattr(plan, "_noise", lambda moves, squared, price: made(moves // 2, squared // 4, price))
+
+
+def _arithmetic_without_try(patch: pytest.MonkeyPatch) -> None:
+    made = numbers._total
+
+    def plain(*words: Any) -> Any:
+        found = made(*words)
+        return replace(found, template=found.template.removeprefix("TRY(").removesuffix(")"))
+
+    patch.setattr(numbers, "_total", plain)
+
+
+def _intervals_in_real_numbers(patch: pytest.MonkeyPatch) -> None:
+    """Intervals take no account of how doubles round."""
+    patch.setattr(Interval, "in_doubles", lambda self: self)
+    patch.setattr(Interval, "of_function", lambda self: self)
+    patch.setattr(expression, "float", lambda value: value, raising=False)  # constants as they are written
+
+
+def _intervals_are_proofs(patch: pytest.MonkeyPatch) -> None:
+    """Where an interval says that an integer fits 64 bits, nothing is attempted."""
+    _intervals_in_real_numbers(patch)
+    made = numbers._total
+
+    def proved(kind: Any, interval: Interval, template: str, arguments: Any) -> Any:
+        found = made(kind, interval, template, arguments)
+        fits = interval.known is not None and interval == interval.in_words()
+        return replace(found, template=template) if fits else found
+
+    patch.setattr(numbers, "_total", proved)
+
+
+def _policies_are_believed(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(planning, "believed", lambda stated, snapshot: stated)
+
+
+def _joins_have_no_limit(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(join_bounds, "_check", lambda *words: None)
+    patch.setattr(join_bounds, "truncated", lambda rows, names: rows)
+
+
+def _quantiles_too_sharp(patch: pytest.MonkeyPatch) -> None:
+    made = plan.quantile_of
+
+    def sharp(*words: Any) -> Any:
+        found = made(*words)
+        return replace(found, factor=2 * found.factor)
+
+    patch.setattr(plan, "quantile_of", sharp)
+
+
+def _modes_too_sharp(patch: pytest.MonkeyPatch) -> None:
+    made = plan.mode_of
+
+    def sharp(*words: Any) -> Any:
+        found = made(*words)
+        return replace(found, factor=2 * found.factor)
+
+    patch.setattr(plan, "mode_of", sharp)
+
+
+def _all_keys_are_kept(patch: pytest.MonkeyPatch) -> None:
+    made = statement._few_keys
+    patch.setattr(statement, "_few_keys", lambda names, most, *how, **known: made(names, 10**6, *how, **known))
+    patch.setattr(statement, "kept_held", lambda *words, **more: None)
+
+
+def _all_values_are_kept(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(statement, "_first_few", lambda source, order, most: source)
+
+
+def _keys_are_shown_early(patch: pytest.MonkeyPatch) -> None:
+    made = plan.least_threshold
+    patch.setattr(plan, "least_threshold", lambda law, delta, keys: made(law, delta, keys) - 1)
+
+
+def _choices_leave_their_ends(patch: pytest.MonkeyPatch) -> None:
+    made = statement._on_grid
+
+    def unbounded(argument: Any, origin: Fraction, step: Fraction, *others: Any) -> str:
+        if others[1] != "BIGINT":
+            return made(argument, origin, step, *others)
+        return f"TRY_CAST(CAST({argument.write(others[-1])} AS DOUBLE) * {float(1 / step)!r} * 2 AS BIGINT)"
+
+    patch.setattr(statement, "_on_grid", unbounded)
+
+
+def _points_are_clamped_in_doubles(patch: pytest.MonkeyPatch) -> None:
+    """Grids of 2^60 steps, whose ends doubles do not have."""
+    patch.setattr(choice, "_FURTHEST", 2**60)
+
+    def in_doubles(argument: Any, origin: Fraction, step: Fraction, ends: Any, kind: str, written: Any) -> str:
+        text = f"CAST({argument.write(written)} AS DOUBLE)"
+        steps = f"GREATEST({ends[0]}, LEAST({ends[1]}, ({text} - {real(origin)}) * {real(1 / step)}))"
+        return f"CASE WHEN isfinite({text}) THEN TRY_CAST({steps} AS {kind}) END"
+
+    patch.setattr(statement, "_on_grid", in_doubles)
+
+
+def _ends_are_taken_wrongly(patch: pytest.MonkeyPatch) -> None:
+    """Differences of the same ends: [0, 10] - [0, 10] is then [0, 0]."""
+    patch.setitem(numbers.NUMBER_RULES, numbers.exp.Sub, numbers._arithmetic("-", _wrongly))
+    from discreet.query import functions
+
+    patch.setitem(functions.RULES, numbers.exp.Sub, numbers._arithmetic("-", _wrongly))
+
+
+def _wrongly(one: Interval, two: Interval) -> Interval:
+    if one.known is None or two.known is None:
+        return Interval()
+    ends = sorted(a - b for a, b in zip(one.known, two.known, strict=True))
+    return Interval(ends[0], ends[1])
+
+
+def _missing_is_forgotten(patch: pytest.MonkeyPatch) -> None:
+    """What a comparison of missing values gives is missing itself."""
+    patch.setattr(logic, "any_nullable", lambda *arguments: False)
+    patch.setattr(numbers, "any_nullable", lambda *arguments: False)
+
+
+def _filters_are_dropped(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(aggregates, "_filtered", lambda node, look_up: aggregates.read_aggregate(node.this, look_up))
+
+
+def _outer_joins_are_inner(patch: pytest.MonkeyPatch) -> None:
+    made = relation.joined
+    from discreet.query import joining
+
+    patch.setattr(joining, "joined", lambda left, right, kind, *more, **how: made(left, right, "INNER", *more, **how))
+
+
+def _planning_looks(patch: pytest.MonkeyPatch) -> None:
+    """A question is refused by how many rows there are."""
+    made = Planner.question
+
+    def question(self: Planner, sql: str, epsilon: Any) -> Any:
+        name = next(table.name for table in self.catalog if not table.public)
+        if self.snapshot.run(f"SELECT COUNT(*) AS n FROM {name}")["n"][0].as_py() % 2:
+            raise QueryRefused("the table must have an even number of rows", "", "come back tomorrow")
+        return made(self, sql, epsilon)
+
+    patch.setattr(Planner, "question", question)
+
+
+_ZEROS = r"GROUP BY.*(\* 0\.0\)|ELSE -q\d+\.r)"
+
+_NANS = r"1e308.*GROUP BY|GROUP BY.*1e308"
+
+PLANTED = [
+    Planted(
+        "IN compares values of other types",
+        _values_compared_as_they_are,
+        (MOVES,),
+        1028,
+        r"\br[01] IN \(SELECT i0",
+        _has_twins,
+    ),
+    Planted("a full join keeps one row of a unit", _full_join_keeps_one_row, (MOVES,), 9, "\\) q[0-9]+ FULL JOIN \\("),
+    Planted(
+        "a join with a public table keeps one row of a unit",
+        _public_join_keeps_one_row,
+        (MOVES,),
+        140,
+        "JOIN pub",
+        _is_by_row,
+    ),
+    Planted(
+        "texts are compared as their owner does",
+        _collations_stay,
+        (KEYS, ORDER, MOVES),
+        72,
+        r"GROUP BY.*\bs[01]",
+        _is_collated,
+    ),
+    Planted("there are two zeros", _two_zeros, (KEYS, ORDER), 138, _ZEROS, _has_unlisted),
+    Planted("there are two NaN", _two_not_numbers, (KEYS, ORDER, MOVES), 216, _NANS, _has_unlisted),
+    Planted("rows of a unit are thought to be few", _everybody_weighs_in_full, (MOVES,), 0, "SUM|COUNT"),
+    Planted("rows that a join repeats are not counted", _counted_after_joins, (MOVES,), 1, " JOIN "),
+    Planted("replacing a unit moves as far as its leaving", _replacing_is_leaving, (MOVES,), 16),
+    Planted("half of the move is claimed", _half_the_move, (MOVES,), 0),
+    Planted("half of the noise is drawn", _half_the_noise, (Broken.NOISE,), 0),
+    Planted("integers are added without TRY", _arithmetic_without_try, (RAISES,), 0),
+    Planted("intervals know no doubles", _intervals_in_real_numbers, (Broken.INTERVAL,), 0),
+    Planted("intervals are taken for proofs", _intervals_are_proofs, (RAISES,), 11, r"\d{15}\.0 ELSE 0 END AS BIGINT"),
+    Planted("policies are believed about values", _policies_are_believed, (Broken.MISSING,), 0),
+    Planted("joins have no limit", _joins_have_no_limit, (Broken.WORK,), 3, " JOIN "),
+    Planted("quantiles are chosen too sharply", _quantiles_too_sharp, (Broken.SCORES,), 0, "MIN|MAX|MEDIAN|QUANTILE"),
+    Planted("modes are chosen too sharply", _modes_too_sharp, (Broken.SCORES,), 1, "MODE"),
+    Planted("a unit keeps all its keys", _all_keys_are_kept, (KEYS, MOVES), 1, "GROUP BY", _has_unlisted),
+    Planted("a unit keeps all its values", _all_values_are_kept, (MOVES,), 32, "DISTINCT"),
+    Planted("keys are shown too early", _keys_are_shown_early, (Broken.THRESHOLD,), 0, "GROUP BY", _has_unlisted),
+    Planted("points leave their ends", _choices_leave_their_ends, (Broken.POINTS,), 0, "MIN|MAX|MEDIAN|QUANTILE"),
+    Planted("points are clamped in doubles", _points_are_clamped_in_doubles, (Broken.POINTS,), 0, "MIN|MAX|MEDIAN"),
+    Planted("ends of differences are taken wrongly", _ends_are_taken_wrongly, (Broken.INTERVAL,), 16, r"\bi[01] - q"),
+    Planted("missing values are forgotten", _missing_is_forgotten, (Broken.MISSING,), 0),
+    Planted("planning looks at rows", _planning_looks, (Broken.TOLD_APART,), 0),
+    Planted("FILTER is dropped", _filters_are_dropped, (Broken.MEANING,), 0, "FILTER"),
+    Planted("outer joins are inner ones", _outer_joins_are_inner, (Broken.MEANING,), 0, "(LEFT|RIGHT|FULL) JOIN"),
+]
+"""Every guard that was taken away once by mistake, or could be.
+
+One is not here: sums are cut where a word ends, and no world this small reaches that at a price that can be charged.
+"""
+
+
+def seek(planted: Planted, places: Places, first: int = 1, most: int = 40) -> int | None:
+    """The first world in which a planted bug is found, by a question about which nothing is wrong without it."""
+    suiting = (seed for seed in count(first) if _suits(planted, make_world(seed, plain=planted.is_plain)))
+    return next((seed for seed in islice(suiting, most) if is_found(planted, places, seed)), None)
+
+
+def _suits(planted: Planted, world: FuzzWorld) -> bool:
+    return planted.suits(world) and bool(planted.questions(world))
+
+
+def is_found(planted: Planted, places: Places, seed: int) -> bool:
+    """Whether a world shows the bug, and shows nothing of its kind where it is not planted."""
+    world = make_world(seed, plain=planted.is_plain)
+    with pytest.MonkeyPatch.context() as patch:
+        planted.plant(patch)
+        with places.taken_in(world) as pair:
+            found = found_in(pair, planted)
+    if found is None:
+        return False
+    with places.taken_in(world) as pair:
+        return finding_of(pair, *found, planted.breaks) is None
+
+
+if __name__ == "__main__":
+    for one in PLANTED:
+        if not sys.argv[1:] or any(word in one.name for word in sys.argv[1:]):
+            print(
+                f"{one.name}: {one.seed if is_found(one, DuckDBPlaces(), one.seed) else seek(one, DuckDBPlaces())}",
+                flush=True,
+            )

@@ -1,0 +1,48 @@
+"""Random questions on neighbouring databases: nothing that a plan claims is broken.
+
+Spark takes minutes for a few questions, so `make soak` asks it.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.fuzz.fuzzer import Tally, fuzz, questions_of
+from tests.fuzz.meaning import PlainDatabase, compare_meaning
+from tests.fuzz.places import DuckDBPlaces, PostgresPlaces
+from tests.fuzz.run import summary, told
+from tests.fuzz.worlds import make_world
+from tests.servers.fixtures import postgres_server
+from tests.servers.postgres import PostgresServer
+
+__all__ = ["postgres_server"]
+
+SEED = 1
+IN_DUCKDB, PARTS = 2400, 6
+"""How many questions are asked, and over how many tests they are spread, so that they can run side by side."""
+IN_POSTGRES, PLAIN_WORLDS = 240, 12
+
+
+def _check(tally: Tally) -> None:
+    assert tally.answered > tally.asked / 3, "most of what is asked should be answered"
+    assert not tally.cases, f"{summary(tally)}\n" + "\n".join(told(case) for case in tally.cases[:5])
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_nothing_tells_neighbours_apart_in_duckdb(part: int) -> None:
+    _check(fuzz(DuckDBPlaces(), SEED + 1000 * part, IN_DUCKDB // PARTS))
+
+
+def test_nothing_tells_neighbours_apart_in_postgres(postgres_server: PostgresServer) -> None:
+    _check(fuzz(PostgresPlaces(postgres_server), SEED, IN_POSTGRES))
+
+
+def test_answers_mean_what_a_plain_database_says_where_nothing_is_bounded() -> None:
+    found = []
+    for seed in range(SEED, SEED + PLAIN_WORLDS):
+        world = make_world(seed, plain=True)
+        plain = PlainDatabase(world)
+        with DuckDBPlaces().taken_in(world) as pair:
+            found += [compare_meaning(pair, plain, sql) for sql, _ in questions_of(world)]
+    wrong = [one for one in found if one is not None]
+    assert not wrong, "\n".join(map(str, wrong[:5]))
