@@ -38,7 +38,7 @@ def in_one_batch(book: Book, *writes: Callable[[], object]) -> list[BaseExceptio
 
 
 def _wait_for(happened: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not happened():
         assert time.monotonic() < end
         time.sleep(0.001)

@@ -289,7 +289,7 @@ def test_whoever_gets_the_pen_sees_what_the_one_before_wrote_whatever_the_server
         begun.set()
         with psycopg.connect(postgres_url, autocommit=True) as other:
             waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'discreet'"
-            end = time.monotonic() + 30
+            end = time.monotonic() + 120
             while other.execute(waiting.encode()).fetchone() is None:
                 assert time.monotonic() < end
                 time.sleep(0.01)

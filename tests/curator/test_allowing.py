@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from discreet.catalog.column import Column, ColumnType
+from discreet.catalog.policy_file import write
 from discreet.catalog.table import Budget, Table
 from discreet.curator.curator import Curator
 from discreet.curator.verification import verify
-from discreet.errors import BudgetExceeded, InvalidInput, PolicyError
+from discreet.errors import BudgetExceeded, DiscreetError, InvalidInput, PolicyError
 from discreet.privacy.loss import Pure
 
 ROWS = pa.table({"age": list(range(50))})
@@ -151,6 +153,35 @@ def test_a_budget_cannot_be_renewed_by_losing_the_policy(curator: Curator) -> No
     with pytest.raises(InvalidInput, match="the ledger must have the same budget"):
         reopened.protect(ROWS, policy(budget=Budget(9)))
     reopened.protect(ROWS, policy())
+
+
+@pytest.mark.parametrize("name", ["VISITS", "Visits", "main.visits", "PUBLIC.visits", "visits"])
+@pytest.mark.parametrize("public", [False, True])
+def test_a_table_that_has_an_account_stays_what_it_was_also_without_its_policy(
+    curator: Curator, name: str, public: bool
+) -> None:
+    if name == "visits" and not public:
+        return
+    for file in (curator.folder / "policies").iterdir():
+        file.unlink()
+    table = replace(policy(), name=name, **({"public": True, "budget": None} if public else {}))
+    for opened in (curator, Curator(curator.folder)):
+        for attempt in (lambda opened=opened: opened.protect(ROWS, table), lambda opened=opened: opened.check(table)):
+            with pytest.raises(InvalidInput, match="must stay"):
+                attempt()
+    write(table, curator.folder / "policies" / "visits.yaml")
+    with pytest.raises(DiscreetError):
+        curator.explain(f'SELECT COUNT(*) FROM "{name.rsplit(".", maxsplit=1)[-1]}"', 1)
+    with pytest.raises(InvalidInput, match="must stay"):
+        Curator(curator.folder)
+
+
+def test_a_table_of_another_schema_is_another_table(curator: Curator) -> None:
+    for file in (curator.folder / "policies").iterdir():
+        file.unlink()
+    curator.protect(ROWS, replace(policy(), name="sales.visits"))
+    assert sorted(curator.budget()) == ["sales.visits", "visits"]
+    Curator(curator.folder)
 
 
 def test_what_changes_while_rows_are_taken_in_is_kept(curator: Curator) -> None:

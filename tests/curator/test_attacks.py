@@ -49,6 +49,13 @@ def opened(folder: Path, table: Table, data: pa.Table) -> Curator:
     return curator
 
 
+def with_old_policies(curator: Curator) -> Curator:
+    """One that asks between the moment when others replaced the rows and the moment when they write the policy."""
+    stamp = curator._policies.stamp()
+    curator._policies.stamp = lambda: stamp  # type: ignore[method-assign]
+    return curator
+
+
 def spent(curator: Curator, name: str) -> Any:
     return curator.budget()[name]["spent"]
 
@@ -95,9 +102,10 @@ def test_rows_of_equal_keys_are_one_whichever_zero_they_were_spelled_with(tmp_pa
 
 
 def test_another_process_cannot_take_away_what_keeps_people_apart(tmp_path: Path) -> None:
-    first = opened(tmp_path, VISITS, rows((1, "A", 1.0), (2, "B", 1.0)))
+    first = with_old_policies(opened(tmp_path, VISITS, rows((1, "A", 1.0), (2, "B", 1.0))))
     changing = [replace(column, constant_per_unit=False) for column in VISITS.columns]
     Curator(tmp_path).protect(rows((1, "A", 1.0), (1, "B", 1.0)), replace(VISITS, columns=tuple(changing)))
+    first.is_pinned = True  # as if it had planned before that
     with pytest.raises(StoreError, match="constant_per_unit of ward"):
         first.ask("SELECT COUNT(*) FROM visits WHERE ward = 'A'", 1)
     first.ask("SELECT COUNT(*) FROM visits", 1)
@@ -145,9 +153,11 @@ def test_rows_of_other_people_than_the_policy_says_are_not_measured(tmp_path: Pa
     notes = Table("notes", (Column("person", INTEGER), Column("x", INTEGER, lower=0, upper=1)), budget=Budget(10))
     first = opened(tmp_path, people, pa.table({"id": [1, 2]}))
     first.protect(pa.table({"person": [1, 1], "x": [1, 1]}), notes)
+    with_old_policies(first)
     (tmp_path / "policies" / "notes.yaml").unlink()
     led = replace(notes, foreign_keys=(ForeignKey("person", "people", "id"),))
     Curator(tmp_path).protect(pa.table({"person": [1, 1], "x": [1, 1]}), led)
+    first.is_pinned = True  # as if it had planned before that
     with pytest.raises(StoreError, match="the unit differs"):
         first.ask("SELECT COUNT(*) FROM notes", 1)
 
@@ -155,9 +165,10 @@ def test_rows_of_other_people_than_the_policy_says_are_not_measured(tmp_path: Pa
 @pytest.mark.parametrize("sql", ["SELECT * FROM visits", "SELECT ward, COUNT(*) FROM visits GROUP BY ward"])
 def test_rows_that_were_public_once_are_not_shown_when_they_are_somebodys_now(sql: str, tmp_path: Path) -> None:
     data = rows((1, "A", 1.0))
-    first = opened(tmp_path, Table("visits", VISITS.columns, public=True), data)
+    first = with_old_policies(opened(tmp_path, Table("visits", VISITS.columns, public=True), data))
     (tmp_path / "policies" / "visits.yaml").unlink()
     Curator(tmp_path).protect(data, VISITS)
+    first.is_pinned = True  # as if it had planned before that
     with pytest.raises(StoreError, match="public differs"):
         first.ask(sql, 1)
 
@@ -176,8 +187,10 @@ def test_an_account_of_one_kind_pays_no_prices_of_another(is_edited: bool, tmp_p
 def test_an_account_that_counts_in_other_terms_than_it_was_opened_in_is_not_believed(tmp_path: Path) -> None:
     opened(tmp_path, VISITS, rows((1, "A", 1.0))).ledger.close()
     with closing(sqlite3.connect(tmp_path / "ledger.db")) as file, file:
-        file.execute("DROP TRIGGER nothing_is_refunded")
+        (made,) = file.execute("SELECT sql FROM sqlite_master WHERE name = 'accounts_stay'").fetchone()
+        file.execute("DROP TRIGGER accounts_stay")
         file.execute("UPDATE account SET measure = 'concentrated'")
+        file.execute(made)
     assert verify(tmp_path).problems == ["account visits is not what the records say"]
 
 

@@ -21,6 +21,7 @@ from discreet.curator.certificate import is_genuine
 from discreet.curator.curator import Curator
 from discreet.curator.verification import verify
 from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.duckdb_snapshot import DuckDBSnapshot
 from discreet.errors import (
     BudgetExceeded,
     DiscreetError,
@@ -30,6 +31,7 @@ from discreet.errors import (
     LedgerError,
     QueryRefused,
     RequestConflict,
+    Suspended,
 )
 from discreet.noise.source import ReplayableSource
 from discreet.privacy.loss import Pure, ZeroConcentrated
@@ -107,6 +109,14 @@ def test_explaining_reads_nothing_and_costs_nothing(curator: Curator) -> None:
     assert found.accounts == ("visits",)
     assert found.errors[0].within is not None
     assert curator.ledger.head() == before
+
+
+def test_an_explanation_prints_what_an_analyst_wants_to_know(curator: Curator) -> None:
+    printed = str(curator.explain(QUESTION, epsilon="0.5")).splitlines()
+    assert printed[0].startswith("price    ε = 0.5: one unit makes no outcome more than 1.64")
+    assert printed[1] == "afforded yes"
+    assert [line.split()[0] for line in printed[2:4]] == ["groups", "error"]
+    assert not any("Fraction(" in line or "Explanation(" in line for line in printed)
 
 
 def test_what_was_asked_before_is_explained_as_free_while_the_data_is_the_same(curator: Curator) -> None:
@@ -205,8 +215,9 @@ def test_refusals_come_before_any_row_is_read(curator: Curator, sql: str, monkey
     def touched(*_: Any) -> None:
         raise AssertionError("the engine was asked for rows")
 
-    monkeypatch.setattr(DuckDBEngine, "snapshot", touched)
-    monkeypatch.setattr(DuckDBEngine, "run", touched)
+    for kind in (DuckDBEngine, DuckDBSnapshot):
+        monkeypatch.setattr(kind, "run", touched)
+        monkeypatch.setattr(kind, "_run", touched)
     before = curator.ledger.head()
     with pytest.raises(QueryRefused):
         curator.ask(sql, epsilon=1)
@@ -230,7 +241,8 @@ def test_an_engine_that_fails_gives_one_constant_error_and_no_refund(
     assert "division" not in str(failure.value)
     assert curator.budget()["visits"]["spent"] == Pure("0.5")
     monkeypatch.undo()
-    assert curator.ask(QUESTION, epsilon="0.5").to_rows()  # completed under the charge that was made
+    with pytest.raises(Suspended):
+        curator.ask(QUESTION, epsilon="0.5")
     assert curator.budget()["visits"]["spent"] == Pure("0.5")
 
 

@@ -254,13 +254,15 @@ def story(ledger: Ledger) -> Path:
 
 
 def forged(folder: Path, *statements: str) -> None:
-    """Change the file with another tool, triggers removed first."""
+    """Change the file with another tool, triggers removed first and put back afterwards."""
     with sqlite3.connect(folder / "ledger.db") as database:
-        triggers = [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]
-        for trigger in triggers:
+        triggers = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for trigger, _ in triggers:
             database.execute(f"DROP TRIGGER {trigger}")
         for statement in statements:
             database.execute(statement)
+        for _, made in triggers:
+            database.execute(made)
 
 
 @pytest.mark.parametrize(

@@ -287,6 +287,8 @@ def test_a_server_put_back_to_an_older_state_is_found_out(ledger: Ledger, tmp_pa
         connection.execute("DELETE FROM request")
         connection.execute("DELETE FROM entry WHERE position > 2")
         connection.execute("UPDATE account SET spent = 0")
+        for table in ("entry", "request", "account"):
+            connection.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER".encode())
     assert any("witness" in problem for problem in verify(tmp_path).problems)
     with pytest.raises(LedgerError, match="sound"):
         Curator(tmp_path)

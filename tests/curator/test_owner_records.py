@@ -115,7 +115,8 @@ def story(ledger: Ledger) -> Path:
 def rewritten(folder: Path, change: Any) -> None:
     """The ledger with other records, chained and attested anew by somebody who knows how; accounts are left alone."""
     with sqlite3.connect(folder / "ledger.db") as database:
-        for name in [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]:
+        triggers = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
             database.execute(f"DROP TRIGGER {name}")
         bodies = [json.loads(row[0]) for row in database.execute("SELECT body FROM entry ORDER BY position")]
         database.execute("PRAGMA foreign_keys = OFF")
@@ -124,10 +125,11 @@ def rewritten(folder: Path, change: Any) -> None:
         for position, body in enumerate(change(bodies), start=1):
             head = link(head, canonical(body))
             database.execute("INSERT INTO entry VALUES (?, ?, ?)", (position, canonical(body), head))
+        for _, made in triggers:
+            database.execute(made)
     witness = Witness(folder / "ledger.witness")
     witness.path.unlink()
-    witness.create()
-    witness.attest(position, head)
+    witness.create(position, head)
 
 
 def test_records_written_anew_as_they_were_are_believed(story: Path) -> None:
@@ -186,9 +188,12 @@ def test_a_cap_that_was_below_what_was_spent_is_not_believed_even_when_it_was_ra
 )
 def test_what_stands_beside_the_records_must_agree_with_them(story: Path, statement: str) -> None:
     with sqlite3.connect(story / "ledger.db") as database:
-        for name in [row[0] for row in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")]:
+        triggers = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
             database.execute(f"DROP TRIGGER {name}")
         database.execute(statement)
+        for _, made in triggers:
+            database.execute(made)
     assert verify(story).problems
 
 

@@ -12,6 +12,7 @@ from discreet.catalog.table import Budget, ForeignKey, Table
 from discreet.curator.curator import Curator
 from discreet.errors import StoreError
 from discreet.privacy.loss import Pure
+from tests.curator.test_attacks import with_old_policies
 
 DIFFERS = "must have been taken in under the policy that is used, but the type of {} differs"
 QUESTIONS = ("SELECT COUNT(*) FROM people WHERE smoker", "SELECT smoker, COUNT(*) FROM people GROUP BY smoker")
@@ -32,9 +33,10 @@ def refused(curator: Curator, question: str, column: str) -> None:
 def test_rows_that_another_curator_took_in_with_other_types(question: str, more: list[str], tmp_path: Path) -> None:
     rows = {"who": ["a", "b"], "smoker": [True, False]}
     Curator(tmp_path).protect(pa.table(rows), people(ColumnType.BOOLEAN))
-    mine, other = Curator(tmp_path), Curator(tmp_path)
+    mine, other = with_old_policies(Curator(tmp_path)), Curator(tmp_path)
     given = pa.table({"who": ["a", "b", *("c" for _ in more)], "smoker": ["yes", "no", *more]})
     other.protect(given, people(ColumnType.TEXT))
+    mine.is_pinned = True  # as if it had planned before that
     with pytest.raises(StoreError, match=DIFFERS.format("smoker")):
         mine.ask(question, epsilon=1)
     assert mine.budget()["people"]["spent"] == Pure(0)

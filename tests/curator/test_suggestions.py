@@ -28,6 +28,7 @@ from discreet.curator.suggested_bounds import SuggestedBounds, seen_in, together
 from discreet.curator.suggestions import offer, without_bounds
 from discreet.curator.touched import Estimate
 from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.duckdb_snapshot import DuckDBSnapshot
 from discreet.errors import BudgetExceeded, InvalidInput
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.query.measure import exact_sums, public_groups
@@ -388,7 +389,8 @@ def test_what_makes_no_sense_is_refused_before_anything_is_read(
     def read(*_: Any) -> None:
         raise AssertionError("rows were read")
 
-    monkeypatch.setattr(DuckDBEngine, "snapshot", read)
+    for kind in (DuckDBEngine, DuckDBSnapshot):
+        monkeypatch.setattr(kind, "_run", read)
     before = ages.ledger.head()
     with pytest.raises(InvalidInput, match=words):
         asked(ages)

@@ -9,15 +9,16 @@ something does, all of it is undone and written again, one part after the other,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from threading import Condition
 from time import sleep
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
+from discreet.books.presence import Presence
 from discreet.errors import DiscreetError
 
-__all__ = ["Book", "Database", "Part", "Rows"]
+__all__ = ["Book", "Database", "Part", "Rows", "Shape"]
 
 _MOMENT = 0.001
 """Seconds in which those who were served together may come back, so that they share one wait for the disk again."""
@@ -48,6 +49,8 @@ class Database(Protocol):
         """Run one statement."""
 
 
+Shape = Mapping[str, str]
+"""What a book consists of: by name, how the database describes it."""
 Part = Callable[[Database], Result]
 """One writer's part of a transaction."""
 Work = Callable[[Database, Sequence[Item]], Sequence[Result | DiscreetError]]
@@ -85,6 +88,8 @@ class _OneByOne(Exception):
 class Book(ABC):
     """A database with one pen. ``seal`` is called after a transaction that asks for it, before anybody hears of it."""
 
+    presence: Presence
+    """Who works on what this book has records of, in whatever process."""
     pauses: ClassVar[tuple[float, ...]] = ()
     """Seconds to wait before a part is tried again that was perhaps done, perhaps not; none where that cannot be."""
 
@@ -174,6 +179,14 @@ class Book(ABC):
     @abstractmethod
     def damage(self) -> str | None:
         """What the database says about itself where it is damaged; None where it is sound."""
+
+    @abstractmethod
+    def shape(self) -> Shape:
+        """Its tables, columns, checks, indexes and triggers, as the database describes them."""
+
+    @abstractmethod
+    def shape_of(self, tables: str) -> Shape:
+        """The shape that a book of this kind has which these statements made; nothing is changed by asking."""
 
     # What each kind of book does ----------------------------------------------------------------------------------
 

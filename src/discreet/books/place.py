@@ -6,9 +6,9 @@ the server's password file or the variable PGPASSWORD, not here.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
+from discreet.books.files import write_whole
 from discreet.errors import InvalidValue, LedgerError
 
 __all__ = ["FILE", "checked_server", "line_in", "server_of", "write_line", "write_server"]
@@ -47,8 +47,4 @@ def write_server(folder: Path, url: str) -> None:
 
 def write_line(file: Path, text: str) -> None:
     """Replace a file of one line in one step; only its owner may read it, for it may hold a password."""
-    draft = file.with_name(f".{file.name}")
-    draft.unlink(missing_ok=True)
-    with open(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as opened:
-        opened.write(text + "\n")
-    draft.replace(file)
+    write_whole(file, f"{text}\n".encode())

@@ -2,33 +2,87 @@
 
 One row is the pen: whoever writes holds it until the commit, on whatever host. A server that does not wait for its
 disk, or that only follows another one, is refused. Where a connection breaks at a commit, the outcome is not guessed.
-Statements are sent ahead: nobody waits for the server but to hear what was read, and at the commit.
+Statements are sent ahead: nobody waits for the server but to hear what was read, and at the commit. A server that says
+nothing is given up after some seconds, and for a moment nobody else waits for it.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from selectors import EVENT_READ, DefaultSelector
+from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from discreet.books.book import Book, Database, Rows
+from discreet.books.book import Book, Database, Rows, Shape
+from discreet.books.presence import ServerPresence
+from discreet.books.versions import check_version
 from discreet.errors import DiscreetError, MissingExtra
 
 if TYPE_CHECKING:
     import psycopg
 
+    from discreet.books.silence import AttentiveConnection
+
 __all__ = ["PostgresBook"]
 
 _MOST_IDLE = 4
-_LOCK_SECONDS = 60
-_CONNECT_SECONDS = 10
+_LOCK_SECONDS = 15
+_CONNECT_SECONDS = 5
+_AFTER_SILENCE = 3.0
+"""Seconds in which nobody waits for a server that was silent a moment ago: those who ask hear at once that it is."""
+_SILENT = ("SilentServer", "ConnectionTimeout")
+"""Faults of a server that says nothing."""
+_SESSION = {
+    "synchronous_commit": "on",
+    "lock_timeout": f"'{_LOCK_SECONDS}s'",
+    # Whoever gets the pen sees what the one before has written.
+    "default_transaction_isolation": "'read committed'",
+}
+_WRITING = {"statement_timeout": "'60s'", "idle_in_transaction_session_timeout": "'15s'"}
+"""Of the one that writes: a host that froze with the pen in its hand does not keep it."""
+_NETWORK: dict[str, Any] = {
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+}
+"""For a host that is gone without a word."""
 _OF_THE_DATA = ("22", "54")
 """Classes of states that say that a value is at fault, also when it is sent again."""
+_PEN = "CREATE TABLE pen (version INTEGER NOT NULL)"
+_SHAPES = """
+SELECT 'table ' || c.relname, concat_ws(' ', c.relkind, c.relpersistence, c.relrowsecurity)
+    FROM pg_class c WHERE c.relnamespace = %(schema)s::regnamespace AND c.relkind <> 'i'
+UNION ALL SELECT 'index ' || c.relname, concat_ws(' ', pg_get_indexdef(i.indexrelid), i.indisvalid)
+    FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid WHERE c.relnamespace = %(schema)s::regnamespace
+UNION ALL SELECT 'column ' || c.relname || '.' || a.attname, concat_ws(' ', a.attnum,
+        format_type(a.atttypid, a.atttypmod), a.attnotnull, k.collname,
+        pg_get_expr(d.adbin, d.adrelid))
+    FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+        LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+        LEFT JOIN pg_collation k ON k.oid = a.attcollation
+    WHERE c.relnamespace = %(schema)s::regnamespace AND c.relkind <> 'i' AND a.attnum > 0 AND NOT a.attisdropped
+UNION ALL SELECT 'check ' || c.relname || '.' || n.conname, concat_ws(' ', pg_get_constraintdef(n.oid), n.convalidated)
+    FROM pg_class c JOIN pg_constraint n ON n.conrelid = c.oid
+    WHERE c.relnamespace = %(schema)s::regnamespace AND n.contype IN ('c', 'f', 'p', 'u', 'x')
+UNION ALL SELECT 'trigger ' || c.relname || '.' || t.tgname, concat_ws(' ', pg_get_triggerdef(t.oid), t.tgenabled)
+    FROM pg_class c JOIN pg_trigger t ON t.tgrelid = c.oid
+    WHERE c.relnamespace = %(schema)s::regnamespace AND NOT t.tgisinternal
+UNION ALL SELECT 'trigger ' || c.relname || ' of references', string_agg(concat_ws(' ', t.tgtype, t.tgenabled), ','
+        ORDER BY t.tgtype, t.tgenabled)
+    FROM pg_class c JOIN pg_trigger t ON t.tgrelid = c.oid
+    WHERE c.relnamespace = %(schema)s::regnamespace AND t.tgisinternal GROUP BY c.relname
+UNION ALL SELECT 'rule ' || c.relname || '.' || r.rulename, pg_get_ruledef(r.oid)
+    FROM pg_class c JOIN pg_rewrite r ON r.ev_class = c.oid WHERE c.relnamespace = %(schema)s::regnamespace
+UNION ALL SELECT 'function ' || p.proname, pg_get_functiondef(p.oid)
+    FROM pg_proc p WHERE p.pronamespace = %(schema)s::regnamespace
+"""
+"""Everything in a schema that decides what can be written."""
 _SETTINGS = {"synchronous_commit": "on", "fsync": "on", "full_page_writes": "on"}
 
 Refusal = Callable[[str], DiscreetError]
@@ -40,15 +94,28 @@ class PostgresBook(Book):
 
     pauses: ClassVar[tuple[float, ...]] = (0.05, 0.2, 0.5, 1, 2, 4, 8)
 
-    def __init__(self, url: str, schema: str, tables: str, version: int, refusal: Refusal) -> None:
-        """Open the schema, and make its tables where there are none; ``refusal`` tells faults in the owner's words."""
+    def __init__(
+        self,
+        url: str,
+        schema: str,
+        tables: str,
+        version: int,
+        refusal: Refusal,
+        upgrades: Mapping[int, str] | None = None,
+    ) -> None:
+        """Open the schema, and make its tables where there are none; ``refusal`` tells faults in the owner's words.
+
+        ``upgrades`` are statements that make the next version of an older one, without changing what is there.
+        """
         super().__init__()
         self._library = _psycopg()
+        self._kind: type[AttentiveConnection] = import_module("discreet.books.silence").AttentiveConnection
         self._url, self._schema = url, schema
         self._refusal = refusal
+        self.presence = ServerPresence(partial(_connection, self._kind, url, schema), _is_alive)
         self._forget()
         with self._faults():
-            self._make(tables, version)
+            self._make(tables, version, upgrades or {})
 
     def _forget(self) -> None:
         self._process = os.getpid()
@@ -57,6 +124,8 @@ class PostgresBook(Book):
         self._idle: list[psycopg.Connection[Any]] = []
         self._idling = threading.Lock()
         self._local = threading.local()
+        self._silent: float | None = None
+        """When the server said nothing for too long."""
 
     def check_process(self) -> None:
         """In a forked child, use nothing of the parent's."""
@@ -65,29 +134,33 @@ class PostgresBook(Book):
             self._renew_locks()
             self._forget()
 
-    def _make(self, tables: str, version: int) -> None:
+    def _make(self, tables: str, version: int, upgrades: Mapping[int, str]) -> None:
         connection = self._pen_holder()
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (self._schema,))  # one maker at a time
             connection.execute(_plain(f"CREATE SCHEMA IF NOT EXISTS {self._schema}"))
             if connection.execute("SELECT to_regclass(%s)", (f"{self._schema}.pen",)).fetchone() == (None,):
-                connection.execute(_plain("CREATE TABLE pen (version INTEGER NOT NULL)"))
+                connection.execute(_plain(_PEN))
                 connection.execute("INSERT INTO pen VALUES (%s)", (version,))
                 connection.execute(_plain(tables))
+            self._upgrade(connection, version, upgrades)
         found = connection.execute("SELECT version FROM pen").fetchone()
         if found != (version,):
             raise self._refusal(f"tables of version {found[0] if found else 'none'} instead of {version}")
 
+    def _upgrade(self, connection: psycopg.Connection[Any], version: int, upgrades: Mapping[int, str]) -> None:
+        row = connection.execute("SELECT version FROM pen").fetchone()
+        found = version if row is None else int(row[0])
+        check_version(f"the schema {self._schema}", found, version)
+        while found < version and found in upgrades:
+            connection.execute(_plain(upgrades[found]))
+            found += 1
+            connection.execute("UPDATE pen SET version = %s", (found,))
+
     def _connected(self) -> psycopg.Connection[Any]:
-        connection: psycopg.Connection[Any] = self._library.connect(
-            self._url, autocommit=True, connect_timeout=_CONNECT_SECONDS, application_name="discreet"
-        )
-        connection.execute(_plain(f"SET search_path TO {self._schema}"))
-        connection.execute(_plain(f"SET lock_timeout TO '{_LOCK_SECONDS}s'"))
-        connection.execute("SET synchronous_commit TO on")
-        # Whoever gets the pen sees what the one before has written.
-        connection.execute("SET default_transaction_isolation TO 'read committed'")
-        return connection
+        if self._silent is not None and monotonic() < self._silent + _AFTER_SILENCE:
+            raise self._library.OperationalError("the server was silent a moment ago")
+        return _connection(self._kind, self._url, self._schema)
 
     # Reading ------------------------------------------------------------------------------------------------------
 
@@ -134,11 +207,27 @@ class PostgresBook(Book):
         """A server looks after its own files."""
         return None
 
+    def shape(self) -> Shape:
+        """What the catalog of the server says of the schema."""
+        with self._faults(), self._lent() as connection:
+            return _shape(connection, self._schema)
+
+    def shape_of(self, tables: str) -> Shape:
+        """The shape of tables that are made in a schema of their own, in a transaction that is given up."""
+        schema = f"{self._schema}_as_made"  # who looks at the same moment waits until it is given up
+        with self._faults(), self._lent() as connection, connection.transaction(force_rollback=True):
+            connection.execute(_plain(f"CREATE SCHEMA {schema}"))
+            connection.execute(_plain(f"SET LOCAL search_path TO {schema}"))
+            connection.execute(_plain(f"{_PEN}; {tables}"))
+            return _shape(connection, schema)
+
     # Writing ------------------------------------------------------------------------------------------------------
 
     def _pen_holder(self) -> psycopg.Connection[Any]:
         if self._writer is None or not _is_alive(self._writer):
             self._writer = self._connected()
+            settings = (f"SET {name} TO {value}" for name, value in _WRITING.items())
+            self._writer.execute(_plain("; ".join(settings)))
             self._check_server(self._writer)
         return self._writer
 
@@ -198,6 +287,9 @@ class PostgresBook(Book):
             return self._refusal(type(fault).__name__)
         if not isinstance(fault, self._library.Error):
             return fault
+        if type(fault).__name__ in _SILENT:  # whatever is idle is as silent, and nobody connects for a moment
+            self._silent = monotonic()
+            self._let_go_of_idle()
         told = self._refusal(_words(fault))
         told.__cause__ = None  # its words may name hosts and users
         return told
@@ -212,7 +304,11 @@ class PostgresBook(Book):
     def close(self) -> None:
         """Let go of the connections."""
         self.check_process()
+        self.presence.close()
         self.undo()
+        self._let_go_of_idle()
+
+    def _let_go_of_idle(self) -> None:
         with self._idling:
             idle, self._idle = self._idle, []
         for connection in idle:
@@ -243,6 +339,15 @@ def _plain(statement: str) -> Any:
     return statement.encode()
 
 
+def _connection(kind: type[AttentiveConnection], url: str, schema: str) -> psycopg.Connection[Any]:
+    connection = kind.connect(
+        url, autocommit=True, connect_timeout=_CONNECT_SECONDS, application_name="discreet", **_NETWORK
+    )
+    settings = {"search_path": schema, **_SESSION}
+    connection.execute(_plain("; ".join(f"SET {name} TO {value}" for name, value in settings.items())))
+    return connection
+
+
 def _is_alive(connection: psycopg.Connection[Any]) -> bool:
     """Whether a connection can be used; one that the server ended while it was idle cannot."""
     if connection.closed or connection.broken:
@@ -262,6 +367,12 @@ def _has_spoken(connection: psycopg.Connection[Any]) -> bool:
     with DefaultSelector() as selector:
         selector.register(connection.fileno(), EVENT_READ)
         return bool(selector.select(0))
+
+
+def _shape(connection: psycopg.Connection[Any], schema: str) -> Shape:
+    """What is in a schema, without its name, as a connection describes it whose path leads there."""
+    rows = connection.execute(_plain(_SHAPES), {"schema": schema})
+    return {name: " ".join(text.replace(f"{schema}.", "").split()) for name, text in rows}
 
 
 def _state(fault: BaseException) -> str:

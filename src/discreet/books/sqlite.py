@@ -10,13 +10,16 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TypeVar
 from weakref import WeakSet
 
 import apsw
 
-from discreet.books.book import Book, Database
+from discreet.books.book import Book, Database, Part, Shape
+from discreet.books.files import keep_name
+from discreet.books.presence import FilePresence
 from discreet.errors import DiscreetError
 
 __all__ = ["SQLiteBook"]
@@ -34,6 +37,7 @@ _KNOWN_FAULTS = {
     "InterruptedError": "a writer that was interrupted",
 }
 
+Result = TypeVar("Result")
 Refusal = Callable[[str], DiscreetError]
 """The error that says what happened, given in a few words."""
 
@@ -46,17 +50,43 @@ class SQLiteBook(Book):
         super().__init__()
         self.path = path
         self._refusal = refusal
+        self.presence = FilePresence(path.with_name(f"running.{path.stem}"))
         self._open()
 
     @classmethod
     def create(cls, path: Path, schema: str, version: int, refusal: Refusal) -> None:
         """Make the file with its tables; fails where there is one."""
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        book = cls(path, refusal)
-        with book._faults(), book._writer:
-            book._writer.execute(schema)
-            book._writer.pragma("user_version", version)
-        book.close()
+        cls.draft(path, schema, version, refusal, lambda _: None)
+        cls.finish(path)
+
+    @staticmethod
+    def draft(path: Path, schema: str, version: int, refusal: Refusal, fill: Part[Result]) -> Result:
+        """Make the file, with tables and first rows, beside its place, where `finish` puts it: whole or not at all."""
+        if path.exists():
+            raise FileExistsError(path)
+        draft = _draft(path)
+        for ending in ("-journal", ""):  # of one who was killed
+            draft.with_name(draft.name + ending).unlink(missing_ok=True)
+        try:
+            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            connection = apsw.Connection(str(draft), flags=apsw.SQLITE_OPEN_READWRITE)
+            with closing(connection), connection:
+                connection.execute(schema)
+                connection.pragma("user_version", version)
+                first = fill(connection)
+        except (apsw.Error, OSError) as fault:
+            raise _explained(fault, refusal) from fault
+        return first
+
+    @staticmethod
+    def finish(path: Path) -> bool:
+        """Give a draft its name, durably; whether there was one."""
+        draft = _draft(path)
+        if not draft.exists():
+            return False
+        draft.rename(path)
+        keep_name(path)
+        return True
 
     @staticmethod
     def put_aside(path: Path) -> None:
@@ -119,6 +149,20 @@ class SQLiteBook(Book):
             found = self._reader().pragma("integrity_check")
         return None if found == "ok" else "the database file is damaged"
 
+    def shape(self) -> Shape:
+        """What SQLite keeps of the statements that made the tables."""
+        with self._faults():
+            return _shape(self._reader())
+
+    def shape_of(self, tables: str) -> Shape:
+        """The shape of tables that are made in memory for it."""
+        memory = apsw.Connection(":memory:")
+        try:
+            memory.execute(tables)
+            return _shape(memory)
+        finally:
+            memory.close()
+
     # Writing ------------------------------------------------------------------------------------------------------
 
     @property
@@ -147,11 +191,7 @@ class SQLiteBook(Book):
 
     def explained(self, fault: BaseException) -> BaseException:
         """A fault of the disk or of SQLite in words; others as they are."""
-        if not isinstance(fault, (apsw.Error, OSError)):
-            return fault
-        told = self._refusal(_KNOWN_FAULTS.get(type(fault).__name__, type(fault).__name__))
-        told.__cause__ = fault
-        return told
+        return _explained(fault, self._refusal) if isinstance(fault, (apsw.Error, OSError)) else fault
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
@@ -163,9 +203,25 @@ class SQLiteBook(Book):
     def close(self) -> None:
         """Let go of the file."""
         self.check_process()
+        self.presence.close()
         for connection in (self._writer, *self._readers):
             connection.close()
         self._local = threading.local()
+
+
+def _shape(connection: apsw.Connection) -> Shape:
+    rows = connection.execute("SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%'")
+    return {f"{kind} {name}": " ".join((sql or "").split()) for kind, name, sql in rows}
+
+
+def _draft(path: Path) -> Path:
+    return path.with_name(f".{path.name}.new")
+
+
+def _explained(fault: Exception, refusal: Refusal) -> DiscreetError:
+    told = refusal(_KNOWN_FAULTS.get(type(fault).__name__, type(fault).__name__))
+    told.__cause__ = fault
+    return told
 
 
 _INHERITED: list[object] = []

@@ -118,9 +118,7 @@ class Answer:
 def notes_on_values(table: pa.Table) -> tuple[str, ...]:
     """What to say about values that are no ordinary numbers."""
     odd = [name for name in table.column_names if _has_odd(table[name])]
-    return tuple(
-        f"{name}: inf or nan comes from a division by a noisy count of 0; AVG has no such gaps." for name in odd
-    )
+    return tuple(f"{name}: inf or nan comes from a division by a noisy count of 0; AVG is NULL there." for name in odd)
 
 
 def _has_odd(column: pa.ChunkedArray) -> bool:

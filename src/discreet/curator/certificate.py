@@ -16,15 +16,15 @@ from typing import Any
 
 from discreet.curator.chain import canonical
 from discreet.curator.ledger import Ledger
-from discreet.curator.signing import Signer, is_signed
+from discreet.curator.signing import KEY_FILE, Signer, fingerprint_of, is_signed
 from discreet.errors import InvalidValue
 
-__all__ = ["is_genuine", "is_in_ledger", "issue", "read_certificate"]
+__all__ = ["is_by_curator", "is_genuine", "is_in_ledger", "issue", "read_certificate"]
 
 
 def issue(facts: Mapping[str, Any], signer: Signer) -> dict[str, Any]:
-    """The facts with the curator's public key and signature."""
-    body = dict(facts) | {"public_key": signer.public_key.hex()}
+    """The facts with the curator's public key, its fingerprint and the signature."""
+    body = dict(facts) | {"public_key": signer.public_key.hex(), "key_fingerprint": signer.fingerprint}
     return body | {"signature": signer.sign(canonical(body)).hex()}
 
 
@@ -44,10 +44,24 @@ def is_genuine(certificate: Mapping[str, Any], public_key: str | None = None) ->
     body = {name: value for name, value in certificate.items() if name != "signature"}
     try:
         named, signature = str(body["public_key"]), _bytes(certificate["signature"])
-        genuine = is_signed(canonical(body), signature, _bytes(named))
+        genuine = is_signed(canonical(body), signature, _bytes(named)) and _names_its_key(body)
     except (KeyError, ValueError, TypeError):
         return False
     return genuine and (public_key is None or public_key.strip().lower() == named)
+
+
+def _names_its_key(body: Mapping[str, Any]) -> bool:
+    """Certificates of before name their key by its public half alone."""
+    own = fingerprint_of(_bytes(body["public_key"]))
+    return bool(body.get("key_fingerprint", own) == own)
+
+
+def is_by_curator(certificate: Mapping[str, Any], ledger: Ledger) -> bool:
+    """Whether it is genuine, and signed with a key that the ledger recorded, be it retired by now."""
+    keys = {key.public_key.hex() for key in ledger.signing_keys()}
+    if not keys and (ledger.folder / KEY_FILE).exists():  # from before keys were recorded
+        keys = {Signer(ledger.folder).public_key.hex()}
+    return is_genuine(certificate) and certificate["public_key"] in keys
 
 
 def is_in_ledger(certificate: Mapping[str, Any], ledger: Ledger) -> bool:

@@ -20,7 +20,7 @@ from discreet.query.question import Question
 from discreet.query.restriction import Part, Restriction
 from discreet.query.shares import amount_of, of_amount
 
-__all__ = ["account_of", "caps_of", "check_analyst", "plans_of", "prices_of"]
+__all__ = ["account_of", "caps_of", "check_analyst", "plans_of", "prices_of", "table_of"]
 
 
 def plans_of(questions: Iterable[Question]) -> list[BlockPlan]:
@@ -113,6 +113,11 @@ def account_of(table: Table, analyst: str | None = None) -> str:
     """The name of a budget; a slash stands between table and analyst alone, so no two budgets share a name."""
     parts = [table.name] if analyst is None else [table.name, analyst]
     return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in parts)
+
+
+def table_of(account: str) -> str:
+    """The name of the table that an account pays for."""
+    return account.partition("/")[0].replace("%2F", "/").replace("%25", "%")
 
 
 def caps_of(table: Table) -> dict[str, Budget]:

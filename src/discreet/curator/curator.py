@@ -7,10 +7,11 @@ is read; its noisy values are durable before anyone sees them; asked again, the 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -21,16 +22,20 @@ from discreet.catalog.policy_file import read as read_policy
 from discreet.catalog.table import Table
 from discreet.curator.analysts import allow, disallow, kept_analysts
 from discreet.curator.answer import Answer, notes_on_values
+from discreet.curator.bound_requests import bound
 from discreet.curator.certificate import issue
 from discreet.curator.charging import check_analyst, plans_of, prices_of
 from discreet.curator.explanation import Explanation
 from discreet.curator.facts import batch_facts, facts_of
-from discreet.curator.kept_names import checked_request, own_plan, own_request
+from discreet.curator.fuse import Fuse, Moved, check_suspended, open_attempt
+from discreet.curator.kept_names import checked_request, own_request
 from discreet.curator.ledger import Ledger, Receipt, has_ledger
 from discreet.curator.made_up import MadeUpRows
-from discreet.curator.notes import notes_of
+from discreet.curator.notes import notes_of, notes_on_moved_cells
+from discreet.curator.opening import OpenedLedger
 from discreet.curator.planning import Planner
 from discreet.curator.policies import Policies
+from discreet.curator.prepared import Asked, Prepared, named_plan, own_accounts, prepared
 from discreet.curator.promises import (
     allowances_of,
     as_stored,
@@ -38,22 +43,23 @@ from discreet.curator.promises import (
     check_answerable,
     check_granted,
     check_promise,
+    check_spelling,
     check_stored,
     check_unit,
     places_of,
 )
-from discreet.curator.public_rows import PublicRows
 from discreet.curator.publications import Publication, publications_in, record_publication
 from discreet.curator.remaining import LastPrices, balance_of
-from discreet.curator.signing import Signer
 from discreet.curator.stage import NOTE, Stage
 from discreet.curator.stated import stated_policy
 from discreet.curator.stored import restored, stored
 from discreet.curator.suggested_bounds import SuggestedBounds, suggest_bounds
 from discreet.curator.suggested_rows import SuggestedRows, suggest_rows_per_unit
+from discreet.curator.suspensions import Suspension, lift, suspensions_in
 from discreet.curator.touched import Touched, touched
-from discreet.curator.verification import verify
-from discreet.engines.engine import Engine, Place
+from discreet.curator.twins import twin_words
+from discreet.curator.unanswered import Unanswered
+from discreet.engines.engine import Place
 from discreet.engines.opening import opened
 from discreet.errors import DiscreetError, InvalidValue, LedgerError, StoreError
 from discreet.exact.rational import Number
@@ -64,11 +70,13 @@ from discreet.query.answered import answered
 from discreet.query.measure import Measured, Run, measure
 from discreet.query.output_names import labelled, shares_of
 from discreet.query.plan import BlockPlan
-from discreet.query.question import Question, fingerprint_of
+from discreet.query.question import Question
 from discreet.query.sandbox import post_process
 
 __all__ = ["Curator", "Explanation"]
 
+_TRIES = 10
+"""How often a question is planned again because newer data came before it was charged."""
 _BATCH_DELTA = Fraction(1, 10**6)
 """Where the composed loss of a batch is stated."""
 
@@ -126,25 +134,31 @@ class Curator:
         self.catalog = self._policies.read()
         self.engine = engine if engine is not None else opened(self.folder, rows)
         self._source = source
-        self.ledger = self._opened_ledger()
+        self.opened = self._opened_ledger()
+        self.ledger = self.opened.ledger
+        self.engine.store.in_use = self.ledger.open_versions
         self._last_prices = LastPrices(self.ledger)
-        self._signer = Signer(self.folder)
+        self.is_pinned = False
+        """Whether it plans with a catalog of its own, whatever becomes of the policies."""
         self._known_planner: Planner | None = None
 
-    def _opened_ledger(self) -> Ledger:
+    def _opened_ledger(self) -> OpenedLedger:
         if not has_ledger(self.folder):
             if any(not table.public for table in self.catalog):
                 rule = "protected tables must have the ledger of what was spent on them"
                 raise LedgerError(rule, "<no ledger>", "put it back; a new one would grant every budget again")
-            return Ledger.create(self.folder)
+            return OpenedLedger(Ledger.create(self.folder))
         ledger = Ledger(self.folder)  # says itself why it cannot be opened
-        found = verify(self.folder)
-        if not found.is_sound:
+        try:
+            opened_ledger = OpenedLedger(ledger)
+        except DiscreetError:
             ledger.close()
-            raise LedgerError("the ledger must be sound", f"<{found.problems[0]}>", "see discreet ledger verify")
+            raise
+        accounts = ledger.accounts()
         for table in self.catalog:
-            check_accounts(table, ledger.accounts())
-        return ledger
+            check_spelling(table, accounts)
+            check_accounts(table, accounts)
+        return opened_ledger
 
     # The owner's part.
 
@@ -160,8 +174,8 @@ class Curator:
         """Take in the rows of ``source`` under a policy: a `Table`, a policy file, or facts ``stated`` here.
 
         Facts are those of a policy file: ``table`` (the file's name if left out), ``unit``, ``budget``, ``columns``,
-        ``rows_per_unit``, ``groups_per_unit``, ``neighbours``, ``analysts``, ``foreign_keys``, ``public``,
-        ``description``. Names and types come from the source's schema, and nothing from its rows.
+        ``rows_per_unit``, ``groups_per_unit``, ``rows_after_joins``, ``neighbours``, ``analysts``, ``foreign_keys``,
+        ``public``, ``description``. Names and types come from the source's schema, and nothing from its rows.
 
         A table that is protected already gets new data; its unit, its neighbours and its budgets stay as they were.
         ``unread`` is told, per column, how many values could not be read as its type: exact, for the owner alone.
@@ -177,6 +191,11 @@ class Curator:
             self.write_policy(table)
         return table
 
+    def twins(self, table: str) -> list[str]:
+        """What an owner should know about a table: others that hold the same rows, or whose names look like its own."""
+        known = self.catalog.find(table)
+        return [] if known is None else twin_words(known, self.catalog, self.engine.store.manifest())
+
     def check(self, table: Table) -> None:
         """Refuse a policy that `protect` would refuse, whatever the rows are."""
         self._reread()
@@ -189,6 +208,7 @@ class Curator:
             check_promise(before, table)
             check_unit(table, self.catalog, catalog)
         accounts = self.ledger.accounts()
+        check_spelling(table, accounts)
         check_accounts(table, accounts)
         check_granted(table, accounts)
         return catalog
@@ -221,6 +241,17 @@ class Curator:
         """Let ``analyst`` ask no more about a table."""
         return disallow(self, table, analyst, by)
 
+    def suspensions(self, *, lifted: bool = False) -> list[Suspension]:
+        """Who is suspended at which tables since which record, because a question failed; or all who ever were."""
+        return suspensions_in(self.ledger, lifted=lifted)
+
+    def lift(self, record: int, because: str, *, by: str | None = None) -> Suspension:
+        """Let who is suspended by the failure of this record ask again, and write down why; ``by`` whom.
+
+        The failed question is not run again for what was charged: asked again, it costs its price.
+        """
+        return lift(self.ledger, record, because, by)
+
     def record_publication(
         self, *, name: str, approved_by: str, sha256: str, statement: Mapping[str, Any]
     ) -> Publication:
@@ -245,7 +276,7 @@ class Curator:
             raise StoreError("the policies must be readable and fit the ledger", None, remedy) from None
 
     def _reread(self) -> None:
-        if self._policies.stamp() == self._stamp:
+        if self.is_pinned or self._policies.stamp() == self._stamp:
             return
         with self._rereading:
             stamp = self._policies.stamp()
@@ -253,8 +284,13 @@ class Curator:
                 return  # another thread read them while this one waited
             accounts, catalog = self.ledger.accounts(), self._policies.read()
             for table in catalog:
+                check_spelling(table, accounts)
                 check_accounts(table, accounts)
             self.catalog, self._stamp = catalog, stamp
+
+    def policies_digest(self) -> str:
+        """A hash of the policy files as they are, by which a change behind everybody's back is seen."""
+        return self._policies.digest()
 
     @contextmanager
     def changing_policies(self) -> Iterator[None]:
@@ -287,25 +323,26 @@ class Curator:
         check_analyst([question], planner.catalog, analyst)
         is_listed = all(plan.rule is None for plan in question.plans)
         groups = sum(len(plan.groups or [()]) for plan in question.plans) if is_listed else None
-        versions = {table: self.engine.version(table) for table in sorted(question.tables)}
+        snapshot = planner.snapshot
+        versions = {table: snapshot.version(table) for table in sorted(question.tables)}
         plans = plans_of([question])
-        check_stored(plans, planner.catalog, self.engine)
-        check_answerable(plans, self.engine)
-        prices = prices_of(plans, planner.catalog, analyst, versions, self.ledger.accounts())
-        is_known = bool(plans) and self._is_known(self._own_plan(plans, versions, self.engine, analyst))
+        check_suspended(self.ledger, analyst, question.tables)
+        check_stored(plans, planner.catalog, snapshot)
+        check_answerable(plans, snapshot)
+        accounts_there = own_accounts(self.ledger, planner.catalog, analyst, versions)
+        prices = prices_of(plans, planner.catalog, analyst, versions, accounts_there)
+        public = {name: snapshot.version(name) for one in plans for name in one.block.rows.public}
+        is_known = bool(plans) and self._is_known(
+            named_plan({**versions, **public}, plans, analyst, shared=self.shared_answers)
+        )
         affordable = is_known or self.ledger.affords(prices)
         errors = labelled(question, question.errors(confidence))
         notes = notes_of(question, confidence, offers=self._offers)
         shares, accounts = shares_of(question), tuple(prices)
         return Explanation(question.price, affordable, groups, errors, shares, notes, named, accounts, is_known)
 
-    def _own_plan(self, plans: list[BlockPlan], versions: Mapping[str, str], store: Engine, analyst: str | None) -> str:
-        """What the ledger calls the answer to these plans on the data as it is, for this analyst."""
-        public = {name: store.version(name) for one in plans for name in one.block.rows.public}
-        return own_plan(fingerprint_of(plans, {**versions, **public}), analyst, shared=self.shared_answers)
-
     def _is_known(self, plan: str) -> bool:
-        found = self.ledger.look_up(f"plan:{plan}", plan.encode())
+        _, found = open_attempt(self.ledger, plan)
         return found is not None and found.answer is not None
 
     def ask(
@@ -322,12 +359,18 @@ class Curator:
     ) -> Answer:
         """The private answer. Give the price ``epsilon``, or the error ``within`` and let the price follow.
 
-        ``hold`` is called once rows were read, also where that failed, before anything is written down about them: how
-        long it took shows in the order of records and in balances, unless a service waits there.
+        The same ``request`` is charged once and answered once, also where its process was killed, and new data came
+        before it was asked again. ``hold`` is called once rows were read, also where that failed, before anything is
+        written down about them: how long it took shows in the order of records and in balances, unless a service waits
+        there.
         """
-        confidence, planner = _as_float(confidence), self._planner
-        question = _question(planner, sql, epsilon, within, confidence)
-        (answer,) = self._ask_together(planner, [sql], [question], confidence, analyst, request, raw, hold)
+        confidence = _as_float(confidence)
+
+        def planned(planner: Planner) -> list[Question]:
+            return [_question(planner, sql, epsilon, within, confidence)]
+
+        asked = Asked([sql], planned, (epsilon, within), confidence, analyst, request, raw)
+        (answer,) = self._ask_together(asked, hold)
         return answer
 
     def ask_all(
@@ -345,64 +388,70 @@ class Curator:
         Questions over the same rows and groups are measured once, and those about people who cannot be the same do not
         share the price, so each answer is at least as good as one asked alone for its part of the price.
         """
-        confidence, planner = _as_float(confidence), self._planner
+        confidence = _as_float(confidence)
         texts = [] if isinstance(queries, str) else list(queries)
         if not texts:
             raise InvalidValue("a batch is a list of questions", queries or "<none>")
-        questions = planner.questions(texts, epsilon)
-        return self._ask_together(planner, texts, questions, confidence, analyst, request, raw)
 
-    def _ask_together(
-        self,
-        planner: Planner,
-        texts: list[str],
-        questions: list[Question],
-        confidence: float,
-        analyst: str | None,
-        request: str | None,
-        raw: bool,
-        hold: Callable[[], object] | None = None,
-    ) -> list[Answer]:
+        def planned(planner: Planner) -> list[Question]:
+            return planner.questions(texts, epsilon)
+
+        return self._ask_together(Asked(texts, planned, (epsilon, None), confidence, analyst, request, raw))
+
+    def _ask_together(self, asked: Asked, hold: Callable[[], object] | None = None) -> list[Answer]:
         """Charge once for everything that is measured, measure it once, and answer each question from it."""
-        check_analyst(questions, planner.catalog, analyst)
-        if request is not None:
-            checked_request(request)
-        plans = plans_of(questions)
-        if not plans:
-            return [_public_answer(planner, question, confidence) for question in questions]
-        snapshot = self.engine.snapshot()
-        check_stored(plans, planner.catalog, snapshot)
-        check_answerable(plans, snapshot)
-        tables = sorted(frozenset[str]().union(*(question.tables for question in questions)))
-        versions = {table: snapshot.version(table) for table in tables}
-        prices = prices_of(plans, planner.catalog, analyst, versions, self.ledger.accounts())
-        plan = self._own_plan(plans, versions, snapshot, analyst)
-        if request is not None:
-            own = own_request(request, analyst, shared=self.shared_answers)
-            self.ledger.charge(f"request:{own}", plan.encode(), {}, {"plan": plan})
-        price = next(question.price for question in questions if question.price is not None)
-        note = {"sql": "; ".join(texts), "analyst": analyst, "price": repr(price), "versions": versions}
-        receipt = self.ledger.charge(f"plan:{plan}", plan.encode(), prices, note)
-        is_new = receipt.answer is None
+        for _ in range(_TRIES):
+            planner = self._planner
+            questions = asked.planned(planner)
+            check_analyst(questions, planner.catalog, asked.analyst)
+            if asked.request is not None:
+                checked_request(asked.request)
+            if not plans_of(questions):
+                return [_public_answer(planner, question, asked.confidence) for question in questions]
+            with suppress(Moved):
+                return self._asked_once(self._prepared(planner, asked, questions), asked, hold)
+        raise StoreError("data must stay for as long as a question is charged", None, "ask again with the same id")
+
+    def _prepared(self, planner: Planner, asked: Asked, questions: list[Question] | None = None) -> Prepared:
+        """Questions as they are planned for some data, and what they cost."""
+        planned = asked.planned(planner) if questions is None else questions
+        return prepared(planner, planned, asked, self.ledger, shared=self.shared_answers)
+
+    def _asked_once(self, ready: Prepared, asked: Asked, hold: Callable[[], object] | None) -> list[Answer]:
+        """Answer as planned, or as the request was charged before; `Moved` where it must be planned again."""
+        own = asked.request and own_request(asked.request, asked.analyst, shared=self.shared_answers)
+        known = None if own is None else bound(self.ledger, own)
+        with ExitStack() as kept:
+            if known is not None and known.plan != ready.plan:
+                prepare = partial(self._prepared, asked=asked)
+                ready = Unanswered(self.ledger, self.engine, asked, prepare, kept).as_bound(known, ready, self.catalog)
+            tables = list(ready.versions)
+            fuse = kept.enter_context(Fuse(self.ledger, ready.planner.snapshot, asked.analyst, tables))
+            with self.engine.store.charging():
+                if not ready.is_kept and self.engine.snapshot() is not ready.planner.snapshot:
+                    raise Moved  # newer data came while it was planned
+                receipt = fuse.charged(ready.wanted(asked, own), known)
+            return self._settled(ready, asked, receipt, fuse, hold)
+
+    def _settled(
+        self, ready: Prepared, asked: Asked, receipt: Receipt, fuse: Fuse, hold: Callable[[], object] | None
+    ) -> list[Answer]:
+        """Measure what is not stored yet, and answer each question from what is."""
+        plans, snapshot, is_new = ready.plans, ready.planner.snapshot, receipt.answer is None
         if is_new:
-            found = self._all_measured([as_stored(one, snapshot) for one in plans], snapshot.run, hold)
-            receipt = self.ledger.settle(f"plan:{plan}", stored(found))
+            shaped = [as_stored(one, snapshot) for one in plans]
+            receipt = fuse.settled(receipt, lambda run: stored([self._measured(one, run) for one in shaped]), hold)
+            self.opened.grown(receipt.position or 0)
         measured = {id(one.plan): one for one in restored(receipt.answer or b"", plans)}
-        batch = batch_facts(plans, _BATCH_DELTA) if len(questions) > 1 else {}
-        told = _Told(planner, receipt, versions, confidence, is_new, raw, tuple(prices), batch)
+        batch = batch_facts(plans, _BATCH_DELTA) if len(ready.questions) > 1 else {}
+        accounts = tuple(ready.prices)
+        told = _Told(ready.planner, receipt, ready.versions, asked.confidence, is_new, asked.raw, accounts, batch)
         return [
             self._answer(text, question, [measured[id(one)] for one in question.plans], told)
             if question.plans
-            else _public_answer(planner, question, confidence)
-            for text, question in zip(texts, questions, strict=True)
+            else _public_answer(ready.planner, question, asked.confidence)
+            for text, question in zip(asked.texts, ready.questions, strict=True)
         ]
-
-    def _all_measured(self, plans: Sequence[BlockPlan], run: Run, hold: Callable[[], object] | None) -> list[Measured]:
-        try:
-            return [self._measured(one, run) for one in plans]
-        finally:
-            if hold is not None:
-                hold()
 
     def _measured(self, plan: BlockPlan, run: Run) -> Measured:
         """What a plan releases, measured on these rows; an audit, which watches a door of its own, does so here."""
@@ -425,7 +474,7 @@ class Curator:
         check_analyst([question], planner.catalog, analyst)
         if question.price is None:
             return _public_answer(planner, question, confidence)
-        with Stage(MadeUpRows(planner.catalog, rows, PublicRows(planner.catalog, self.engine))) as stage:
+        with Stage(MadeUpRows(planner.catalog, rows, planner.public_rows)) as stage:
             measured = [measure(stage.prepared(plan), stage.run, stage.source) for plan in question.plans]
         table, error = answered(question.split, measured, planner.public(question), confidence, raw)
         notes = (NOTE, *notes_of(question, confidence, offers=self._offers))
@@ -437,14 +486,17 @@ class Curator:
         self, table: str, column: str, epsilon: Number, *, analyst: str | None = None
     ) -> SuggestedBounds:
         """Round bounds that hold about 99 % of a column's values; one question, charged like any other."""
+        self.refresh()
         return suggest_bounds(self, table, column, epsilon, analyst)
 
     def suggest_rows_per_unit(self, table: str, epsilon: Number, *, analyst: str | None = None) -> SuggestedRows:
         """The rows_per_unit that counts about 95 % of the people in full; one question, charged like any other."""
+        self.refresh()
         return suggest_rows_per_unit(self, table, epsilon, analyst)
 
     def touched(self, table: str, epsilon: Number, *, analyst: str | None = None) -> Touched:
         """How many people and values rows_per_unit and the bounds touch; one question, charged like any other."""
+        self.refresh()
         return touched(self, table, epsilon, analyst)
 
     def budget(self) -> dict[str, dict[str, Any]]:
@@ -460,11 +512,15 @@ class Curator:
 
     @property
     def _planner(self) -> Planner:
-        """The planner of the policies as they are now; a question keeps to one, whatever changes meanwhile."""
+        """The planner of the policies and rows as they are now; a question keeps to one, whatever changes meanwhile.
+
+        Rows come first: policies may be newer than they are, but never state more about them than was seen.
+        """
+        snapshot = self.engine.snapshot()
+        self.refresh()
         catalog, known = self.catalog, self._known_planner
-        if known is None or known.catalog is not catalog:
-            at_rest = self.engine.capabilities.pinned_snapshots
-            known = self._known_planner = Planner(catalog, PublicRows(catalog, self.engine), at_rest=at_rest)
+        if known is None or known.stated is not catalog or known.snapshot is not snapshot:
+            known = self._known_planner = Planner(catalog, snapshot)
         return known
 
     # Answering.
@@ -475,13 +531,15 @@ class Curator:
         facts = facts_of(sql, question, told.receipt, told.versions, measured, planner.catalog, self.ledger)
         facts |= told.batch
         notes = notes_of(question, told.confidence, offers=self._offers) + notes_on_values(table)
+        if not told.raw:
+            notes += notes_on_moved_cells(question, measured, told.confidence)
         left, entry = self._left(told.accounts), told.receipt.position
-        certificate = issue(facts, self._signer)
+        certificate = issue(facts, self.opened.signer)
         price, is_new = question.price, told.is_new
         return Answer(table, error, told.confidence, price, is_new, notes, certificate, left=left, entry=entry)
 
-    def _left(self, names: Iterable[str]) -> dict[str, Loss]:
-        accounts = self.ledger.accounts()
+    def _left(self, names: Collection[str]) -> dict[str, Loss]:
+        accounts = self.ledger.accounts(names)
         return {name: accounts[name].allowance.loss(accounts[name].left) for name in names}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.curator.amount import amount
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.query.question import ExpectedError
 
@@ -33,6 +34,16 @@ class Explanation:
     """The accounts of the ledger that would pay: of each table, and of the analyst for it."""
     is_known: bool = False
     """Whether the same was asked before about the same data: then the answer of that time is free."""
+
+    def __str__(self) -> str:
+        paid = "free: asked before" if self.is_known else f"{self.price}" if self.price is not None else "free"
+        lines = [f"price    {paid}", f"afforded {'yes' if self.affordable else 'no'}"]
+        lines.append(f"groups   {'those with enough people' if self.groups is None else f'{self.groups:,}'}")
+        for error in self.errors:
+            reach = "depends on the answer" if error.within is None else f"± {error.within:,.4g}"
+            lines.append(f"error    {error.column}: {reach}")
+        shares = [f"share    {what}: {amount(share)}" for what, share in self.shares]
+        return "\n".join([*lines, *(shares if len(shares) > 1 else []), *self.notes])
 
     @property
     def due(self) -> Pure | ZeroConcentrated | None:

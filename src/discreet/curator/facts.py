@@ -47,7 +47,7 @@ def facts_of(
         "tables": dict(versions),
         **_promise(question),
         "plan": {
-            "fingerprint": receipt.request.removeprefix("plan:"),
+            "fingerprint": receipt.request.removeprefix("plan:").partition(":")[0],
             "blocks": [_block(one) for one in {id(one.plan): one for one in measured}.values()],
         },
         "price": as_json(question.price),
@@ -105,6 +105,10 @@ def _block(measured: Measured) -> dict[str, Any]:
     rows = f"a unit with n rows counts as min(n, {plan.rows_per_unit}), each row with an equal part"
     if plan.rows_per_group is not None:
         rows += f", and as {plan.rows_per_group} at most in each group"
+    privacy = plan.block.rows.privacy
+    for one in () if privacy is None else privacy.truncated:
+        each = f" for each value of {one.key}" if one.key else ""
+        rows += f"; before a join it keeps {one.most} of its rows of {' and '.join(sorted(one.tables))}{each}"
     return {
         "groups": _groups(measured),
         "rows": rows,

@@ -3,15 +3,17 @@
 A charge is durable before any row is read, and an answer is durable before anyone sees it. One request id has one
 charge and one answer, whoever asks again, at once or after a crash. Entries are appended under one write lock, each
 with the hash of the one before it; triggers refuse to change or delete them; accounts carry CHECK (spent <= cap), so
-the database itself refuses to overspend. Nothing is ever refunded.
+the database itself refuses to overspend. What was spent goes down in one case alone: a charge is returned by a record
+of its own, where it is certain that no row was read for it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,35 +21,63 @@ from typing import Any
 import apsw
 
 from discreet.books.book import Book, Database
+from discreet.books.files import alone_in, write_whole
 from discreet.books.place import FILE, server_of
 from discreet.books.postgres import PostgresBook
 from discreet.books.sqlite import SQLiteBook
+from discreet.books.versions import check_version
+from discreet.curator import ledger_ends as ends
 from discreet.curator import ledger_records as records
 from discreet.curator.allowance import Allowance, Price
 from discreet.curator.amount import amount, balance
+from discreet.curator.ledger_ends import FAILURES, Begun
 from discreet.curator.ledger_records import (
     ACCOUNTS,
     KNOWN,
     RECORDS,
     Account,
     Entry,
+    Head,
     Receipt,
     account_of_row,
     answers,
     entry_of_row,
     head,
+    key_id,
+    publication_id,
+    receipt_of_row,
     remember,
 )
 from discreet.curator.ledger_schema import POSTGRES, SQLITE, VERSION
 from discreet.curator.ledger_standing import Standing
 from discreet.curator.ledger_together import Charge, GivenAnswer, answer_all, charge_all, same
-from discreet.curator.witness import Witness
-from discreet.errors import InvalidValue, LedgerError
+from discreet.curator.signing import Signer, fingerprint_of
+from discreet.curator.witness import Witness, attestation
+from discreet.errors import InvalidValue, LedgerError, StoreError
 
-__all__ = ["Account", "Entry", "Ledger", "Receipt", "has_ledger", "publication_id", "server_book", "witness_name"]
+__all__ = ["Account", "Entry", "Key", "Ledger", "Receipt", "has_ledger", "server_book", "witness_name"]
 
+_WITHIN = (
+    "SELECT id, position, body, hash FROM entry JOIN request ON position = charge"
+    " WHERE id = ? OR (id > ? AND id < ?) ORDER BY position DESC LIMIT 1"
+)
 _FIRST_PAGE, _LARGEST_PAGE = 16, 4096
 """How many records are read at a time: nobody holds the file while looking at what was read."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key that signs certificates and checkpoints, or did so before."""
+
+    position: int
+    """The record since which it is used."""
+    public_key: bytes
+    """What others need to check its signatures."""
+
+    @property
+    def fingerprint(self) -> str:
+        """What the key is known by."""
+        return fingerprint_of(self.public_key)
 
 
 class Ledger:
@@ -59,10 +89,11 @@ class Ledger:
 
     def __init__(self, folder: Path) -> None:
         """Open the ledger; `Ledger.create` starts one."""
+        self.folder = folder
         self.path = folder / "ledger.db"
         server = server_of(folder)
         self.witness = Witness(folder / witness_name(server))
-        if server is None and not self.path.exists():
+        if server is None and not self.path.exists() and not self._is_finished():
             remedy = "put it back, or start one with Ledger.create"
             raise LedgerError("there must be a ledger in the folder", str(folder), remedy)
         if server is not None and self.path.exists():
@@ -75,24 +106,38 @@ class Ledger:
 
     @classmethod
     def create(cls, folder: Path) -> Ledger:
-        """Start an empty ledger in a file; a folder that holds one, or a part of one, is refused."""
+        """Start an empty ledger in a file; a folder that holds one, or a part of one, is refused.
+
+        The file gets its name when everything else is durable. Who is interrupted before has started nothing, or all
+        but that name, which `_is_finished` gives it.
+        """
+        path = folder / "ledger.db"
         if has_ledger(folder):
             raise LedgerError("the folder must not hold a ledger yet", str(folder))
-        SQLiteBook.create(folder / "ledger.db", SQLITE, VERSION, _refusal)
-        with _explained():
-            Witness(folder / witness_name(None)).create()
-        ledger = cls(folder)
-        ledger.book.write(lambda database: _append(database, {"kind": "start", "version": VERSION}), sealed=True)
-        return ledger
+        key = Signer(folder).public_key
+        with _explained(), alone_in(folder):
+            if has_ledger(folder):
+                raise LedgerError("the folder must not hold a ledger yet", str(folder))
+            start = SQLiteBook.draft(path, SQLITE, VERSION, _refusal, partial(_start, key))
+            write_whole(folder / witness_name(None), attestation(*start))
+            SQLiteBook.finish(path)
+        return cls(folder)
+
+    def _is_finished(self) -> bool:
+        """Whether there is a ledger now, where all of one was there but its name."""
+        if not self.witness.path.exists():
+            return False
+        with _explained(), alone_in(self.path.parent):
+            return self.path.exists() or SQLiteBook.finish(self.path)
 
     def _join(self) -> None:
         """A host that comes to a server's ledger has a witness of its own, which remembers from here on."""
-        if self.head()[0] == 0:
+        position, digest = self.head()
+        if position == 0:
             rule = "there must be a ledger on the server"
             raise LedgerError(rule, "<none>", "put it back, or move one there with discreet ledger move")
         with _explained():
-            self.witness.create()
-        self.book.write(lambda _: None, sealed=True)
+            self.witness.create(position, digest)
 
     @property
     def database(self) -> apsw.Connection:
@@ -141,6 +186,35 @@ class Ledger:
         record = {"kind": "analyst", "table": table, "analyst": analyst, "may_ask": may_ask, "by": by}
         self.book.write(lambda database: _append(database, record), sealed=True)
 
+    def record_repair(self, what: str, lines: Collection[int], by: str | None = None) -> int:
+        """Write down that lines of a file were mended; the position of the record."""
+        record = {"kind": "repair", "what": what, "lines": sorted(lines), "by": by}
+        return self.book.write(lambda database: _append(database, record), sealed=True)
+
+    def record_key(self, public_key: bytes, by: str | None = None) -> int:
+        """Write down that this key signs from now on; the position of the record, the first one where there was one."""
+        request = key_id(fingerprint_of(public_key))
+        digest = hashlib.sha256(request.encode()).digest()
+
+        def part(database: Database) -> int:
+            known = _known(database, request, digest)
+            if known is not None:
+                return known.charge
+            position = _append(database, {"kind": "key", **_key_in_words(public_key), "by": by})
+            remember(database, request, digest, position)
+            return position
+
+        return self.book.write(part, sealed=True, repeatable=True)
+
+    def signing_keys(self) -> list[Key]:
+        """The keys that signed, from the first on: the last one signs now, and those before are retired."""
+        later = f"{RECORDS} JOIN request ON position = charge WHERE id > ? AND id < ? ORDER BY position"
+        with self.book.reading() as database:
+            rows = database.execute(f"{RECORDS} WHERE position = 1").fetchall()
+            rows += database.execute(later, ("key:", "key;")).fetchall()
+        found = [entry_of_row(row) for row in rows]
+        return [Key(one.position, bytes.fromhex(one.body["public_key"])) for one in found if "public_key" in one.body]
+
     def publish(self, name: str, sha256: str, approved_by: str, statement: Mapping[str, Any]) -> Entry:
         """Write down what was published without differential privacy; the same bytes under the same name once."""
         request = publication_id(name, sha256)
@@ -173,10 +247,29 @@ class Ledger:
         with self.book.reading() as database:
             return [entry_of_row(row) for row in database.execute(query, (start, end))]
 
-    def accounts(self) -> dict[str, Account]:
-        """Every account by name."""
+    def failures(self) -> list[tuple[Entry, Entry | None]]:
+        """Every failure, from the first on, and its lift; None for one that still suspends."""
+        query = f"{RECORDS} JOIN request ON position = charge WHERE id > ? AND id < ? ORDER BY position"
+        lifts = f"{RECORDS} JOIN request ON position = answer WHERE id > ? AND id < ?"
         with self.book.reading() as database:
-            return {row[0]: account_of_row(row) for row in database.execute(ACCOUNTS)}
+            found = [[entry_of_row(row) for row in database.execute(each, FAILURES)] for each in (query, lifts)]
+        lifted = {lift.body["failure"]: lift for lift in found[1]}
+        return [(failure, lifted.get(failure.position)) for failure in found[0]]
+
+    def lift(self, failure: int, because: str, by: str | None = None) -> int:
+        """Lift what a failure suspended; the position of the lift, which is the first one where there was one."""
+        return self.book.write(
+            lambda database: ends.lifted(database, failure, by, because), sealed=True, repeatable=True
+        )
+
+    def accounts(self, names: Collection[str] | None = None) -> dict[str, Account]:
+        """Every account by name, or those of these names that there are."""
+        if names is not None and not names:
+            return {}
+        which = "" if names is None else f" WHERE name IN ({', '.join('?' for _ in names)})"
+        with self.book.reading() as database:
+            rows = database.execute(f"{ACCOUNTS}{which}", tuple(names or ()))
+            return {row[0]: account_of_row(row) for row in rows}
 
     def affords(self, prices: Mapping[str, Price]) -> bool:
         """Whether a charge would fit now; it may not any more when it comes. What has no account cannot be paid."""
@@ -187,14 +280,19 @@ class Ledger:
 
     # The asker's part.
 
-    def charge(self, request: str, body: bytes, prices: Mapping[str, Price], note: Mapping[str, Any]) -> Receipt:
-        """Charge all accounts or none, durably; a request that was charged before is not charged again."""
+    def charge(
+        self, request: str, body: bytes, prices: Mapping[str, Price], note: Mapping[str, Any], run: str | None = None
+    ) -> Receipt:
+        """Charge all accounts or none, durably; a request that was charged before is not charged again.
+
+        ``run`` is the name under which the caller is `present` while they work on it.
+        """
         digest = hashlib.sha256(body).digest()
         units = {name: [price.loss, price.delta] for name, price in prices.items()}
         record = {"kind": "charge", "request": request, "body": digest.hex(), "prices": units, "note": dict(note)}
         apart = {name: [list(p) for p in sorted(price.portions)] for name, price in prices.items() if price.portions}
         record |= {"portions": apart} if apart else {}
-
+        record |= {} if run is None else {"run": run}
         charge = Charge(request, digest, prices, record)
         return self.book.write_together(charge_all, charge, repeatable=True)
 
@@ -202,6 +300,93 @@ class Ledger:
         """Store the answer to a charged request and return what is stored: the first answer stored is the only one."""
         given = GivenAnswer(request, answer, hashlib.sha256(answer).hexdigest())
         return self.book.write_together(answer_all, given, sealed=True, repeatable=True)
+
+    def fail(self, request: str, analyst: str | None, tables: Collection[str]) -> int | Receipt:
+        """The record that the run of a charged request failed, which suspends the analyst at these tables.
+
+        Where somebody else's run of the same request was answered meanwhile, that answer is returned instead.
+        """
+        return self.book.write(
+            lambda database: ends.failed(database, request, analyst, tables), sealed=True, repeatable=True
+        )
+
+    @contextmanager
+    def present(self, run: str) -> Iterator[None]:
+        """While a block works under this name, everybody can see that it is not over."""
+        with self._faults():
+            self.book.presence.hold(run)
+        try:
+            yield
+        finally:
+            self.book.presence.release(run)
+
+    def killed_runs(self, request: str) -> tuple[list[Begun], int]:
+        """The runs of a charge that ended with their process and not by themselves; and how much is told of runs."""
+        with self.book.reading() as database:
+            runs = ends.runs_of(database, request)
+        with self._faults():
+            there = self.book.presence.held({one.run for one in runs.begun if one.run is not None})
+        return [one for one in runs.begun if one.run not in there], runs.records
+
+    def rerun(
+        self, request: str, run: str | None = None, analyst: str | None = None, known: int | None = None
+    ) -> Receipt | None:
+        """Write down that somebody works on a charge that another made, so that it is never returned.
+
+        None where more is told about its runs than was ``known`` to the caller, who looks again.
+        """
+        return self.book.write(lambda database: ends.rerun(database, request, run, analyst, known), repeatable=True)
+
+    def stop(self, request: str, run: str) -> None:
+        """Write down that a run is over without an end of the request, so that it is not taken for a killed one."""
+        self.book.write(lambda database: ends.stopped(database, request, run), repeatable=True)
+
+    def replan(
+        self, request: str, attempts: Callable[[], Iterable[str]], plan: str, costs: Mapping[str, Price], note: Any
+    ) -> str | None:
+        """Let another plan be run for what an open request was charged; see `ends.replanned`."""
+        return self.book.write(
+            lambda database: ends.replanned(database, request, attempts(), plan.encode(), dict(costs), note),
+            sealed=True,
+            repeatable=True,
+        )
+
+    def open_versions(self) -> set[str]:
+        """The versions of data that charges without an end were made for."""
+        with self.book.reading() as database:
+            return ends.open_versions(database)
+
+    def known(self, request: str) -> Receipt | None:
+        """What is known about a request, whatever its body."""
+        with self.book.reading() as database:
+            row = _row(database, KNOWN, request)
+        return None if row is None else receipt_of_row(request, row)
+
+    def last_within(self, first: str, after: str, before: str) -> tuple[str, Entry] | None:
+        """Of a request, and those whose ids lie strictly between two others, the one recorded last, and its record."""
+        with self.book.reading() as database:
+            row = _row(database, _WITHIN, first, after, before)
+        return None if row is None else (row[0], entry_of_row(row[1:]))
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        """What goes wrong outside a transaction, in the words of one that failed."""
+        try:
+            yield
+        except Exception as fault:
+            raise self.book.explained(fault) from None
+
+    def give_back(self, request: str) -> bool:
+        """Return a charge by a compensating record; for who made it and is certain that no row was read for it."""
+        return self.book.write(
+            lambda database: ends.returned(database, self.book, request), sealed=True, repeatable=True
+        )
+
+    def suspended_by(self, analyst: str | None, tables: Collection[str]) -> Entry | None:
+        """The first failure that suspends an analyst at one of these tables; None where they may ask."""
+        with self.book.reading() as database:
+            found = ends.failures_of(database, analyst, tables)
+        return found[0] if found else None
 
     def look_up(self, request: str, body: bytes) -> Receipt | None:
         """What is known about a request with this body; another body under the same id is refused."""
@@ -235,11 +420,6 @@ class Ledger:
             return head(database)
 
 
-def publication_id(name: str, sha256: str) -> str:
-    """What the ledger calls a publication, so that it is recorded once."""
-    return f"publication:{sha256}:{name}"
-
-
 def has_ledger(folder: Path) -> bool:
     """Whether a folder holds a ledger, or a part of one."""
     return any((folder / name).exists() for name in ("ledger.db", "ledger.witness", FILE))
@@ -254,7 +434,15 @@ def witness_name(server: str | None) -> str:
 
 
 def _book(path: Path, server: str | None) -> Book:
-    return SQLiteBook(path, _refusal) if server is None else server_book(server)
+    if server is not None:
+        return server_book(server)
+    book = SQLiteBook(path, _refusal)
+    try:
+        check_version("the ledger", book.version, VERSION)
+    except StoreError:
+        book.close()
+        raise
+    return book
 
 
 def server_book(server: str) -> PostgresBook:
@@ -288,9 +476,17 @@ def _row(database: Database, query: str, *values: Any) -> tuple[Any, ...] | None
     return found
 
 
+def _start(public_key: bytes, database: Database) -> Head:
+    return records.append(database, {"kind": "start", "version": VERSION, **_key_in_words(public_key)}, head(database))
+
+
 def _append(database: Database, record: dict[str, Any]) -> int:
     position, _ = records.append(database, record, head(database))
     return position
+
+
+def _key_in_words(public_key: bytes) -> dict[str, str]:
+    return {"public_key": public_key.hex(), "fingerprint": fingerprint_of(public_key)}
 
 
 def _found(database: Database, name: str) -> Account:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,6 +28,8 @@ __all__ = [
     "entry_of_row",
     "head",
     "head_of",
+    "key_id",
+    "publication_id",
     "receipt_of_row",
     "remember",
 ]
@@ -35,7 +37,11 @@ __all__ = [
 ACCOUNTS = "SELECT name, measure, cap, delta_cap, spent, delta_spent, places FROM account"
 RECORDS = "SELECT position, body, hash FROM entry"
 HEAD = "SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1"
-KNOWN = "SELECT body_hash, charge, answer, bytes, hash FROM request LEFT JOIN entry ON position = answer WHERE id = ?"
+KNOWN = (
+    "SELECT body_hash, charge, answer, bytes, hash, CASE WHEN bytes IS NULL THEN body END"
+    " FROM request LEFT JOIN entry ON position = answer WHERE id = ?"
+)
+"""The record that ends a request is read where it is no answer: it says which end it is."""
 
 Head = tuple[int, bytes]
 """Position and hash of the last record."""
@@ -80,9 +86,23 @@ class Receipt:
     answer: bytes | None = None
     """The stored answer; None while it has not been given."""
     position: int | None = None
-    """Position of the answer."""
+    """Position of the record that ended it: of its answer, its failure or its return."""
     head: bytes = b""
     """Hash of the ledger at that position."""
+    end: str | None = None
+    """The kind of that record: answer, failure or return; None while the request is open."""
+    is_new: bool = field(default=False, compare=False)
+    """Whether it was charged by this very call."""
+
+
+def publication_id(name: str, sha256: str) -> str:
+    """What the ledger calls a publication, so that it is recorded once."""
+    return f"publication:{sha256}:{name}"
+
+
+def key_id(fingerprint: str) -> str:
+    """What the ledger calls a signing key, so that it is recorded once and found without a search."""
+    return f"key:{fingerprint}"
 
 
 def account_of_row(row: tuple[Any, ...]) -> Account:
@@ -99,8 +119,9 @@ def entry_of_row(row: tuple[Any, ...]) -> Entry:
 
 def receipt_of_row(request: str, row: tuple[Any, ...]) -> Receipt:
     """What `KNOWN` finds about a request."""
-    _, charge, position, answer, there = row
-    return Receipt(request, charge, answer, position, there or b"")
+    _, charge, position, answer, there, body = row
+    end = None if position is None else "answer" if answer is not None else json.loads(body)["kind"]
+    return Receipt(request, charge, answer, position, there or b"", end)
 
 
 def answers(database: Database, questions: Sequence[Question]) -> list[list[Any]]:

@@ -80,14 +80,14 @@ class Standing:
             rule = f"the δ for keys that nobody listed must fit what is left of it for {name}, {left_for_keys:g}"
             raise BudgetExceeded(rule, f"{price.delta / DELTA_UNITS:g}", "list the keys; nothing was spent")
 
-    def _increase(self, account: Account, price: Price) -> int:
-        """What a price adds for the worst-off unit."""
-        increase = price.loss
+    def _increase(self, account: Account, price: Price, sign: int = 1) -> int:
+        """What a price adds for the worst-off unit; with a ``sign`` of -1, what its return takes off, as a negative."""
+        increase = sign * price.loss
         for part in {portion.part for portion in price.portions}:
             before = self._apart[account.name, part]
             after = Counter(before)
             for other, key, loss in price.portions:
-                after[index_key(key)] += loss if other == part else 0
+                after[index_key(key)] += sign * loss if other == part else 0
             increase += largest(after.values(), account.places) - largest(before.values(), account.places)
         return increase
 
@@ -99,6 +99,20 @@ class Standing:
         for part, key, portion in price.portions:
             self._apart[account.name, part][index_key(key)] += portion
             self._portions[account.name, index_key(part), index_key(key)] += portion
+
+    def give_back(self, database: Database, prices: Prices) -> None:
+        """Take a charge off its accounts again, exactly as it was put on them; the record of it is written before."""
+        for name, price in sorted(prices.items()):
+            decrease = -self._increase(self._accounts[name], price, sign=-1)
+            database.execute(
+                "UPDATE account SET spent = spent - ?, delta_spent = delta_spent - ? WHERE name = ?",
+                (decrease, price.delta, name),
+            )
+            for part, key, portion in price.portions:
+                database.execute(
+                    "UPDATE portion SET spent = spent - ? WHERE account = ? AND part = ? AND key = ?",
+                    (portion, name, index_key(part), index_key(key)),
+                )
 
     def write(self, database: Database) -> None:
         """Write what was taken."""

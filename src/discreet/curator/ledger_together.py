@@ -87,8 +87,8 @@ def _charged(database: Database, charge: Charge, known: _Known, standing: Standi
     standing.take(charge.prices)
     position, _ = known.append(database, charge.record)
     records.remember(database, charge.request, charge.digest, position)
-    known.rows[charge.request] = (charge.digest, position, None, None, None)
-    return Receipt(charge.request, position)
+    known.rows[charge.request] = (charge.digest, position, None, None, None, None)
+    return Receipt(charge.request, position, is_new=True)
 
 
 def same(request: str, digest: bytes, row: tuple[Any, ...]) -> Receipt:
@@ -99,7 +99,7 @@ def same(request: str, digest: bytes, row: tuple[Any, ...]) -> Receipt:
 
 
 def answer_all(database: Database, answers: Sequence[GivenAnswer]) -> list[Receipt | DiscreetError]:
-    """Store the answers to charged requests and tell what is stored: the first one stored is the only one."""
+    """Store the answers to charged requests and tell what is stored: the first end of a request is the only one."""
     known = _Known(given.request for given in answers)
     known.read(database)
     return _each(answers, lambda given: _answered(database, given, known))
@@ -116,7 +116,7 @@ def _answered(database: Database, given: GivenAnswer, known: _Known) -> Receipt:
     position, there = known.append(database, record)
     values = (position, given.answer, given.request)
     database.execute("UPDATE request SET answer = ?, bytes = ? WHERE id = ?", values)
-    known.rows[given.request] = (row[0], receipt.charge, position, given.answer, there)
+    known.rows[given.request] = (row[0], receipt.charge, position, given.answer, there, None)
     return receipt_of_row(given.request, known.rows[given.request])
 
 

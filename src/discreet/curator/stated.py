@@ -32,6 +32,7 @@ _MORE = (
     "budget",
     "rows_per_unit",
     "groups_per_unit",
+    "rows_after_joins",
     "neighbours",
     "analysts",
     "foreign_keys",

@@ -102,7 +102,7 @@ def suggest_bounds(
     )
     plain = without_bounds(curator, policy, [wanted])
     answer = plain.ask(sql, epsilon, confidence=together(bins), analyst=analyst)
-    within = plain.explain(sql, epsilon, confidence=together(bins)).errors[0].within or 0.0
+    within = plain.explain(sql, epsilon, confidence=together(bins), analyst=analyst).errors[0].within or 0.0
     return _read(wanted, bins, answer, within)
 
 

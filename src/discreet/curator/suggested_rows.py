@@ -83,21 +83,24 @@ def suggest_rows_per_unit(curator: Curator, table: str, epsilon: Number, analyst
     counts = f"SELECT COUNT(*) AS n FROM {people[0]} GROUP BY {people[1]}"  # noqa: S608
     sql = f"SELECT {bins.sql('n')} AS bin, COUNT(*) AS n FROM ({counts}) p GROUP BY bin"  # noqa: S608
     answer = curator.ask(sql, epsilon, confidence=together(bins), analyst=analyst)
-    within = curator.explain(sql, epsilon, confidence=together(bins)).errors[0].within or 0.0
+    within = curator.explain(sql, epsilon, confidence=together(bins), analyst=analyst).errors[0].within or 0.0
     seen = seen_in(answer)
     if not seen:
         return SuggestedRows(None, within, (), answer)
-    found = tuple(_weighed(curator, policy, epsilon, seen, power) for power in range(max(seen) + 1))
+    found = tuple(_weighed(curator, policy, epsilon, seen, power, analyst) for power in range(max(seen) + 1))
     enough = next(one.rows_per_unit for one in found if one.people_over <= 1 - _COVERED)
     return SuggestedRows(enough, within, found, answer)
 
 
-def _weighed(curator: Curator, table: Table, epsilon: Number, seen: Mapping[int, float], power: int) -> TradeOff:
+def _weighed(
+    curator: Curator, table: Table, epsilon: Number, seen: Mapping[int, float], power: int, analyst: str | None
+) -> TradeOff:
     limit = 2**power
     over = {place: people for place, people in seen.items() if place > power}
     lost = sum(people * (_usual_rows(place) - limit) for place, people in over.items())
     planned = planning_with(curator, replace(table, rows_per_unit=limit))
-    error = planned.explain(f"SELECT COUNT(*) FROM {quoted(table.name)}", epsilon).errors[0].within  # noqa: S608
+    sql = f"SELECT COUNT(*) FROM {quoted(table.name)}"  # noqa: S608
+    error = planned.explain(sql, epsilon, analyst=analyst).errors[0].within
     return TradeOff(limit, sum(over.values()) / sum(seen.values()), lost, error or 0.0)
 
 

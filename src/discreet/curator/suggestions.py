@@ -88,6 +88,7 @@ def without_bounds(curator: Curator, table: Table, columns: Iterable[Column]) ->
 def planning_with(curator: Curator, table: Table) -> Curator:
     """The same curator, with the same store, ledger and accounts, which plans with another policy of one table."""
     other = copy(curator)
+    other.is_pinned = True
     other.catalog = curator.catalog.with_table(table)
     return other
 

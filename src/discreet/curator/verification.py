@@ -1,29 +1,44 @@
 """Can the ledger be believed? Replay it from the first record and compare with everything that is stored beside it.
 
-It fails when a byte was flipped, a record deleted, reordered or cut off, when the accounts or answers disagree with the
-records, and when an older copy of the file was put back (the witness remembers).
+`verify` looks at all of it. It fails when a byte was flipped, a record deleted, reordered or cut off, when the accounts
+or answers disagree with the records, when an older copy of the file was put back (the witness remembers), when the
+history is another one than a signed checkpoint says, when the signing key is not the one that was recorded, and when a
+table, a check, an index or a trigger is not as it was made. Its memory does not grow with the records.
+
+`verify_since` looks at what came after a checkpoint, so that opening a ledger costs the same at any length. It proves
+that the record at the checkpoint is the one that was signed, that all records behind it follow from it and say what
+is stored of the accounts, and of the requests and portions that they touch; that what the witnesses saw since is
+there, and that the tables are as they were made. It does not look again at records before the checkpoint, at requests
+and portions that nobody touched since, nor at the pages of the file: a change there is for `verify` to find.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections import Counter, defaultdict
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import apsw
 
 from discreet.books.book import Database
 from discreet.curator.chain import GENESIS, link
-from discreet.curator.index_key import index_key
-from discreet.curator.ledger import Ledger, publication_id
-from discreet.curator.spending import total
+from discreet.curator.checkpoint import Checkpoint
+from discreet.curator.distrust import distrust, trust
+from discreet.curator.keys import key_problem
+from discreet.curator.ledger import Ledger
+from discreet.curator.ledger_records import RECORDS
+from discreet.curator.ledger_replay import Replay
+from discreet.curator.ledger_schema import schema_problems
+from discreet.curator.signing import KEY_FILE, Signer
 from discreet.curator.witness import Witness
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, LedgerError
 
-__all__ = ["Verification", "verify"]
+__all__ = ["WORTH_A_CHECKPOINT", "Verification", "verify", "verify_since"]
+
+WORTH_A_CHECKPOINT = 5000
+"""Records from which on a checkpoint saves time; a shorter ledger is verified as a whole whenever it is opened."""
+_DAMAGE = (apsw.CorruptError, apsw.NotADBError)
 
 
 @dataclass
@@ -31,7 +46,7 @@ class Verification:
     """What a check of a ledger found."""
 
     entries: int = 0
-    """Records that were replayed."""
+    """The position of the last record."""
     head: bytes = GENESIS
     """Hash of the last one."""
     problems: list[str] = field(default_factory=list)
@@ -43,154 +58,141 @@ class Verification:
         return not self.problems
 
 
-def verify(folder: Path) -> Verification:
-    """Check the ledger of ``folder`` as a whole."""
+def verify(folder: Path, *, gently: bool = False) -> Verification:
+    """Check the ledger of ``folder`` as a whole; ``gently`` leaves half of the time to others.
+
+    What it finds counts for all who use the folder: a ledger that is wrong answers no question until it is sound, and
+    one that is sound gets a checkpoint, where the folder takes one.
+    """
     result = Verification()
     try:
         ledger = Ledger(folder)
         try:
-            _check(ledger, result)
+            _check(ledger, result, _pause() if gently else None)
         finally:
             ledger.close()
     except DiscreetError as refusal:
         result.problems.append(str(refusal))
+        if isinstance(refusal.__cause__, _DAMAGE):
+            distrust(folder, result.problems)
     except (apsw.Error, OSError, ValueError, KeyError, TypeError) as fault:
         result.problems.append(f"the ledger cannot be read: {type(fault).__name__}")
+        if not isinstance(fault, OSError):
+            distrust(folder, result.problems)
     return result
 
 
-def _check(ledger: Ledger, result: Verification) -> None:
-    attested = _attested(ledger.witness.path)  # before the records, which by then hold whatever was attested
+def _pause() -> Callable[[], None]:
+    """Between pages, as long as the page took."""
+    last = time.monotonic()
+
+    def pause() -> None:
+        nonlocal last
+        time.sleep(time.monotonic() - last)
+        last = time.monotonic()
+
+    return pause
+
+
+def _check(ledger: Ledger, result: Verification, between: Callable[[], None] | None) -> None:
+    # Before the records, which by then hold whatever was attested and signed.
+    sizes, signer = _sizes(ledger.witness.path), _signer(ledger.folder)
+    checkpoint = None if signer is None else Checkpoint.read(ledger, signer.public_key)
     with ledger.book.reading() as database:  # one moment of the ledger, whoever writes meanwhile
-        _check_moment(ledger, database, attested, result)
+        damage = ledger.book.damage()
+        replay = Replay(database)
+        replay.run(between)
+        result.entries, result.head = replay.position, replay.head
+        result.problems += [] if damage is None else [damage]
+        result.problems += [*replay.problems, *replay.differences(), *_rolled_back(database, ledger, {}, sizes)]
+        result.problems += _rewritten(database, checkpoint)
+    result.problems += [*schema_problems(ledger.book), *_key_problems(ledger)]
+    if result.problems:
+        distrust(ledger.folder, result.problems)
+        return
+    trust(ledger.folder)
+    if signer is not None and result.entries >= WORTH_A_CHECKPOINT:
+        Checkpoint(result.entries, result.head.hex(), replay.accounts(), sizes).write(ledger, signer)
 
 
-def _attested(own: Path) -> list[tuple[int, bytes]]:
-    """What this host's witness saw, and those of the others that share the folder."""
+def verify_since(ledger: Ledger, checkpoint: Checkpoint) -> tuple[Verification, Checkpoint]:
+    """Check what was written since a checkpoint; what was found, and a checkpoint of how it is now."""
+    sizes = _sizes(ledger.witness.path)
+    with ledger.book.reading() as database:
+        result = Verification(checkpoint.position, bytes.fromhex(checkpoint.head))
+        result.problems += _rewritten(database, checkpoint)
+        if result.is_sound:
+            replay = Replay(database, (checkpoint.position, result.head), checkpoint.accounts)
+            replay.run()
+            result.entries, result.head = replay.position, replay.head
+            result.problems += [*replay.problems, *replay.differences()]
+            result.problems += _rolled_back(database, ledger, checkpoint.witnesses, sizes)
+            accounts = replay.accounts()
+    result.problems += schema_problems(ledger.book)
+    now = Checkpoint(result.entries, result.head.hex(), accounts, sizes) if result.is_sound else checkpoint
+    return result, now
+
+
+def _signer(folder: Path) -> Signer | None:
+    """Who signs here; None where there is no key, as in a copy for an auditor, or none that can be read."""
+    try:
+        return Signer(folder) if (folder / KEY_FILE).exists() else None
+    except LedgerError:
+        return None
+
+
+def _key_problems(ledger: Ledger) -> list[str]:
+    """What is wrong with the key that is here; a copy for an auditor has none."""
+    try:
+        problem = key_problem(ledger.folder, ledger) if (ledger.folder / KEY_FILE).exists() else None
+    except LedgerError as refusal:
+        return [str(refusal)]
+    return [] if problem is None else [f"the signing key is not the one that the ledger recorded: {problem}"]
+
+
+def _rewritten(database: Database, checkpoint: Checkpoint | None) -> list[str]:
+    """Whether the history is another one than was signed; a ledger that is too short is one, too."""
+    if checkpoint is None:
+        return []
+    where, values = f"{RECORDS} WHERE position IN (?, ?)", (checkpoint.position - 1, checkpoint.position)
+    rows = {position: (body, digest) for position, body, digest in database.execute(where, values)}
+    body, digest = rows.get(checkpoint.position, (b"", b""))
+    before = rows.get(checkpoint.position - 1, (b"", GENESIS))[1]
+    if digest.hex() == checkpoint.head and link(before, bytes(body)) == digest:
+        return []
+    return [f"record {checkpoint.position} is not the one that the signed checkpoint says"]
+
+
+# What witnesses saw ---------------------------------------------------------------------------------------------------
+
+
+def _sizes(own: Path) -> dict[str, int]:
+    """How far this host's witness goes, and those of the others that share the folder."""
     found = {own, *own.parent.glob("ledger.witness.*")} if own.name != "ledger.witness" else {own}
-    return [one for path in sorted(found) for one in Witness(path).attested().items()]
+    return {path.name: Witness(path).size() for path in sorted(found)}
 
 
-def _check_moment(ledger: Ledger, database: Database, attested: list[tuple[int, bytes]], result: Verification) -> None:
-    damage = ledger.book.damage()
-    if damage is not None:
-        result.problems.append(damage)
-    replay = _Replay()
-    hashes = {0: GENESIS}
-    for position, body, digest in database.execute("SELECT position, body, hash FROM entry ORDER BY position"):
-        if position != result.entries + 1:
-            result.problems.append(f"record {result.entries + 1} is missing")
-        if link(result.head, bytes(body)) != digest:
-            result.problems.append(f"record {position} does not follow from the one before it")
-        result.entries, result.head = position, digest
-        hashes[position] = digest
-        replay.apply(position, json.loads(body))
-    result.problems += [*replay.problems, *replay.differences(ledger, database)]
-    result.problems += _rolled_back(attested, hashes)
+def _rolled_back(database: Database, ledger: Ledger, known: Mapping[str, int], sizes: Mapping[str, int]) -> list[str]:
+    """Which records are not the ones that a witness saw between two places in its file."""
+    if not any(sizes.values()):
+        return ["the witness is empty"]
+    shorter = [name for name, size in known.items() if sizes.get(name, 0) < size]
+    if shorter:
+        return [f"{name} is shorter than it was" for name in shorter]
+    folder = ledger.witness.path.parent
+    return [
+        f"record {position} is not the one the witness saw"
+        for name, size in sizes.items()
+        for page in Witness(folder / name).pages(known.get(name, 0), size)
+        for position in _unknown(database, page)
+    ]
 
 
-def _rolled_back(attested: list[tuple[int, bytes]], hashes: dict[int, bytes]) -> list[str]:
-    found = [f"record {p} is not the one the witness saw" for p, head in attested if hashes.get(p) != head]
-    return found if attested else ["the witness is empty"]
-
-
-class _Replay:
-    """Accounts and requests as the records alone describe them."""
-
-    def __init__(self) -> None:
-        self._measures: dict[str, str] = {}
-        self._accounts: dict[str, list[int]] = {}
-        self._apart: dict[str, dict[str, dict[str, int]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(int)))
-        self._requests: dict[str, dict[str, Any]] = defaultdict(dict)
-        self.problems: list[str] = []
-        self._kinds = {"start": self._nothing, "account": self._account, "cap": self._cap, "analyst": self._nothing}
-        self._kinds |= {"charge": self._charge, "answer": self._answer, "publication": self._publication}
-
-    def apply(self, position: int, record: dict[str, Any]) -> None:
-        read = self._kinds.get(record["kind"])
-        if read is None:
-            self.problems.append(f"record {position} is of a kind that this version does not know")
-        else:
-            read(position, record)
-
-    def _nothing(self, position: int, record: dict[str, Any]) -> None:
-        """Records that are there to be read, and move nothing."""
-
-    def _account(self, position: int, record: dict[str, Any]) -> None:
-        self._measures[record["name"]] = record["measure"]
-        self._accounts[record["name"]] = [record["cap"], record["delta_cap"], record["places"], 0, 0]
-
-    def _cap(self, position: int, record: dict[str, Any]) -> None:
-        name = record["name"]
-        account = self._accounts[name]
-        account[0], account[1] = record["cap"], record["delta_cap"]
-        is_spent = self._spent(name) > account[0] or account[4] > account[1]
-        if is_spent or "/" not in name:
-            self.problems.append(f"record {position} changes a cap that it must not")
-
-    def _charge(self, position: int, record: dict[str, Any]) -> None:
-        for name, (loss, delta) in record["prices"].items():
-            self._accounts[name][3] += loss
-            self._accounts[name][4] += delta
-        for name, portions in record.get("portions", {}).items():
-            for part, key, loss in portions:
-                self._apart[name][index_key(part)][index_key(key)] += loss
-        self._requests[index_key(record["request"])] |= {"charge": position, "body": record["body"]}
-
-    def _answer(self, position: int, record: dict[str, Any]) -> None:
-        self._requests[index_key(record["request"])] |= {"answer": position, "digest": record["answer"]}
-
-    def _publication(self, position: int, record: dict[str, Any]) -> None:
-        is_one = record["request"] == publication_id(record["name"], record["sha256"])
-        if (
-            record["loss"] != "infinite"
-            or not record["approved_by"]
-            or not is_one
-            or record["request"] in self._requests
-        ):
-            self.problems.append(f"record {position} is not a publication as they are recorded")
-        self._requests[record["request"]] |= {"charge": position, "body": record["body"]}
-
-    def _spent(self, name: str) -> int:
-        _, _, places, common, _ = self._accounts[name]
-        return total(common, self._apart[name], places)
-
-    def differences(self, ledger: Ledger, database: Database) -> list[str]:
-        return [*self._account_differences(ledger, database), *self._request_differences(database)]
-
-    def _account_differences(self, ledger: Ledger, database: Database) -> list[str]:
-        stored = {
-            name: [a.allowance.measure.value, a.allowance.cap, a.allowance.delta_cap, a.places, a.spent, a.delta_spent]
-            for name, a in ledger.accounts().items()
-        }
-        replayed = {
-            name: [self._measures[name], cap, delta_cap, places, self._spent(name), delta]
-            for name, (cap, delta_cap, places, _, delta) in self._accounts.items()
-        }
-        names = stored.keys() | replayed.keys()
-        found = [f"account {n} is not what the records say" for n in sorted(names) if stored.get(n) != replayed.get(n)]
-        rows: Counter[tuple[str, str, str]] = Counter()
-        for name, part, key, spent in database.execute("SELECT account, part, key, spent FROM portion"):
-            rows[name, index_key(part), index_key(key)] += spent
-        apart = {
-            (n, part, key): loss
-            for n, parts in self._apart.items()
-            for part, k in parts.items()
-            for key, loss in k.items()
-        }
-        if dict(rows) != apart:
-            found.append("the portions are not what the records say")
-        return found
-
-    def _request_differences(self, database: Database) -> list[str]:
-        rows = database.execute("SELECT id, body_hash, charge, answer, bytes FROM request")
-        found, seen = [], set()
-        for name, body, charge, answer, data in rows:
-            request = index_key(name)
-            seen.add(request)
-            known = self._requests.get(request, {})
-            digest = None if data is None else hashlib.sha256(data).hexdigest()
-            stored = (body.hex(), charge, answer, digest)
-            if stored != (known.get("body"), known.get("charge"), known.get("answer"), known.get("digest")):
-                found.append(f"request {request} is not what the records say")
-        return found + [f"request {request} is missing" for request in self._requests.keys() - seen]
+def _unknown(database: Database, attested: Iterable[tuple[int, bytes]]) -> list[int]:
+    seen = list(attested)
+    if not seen:
+        return []
+    marks = ", ".join("?" for _ in seen)
+    query = f"SELECT position, hash FROM entry WHERE position IN ({marks})"  # noqa: S608  marks alone
+    hashes = dict(database.execute(query, [position for position, _ in seen]).fetchall())
+    return [position for position, head in seen if hashes.get(position) != head]

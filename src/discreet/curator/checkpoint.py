@@ -1,0 +1,76 @@
+"""A signed checkpoint: up to this record the ledger was found sound, and its accounts stood like this.
+
+It is a file beside the ledger, made by whoever verified the ledger that far, and signed with the curator's key. It
+grants nothing: where it is missing, damaged, signed by another key, or at odds with the ledger, the ledger is verified
+as a whole, as if there were none. An older one costs a longer check, of all that was written since. Who can read the
+signing key could sign one, as they could sign certificates: against them stands the verification of the whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from threading import get_ident
+from typing import Any
+
+from discreet.curator.chain import canonical
+from discreet.curator.ledger import Ledger
+from discreet.curator.signing import Signer, is_signed
+
+__all__ = ["Checkpoint", "checkpoint_path"]
+
+_PURPOSE = b"discreet ledger checkpoint 1\n"
+"""Signed before the rest, so that nothing else that the key signs can pass for a checkpoint."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What a verification found."""
+
+    position: int
+    """The last record that was replayed."""
+    head: str
+    """Its hash."""
+    accounts: Mapping[str, list[Any]]
+    """Per account: its measure, cap, cap of δ, places, what was spent, and what was spent of δ."""
+    witnesses: Mapping[str, int]
+    """Per file of a witness, how many bytes of it were held against the ledger."""
+
+    @classmethod
+    def read(cls, ledger: Ledger, public_key: bytes | None) -> Checkpoint | None:
+        """The checkpoint of a ledger, if it is signed with this key as it stands; None for any other."""
+        if public_key is None:
+            return None
+        try:
+            found = json.loads(checkpoint_path(ledger).read_bytes())
+            signature = bytes.fromhex(found.pop("signature"))
+            is_genuine = is_signed(_PURPOSE + canonical(found), signature, public_key)
+            return cls(**found) if is_genuine else None
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            return None
+
+    def write(self, ledger: Ledger, signer: Signer) -> None:
+        """Put it in the place of the one before, in one step; where the folder takes no files, there is none."""
+        body = asdict(self)
+        signed = body | {"signature": signer.sign(_PURPOSE + canonical(body)).hex()}
+        path = checkpoint_path(ledger)
+        draft = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}")
+        with suppress(OSError):
+            try:
+                with open(os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as file:
+                    file.write(canonical(signed))
+                    file.flush()
+                    os.fsync(file.fileno())
+                draft.replace(path)
+            finally:
+                draft.unlink(missing_ok=True)
+
+
+def checkpoint_path(ledger: Ledger) -> Path:
+    """The file of the checkpoint; each host that shares a server has one, as it has a witness."""
+    witness = ledger.witness.path
+    return witness.with_name(witness.name.replace("ledger.witness", "ledger.checkpoint", 1))

@@ -1,0 +1,84 @@
+"""An engine with real rows whose runs go wrong when a test wants them to, and processes that die in a run."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from discreet.curator.curator import Curator
+from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.duckdb_snapshot import DuckDBSnapshot, Settings
+from discreet.engines.engine import Unsent, shielded
+from discreet.engines.manifest import Manifest
+from discreet.engines.owner_file import OwnerFile
+from discreet.engines.parameters import Bound
+
+Fault = Callable[[], None]
+
+
+class Breaker:
+    """What happens before a run, and before a run is tried; nothing by default."""
+
+    def __init__(self) -> None:
+        self.fault: Fault | None = None
+        self.is_down = False
+        self.runs = 0
+
+
+class _BreakableSnapshot(DuckDBSnapshot):
+    breaker: Breaker
+
+    def reach(self) -> None:
+        def call() -> None:
+            if self.breaker.is_down:
+                raise Unsent from ConnectionRefusedError("at 10.0.0.7")
+
+        shielded(call, self.owner_log)
+
+    def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
+        self.breaker.runs += 1
+        if self.breaker.fault is not None:
+            self.breaker.fault()
+        return super()._run(statement, values)
+
+
+class BreakableEngine(DuckDBEngine):
+    """Rows in files; what `Breaker` says goes wrong before the statement is sent."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, owner_log=OwnerFile(folder))
+        self.breaker = Breaker()
+
+    def _connected(self, manifest: Manifest, settings: Settings) -> DuckDBSnapshot:
+        snapshot = _BreakableSnapshot(manifest, self.store.root, settings, self.timeout, self.owner_log)
+        snapshot.breaker = self.breaker
+        return snapshot
+
+
+def unsent() -> None:
+    """The server was lost after it had been reached and before the statement was sent."""
+    raise Unsent from ConnectionResetError("lost")
+
+
+def main(folder: str, sql: str, epsilon: str, analyst: str, request: str = "", step: str = "") -> None:
+    """Ask a question, and die by SIGKILL in the middle of its run, or before a step of the ledger's."""
+    engine = BreakableEngine(Path(folder))
+    curator = Curator(folder, engine=engine)
+
+    def die(*_: object, **__: object) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    if step:
+        setattr(curator.ledger, step, die)
+    else:
+        engine.breaker.fault = die
+    curator.ask(sql, epsilon, analyst=analyst or None, request=request or None)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
