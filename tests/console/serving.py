@@ -39,7 +39,7 @@ class Serving:
         """End the process."""
         if self.process.poll() is None:
             self.process.terminate()
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=120)
         self._log.close()
 
     def __enter__(self) -> Serving:

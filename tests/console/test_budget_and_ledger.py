@@ -156,6 +156,7 @@ def test_an_auditor_filters_verifies_and_reads_a_certificate(browser: Browser, s
     assert paper["question"] == WARDS
     assert is_genuine(paper)
     dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_be_hidden()  # what is filled in while it closes can be lost
     page.get_by_label("Text").fill("")
     expect(page.get_by_text("50 shown, and older ones.")).to_be_visible()
     expect(page.locator(".ledger-record")).to_have_count(50)
@@ -168,8 +169,7 @@ def test_an_analyst_finds_their_own_records_alone(browser: Browser, served: Serv
     page = entered(browser, served, "ana", "/ledger", viewport={"width": 390, "height": 800})
     expect(page.get_by_text("1 shown.")).to_be_visible()
     expect(page.get_by_text(COUNT, exact=True)).to_be_visible()
-    page.get_by_role("button", name="Verify the ledger").click()
-    expect(page.get_by_text("Sound: every record follows")).to_be_visible()
+    expect(page.get_by_role("button", name="Verify the ledger")).to_have_count(0)  # it is for owners and auditors
     shown = page.locator(".d-page").inner_text()
     assert WARDS not in shown
     assert "ben" not in shown

@@ -266,7 +266,7 @@ def test_a_session_ends_by_its_clock(hospital: Hospital, house: House) -> None:
     now = [0.0]
     sessions = Sessions(house, clock=lambda: now[0])
     session = sessions.start(hospital.tokens["ana"], "")
-    sessions.draw(session, "page")
+    sessions.draw(session, "page", lambda _: False)
     assert sessions.may_use(session, "page")
     assert not sessions.may_use(session, "another")
     assert not sessions.may_use(None, "page")
@@ -304,7 +304,7 @@ Say = Callable[..., list[str]]
 def said(hospital: Hospital, sessions: Sessions) -> Say:
     """What a page hears of what a browser says in a session of its own."""
     session = sessions.start(hospital.tokens["ana"], "")
-    sessions.draw(session, "mine")
+    sessions.draw(session, "mine", lambda _: False)
 
     def heard(*words: dict[str, Any] | str, ended: bool = False) -> list[str]:
         found: list[str] = []
@@ -324,7 +324,7 @@ def said(hospital: Hospital, sessions: Sessions) -> Say:
 
         headers = [(b"cookie", f"{COOKIE}={session}".encode()), (b"host", b"here"), (b"origin", b"http://here")]
         scope = {"type": "websocket", "path": "/_nicegui_ws/socket.io/", "headers": headers}
-        door = Door(page, sessions)
+        door = Door(page, sessions, lambda _: None)
         with ThreadPoolExecutor(1) as aside:  # the browser has a loop in this thread
             aside.submit(lambda: asyncio.run(door(scope | {"query_string": b"client_id=mine"}, receive, send))).result()
         return found
@@ -410,7 +410,7 @@ def test_files_go_to_a_page_from_its_own_session_alone(serving: Serving, enter: 
 def status_of_large_file(page: Page, port: int) -> int:
     """What somebody hears who announces a large file, and sends as much of it as is taken in before an answer."""
     (cookie,) = (one["value"] for one in page.context.cookies() if one["name"] == COOKIE)
-    connection = HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = HTTPConnection("127.0.0.1", port, timeout=120)
     connection.putrequest("POST", f"/_nicegui/client/{page.evaluate('window.clientId')}/upload/1")
     said = {"Origin": f"http://127.0.0.1:{port}", "Cookie": f"{COOKIE}={cookie}"}
     for name, value in (said | {"Content-Length": str(LARGEST_BY_OTHERS + 20_000)}).items():

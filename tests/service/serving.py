@@ -58,7 +58,7 @@ class Serving:
 
     def client(self, token: str | None = None, **more: Any) -> httpx.Client:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        return httpx.Client(base_url=self.address, headers=headers, timeout=60, **({"verify": trusted()} | more))
+        return httpx.Client(base_url=self.address, headers=headers, timeout=120, **({"verify": trusted()} | more))
 
     def __enter__(self) -> Serving:
         return self
@@ -66,13 +66,13 @@ class Serving:
     def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:
             self.process.terminate()
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=120)
         self._log.close()
 
     def end(self) -> tuple[str, str, int]:
         """End it as a service manager does; what it printed, what it logged, and its exit code."""
         self.process.terminate()
-        out, _ = self.process.communicate(timeout=60)
+        out, _ = self.process.communicate(timeout=120)
         return self.said + out, self.logged(), self.process.returncode
 
 

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from discreet.errors import LedgerError, StoreError
+from pathlib import Path
+
+import pytest
+
+from discreet.errors import DiscreetError, LedgerError, StoreError
+from discreet.service import asking
 from discreet.service.health import Health
 from discreet.service.house import House
-from tests.service.hospital import Clients, client_of
+from discreet.service.wish import Wish
+from tests.full_disk import can_mount, files_of_at_most, small_disk
+from tests.service.hospital import Clients, client_of, founded
+from tests.service.visiting import ANA
 
 
 def test_anybody_may_ask(clients: Clients) -> None:
@@ -41,3 +49,27 @@ def test_a_book_that_cannot_be_written_is_told_within_a_second(house: House) -> 
     house.store.write = write  # type: ignore[method-assign]
     now[0] = 2.0
     assert health.is_ready()
+
+
+def test_a_full_disk_is_told(house: House) -> None:
+    with files_of_at_most(1000):
+        assert not Health(house).is_ready()
+    assert Health(house).is_ready()
+    assert not list(house.curator.folder.glob("tmp*"))
+
+
+def test_a_real_disk_that_is_full_is_told_while_questions_are_refused_and_no_longer() -> None:
+    if not can_mount():
+        pytest.skip("mounting a small disk needs root")
+    with small_disk(32 * 2**20) as disk:
+        house = founded(Path(disk.root) / "hospital").house()
+        wish = Wish("SELECT COUNT(*) AS n FROM visits", "0.1")
+        assert Health(house).is_ready()
+        disk.fill(0)
+        assert not Health(house).is_ready()
+        with pytest.raises(DiscreetError):
+            asking.ask(house, ANA, wish, "one")
+        assert not Health(house).is_ready()
+        disk.empty()
+        assert Health(house).is_ready()
+        asking.ask(house, ANA, wish, "one")

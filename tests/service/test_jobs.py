@@ -12,18 +12,22 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from discreet.curator.curator import Curator
+from discreet.curator.fuse import MOST_RUNS
 from discreet.curator.verification import verify
-from discreet.errors import NotAllowed, TooManyRequests
+from discreet.errors import EngineFailure, NotAllowed, RequestConflict, Suspended, TooManyRequests
 from discreet.service import asking, waiting
 from discreet.service.desk import Hold
 from discreet.service.house import House
 from discreet.service.requests import LEASE, Job, State
+from discreet.service.turns import Turns
 from discreet.service.wish import Wish
-from tests.service.hospital import Clients, Hospital
+from tests.service.hospital import Clients, Hospital, policy, visits
 from tests.service.served import KEEP, PATIENCE, ROOT, STEPS
 from tests.service.test_asking import ARROW, COUNT, ask, spent
 from tests.service.visiting import ANA, BEN, OWNER
@@ -160,8 +164,58 @@ def test_questions_are_answered_in_order_a_few_at_a_time(house: House) -> None:
     until(lambda: gate.reading == house.settings.questions_at_once)
     gate.opened.set()
     until(lambda: not house.requests.unfinished())
-    assert gate.order == [f"{('ana', 'ben')[number % 2]}/r{number}" for number in range(8)]
+    for name, first in (("ana", 0), ("ben", 1)):
+        own = [one for one in gate.order if one.startswith(name)]
+        assert own == [f"{name}/r{number}" for number in range(first, 8, 2)]
     assert gate.most == 2
+
+
+@pytest.mark.parametrize(("places", "at_once"), [(1, 1), (2, 1), (3, 2)])
+def test_nobody_has_all_places_at_the_rows(hospital: Hospital, places: int, at_once: int) -> None:
+    house = hospital.house(questions_at_once=places)
+    gate = Gate(house)
+    for number in range(5):
+        asking.start(house, ANA, Wish(COUNT, Fraction(1, 100 + number)), f"r{number}")
+    until(lambda: gate.reading == at_once)
+    if places > 1:
+        asking.start(house, BEN, Wish(COUNT, Fraction(1, 200)), "now")
+        until(lambda: "ben/now" in gate.order)
+    assert gate.reading == places
+    assert sum(one.startswith("ana") for one in gate.order) == at_once
+    gate.opened.set()
+    until(lambda: not house.requests.unfinished())
+    assert len(gate.order) == (6 if places > 1 else 5)
+    house.close()
+
+
+def test_who_has_a_question_at_the_rows_comes_behind_all_who_have_none() -> None:
+    turns: Turns[str] = Turns(places=4)
+    for what in ("a1", "a2", "a3", "a4", "b1", "b2", "c1"):
+        turns.add(what[0], what)
+    assert [turns.take() for _ in range(4)] == ["a1", "b1", "c1", "a2"]
+    turns.leave("a")
+    assert turns.take() == "b2"  # both have one there, and b waits longer
+    assert [turns.take() for _ in range(3)] == ["a3", "a4", None]
+    assert turns.clear() == []
+
+
+def test_one_member_does_not_have_the_only_places_of_several_processes(hospital: Hospital) -> None:
+    houses = [hospital.house(questions_at_once=1) for _ in range(2)]
+    gates = [Gate(house) for house in houses]
+    for number, house in enumerate(houses):
+        asking.start(house, ANA, Wish(COUNT, Fraction(1, 100 + number)), f"r{number}")
+        if number == 0:
+            until(lambda: gates[0].reading == 1)
+    asking.start(houses[1], BEN, WISH, "mine")
+    until(lambda: gates[1].order == ["ben/mine"])
+    gates[1].opened.set()
+    until(lambda: not asking.job(houses[1], BEN, "mine").is_unfinished)
+    assert gates[1].order == ["ben/mine"]  # ana waits for her own
+    gates[0].opened.set()
+    until(lambda: not houses[1].requests.unfinished())
+    assert gates[1].order == ["ben/mine", "ana/r1"]
+    for house in houses:
+        house.close()
 
 
 def test_one_member_cannot_fill_the_desk(house: House) -> None:
@@ -299,7 +353,16 @@ def test_leases_are_renewed_while_their_question_is_answered(house: House) -> No
 @pytest.fixture(scope="module")
 def killed(first_hospital: Hospital, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Hospital]:
     """Per step, a hospital whose process was killed there while it answered a question."""
-    folder = tmp_path_factory.mktemp("killed")
+    return _killed(first_hospital, tmp_path_factory.mktemp("killed"))
+
+
+@pytest.fixture(scope="module")
+def killed_before_new_data(first_hospital: Hospital, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Hospital]:
+    """The same, for those who get new data before they are served again."""
+    return _killed(first_hospital, tmp_path_factory.mktemp("killed"))
+
+
+def _killed(first_hospital: Hospital, folder: Path) -> dict[str, Hospital]:
     found = {}
     for number, step in enumerate(STEPS):
         shutil.copytree(first_hospital.folder, folder / str(number))
@@ -323,6 +386,54 @@ def test_what_a_killed_process_left_is_answered_after_the_restart_for_one_charge
     assert spent(house) == Fraction(1, 10)
     assert verify(killed[step].folder).is_sound
     house.close()
+
+
+@pytest.mark.parametrize("ingests", [1, 2])
+@pytest.mark.parametrize("step", STEPS)
+def test_what_a_killed_process_left_is_answered_also_when_new_data_came_before_the_restart(
+    killed_before_new_data: dict[str, Hospital], step: str, ingests: int, tmp_path: Path
+) -> None:
+    shutil.copytree(killed_before_new_data[step].folder, tmp_path / "copy")
+    hospital = Hospital(tmp_path / "copy", killed_before_new_data[step].tokens)
+    owner = Curator(hospital.folder)
+    before = owner.engine.version("visits")
+    for _ in range(ingests):
+        owner.protect(visits(), policy())
+    after = owner.engine.version("visits")
+    house = hospital.house()
+    house.requests.clock = lambda: time.time() + LEASE
+    found = asking.ask(house, ANA, WISH, "one")
+    assert found.arrow == asking.ask(house, ANA, WISH, "one").arrow
+    was_measured, is_kept = step == KEEP, ingests == 1 and step != "before the charge"
+    assert found.answer.certificate["tables"]["visits"] == (before if was_measured or is_kept else after)
+    assert spent(house) == Fraction(1, 10)
+    with pytest.raises(RequestConflict):
+        asking.ask(house, ANA, Wish(COUNT, "0.2"), "one")
+    house.close()
+    assert verify(hospital.folder).problems == []
+    assert len(list((hospital.folder / "store").glob("rows-*.duckdb"))) == 1
+
+
+def test_a_question_that_kills_the_service_each_time_is_not_run_for_ever(
+    first_hospital: Hospital, tmp_path: Path
+) -> None:
+    shutil.copytree(first_hospital.folder, tmp_path / "copy")
+    hospital = Hospital(tmp_path / "copy", first_hospital.tokens)
+    arguments = [str(hospital.folder), "before the answer is in the ledger"] * MOST_RUNS
+    subprocess.run([sys.executable, "-m", "tests.service.dying", *arguments], cwd=ROOT, check=True, timeout=PATIENCE)
+    house = hospital.house()
+    assert house.curator.suspensions() == []
+    house.requests.clock = lambda: time.time() + LEASE
+    for _ in range(2):
+        with pytest.raises(EngineFailure):
+            asking.ask(house, ANA, WISH, "one")
+    assert [one.analyst for one in house.curator.suspensions()] == ["ana"]
+    with pytest.raises(Suspended):
+        asking.ask(house, ANA, Wish(COUNT, "0.2"), "two")
+    assert asking.ask(house, BEN, WISH, "one").answer.charged
+    assert spent(house) == Fraction(2, 10)
+    house.close()
+    assert verify(hospital.folder).problems == []
 
 
 def test_the_owner_may_ask_in_jobs_too(house: House) -> None:

@@ -207,7 +207,7 @@ def test_only_an_owner_s_upload_may_be_larger(small: House, hospital: Hospital) 
 
 def _raw(port: int, *parts: bytes) -> bytes:
     """What a server answers to these bytes, until it closes the connection."""
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=120) as connection:
         for part in parts:
             try:
                 connection.sendall(part)

@@ -82,16 +82,71 @@ def test_unknown_paths_are_problems(clients: Clients) -> None:
             assert is_problem(clients.owner.request(method, path), 404)
 
 
-def test_wrong_methods_are_problems_that_name_the_right_ones(house: House, clients: Clients) -> None:
+def methods_by_path(house: House) -> dict[str, set[str]]:
+    """Per path, all that may be done there."""
     known: dict[str, set[str]] = {}
     for method, path, _ in operations(house):
-        known.setdefault(path, set()).add(method)
-    for path, right in known.items():
-        for method in {*METHODS, "OPTIONS"} - right:
+        known.setdefault(path, {"OPTIONS"}).update({method, "HEAD"} if method == "GET" else {method})
+    return known
+
+
+def test_wrong_methods_are_problems_that_name_all_right_ones(house: House, clients: Clients) -> None:
+    for path, right in methods_by_path(house).items():
+        for method in {*METHODS, "BREW"} - right:
             answer = clients.owner.request(method, filled(path))
-            if answer.status_code != 404 or answer.json()["type"] == "about:blank":  # another route may know the path
-                assert is_problem(answer, 405)
-                assert set(answer.headers["allow"].split(", ")) & right
+            assert is_problem(answer, 405)
+            assert set(answer.headers["allow"].split(", ")) == right, (method, path)
+        if "HEAD" not in right:
+            refused = clients.owner.head(filled(path))
+            assert (refused.status_code, refused.content) == (405, b"")
+
+
+def test_whoever_asks_for_the_methods_of_a_path_hears_them(house: House, clients: Clients) -> None:
+    for path, right in methods_by_path(house).items():
+        answer = clients.nobody.options(filled(path))
+        assert (answer.status_code, answer.content) == (204, b"")
+        assert set(answer.headers["allow"].split(", ")) == right, path
+
+
+def test_head_says_what_get_would_and_sends_nothing(house: House, clients: Clients) -> None:
+    for path, right in methods_by_path(house).items():
+        if "GET" in right:
+            whole, head = (clients.owner.request(method, filled(path)) for method in ("GET", "HEAD"))
+            assert (head.status_code, head.content) == (whole.status_code, b""), path
+            assert head.headers["content-type"] == whole.headers["content-type"], path
+    for path in ("/me", "/tables"):
+        whole, head = (clients.ana.request(method, f"{API}{path}") for method in ("GET", "HEAD"))
+        assert head.headers["content-length"] == whole.headers["content-length"] != "0"
+
+
+def test_truth_is_true_or_false_and_numbers_are_numbers(clients: Clients) -> None:
+    for wrong in (0, 1, "no", "true", None):
+        assert is_problem(clients.owner.post(f"{API}/tokens", json={"once": wrong}), 422)
+        asked = {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": "0.1", "raw": wrong}
+        assert is_problem(clients.ana.post(f"{API}/explain", json=asked), 422)
+        published = {"name": "x", "upload": "0", "quasi": [], "models": {"k": 2}, "why": "w", "approved": wrong}
+        assert is_problem(clients.owner.post(f"{API}/publications", json=published), 422)
+    for wrong in (True, "2", 2.5):
+        published = {"name": "x", "upload": "0", "quasi": [], "models": {"k": wrong}, "why": "w", "approved": True}
+        assert "models/k" in clients.owner.post(f"{API}/publications", json=published).json()["detail"]
+    for days in (5e-324, 1e-9, -1, 0, 1e308, True, "3", 3651):
+        assert is_problem(clients.owner.post(f"{API}/tokens", json={"days": days}), 422)
+    for text in (b"NaN", b"Infinity", b"1e999"):
+        sent, headers = b'{"days": %s}' % text, {"Content-Type": "application/json"}
+        assert is_problem(clients.owner.post(f"{API}/tokens", content=sent, headers=headers), 400)
+    assert clients.owner.post(f"{API}/tokens", json={"days": 1, "once": True}).status_code == 201
+
+
+def test_bodies_of_another_kind_are_problems(house: House, clients: Clients) -> None:
+    for method, path, one in operations(house):
+        kinds = one.get("requestBody", {}).get("content", {})
+        if "application/json" in kinds:
+            for kind in ("text/plain", "application/x-www-form-urlencoded", "", "application/json-seq"):
+                answer = clients.owner.request(method, filled(path), content=b"{}", headers={"Content-Type": kind})
+                assert is_problem(answer, 415), (path, kind)
+            large = b'{"x": "' + b"y" * 1_100_000 + b'"}'
+            sent = {"Content-Type": "application/json"}
+            assert is_problem(clients.owner.request(method, filled(path), content=large, headers=sent), 413)
 
 
 def test_bodies_that_are_not_of_the_right_form_are_problems(house: House, clients: Clients) -> None:

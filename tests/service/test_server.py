@@ -113,12 +113,12 @@ def test_names_of_other_computers_are_refused_where_only_this_one_is_served(firs
 def test_at_the_end_requests_are_finished_and_what_takes_too_long_is_answered_after_the_next_start(
     hospital: Hospital,
 ) -> None:
-    flags, ana = ("--folder", hospital.folder, "--no-console"), hospital.tokens["ana"]
+    flags = ("--folder", hospital.folder, "--no-console")
     long = question(request="mine") | {"sql": "SELECT COUNT(*) AS n FROM visits WHERE ward = 'surgery'"}
     with Serving(*flags, program=SLOW, DISCREET_SHUTDOWN_SECONDS="8") as serving, ThreadPoolExecutor() as pool:
-        with serving.client(ana) as client:
+        with serving.client(hospital.tokens["ana"]) as client, serving.client(hospital.tokens["ben"]) as other:
             assert client.post(f"{API}/ask?wait=0", json=long).status_code == 202
-            asked = pool.submit(client.post, f"{API}/ask?wait=30", json=question())
+            asked = pool.submit(other.post, f"{API}/ask?wait=30", json=question())
             time.sleep(0.7)
             serving.process.send_signal(signal.SIGINT)  # the other tests end it by the other signal
             assert asked.result().status_code == 200

@@ -65,6 +65,17 @@ def test_a_wrong_value_says_which_setting_where_it_stands_and_what_is_allowed(tm
     assert "pydantic" not in said
 
 
+@pytest.mark.parametrize("name", ["token_days", "longest_run", "release_quantum", "shutdown_seconds"])
+@pytest.mark.parametrize("value", ["5e-324", "-1", "nan", "inf", "-inf", "1e308"])
+def test_times_that_nobody_can_mean_are_refused(name: str, value: str) -> None:
+    assert f"DISCREET_{name.upper()}: " in refused(None, {}, **{f"DISCREET_{name.upper()}": value})
+
+
+def test_counts_that_no_machine_has_are_refused() -> None:
+    for name in ("requests_per_minute", "largest_body", "largest_upload"):
+        assert f"DISCREET_{name.upper()}: " in refused(None, {}, **{f"DISCREET_{name.upper()}": "9" * 400})
+
+
 def test_settings_that_exclude_each_other_are_refused() -> None:
     said = refused(None, {"workers": 2})
     assert "console = false" in said

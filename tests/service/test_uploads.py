@@ -264,7 +264,7 @@ def test_a_connection_that_is_lost_in_the_middle_of_an_upload_leaves_nothing(hos
         f"POST /api/v1/uploads?file=t.csv HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {hospital.tokens['owner']}\r\n"
     )
     with on_a_socket(guarded(application(house))) as port:
-        with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        with socket.create_connection(("127.0.0.1", port), timeout=120) as connection:
             connection.sendall(head.encode() + b"Content-Length: 1000000\r\n\r\n" + CSV)
             until(lambda: bool(kept(house)))
         until(lambda: not kept(house))

@@ -7,6 +7,7 @@ nothing, and a question has a request id under which it is charged once.
 from __future__ import annotations
 
 import json
+import math
 import ssl
 import time
 import weakref
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from discreet.client.address import is_encrypted
 from discreet.curator.extra import extra
-from discreet.errors import DiscreetError, Unreachable
+from discreet.errors import DiscreetError, InvalidValue, Unreachable
 from discreet.version import __version__
 from discreet.web.kinds import fault_of
 
@@ -68,6 +69,8 @@ class Connection:
         """Nothing is sent yet. ``patience`` is how long to try, ``wait`` how long the service may hold a request."""
         self._httpx = extra("httpx", "client")
         self.address = address
+        if not 0 <= patience < math.inf:
+            raise InvalidValue("patience is a number of seconds", patience, "60, for example; 0 tries once")
         self._patience = patience
         headers = {"Authorization": f"Bearer {token}", "User-Agent": f"discreet/{__version__}"}
         self._client: httpx.Client = self._httpx.Client(

@@ -27,6 +27,8 @@ _ARROW = "application/vnd.apache.arrow.stream"
 _WAIT = 25.0
 """Seconds that the service may hold a request before it says that it takes longer; proxies cut off after 30 or 60."""
 _PAUSE = 0.1
+_PAGE = 500
+"""How many of a list are fetched at once."""
 _LATER = 202
 _TOKEN = re.compile(r"[!-~]{1,1000}\Z")
 
@@ -129,8 +131,26 @@ class RemoteCurator:
 
     def answers(self, limit: int = 50, *, before: str | None = None) -> list[Asked]:
         """What was asked in this name, newest first; ``before`` is the id of the last one that was seen."""
-        said = self._connection.send("GET", "/answers", params={"limit": limit, "before": before}).json()
-        return [understood(asked, one) for one in understood(objects, said)]
+        said = self._pages("/answers", "request", {}, before=before, most=limit)
+        return [understood(asked, one) for one in said]
+
+    def _pages(
+        self, path: str, key: str, params: dict[str, Any], *, most: int | None = None, **seen: Any
+    ) -> list[dict[str, Any]]:
+        """Whatever is listed at a path, page by page, ``most`` of it at most.
+
+        The field ``key`` of the last one says where the next page begins; ``seen`` names that parameter, and where the
+        first page does.
+        """
+        (cursor, last), found = next(iter(seen.items())), list[dict[str, Any]]()
+        while True:
+            limit = _PAGE if most is None else min(_PAGE, most - len(found))
+            said = self._connection.send("GET", path, params={**params, "limit": limit, cursor: last}).json()
+            part = understood(objects, said)
+            found += part
+            if len(part) < limit or len(found) == most:
+                return found
+            last = understood(lambda one: one[key], part[-1])
 
     def certificate(self, request: str) -> dict[str, Any]:
         """The signed certificate of an answer."""
@@ -139,17 +159,24 @@ class RemoteCurator:
 
     def budget(self) -> dict[str, dict[str, Any]]:
         """Per account: what was granted, spent and left, and how many more questions like the last one that is."""
-        return understood(budget, self._connection.send("GET", "/budget").json())
+        return understood(budget, self._pages("/budget", "account", {}, after=None))
 
     def tables(self) -> list[dict[str, Any]]:
         """The tables that may be asked about, with what is public about them."""
-        return understood(objects, self._connection.send("GET", "/tables").json())
+        return self._pages("/tables", "name", {}, after=None)
 
     def ledger(self, most: int = 100, *, before: int | None = None) -> list[dict[str, Any]]:
-        """The records of the ledger that may be read in this name, newest first."""
-        return understood(
-            objects, self._connection.send("GET", "/ledger", params={"most": most, "before": before}).json()
-        )
+        """The records of the ledger that may be read in this name, newest first; ``before`` a position."""
+        return self._pages("/ledger", "position", {}, before=before, most=most)
+
+    def suspensions(self, *, lifted: bool = False) -> list[dict[str, Any]]:
+        """Who is suspended because a question failed, or all who ever were; for owners and auditors."""
+        return self._pages("/suspensions", "record", {"lifted": lifted}, after=None)
+
+    def lift(self, record: int, because: str) -> dict[str, Any]:
+        """Let who is suspended by a record of the ledger ask again; for owners."""
+        reply = self._connection.send("POST", f"/suspensions/{int(record)}/lift", body={"because": because})
+        return understood(lambda said: objects([said])[0], reply.json())
 
     def close(self) -> None:
         """Let go of connections."""

@@ -34,6 +34,7 @@ _LEAD = (
     "Every answer takes something from the privacy of the people in a table. This is what was granted and what is left."
 )
 _WITHIN = "50"
+_MOST_PEOPLE = 200
 
 
 async def build(visit: Visit) -> None:
@@ -133,6 +134,9 @@ def _people(whole: Balance, caps: list[Balance], spent: list[Spent]) -> None:
         cells = [took, "no cap of their own" if own is None else left_words(own)]
         cells.append("" if own is None else questions_words(own.more))
         rows.append((name, *cells))
+    rest = len(rows) - _MOST_PEOPLE
+    if rest > 0:
+        rows[_MOST_PEOPLE:] = [(f"and {rest:,} more, who added less", "", "", "")]
     _table(("who", "added", "left", "in questions"), rows, f"Who spent what on {whole.table}")
 
 

@@ -7,8 +7,8 @@ from functools import partial
 
 from fastapi import FastAPI, Request
 from fastapi.responses import RedirectResponse, Response
+from nicegui import Client, ui
 from nicegui import app as pages
-from nicegui import ui
 
 from discreet.console.door import Door
 from discreet.console.error_pages import replace_error_pages, too_many
@@ -32,10 +32,10 @@ def add_console(app: FastAPI, house: House) -> None:
     sessions = Sessions(house)
     app.include_router(signing(house, sessions))
     for room in ROOMS:
-        _page(room, house, sessions)
+        _draw_on(room, house, sessions)
     replace_error_pages(pages)
     pages.config.socket_io_js_transports = ["websocket"]  # what the door can check word by word
-    app.add_middleware(Door, sessions=sessions)
+    app.add_middleware(Door, sessions=sessions, refusal=partial(_refusal, house, sessions))
     ui.run_with(
         app,
         title="Discreet",
@@ -53,21 +53,32 @@ async def _hand_over(token: str, done: Callable[[], None]) -> None:
         done()
 
 
-def _page(room: Room, house: House, sessions: Sessions) -> None:
+def _refusal(house: House, sessions: Sessions, request: Request) -> Response | None:
+    """What somebody is told who may not have the page that they ask for, or not yet."""
+    room = next(one for one in ROOMS if one.path == request.url.path)
+    session = request.cookies.get(COOKIE)
+    visitor = sessions.visitor(session)
+    if visitor is None:
+        return to_sign_in("ended" if session else "", room.path)
+    if visitor.role not in room.roles:
+        return RedirectResponse(next(one.path for one in ROOMS if visitor.role in one.roles))
+    request.state.member = visitor.name  # for the log
+    try:
+        house.limits.request(visitor)
+    except TooManyRequests:
+        return too_many()
+    return None
+
+
+def _draw_on(room: Room, house: House, sessions: Sessions) -> None:
     async def page(request: Request) -> Response | None:
         session = request.cookies.get(COOKIE)
         visitor = sessions.visitor(session)
-        if visitor is None:
-            return to_sign_in("ended" if session else "", room.path)
-        if visitor.role not in room.roles:
-            return RedirectResponse(next(one.path for one in ROOMS if visitor.role in one.roles))
-        request.state.member = visitor.name  # for the log
-        try:
-            house.limits.request(visitor)
-        except TooManyRequests:
-            return too_many()
+        if visitor is None:  # it ended a moment ago
+            return to_sign_in("ended", room.path)
         client = ui.context.client
-        sessions.draw(session, client.id)
+        for other in sessions.draw(session, client.id, _listens):
+            _remove(other)
         client.on_delete(lambda: sessions.drop(session, client.id))
         await framed(room, Visit(house, visitor))
         unseen = sessions.unseen(session)
@@ -76,3 +87,16 @@ def _page(room: Room, house: House, sessions: Sessions) -> None:
         return None
 
     ui.page(room.path, title=f"{room.title} · Discreet")(page)
+
+
+def _listens(page: str) -> bool:
+    """Whether a browser listens to a page."""
+    found = Client.instances.get(page)
+    return found is not None and found.has_socket_connection
+
+
+def _remove(page: str) -> None:
+    """Take a page away; a browser that still shows it loads it again when it is used."""
+    found = Client.instances.get(page)
+    if found is not None and not found.is_deleted:
+        found.delete()

@@ -3,33 +3,43 @@
 A page lives on in the server for as long as a browser listens, and NiceGUI lets in whoever knows its id. So nothing
 reaches a page unless it comes from the same site, in a session that is still valid, and the page was drawn for that
 session. After a sign-out, or once the token ended, the next word closes the connection; the browser then loads the page
-again, and is led to sign in.
+again, and is led to sign in. NiceGUI makes a page before it asks for whom, so who may not have one is told so here.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from discreet.console.room import ROOMS
 from discreet.console.sessions import COOKIE, Sessions
 from discreet.service.role import Role
 from discreet.web.bodies import BodyLimit
 from discreet.web.problem import problem
 from discreet.web.strict_json import has_many_values
 
-__all__ = ["LARGEST_BY_OTHERS", "Door", "is_same_site"]
+__all__ = ["LARGEST_BY_OTHERS", "MOST_STRANGERS", "Door", "is_same_site"]
+
+Refusal = Callable[[Request], Response | None]
+"""What is answered to a request for a page in place of the page; None where the page may be drawn."""
+MOST_STRANGERS = 32
+"""Connections that wait for words of a page that is not theirs, or not there any more."""
 
 LARGEST_BY_OTHERS = 8_000_000
 """Bytes of a file that somebody who is no owner may send to a page."""
 _AROUND_A_FILE = 10_000
 
+_PAGES = frozenset(room.path for room in ROOMS)
 _WORDS, _UPLOADS = "/_nicegui_ws/", "/_nicegui/client/"
 _KEEPING_UP = re.compile(r"[23]|4[01].{0,200}", re.DOTALL)  # pings, and opening or closing the channel
 _EVENT = re.compile(r"42[0-9]*(\[.*)", re.DOTALL)
@@ -41,10 +51,12 @@ _NO_PAGE = b"EIO=4&transport=websocket&client_id=none&implicit_handshake=true&ta
 class Door:
     """Lets in what belongs to a page, and turns the rest away."""
 
-    def __init__(self, app: ASGIApp, sessions: Sessions) -> None:
-        """Around an application, for these sessions."""
+    def __init__(self, app: ASGIApp, sessions: Sessions, refusal: Refusal) -> None:
+        """Around an application, for these sessions; ``refusal`` looks at requests for pages."""
         self.app = app
         self._sessions = sessions
+        self._refusal = refusal
+        self._strangers = 0
         self._small = BodyLimit(app, _most_by_others)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,6 +66,8 @@ class Door:
             await self._words(scope, receive, send)
         elif path.startswith(_UPLOADS):
             await self._file(path, scope, receive, send)
+        elif scope["type"] == "http" and path in _PAGES and scope["method"] in ("GET", "HEAD"):
+            await (self._refusal(Request(scope)) or self.app)(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
@@ -73,9 +87,23 @@ class Door:
             await send({"type": "websocket.close", "code": _REFUSED})
         else:
             session, page = _session(scope), _page(scope)
-            if not self._sessions.may_use(session, page):
-                scope["query_string"] = _NO_PAGE
-            await self.app(scope, _Checked(self._sessions, session, page, receive, send), send)
+            heard = _Checked(self._sessions, session, page, receive, send)
+            if self._sessions.may_use(session, page):
+                await self.app(scope, heard, send)
+            else:
+                await self._stranger(scope, heard, send)
+
+    async def _stranger(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a browser hear that its page is gone; few at a time, because each takes a connection."""
+        if self._strangers >= MOST_STRANGERS:
+            await send({"type": "websocket.close", "code": _REFUSED})
+            return
+        self._strangers += 1
+        try:
+            scope["query_string"] = _NO_PAGE
+            await self.app(scope, receive, send)
+        finally:
+            self._strangers -= 1
 
 
 class _Checked:

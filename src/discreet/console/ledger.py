@@ -10,6 +10,7 @@ from discreet.console import look
 from discreet.console.ask_certificate import show_certificate
 from discreet.console.budget_story import OWNER
 from discreet.console.ledger_words import checked_words, record_head, record_numbers, sought
+from discreet.console.suspended import draw_suspended
 from discreet.console.visit import Visit
 from discreet.errors import DiscreetError
 from discreet.service import books, telling
@@ -44,11 +45,13 @@ class _Page:
         self._turn = 0
 
     async def draw(self) -> None:
-        """The check, the filters and the records."""
-        with look.section("Can it be believed?", "All of it is replayed from the first record on."):
-            with look.row():
-                self._verify = look.button("Verify the ledger", self._check, icon="verified_user", kind="plain")
-            self._checked = ui.element("div").classes("w-full")
+        """Who is suspended, the check, the filters and the records."""
+        if self._reads_all:
+            await draw_suspended(self._visit)
+            with look.section("Can it be believed?", "All of it is replayed from the first record on."):
+                with look.row():
+                    self._verify = look.button("Verify the ledger", self._check, icon="verified_user", kind="plain")
+                self._checked = ui.element("div").classes("w-full")
         with look.section("Records"):
             await self._draw_filters()
             self._refusal = ui.label().classes("d-bad d-small").props('role="alert"')

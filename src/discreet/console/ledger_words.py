@@ -34,8 +34,6 @@ def checked_words(found: Checked) -> str:
     """The result of a check."""
     if not found.is_sound:
         return "The ledger cannot be believed: " + "; ".join(found.problems) + "."
-    if found.entries is None or found.head is None:
-        return "Sound: every record follows from the one before it, and the balances are what the records say."
     return (
         f"Sound: {found.entries:,} records, each of which follows from the one before it; the balances are what they "
         f"say, and nothing was cut off. The last one has the hash {found.head[:_HEAD]}…"

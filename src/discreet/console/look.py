@@ -7,11 +7,11 @@ that a page never names one.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from nicegui import run, ui
 from nicegui.element import Element
@@ -33,6 +33,7 @@ __all__ = [
     "figure",
     "figures",
     "heading",
+    "in_pages",
     "notice",
     "page_title",
     "row",
@@ -41,6 +42,7 @@ __all__ = [
     "stylesheet",
 ]
 
+T = TypeVar("T")
 LOOK_COOKIE = "discreet_look"
 """The cookie that remembers light or dark; without it the page follows the system."""
 
@@ -76,10 +78,10 @@ def heading(text: str, level: int = 2) -> ui.html:
 
 def page_title(title: str, lead: str = "") -> None:
     """The title of the page, and a sentence about what one can do here."""
-    with ui.element("div"):
-        heading(title, 1)
-        if lead:
-            ui.html(escape(lead), sanitize=False, tag="p").classes("d-lead")
+    words = f'<h1 class="d-h1">{escape(title)}</h1>'
+    if lead:
+        words += f'<p class="d-lead">{escape(lead)}</p>'
+    ui.html(words, sanitize=False)
 
 
 # Boxes.
@@ -89,11 +91,12 @@ def page_title(title: str, lead: str = "") -> None:
 def section(title: str, hint: str = "") -> Iterator[Element]:
     """A part of the page with a heading; what is made inside goes into it."""
     with ui.element("section").classes("d-section") as box:
-        with ui.element("div"):
-            name = heading(title)
-            if hint:
-                ui.label(hint).classes("d-muted d-small")
-        box.props(f'aria-labelledby="{name.html_id}"')
+        name = f"{box.html_id}-name"
+        words = f'<h2 class="d-h2" id="{name}">{escape(title)}</h2>'
+        if hint:
+            words += f'<div class="d-muted d-small">{escape(hint)}</div>'
+        ui.html(words, sanitize=False)
+        box.props(f'aria-labelledby="{name}"')
         yield box
 
 
@@ -112,8 +115,7 @@ def figures() -> Iterator[Element]:
 def figure(label: str, value: str, note: str = "") -> tuple[ui.label, ui.label]:
     """One labelled figure inside `figures`; the labels of the value and of the note, to be changed later."""
     with ui.element("div").classes("d-figure"):
-        with ui.element("dt"):
-            ui.label(label)
+        ui.html(escape(label), sanitize=False, tag="dt")
         with ui.element("dd"):
             shown = ui.label(value)
         below = ui.label(note).classes("d-note")
@@ -146,11 +148,26 @@ def empty(icon: str, text: str, hint: str = "") -> Element:
     return box
 
 
+def in_pages(listed: Sequence[T], draw: Callable[[T], object], what: str, at_once: int = 50) -> None:
+    """Draw the first of a list, and a button for more; ``what`` names them. Each that is drawn takes memory."""
+    box, place = ui.element("div").classes("contents"), 0
+
+    def more() -> None:
+        nonlocal place
+        with box:
+            for one in listed[place : place + at_once]:
+                draw(one)
+        place += at_once
+        pressed.set_visibility(place < len(listed))
+
+    pressed = button(f"More {what}", more, icon="expand_more", kind="plain")
+    more()
+
+
 def chip(text: str, on_click: Callable[[], object] | None = None, *, name: str = "") -> Element:
     """A small word in a frame; with ``on_click`` it is a button, called ``name`` where its text is not enough."""
     tag = "span" if on_click is None else "button"
-    with ui.element(tag).classes("d-chip") as box:
-        ui.label(text)
+    box = ui.html(f"<div>{escape(text)}</div>", sanitize=False, tag=tag).classes("d-chip")
     if on_click is not None:
         box.props('type="button"')
         box.on("click", lambda _: on_click())

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from html import escape
 from typing import TypeVar
 
 from nicegui import ui
 
-from discreet.console.look import button, confirm, empty, notice, page_title, row, section, shown_once
+from discreet.console.look import button, confirm, empty, in_pages, notice, page_title, row, section, shown_once
 from discreet.console.people_words import ROLE_WORDS, is_good, member_words, token_state
 from discreet.console.staying_focused import stay_on
 from discreet.console.visit import Visit
@@ -22,6 +23,7 @@ __all__ = ["build"]
 
 T = TypeVar("T")
 _LEAD = "Who may come in, in which role, and with which tokens. A secret is shown once and kept nowhere."
+_AT_ONCE = 50
 _FOR_TOKENS = "It is shown now and never again: copy it and hand it over by a way that you trust."
 
 
@@ -74,15 +76,15 @@ class _People:
         everybody = await asyncio.to_thread(self._everybody)
         self._listed.clear()
         with self._listed:
+            here = [one for one in everybody if one[0].removed is None]
+            if len(here) > _AT_ONCE:  # whose tokens are shown comes first, wherever they were
+                here.sort(key=lambda one: one[0].name != self._opened)
             with section("Members"):
-                for member, tokens in everybody:
-                    if member.removed is None:
-                        self._member(member, tokens)
+                in_pages(here, lambda one: self._member(*one), "members", _AT_ONCE)
             former = [member for member, _ in everybody if member.removed is not None]
             if former:
                 with section("Former members"):
-                    for member in former:
-                        ui.label(f"{member.name}: {member_words(member, [], time.time())}")
+                    in_pages(former, _former, "former members")
 
     def _everybody(self) -> list[tuple[Member, list[Token]]]:
         house, visitor = self._visit.house, self._visit.visitor
@@ -118,8 +120,7 @@ class _People:
         with ui.element("div").classes("d-table-box"), ui.element("table").classes("d-table"):
             with ui.element("thead"), ui.element("tr"):
                 for head in _HEADS:
-                    with ui.element("th"):
-                        ui.label(head)
+                    ui.html(escape(head), sanitize=False, tag="th")
             with ui.element("tbody"):
                 for token in tokens:
                     self._token(token)
@@ -128,8 +129,7 @@ class _People:
         now = time.time()
         with ui.element("tr"):
             for words in (token.label or "without a label", token.id[:8], token_state(token, now)):
-                with ui.element("td"):
-                    ui.label(words)
+                ui.html(escape(words), sanitize=False, tag="td")
             with ui.element("td").classes("d-number"):
                 if is_good(token, now):
                     called = token.label or token.id[:8]
@@ -181,3 +181,7 @@ class _People:
 
 _ICONS = {Role.OWNER: "admin_panel_settings", Role.ANALYST: "query_stats", Role.AUDITOR: "fact_check"}
 _HEADS = ("for", "id", "state", "")
+
+
+def _former(member: Member) -> None:
+    ui.label(f"{member.name}: {member_words(member, [], time.time())}")

@@ -21,7 +21,7 @@ __all__ = ["build"]
 
 _LEAD = (
     "Make a table coarse enough to hand out, see what it still tells, and approve it by name. "
-    "A published table is never differentially private."
+    "A coarser table is not differentially private: no k, l or t bounds what it tells to somebody who knows more."
 )
 
 

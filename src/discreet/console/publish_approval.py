@@ -6,7 +6,7 @@ import asyncio
 
 from nicegui import ui
 
-from discreet.console.look import button, confirm, download_button, notice, row, section
+from discreet.console.look import button, confirm, download_button, in_pages, notice, row, section
 from discreet.console.publish_bench import Bench
 from discreet.console.publishing.candidates import Candidate
 from discreet.console.publishing.files import csv_bytes, parquet_bytes
@@ -109,8 +109,7 @@ class ApprovalStep:
         found = publishing.publications(self._bench.visit.house, self._bench.visit.visitor)
         if found:
             with section("Published so far"):
-                for one in found:
-                    self._published_before(one)
+                in_pages(found, self._published_before, "publications", 20)
 
     def _published_before(self, one: Publication) -> None:
         house, visitor = self._bench.visit.house, self._bench.visit.visitor

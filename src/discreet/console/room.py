@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from discreet.console.visit import Visit
-from discreet.service.role import EVERYBODY, Role
+from discreet.service.role import EVERYBODY, READERS, Role
 
 __all__ = ["ROOMS", "Room"]
 
@@ -42,6 +42,7 @@ ROOMS = (
     Room("/", "Ask", "question_answer", "ask", _ASKERS),
     Room("/budget", "Budget", "account_balance_wallet", "budget"),
     Room("/ledger", "Ledger", "menu_book", "ledger"),
+    Room("/trail", "Audit trail", "history", "trail", READERS),
     Room("/tables", "Tables", "table_chart", "tables", _OWNER),
     Room("/people", "People", "group", "people", _OWNER),
     Room("/publish", "Publish", "publish", "publish", _OWNER),

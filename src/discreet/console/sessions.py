@@ -1,7 +1,8 @@
 """Sessions: who signed in at the console. They live in memory and end with the process, the token, or a sign-out.
 
 A session owns the pages that were drawn for it: what a browser sends to a page counts only when it comes from the
-session that the page was drawn for.
+session that the page was drawn for. A page takes memory for as long as it lives, so a session and a member have a
+number of them; when it is reached, one gives way to the next: the oldest that no browser listens to, or the oldest.
 """
 
 from __future__ import annotations
@@ -17,12 +18,16 @@ from discreet.service import joining
 from discreet.service.house import House
 from discreet.service.visitor import Visitor
 
-__all__ = ["COOKIE", "Sessions"]
+__all__ = ["COOKIE", "MOST_PAGES", "MOST_PAGES_OF_MEMBER", "Sessions"]
 
 COOKIE = "discreet_session"
 _SECONDS = 12 * 3600.0
 _MOST = 50
 """Of each member; the oldest ends when there are more."""
+MOST_PAGES = 16
+"""That live at the same time for one session, which is one browser."""
+MOST_PAGES_OF_MEMBER = 32
+"""For all sessions of one member together."""
 
 
 @dataclass
@@ -32,7 +37,8 @@ class _Session:
     ends: float
     unseen: str | None
     """A token that was made at this sign-in and that nobody has put in a safe place yet."""
-    pages: set[str] = field(default_factory=set)
+    pages: dict[str, int] = field(default_factory=dict)
+    """By their ids, the older the smaller."""
 
 
 class Sessions:
@@ -43,6 +49,8 @@ class Sessions:
         self._house = house
         self._clock = clock
         self._open: dict[str, _Session] = {}
+        self._drawn = 0
+        """How many pages were ever drawn."""
         self._lock = Lock()
 
     def start(self, token: str, address: str) -> str:
@@ -89,17 +97,34 @@ class Sessions:
             self.end(session)
             return None
 
-    def draw(self, session: str | None, page: str) -> None:
-        """Remember that a page was drawn for a session."""
-        known = self._open.get(session or "")
-        if known is not None:
-            known.pages.add(page)
+    def draw(self, session: str | None, page: str, listens: Callable[[str], bool]) -> list[str]:
+        """Remember that a page was drawn for a session; the pages that give way to it.
+
+        ``listens`` says of a page whether a browser listens to it.
+        """
+        with self._lock:
+            known = self._open.get(session or "")
+            if known is None:
+                return []
+            others = [one for one in self._open.values() if one.member == known.member and one is not known]
+            around = {name: age for one in others for name, age in one.pages.items()}
+
+            def first(pages: dict[str, int], most: int) -> list[str]:
+                ordered = sorted(pages, key=lambda name: (listens(name), pages[name]))
+                return ordered[: max(0, len(pages) + 1 - most)]
+
+            gone = first(known.pages, MOST_PAGES)
+            left = {name: age for name, age in (known.pages | around).items() if name not in gone}
+            gone += first(left, MOST_PAGES_OF_MEMBER)
+            self._drawn += 1
+            known.pages[page] = self._drawn
+        return gone
 
     def drop(self, session: str | None, page: str) -> None:
         """Forget a page that is gone."""
         known = self._open.get(session or "")
         if known is not None:
-            known.pages.discard(page)
+            known.pages.pop(page, None)
 
     def may_use(self, session: str | None, page: str) -> bool:
         """Whether this session is still valid and this page was drawn for it."""

@@ -12,7 +12,7 @@ from nicegui import ui
 from discreet.anonymize.figures import counted
 from discreet.catalog.budget import Budget
 from discreet.catalog.table import Table
-from discreet.console.look import button, confirm, empty, heading, notice, row, section
+from discreet.console.look import button, confirm, empty, heading, in_pages, notice, row, section
 from discreet.console.quiet_words import plain_table, quiet
 from discreet.console.staying_focused import stay_on
 from discreet.console.tables_words import budget_words, column_rows, table_words
@@ -25,6 +25,7 @@ from discreet.service.role import Role
 __all__ = ["KnownTables"]
 
 T = TypeVar("T")
+_AT_ONCE = 50
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,7 @@ class KnownTables:
             self._said = ui.element("div").classes("w-full empty:hidden")
             if not known.holdings:
                 empty("table_chart", "No table yet", "Bring one below.")
-            for holding in known.holdings:
-                self._table(holding, known.analysts)
+            in_pages(known.holdings, lambda one: self._table(one, known.analysts), "tables", _AT_ONCE)
 
     def _known(self) -> _Known:
         house, visitor = self._visit.house, self._visit.visitor

@@ -277,7 +277,8 @@ class NewTable:
             self._preview.refresh()
         state = "public" if made.table.public else "protected"
         done = f"{made.table.name} is {state}. Say above who may ask about it."
-        self._said = [(done, "good"), *((words, "warn") for words in unread_words(made.table, made.unread))]
+        warnings = [*unread_words(made.table, made.unread), *made.warnings]
+        self._said = [(done, "good"), *((words, "warn") for words in warnings)]
         self._source = self._form = None
         self._words.refresh()
         self._filling.refresh()

@@ -23,14 +23,16 @@ from discreet.service.routes import (
     members,
     metrics,
     publications,
+    suspensions,
     tables_owner,
     telling,
+    trail,
 )
-from discreet.service.unknown import Unknown
 from discreet.service.watching import Watching
 from discreet.version import __version__
 from discreet.web.headers import SecurityHeaders
 from discreet.web.https import Https
+from discreet.web.methods import Methods, Unknown
 from discreet.web.same_site import SameSite
 
 __all__ = ["API", "application", "guarded"]
@@ -44,6 +46,8 @@ _ROUTERS = (
     books.router,
     tables_owner.router,
     publications.router,
+    suspensions.router,
+    trail.router,
     metrics.router,
     api_page.router,
 )
@@ -67,7 +71,7 @@ def application(house: House) -> FastAPI:
     for router in _ROUTERS:
         app.include_router(router, prefix=API)
     app.include_router(health.router)
-    app.router.routes.append(Unknown(("/api/", "/health/"), app.routes))
+    app.router.routes.append(Unknown(("/api/", "/health/"), app.routes, "see /api/v1/docs"))
     handle_faults(app)
     return app
 
@@ -75,7 +79,7 @@ def application(house: House) -> FastAPI:
 def guarded(app: FastAPI) -> ASGIApp:
     """The application behind its door: other sites are refused, and every answer is watched and has headers."""
     settings = app.state.house.settings
-    inner: ASGIApp = SameSite(bodies_within(app, app.state.house), settings.hosts)
+    inner: ASGIApp = SameSite(bodies_within(Methods(app, app.routes), app.state.house), settings.hosts)
     if settings.behind_proxy:
         inner = Https(inner)
     return SecurityHeaders(Watching(inner, app.state.metrics), headers_of(encrypted=settings.encrypted))

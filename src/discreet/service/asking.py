@@ -3,8 +3,8 @@
 A request has an id, of the member's choice or ours. The same id serves the same answer for one charge: sent twice,
 sent at once, sent after a crash or a lost connection. Its answer is kept before anybody sees it, and is served without
 a look at the curator, whatever became of the data since. A refusal is not kept for good: it costs nothing, and the same
-request may be sent again when the ledger or a policy has changed. A run that failed was charged, and runs again for
-free.
+request may be sent again when the ledger or a policy has changed. A run that failed was charged, and its request stands
+for that failure from then on: it is not run again.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 from discreet.curator.answer import Answer
 from discreet.curator.answer_arrow import answer_from_arrow
 from discreet.curator.curator import Explanation
+from discreet.curator.public_rows import PublicRows
 from discreet.errors import DiscreetError, NotFound, StoreError
 from discreet.noise.source import fresh_id
 from discreet.service.answering import ASKERS
@@ -71,7 +72,8 @@ def explain(house: House, visitor: Visitor, wish: Wish) -> Explanation:
     except DiscreetError as fault:
         refusal = fault
     if visitor.analyst is not None:
-        check_names(wish.sql, house.curator.catalog, visitor.analyst)
+        public = PublicRows(house.curator.catalog, house.curator.engine)
+        check_names(wish.sql, house.curator.catalog, visitor.analyst, public.count_alike)
     raise refusal
 
 
@@ -81,8 +83,12 @@ def start(house: House, visitor: Visitor, wish: Wish, request: str | None = None
     key = visitor.name, fresh_id() if request is None else checked_request_id(request)
     known = house.requests.find(key)
     check_same(known, wish)
-    if known is None or known.state is State.REFUSED:
-        price = explain(house, visitor, wish).price
+    if known is None or (known.state is State.REFUSED and not known.is_failed):
+        try:
+            price = explain(house, visitor, wish).price
+        except DiscreetError as refusal:
+            house.note_refusal(visitor.name, refusal, wish.sql)
+            raise
         found, is_ours = house.requests.accept(key, wish, price, UNFINISHED)
         if is_ours:
             house.desk.run(found)

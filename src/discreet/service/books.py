@@ -6,25 +6,24 @@ Owners and auditors read everything. For an analyst there is nothing but their o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
 from discreet.curator.amount import amount
 from discreet.curator.answer_arrow import answer_from_arrow
-from discreet.curator.certificate import is_genuine, is_in_ledger
+from discreet.curator.certificate import is_by_curator, is_in_ledger
 from discreet.curator.ledger import Account
-from discreet.curator.signing import Signer
+from discreet.curator.verification import Verification
 from discreet.curator.verification import verify as replay
 from discreet.errors import NotFound
 from discreet.service.house import House
-from discreet.service.records import QUESTION, Record, at_worst, records_of
+from discreet.service.records import FAILURE, QUESTION, Record, at_worst, records_of
 from discreet.service.role import EVERYBODY, READERS
 from discreet.service.visitor import Visitor
 
 __all__ = ["Checked", "Paper", "Sought", "certificate", "entries", "price_words", "verify"]
-
-_UNSOUND = "the ledger cannot be believed; the owner of the house must look at it"
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,8 @@ class Sought:
     def _is_by(self, record: Record) -> bool:
         if self.kind is not None and record.kind != self.kind:
             return False
-        return self.analyst is None or (record.kind == QUESTION and (record.analyst or "") == self.analyst)
+        is_somebodys = record.kind in (QUESTION, FAILURE)
+        return self.analyst is None or (is_somebodys and (record.analyst or "") == self.analyst)
 
     def _is_about(self, record: Record) -> bool:
         wanted = self.table
@@ -75,10 +75,10 @@ class Checked:
     """Whether it can be believed."""
     problems: tuple[str, ...]
     """What is wrong, in words."""
-    entries: int | None
-    """How many records were replayed; None for analysts, whom it does not concern."""
-    head: str | None
-    """The hash of the last one; None for analysts."""
+    entries: int
+    """How many records were replayed."""
+    head: str
+    """The hash of the last one."""
 
 
 @dataclass(frozen=True)
@@ -127,12 +127,19 @@ def _prices(record: Record, accounts: Mapping[str, Account]) -> list[str]:
 
 
 def verify(house: House, visitor: Visitor) -> Checked:
-    """Replay the whole ledger and say whether it can be believed; how long it is concerns its readers alone."""
-    visitor.must_be(EVERYBODY)
-    found = replay(house.settings.folder)
-    if visitor.role in READERS:
-        return Checked(found.is_sound, tuple(found.problems), found.entries, found.head.hex())
-    return Checked(found.is_sound, () if found.is_sound else (_UNSOUND,), None, None)
+    """Replay the whole ledger and say whether it can be believed: for owners and auditors."""
+    return checked(verifying(house, visitor).result())
+
+
+def verifying(house: House, visitor: Visitor) -> Future[Verification]:
+    """The replay that is under way, for all who ask meanwhile; or one of a moment ago; or a new one."""
+    visitor.must_be(READERS)
+    return house.replaying.begin(lambda: replay(house.settings.folder), about=house.curator.ledger.head())
+
+
+def checked(found: Verification) -> Checked:
+    """What is told about a replay."""
+    return Checked(found.is_sound, tuple(found.problems), found.entries, found.head.hex())
 
 
 def certificate(house: House, visitor: Visitor, entry: int) -> Paper:
@@ -147,5 +154,5 @@ def certificate(house: House, visitor: Visitor, entry: int) -> Paper:
         remedy = "answers that were given outside the service have their certificates with them"
         raise NotFound("there must be such an answer, given by this service", entry, remedy)
     paper = answer_from_arrow(rows[0][0]).certificate
-    key = Signer(house.settings.folder).public_key.hex()
-    return Paper(paper, is_genuine(paper, key), is_in_ledger(paper, house.curator.ledger))
+    ledger = house.curator.ledger
+    return Paper(paper, is_by_curator(paper, ledger), is_in_ledger(paper, ledger))

@@ -1,9 +1,10 @@
 """The desk: where questions wait for their turn at the rows, a few at a time; members take turns.
 
-Its threads are its own, so that what needs no rows never waits for them. It holds a lease on what it works on, and
-takes over what others let go of, here or in another process. A place at the rows is given on at multiples of the
-release quantum, so that the start of one question does not tell when another ended. What a run found waits for such a
-moment before the ledger hears of it: what others are charged meanwhile would stand before or behind it.
+Its threads are its own, so that what needs no rows never waits for them. No member has all places, also where several
+processes, here or on other hosts, have one each. It holds a lease on
+what it works on, and takes over what others let go of, here or in another process. A place at the rows is given on at
+multiples of the release quantum, so that the start of one question does not tell when another ended. What a run found
+waits for such a moment before the ledger hears of it: others are charged meanwhile, and stand before or behind it.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ class Desk:
         self._quantum = quantum
         self._rows = ThreadPoolExecutor(at_once, thread_name_prefix="rows")
         self._mine: dict[Key, Future[None]] = {}
-        self._turns: Turns[tuple[Job, float, Future[None]]] = Turns()
+        self._turns: Turns[tuple[Job, float, Future[None]]] = Turns(at_once)
+        self._has_one_place = at_once == 1
         self._lock = Lock()
         self._closing = Event()
         self._attendant: Thread | None = None
@@ -92,8 +94,8 @@ class Desk:
         """Finish what reads rows now; what waits is left to others, or to the next start."""
         self._closing.set()
         with self._lock:
-            while waiting := self._turns.take():
-                waiting[2].set_result(None)  # whoever waits for it looks again, and hears that the desk is closed
+            for _, _, waiting in self._turns.clear():
+                waiting.set_result(None)  # whoever waits for it looks again, and hears that the desk is closed
         self._rows.shutdown(wait=True, cancel_futures=True)
         with self._lock:
             left, self._mine = list(self._mine), {}
@@ -101,14 +103,34 @@ class Desk:
 
     def _next(self) -> None:
         with self._lock:
-            taken = self._turns.take()
+            taken = self._turns.take(self._may_come)
         if taken is None:
-            return  # the desk closes
+            return  # the desk closes, or who waits must wait for a question of their own
         job, arrived, done = taken
         try:
             self._work(job, arrived)
         finally:
+            self._leave(job.member)
+            with self._lock:
+                self._turns.leave(job.member)
+                if not self._closing.is_set():
+                    self._rows.submit(self._next)  # for who waited for this one to end
             done.set_result(None)
+
+    def _may_come(self, member: str) -> bool:
+        """Whether a member may have our only place: not if they have that of another process, which may be the last."""
+        if not self._has_one_place:
+            return True
+        try:
+            return self._requests.presence.hold(_at_the_rows(member))
+        except Exception as fault:  # better unfair than closed
+            log_event("who is at the rows elsewhere is not known", logging.WARNING, error=type(fault).__name__)
+            return True
+
+    def _leave(self, member: str) -> None:
+        if self._has_one_place:
+            with suppress(Exception):
+                self._requests.presence.release(_at_the_rows(member))
 
     def _work(self, job: Job, arrived: float) -> None:
         hold = Hold(arrived, self._quantum, self._closing)
@@ -133,6 +155,8 @@ class Desk:
         except _Closing:
             raise
         except DiscreetError as fault:
+            if isinstance(fault, EngineFailure):
+                log_event("a question failed; its member is suspended", logging.ERROR, member=job.member)
             problem = problem_of(fault)
             return lambda: self._requests.refuse(job.key, problem)
         except Exception as fault:  # the same words whatever the reason, because it can hold a value of a row
@@ -145,6 +169,12 @@ class Desk:
         with self._lock:
             self._mine.pop(key, None)
 
+    def _look_again(self) -> None:
+        """Who waits for a question of theirs elsewhere may come when that has ended, of which nobody tells us."""
+        with self._lock:
+            if self._has_one_place and self._mine and not self._closing.is_set():
+                self._rows.submit(self._next)
+
     def look_round(self) -> bool:
         """Renew leases, take over others; whether there is anything left to look after."""
         with suppress(StoreError):
@@ -152,12 +182,18 @@ class Desk:
                 mine = list(self._mine)
             self._requests.renew(mine)
             self.take_over()
+            self._look_again()
             with self._lock:
                 if self._mine or self._requests.unfinished():
                     return True
                 self._attendant = None
                 return False
         return True
+
+
+def _at_the_rows(member: str) -> str:
+    """What is held while a member has the only place of some process."""
+    return f"at the rows: {member}"
 
 
 class _Closing(Exception):

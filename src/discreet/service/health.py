@@ -1,19 +1,27 @@
-"""Health: whether the service can answer now. It says yes or no, and nothing about why."""
+"""Health: whether the service can answer now. It says yes or no, and nothing about why.
+
+It says no where a book cannot be read or written, and where a verification found the ledger wrong.
+"""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryFile
 from threading import Lock
 
 from discreet.books.book import Database
+from discreet.curator.distrust import check_trusted
 from discreet.errors import DiscreetError
 from discreet.service.house import House
 
 __all__ = ["Health"]
 
 _SECONDS = 1.0
+_ROOM = 2**16
+"""Bytes that must fit the disk before questions are taken."""
 
 
 class Health:
@@ -38,11 +46,21 @@ class Health:
     def _look(self) -> bool:
         try:
             self._house.curator.ledger.head()
+            check_trusted(self._house.curator.folder)
             self._house.store.write(_change_nothing)
-        except DiscreetError:
+            _write_some(self._house.curator.folder)
+        except (DiscreetError, OSError):
             return False
         file = self._house.curator.folder / "ledger.db"
         return not file.exists() or os.access(file, os.W_OK)  # there is none where the ledger is on a server
+
+
+def _write_some(folder: Path) -> None:
+    """What fails on a full disk, where changing nothing does not: as much as a charge and an answer take, durably."""
+    with TemporaryFile(dir=folder) as file:
+        file.write(bytes(_ROOM))
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _change_nothing(database: Database) -> None:

@@ -7,15 +7,16 @@ such a table. So what it refuses is read again in a catalog without these tables
 from __future__ import annotations
 
 from discreet.catalog.catalog import Catalog
+from discreet.query.multiplicity import CountAlike
 from discreet.query.split import split
 
 __all__ = ["check_names"]
 
 
-def check_names(sql: str, catalog: Catalog, analyst: str) -> None:
+def check_names(sql: str, catalog: Catalog, analyst: str, count_alike: CountAlike) -> None:
     """Refuse a question that names a table which the analyst may not know of, as if it were not there."""
     if _has_hidden(catalog, analyst):
-        split(sql, catalog.seen_by(analyst))
+        split(sql, catalog.seen_by(analyst), count_alike=count_alike)
 
 
 def _has_hidden(catalog: Catalog, analyst: str) -> bool:

@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import os
+from contextlib import suppress
+from threading import Thread
 
+from discreet.curator.answer import Answer
 from discreet.curator.curator import Curator
+from discreet.curator.opening import verify_alone
+from discreet.curator.verification import Verification
+from discreet.engines.engine import tell
 from discreet.engines.opening import opened
+from discreet.errors import DiscreetError, LedgerError
 from discreet.service.answering import answered
-from discreet.service.desk import Desk
+from discreet.service.desk import Desk, Hold
+from discreet.service.heads import Heads, check_saved
 from discreet.service.limits import Limits
+from discreet.service.logs import log_event
 from discreet.service.members import Members
-from discreet.service.requests import Requests
+from discreet.service.requests import Job, Requests
 from discreet.service.settings import Settings
+from discreet.service.shared_run import SharedRun
 from discreet.service.store import Store
+from discreet.service.tally import Tally
+from discreet.service.trail import COMMAND, Trail, record_in_ledger
+from discreet.version import __version__
 
 __all__ = ["House"]
+
+
+_REPLAYED_SECONDS = 30.0
+"""For which a replay of the ledger is told again, unless something was recorded since."""
 
 
 def _threads_for_rows() -> int:
@@ -31,16 +50,53 @@ class House:
         engine = opened(settings.folder, timeout=settings.longest_run, threads=_threads_for_rows())
         self._curator = Curator(settings.folder, engine=engine, shared_answers=settings.shared_answers, offers=False)
         self.store = Store(settings.folder)
+        self.trail = Trail(self.store)
+        self.tally = Tally(self.trail)
+        self.trail.check(self._curator.ledger)
+        check_saved(settings, self._curator.ledger)
+        self.trail.write("service started", COMMAND, version=__version__, policies=self._curator.policies_digest())
+        self.record_trail(always=False)
         self.members = Members(self.store)
         self.limits = Limits(settings.requests_per_minute)
         self.requests = Requests(self.store)
+        self.replaying: SharedRun[Verification] = SharedRun(_REPLAYED_SECONDS)
         self.desk = Desk(
             self.requests,
-            lambda job, hold: answered(self.curator, self.members, job, hold),
+            self._answered,
             at_once=settings.questions_at_once,
             quantum=settings.release_quantum,
         )
         self.desk.open()
+        self.heads = Heads(self)
+        if not self._curator.opened.is_whole:
+            Thread(target=self._verify, daemon=True).start()
+
+    def _verify(self) -> None:
+        """Verify what was not looked at when the ledger was opened; where it is wrong, no question is answered."""
+        try:
+            found = verify_alone(self.settings.folder)
+        except OSError as fault:
+            log_event("the ledger was not verified", logging.ERROR, error=type(fault).__name__)
+            return
+        if found is not None and not found.is_sound:
+            log_event("the ledger cannot be believed", logging.ERROR, problems=len(found.problems))
+            tell(self._curator.engine.owner_log, LedgerError("the ledger must be sound", f"<{found.problems[0]}>"))
+
+    def _answered(self, job: Job, hold: Hold) -> Answer:
+        try:
+            return answered(self.curator, self.members, job, hold)
+        except DiscreetError as refusal:
+            self.note_refusal(job.member, refusal, job.sql)
+            raise
+
+    def note_refusal(self, member: str, refusal: DiscreetError, sql: str) -> None:
+        """Write down that a question of a member was refused: by which rule, and the hash of the question's text."""
+        question = hashlib.sha256(sql.encode("utf-8", "replace")).hexdigest()
+        self.tally.count("question refused", member, refusal.rule, error=type(refusal).__name__, question=question)
+
+    def record_trail(self, *, always: bool = True) -> None:
+        """Let the ledger know how far the audit trail has come; or only where a right was taken away since."""
+        record_in_ledger(self.trail, self._curator.ledger, always=always)
 
     @property
     def curator(self) -> Curator:
@@ -51,3 +107,7 @@ class House:
     def close(self) -> None:
         """Finish what reads rows now and take no more questions; those that wait are answered after the next start."""
         self.desk.close()
+        self.tally.flush(everything=True)
+        self.heads.stop()
+        with suppress(DiscreetError):
+            self.record_trail(always=False)

@@ -20,42 +20,62 @@ def sign_in(house: House, token: str, address: str) -> Issued:
     request came from; too many failures from there are refused in words of their own.
     """
     try:
-        return _signed_in(house, token)
+        found = _signed_in(house, token)
     except NotSignedIn:
+        house.tally.count("sign-in failed", None, address)
         house.limits.failure(address)
         raise
+    house.tally.count("signed in", found.token.member, address, token=found.token.id)
+    return found
 
 
 def _signed_in(house: House, token: str) -> Issued:
     if house.members.is_once(token):
         secret = house.members.exchange(token, house.settings.token_days)
+        house.record_trail(always=False)
         return Issued(secret, house.members.token(house.members.visitor(secret).token))
     visitor = house.members.visitor(token)
     house.limits.request(visitor)
     return Issued(token, house.members.token(visitor.token))
 
 
-def members(house: House, visitor: Visitor) -> list[Member]:
-    """Everybody who is or was a member, by name."""
+def members(house: House, visitor: Visitor, after: str | None = None, limit: int | None = None) -> list[Member]:
+    """Everybody who is or was a member, by name; ``limit`` of those behind the name ``after``, where that is said."""
     visitor.must_be(_OWNERS)
-    return house.members.all()
+    return house.members.all(after, limit)
 
 
 def add_member(house: House, visitor: Visitor, name: str, role: Role) -> Member:
     """A new member, under a name that nobody ever had."""
     visitor.must_be(_OWNERS)
-    return house.members.add(name, role)
+    return house.members.add(name, role, by=visitor.name)
 
 
 def remove_member(house: House, visitor: Visitor, name: str) -> None:
     """Let a member go: their tokens end at once. The last owner stays."""
     visitor.must_be(_OWNERS)
-    house.members.remove(name)
+    house.members.remove(name, by=visitor.name)
+    house.record_trail(always=False)
 
 
-def tokens(house: House, visitor: Visitor, member: str | None = None) -> list[Token]:
-    """The tokens of a member, by default the visitor's own, latest first; those of others are for owners."""
-    return house.members.tokens(_whose(house, visitor, member))
+def tokens(
+    house: House,
+    visitor: Visitor,
+    member: str | None = None,
+    before: str | None = None,
+    limit: int | None = None,
+) -> list[Token]:
+    """The tokens of a member, by default the visitor's own, latest first; those of others are for owners.
+
+    ``before`` is the id of the last one that was seen.
+    """
+    found = house.members.tokens(_whose(house, visitor, member))
+    if before is not None:
+        places = [place for place, one in enumerate(found, 1) if one.id == before]
+        if not places:
+            raise NotFound("there must be such a token", before)
+        found = found[places[0] :]
+    return found[:limit]
 
 
 def issue_token(
@@ -75,7 +95,9 @@ def issue_token(
     if visitor.role is not Role.OWNER and wanted > usual:
         rule = f"a token of one's own may live for {usual:g} days"
         raise InvalidValue(rule, wanted, "ask an owner for one that lives longer")
-    return house.members.issued(whose, label=label, days=wanted, once=once)
+    if visitor.role is not Role.OWNER:
+        house.limits.token(visitor)
+    return house.members.issued(whose, label=label, days=wanted, once=once, by=visitor.name)
 
 
 def revoke_token(house: House, visitor: Visitor, token: str) -> None:
@@ -84,7 +106,8 @@ def revoke_token(house: House, visitor: Visitor, token: str) -> None:
     found = house.members.token(token)
     if visitor.role is not Role.OWNER and found.member != visitor.name:
         raise NotFound("there must be such a token", token)
-    house.members.revoke(token)
+    house.members.revoke(token, by=visitor.name)
+    house.record_trail(always=False)
 
 
 def _whose(house: House, visitor: Visitor, member: str | None) -> str:
@@ -92,6 +115,6 @@ def _whose(house: House, visitor: Visitor, member: str | None) -> str:
     if member is None or member == visitor.name:
         return visitor.name
     visitor.must_be(_OWNERS)
-    if all(one.name != member for one in house.members.all()):
+    if house.members.find(member) is None:
         raise NotFound("there must be such a member", member)
     return member

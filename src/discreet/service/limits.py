@@ -17,7 +17,8 @@ from discreet.service.visitor import Visitor
 __all__ = ["Limits", "Rates"]
 
 _FAILURES = 30
-_MINUTE = 60.0
+_TOKENS = 60
+_MINUTE, _HOUR = 60.0, 3600.0
 _HOME = 64  # bits of an IPv6 address that belong to one household or host
 
 
@@ -69,12 +70,19 @@ class Limits:
         self._most = requests_per_minute
         self._requests = Rates(requests_per_minute, _MINUTE, clock=clock)
         self._failures = Rates(_FAILURES, _MINUTE, clock=clock)
+        self._tokens = Rates(_TOKENS, _HOUR, clock=clock)
 
     def request(self, visitor: Visitor) -> None:
         """Count a request of a visitor, whichever of their tokens they showed; one too many is refused."""
         if not self._requests.take(visitor.name):
             rule = f"a visitor may send {self._most} requests a minute"
             raise TooManyRequests(rule, "<more>", "wait a little", after=self._requests.wait(visitor.name))
+
+    def token(self, visitor: Visitor) -> None:
+        """Count a token that somebody makes for themselves: each stays in the audit trail, so there is a limit."""
+        if not self._tokens.take(visitor.name):
+            rule = f"a member may make {_TOKENS} tokens an hour"
+            raise TooManyRequests(rule, "<more>", "use one that you have", after=self._tokens.wait(visitor.name))
 
     def failure(self, address: str) -> None:
         """Count a sign-in that failed; one too many from the same address is refused in words of its own."""

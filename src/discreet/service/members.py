@@ -21,15 +21,18 @@ from discreet.errors import InvalidValue, NotFound, NotSignedIn
 from discreet.noise.source import fresh_id
 from discreet.service.role import Role
 from discreet.service.store import Store
+from discreet.service.trail import COMMAND, note
 from discreet.service.verifying import Kept, Verifier
 from discreet.service.visitor import Visitor
 
-__all__ = ["FIRST_OWNER", "LONGEST_DAYS", "Issued", "Member", "Members", "Token"]
+__all__ = ["FIRST_OWNER", "LEAST_DAYS", "LONGEST_DAYS", "Issued", "Member", "Members", "Token"]
 
 FIRST_OWNER = "owner"
 """The name of the member that a house without owners starts with."""
 LONGEST_DAYS = 3650.0
 """No token lives longer."""
+LEAST_DAYS = 1 / 1440
+"""A minute: a token that lives shorter is over before it is copied."""
 _FORM = re.compile(r"discreet_([0-9a-f]{16})_([0-9a-f]{64})\Z")
 _DAY = 86_400.0
 _LONGEST_LABEL = 100
@@ -38,6 +41,7 @@ _MOST_TOKENS = 50
 _ENDED_KEPT = 50
 """Of each member: the latest that ended are kept for the record, so that the book does not grow without end."""
 _TOKEN = "SELECT id, member, label, once, made, expires, revoked FROM token"  # noqa: S105  no secret
+_MEMBER = "SELECT name, role, since, removed FROM member"
 _GOOD = "revoked IS NULL AND expires > ?"
 _GOOD_TOKENS = f"SELECT count(*) FROM token WHERE member = ? AND {_GOOD}"  # noqa: S608  words of our own
 _OTHER_OWNERS = "SELECT count(*) FROM member WHERE role = 'owner' AND removed IS NULL AND name <> ?"
@@ -100,13 +104,19 @@ class Members:
 
     # Members.
 
-    def all(self) -> list[Member]:
-        """Every member by name, also former ones."""
-        rows = self._store.rows("SELECT name, role, since, removed FROM member ORDER BY name")
-        return [Member(name, Role(role), since, removed) for name, role, since, removed in rows]
+    def all(self, after: str | None = None, limit: int | None = None) -> list[Member]:
+        """Every member by name, also former ones; or ``limit`` of those behind a name."""
+        part = "" if limit is None else f" LIMIT {limit:d}"
+        rows = self._store.rows(f"{_MEMBER} WHERE name > ? ORDER BY name{part}", (after or "",))
+        return [_member(row) for row in rows]
 
-    def add(self, name: str, role: Role) -> Member:
-        """A new member; a name that was ever taken is refused."""
+    def find(self, name: str) -> Member | None:
+        """The member of this name, also a former one; None where nobody ever had it."""
+        rows = self._store.rows(f"{_MEMBER} WHERE name = ?", (name,))
+        return _member(rows[0]) if rows else None
+
+    def add(self, name: str, role: Role, by: str | None = None) -> Member:
+        """A new member; a name that was ever taken is refused. ``by`` whom stands in the audit trail."""
         checked_name(name, "a member's name")
         made = Member(name, role, self._clock(), None)
 
@@ -114,11 +124,12 @@ class Members:
             if database.execute("SELECT 1 FROM member WHERE name = ?", (name,)).fetchone():
                 raise InvalidValue("a member's name must be new", name, "names of former members stay taken")
             _insert_member(database, made)
+            note(database, "member added", by or COMMAND, member=name, role=str(role))
 
         self._store.write(part)
         return made
 
-    def remove(self, name: str) -> None:
+    def remove(self, name: str, by: str | None = None) -> None:
         """Let a member go; all their tokens end at once, and their name stays taken."""
         now = self._clock()
 
@@ -127,6 +138,7 @@ class Members:
                 raise InvalidValue("a house must keep an owner", name, "add another owner first")
             database.execute("UPDATE member SET removed = ? WHERE name = ?", (now, name))
             database.execute("UPDATE token SET revoked = ? WHERE member = ? AND revoked IS NULL", (now, name))
+            note(database, "member removed", by or COMMAND, member=name)
 
         self._store.write(part)
         for token in self.tokens(name):
@@ -145,6 +157,7 @@ class Members:
             token = Token(public, first.name, "the first sign-in", True, now, now + _DAY, None)
             _insert_member(database, first)
             _insert_token(database, token, kept)
+            note(database, "member added", COMMAND, member=first.name, role=str(first.role), token=public)
             return token
 
         token = self._store.write(part)
@@ -171,14 +184,14 @@ class Members:
     @staticmethod
     def check_days(days: float) -> None:
         """Refuse a time that no token may live for."""
-        if not 0 < days <= LONGEST_DAYS:
-            raise InvalidValue(f"a token must live for more than 0 and at most {LONGEST_DAYS:g} days", days)
+        if isinstance(days, bool) or not LEAST_DAYS <= days <= LONGEST_DAYS:
+            raise InvalidValue(f"a token must live for a minute at least, and {LONGEST_DAYS:g} days at most", days)
 
-    def issue(self, member: str, *, label: str = "", days: float, once: bool = False) -> str:
+    def issue(self, member: str, *, label: str = "", days: float, once: bool = False, by: str | None = None) -> str:
         """A new token for a member, whole: it is not kept and cannot be shown again."""
-        return self.issued(member, label=label, days=days, once=once).secret
+        return self.issued(member, label=label, days=days, once=once, by=by).secret
 
-    def issued(self, member: str, *, label: str = "", days: float, once: bool = False) -> Issued:
+    def issued(self, member: str, *, label: str = "", days: float, once: bool = False, by: str | None = None) -> Issued:
         """A new token for a member, and what is kept of it."""
         _check_label(label)
         self._check_room(self._store.rows(_GOOD_TOKENS, (member, self._clock()))[0][0])  # before the work of hashing
@@ -188,15 +201,21 @@ class Members:
             _role(database, member)
             self._make_room(database, member)
             _insert_token(database, made.token, kept)
+            note(database, "token made", by or COMMAND, member=member, token=made.token.id, label=label, once=once)
 
         self._store.write(part)
         return made
 
-    def revoke(self, public: str) -> None:
+    def revoke(self, public: str, by: str | None = None) -> None:
         """Take a token back; one that has ended stays as it is."""
-        self.token(public)
-        ended = "UPDATE token SET revoked = ? WHERE id = ? AND revoked IS NULL"
-        self._store.write(lambda database: database.execute(ended, (self._clock(), public)), repeatable=True)
+        whose = self.token(public).member
+
+        def part(database: Database) -> None:
+            ended = "UPDATE token SET revoked = ? WHERE id = ? AND revoked IS NULL RETURNING id"
+            if database.execute(ended, (self._clock(), public)).fetchone() is not None:
+                note(database, "token revoked", by or COMMAND, member=whose, token=public)
+
+        self._store.write(part, repeatable=True)
         self._verifier.forget(public)
 
     # Signing in.
@@ -231,6 +250,7 @@ class Members:
                 raise _refusal()
             self._make_room(database, name)
             _insert_token(database, made.token, kept)
+            note(database, "token exchanged", name, token=made.token.id, used=public)
 
         self._store.write(part)
         self._verifier.forget(public)
@@ -288,6 +308,11 @@ def _fresh() -> tuple[str, str]:
 
 def _whole(public: str, secret: str) -> str:
     return f"discreet_{public}_{secret}"
+
+
+def _member(row: tuple[Any, ...]) -> Member:
+    name, role, since, removed = row
+    return Member(name, Role(role), since, removed)
 
 
 def _token(row: tuple[Any, ...]) -> Token:

@@ -22,6 +22,7 @@ _COLUMNS = {
     "member": "name, role, since, removed",
     "token": "id, member, mark, hash, label, once, made, expires, revoked",
     "request": "member, id, wish, price, made, state, lease, settled, entry, answer, problem",
+    "event": "position, body, hash",
 }
 """In the order of their references."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from discreet.catalog.budget import Budget
@@ -76,6 +77,8 @@ class Protected:
     """Its policy."""
     unread: Mapping[str, int]
     """Per column, how many values could not be read as its type: exact, for the owner alone."""
+    warnings: tuple[str, ...] = ()
+    """Other tables that hold the same rows, or whose names look alike, in words: for the owner alone."""
 
 
 @dataclass(frozen=True)
@@ -141,13 +144,15 @@ def protect(
     _, path, _ = _opened(house, visitor, source)
     table = loads(policy)
     unread: dict[str, int] = {}
-    try:
-        made = house.curator.protect(path, table, progress, unread=unread.update)
-    except (InvalidInput, StoreError) as refusal:
-        raise _about_the_file(refusal, path) from None
+    digest = sha256(policy.encode("utf-8", "replace")).hexdigest()
+    with house.trail.act("table protected", visitor.name, table=table.name, policy=digest):
+        try:
+            made = house.curator.protect(path, table, progress, unread=unread.update)
+        except (InvalidInput, StoreError) as refusal:
+            raise _about_the_file(refusal, path) from None
     if isinstance(source, Uploaded):
         uploads.discard(house, visitor, source.id)
-    return Protected(made, unread)
+    return Protected(made, unread, tuple(house.curator.twins(made.name)))
 
 
 def _about_the_file(refusal: InvalidInput | StoreError, path: Path) -> DiscreetError:
@@ -187,18 +192,23 @@ def holdings(house: House, visitor: Visitor) -> list[Holding]:
 def allow(house: House, visitor: Visitor, table: str, analyst: str, cap: Budget | None) -> Table:
     """Let a member ask about a table, up to a cap of their own or with the whole budget; or change their cap."""
     visitor.must_be(_OWNERS)
-    known = next((one for one in house.members.all() if one.name == analyst and one.removed is None), None)
-    if known is None:
+    known = house.members.find(analyst)
+    if known is None or known.removed is not None:
         raise NotFound("there must be such a member", analyst, "add them first")
     if known.role is not Role.ANALYST:
         raise InvalidValue("who is allowed to ask must be an analyst", f"<{known.role}>", "owners may ask anyway")
-    return house.curator.allow(_known(house, table).name, analyst, cap, by=visitor.name)
+    name = _known(house, table).name
+    words = "the whole budget" if cap is None else str(cap)
+    with house.trail.act("analyst allowed", visitor.name, table=name, analyst=analyst, cap=words):
+        return house.curator.allow(name, analyst, cap, by=visitor.name)
 
 
 def disallow(house: House, visitor: Visitor, table: str, analyst: str) -> Table:
     """Let somebody ask no more about a table; what they spent stays counted."""
     visitor.must_be(_OWNERS)
-    return house.curator.disallow(_known(house, table).name, analyst, by=visitor.name)
+    name = _known(house, table).name
+    with house.trail.act("analyst disallowed", visitor.name, table=name, analyst=analyst):
+        return house.curator.disallow(name, analyst, by=visitor.name)
 
 
 def _known(house: House, name: str) -> Table:

@@ -80,7 +80,10 @@ def publish(
     statement = {**(more or {}), "why": why.strip(), **facts}
     target, is_new = _keep(house, kept, sha256)
     try:
-        made = house.curator.record_publication(name=name, approved_by=visitor.name, sha256=sha256, statement=statement)
+        with house.trail.act("publication approved", visitor.name, publication=name, sha256=sha256):
+            made = house.curator.record_publication(
+                name=name, approved_by=visitor.name, sha256=sha256, statement=statement
+            )
     except BaseException:
         if is_new and sha256 not in {one.sha256 for one in house.curator.publications()}:
             target.unlink(missing_ok=True)

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from discreet.curator.allowance import Portion, Price
+from discreet.curator.allowance import Price
+from discreet.curator.charging import table_of
 from discreet.curator.ledger import Entry, Ledger
+from discreet.curator.ledger_ends import prices_in
+from discreet.curator.restore_records import upkeep_words
 from discreet.curator.spending import total
+from discreet.curator.suspensions import ending_words
 
-__all__ = ["ACCOUNT", "QUESTION", "START", "Record", "at_worst", "last_prices_of", "records_of"]
+__all__ = ["ACCOUNT", "FAILURE", "QUESTION", "START", "Record", "at_worst", "last_prices_of", "records_of"]
 
-QUESTION, ACCOUNT, START = "question", "account", "start"
+QUESTION, ACCOUNT, START, FAILURE = "question", "account", "start", "failure"
 """Kinds of records; what other rooms write keeps the name that they gave it."""
 
 
@@ -31,17 +35,17 @@ class Record:
     time: str
     """When it was written, in universal time."""
     kind: str
-    """A question, an account, a cap, an analyst, a publication, or the start."""
+    """A question, its failure, lift or return, an account, a cap, an analyst, a publication, or the start."""
     hash: bytes
     """The hash of the ledger up to here."""
     text: str = ""
     """The question, or what the record is about."""
     analyst: str | None = None
-    """Who asked; None for the owner, and where nobody asked."""
+    """Who asked, or is suspended; None for the owner, and where nobody asked."""
     tables: tuple[str, ...] = ()
     """The protected tables that it is about."""
     prices: Mapping[str, Price] | None = None
-    """Per account, what was charged; None where nothing could be."""
+    """Per account, what was charged; None where nothing could be, or where it was returned."""
     answered: int | None = None
     """Where its answer stands in the ledger; None where there is none yet."""
 
@@ -72,14 +76,16 @@ class _Records:
             self._seen = entry.position
 
     def _read(self, entry: Entry) -> None:
-        if entry.body["kind"] != "answer":
+        kind, asked = entry.body["kind"], self._found.get(entry.body.get("charge", 0))
+        if kind != "answer":
             record = _record(entry)
             if record is not None:
                 self._found[entry.position] = record
                 self._last |= record.prices or {}
-        elif entry.body["charge"] in self._found:
-            asked = self._found[entry.body["charge"]]
-            self._found[asked.position] = Record(**{**vars(asked), "answered": entry.position})
+        if asked is not None and kind == "answer":
+            self._found[asked.position] = replace(asked, answered=entry.position)
+        if asked is not None and kind == "return":
+            self._found[asked.position] = replace(asked, prices=None)
 
 
 _KNOWN: WeakKeyDictionary[Ledger, _Records] = WeakKeyDictionary()
@@ -114,7 +120,9 @@ def _record(entry: Entry) -> Record | None:
     body = entry.body
     if body["kind"] == "charge":
         return _question(entry, body) if "sql" in body["note"] else None
-    return Record(entry.position, body["time"], body["kind"], entry.hash, _words(body), tables=_tables(body))
+    known = entry.position, body["time"], body["kind"], entry.hash, _words(body)
+    analyst = body["analyst"] if body["kind"] == FAILURE else None
+    return Record(*known, analyst, _tables(body))
 
 
 def _words(body: dict[str, Any]) -> str:
@@ -128,23 +136,23 @@ def _words(body: dict[str, Any]) -> str:
         case "analyst":
             may = "may ask" if body["may_ask"] else "may not ask any more"
             return f"{body['analyst']} {may} about {body['table']}{by}"
+        case "key":
+            return f"the key {body['fingerprint'][:16]}… signs certificates from here on{by}"
         case "publication":
             return f"published {name} without differential privacy: infinite loss, approved by {body['approved_by']}"
-    return str(name)
+    return ending_words(body) or upkeep_words(body) or str(name)
 
 
 def _tables(body: dict[str, Any]) -> tuple[str, ...]:
-    """The table of an account or a permission; account names hold a table and perhaps an analyst."""
-    named = body.get("table") or (body.get("name", "").partition("/")[0] if body["kind"] in ("account", "cap") else "")
-    return (str(named).replace("%2F", "/").replace("%25", "%"),) if named else ()
+    """The tables of a failure, an account or a permission."""
+    if body["kind"] == FAILURE:
+        return tuple(body["tables"])
+    named = body.get("table") or (table_of(body["name"]) if body["kind"] in ("account", "cap") else "")
+    return (str(named),) if named else ()
 
 
 def _question(entry: Entry, body: dict[str, Any]) -> Record:
-    note, portions = body["note"], body.get("portions", {})
-    prices = {
-        account: Price(loss, delta, tuple(Portion(*each) for each in portions.get(account, [])))
-        for account, (loss, delta) in body["prices"].items()
-    }
+    note = body["note"]
     tables = tuple(sorted(note.get("versions", {})))
     known = entry.position, body["time"], QUESTION, entry.hash, note["sql"], note.get("analyst"), tables
-    return Record(*known, prices)
+    return Record(*known, prices_in(body))

@@ -15,11 +15,13 @@ from enum import StrEnum
 from typing import Any
 
 from discreet.books.book import Database
+from discreet.books.presence import Presence
 from discreet.curator.amount import as_json, from_json
-from discreet.errors import RequestConflict, TooManyRequests
+from discreet.errors import EngineFailure, RequestConflict, TooManyRequests
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.service.store import Store
 from discreet.service.wish import Wish
+from discreet.web.kinds import fault_of
 
 __all__ = ["LEASE", "Job", "Key", "Requests", "State"]
 
@@ -40,7 +42,7 @@ class State(StrEnum):
     ANSWERED = "answered"
     """Its answer is kept."""
     REFUSED = "refused"
-    """It was refused or failed; the same request may be sent again."""
+    """It was refused, and the same request may be sent again; or it failed, and stays so."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,11 @@ class Job:
         return self.wish.sql
 
     @property
+    def is_failed(self) -> bool:
+        """Whether its run over rows failed, which stays so: the same request is not run again."""
+        return self.state is State.REFUSED and isinstance(fault_of(self.problem or {}), EngineFailure)
+
+    @property
     def is_unfinished(self) -> bool:
         """Whether it waits or is being answered."""
         return self.state is State.ACCEPTED
@@ -91,6 +98,11 @@ class Requests:
         """In ``store``; ``clock`` tells seconds since 1970."""
         self._store = store
         self.clock = clock
+
+    @property
+    def presence(self) -> Presence:
+        """What workers hold while they work, in whatever process."""
+        return self._store.presence
 
     def find(self, key: Key) -> Job | None:
         """What is known of a request."""

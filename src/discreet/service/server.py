@@ -7,8 +7,7 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -20,14 +19,17 @@ from uvicorn.supervisors.multiprocess import Multiprocess
 from discreet.curator.curator import Curator
 from discreet.errors import DiscreetError
 from discreet.service.ending import Ending
+from discreet.service.heads import check_saved
 from discreet.service.house import House
 from discreet.service.logs import log_event, start_logs
 from discreet.service.members import Members
 from discreet.service.metrics import SHARED
 from discreet.service.settings import Settings
 from discreet.service.store import Store
+from discreet.service.trail import Trail
 from discreet.service.warming import warm
-from discreet.web.listening import QUIET, address_of, listening
+from discreet.web.guarded import GUARDED
+from discreet.web.listening import QUIET, address_of, ended_by_signals, listening
 
 __all__ = ["Built", "Ready", "serve"]
 
@@ -45,7 +47,7 @@ _TURN = 0.001
 
 def serve(settings: Settings, built: Built, ready: Ready) -> None:
     """Serve until a signal comes; requests under way are finished within the time that settings give."""
-    with _ended_by_signals(), listening(settings.host, settings.port) as listener:
+    with ended_by_signals(signal.SIGINT, signal.SIGTERM), listening(settings.host, settings.port) as listener:
         run = _by_one if settings.workers == 1 else _by_several
         run(settings, built, ready, listener)
 
@@ -55,6 +57,7 @@ def _by_one(settings: Settings, built: Built, ready: Ready, listener: socket.soc
     house = House(settings)
     app = Ending(built(house), house)
     warm(house)
+    house.heads.start()
     ready(_address(settings, listener), house.members)
     start_logs(settings.log_level)
     uvicorn.Server(_config(settings, app)).run(sockets=[listener])
@@ -62,8 +65,11 @@ def _by_one(settings: Settings, built: Built, ready: Ready, listener: socket.soc
 
 def _by_several(settings: Settings, built: Built, ready: Ready, listener: socket.socket) -> None:
     """Processes that share the socket; one that dies is replaced, and all end together."""
-    Curator(settings.folder).ledger.close()  # or each of them would say why it cannot be opened
-    ready(_address(settings, listener), Members(Store(settings.folder)))
+    store, ledger = Store(settings.folder), Curator(settings.folder).ledger
+    Trail(store).check(ledger)  # or each of them would say why it cannot be opened
+    check_saved(settings, ledger)
+    ledger.close()
+    ready(_address(settings, listener), Members(store))
     with tempfile.TemporaryDirectory(prefix="discreet-counts-") as counts:
         os.environ[SHARED] = counts
         start_logs(settings.log_level)
@@ -82,6 +88,7 @@ def _worker(settings: Settings, built: Built) -> ASGIApp:
         sys.exit(STARTUP_FAILURE)
     app = Ending(built(house), house)
     warm(house)
+    house.heads.start()
     return app
 
 
@@ -101,20 +108,6 @@ def _config(settings: Settings, app: Any, **more: Any) -> uvicorn.Config:
         ssl_certfile=settings.certificate_file,
         ssl_keyfile=settings.key_file,
         **QUIET,
+        **GUARDED,
         **more,
     )
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Until the server listens to signals itself, and after it has ended because of one, they mean a clean end."""
-
-    def end(*_: object) -> None:
-        raise SystemExit(0)
-
-    before = {one: signal.signal(one, end) for one in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)

@@ -9,18 +9,26 @@ import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 __all__ = ["PREFIX", "Settings"]
 
 PREFIX = "DISCREET_"
 """What names of variables begin with."""
+_LEAST_QUANTUM = 0.001
 
 
 def _separated_by(mark: str) -> Any:
     """A list may be written as one text, as variables have to be."""
     return BeforeValidator(lambda given: [one for one in given.split(mark) if one] if isinstance(given, str) else given)
+
+
+def _none_or_some(seconds: float) -> float:
+    """A quantum that is none, or long enough to be one."""
+    if 0 < seconds < _LEAST_QUANTUM:
+        raise ValueError(f"it should be 0, or {_LEAST_QUANTUM:g} at least")
+    return seconds
 
 
 _Words = Annotated[tuple[str, ...], NoDecode, _separated_by(",")]
@@ -57,27 +65,50 @@ class Settings(BaseSettings):
         False,
         description="Whether a question that another analyst asked before is free, which tells that it was asked.",
     )
-    release_quantum: float = Field(
+    release_quantum: Annotated[float, AfterValidator(_none_or_some)] = Field(
         0.0,
         ge=0,
         le=3600,
-        description="Answers leave at multiples of this many seconds after the question; 0: at once.",
+        description="Answers leave at multiples of this many seconds after the question, 0.001 at least; 0: at once.",
     )
-    questions_at_once: int = Field(2, ge=1, le=64, description="How many questions read rows at the same time.")
+    questions_at_once: int = Field(
+        2, ge=1, le=64, description="How many questions read rows at the same time; no member has all of these places."
+    )
     longest_run: float = Field(
         600.0,
-        gt=0,
+        ge=1,
         le=86_400,
-        description="Seconds after which a run over rows is ended, charged and without an answer. How long a run takes"
-        " depends on the rows, so keep this far above what ordinary questions need.",
+        description="Seconds after which a run over rows is ended: a failure, which suspends who asked. How long a run"
+        " takes depends on the rows, so keep this far above what ordinary questions need.",
     )
-    requests_per_minute: int = Field(600, ge=1, description="How many requests one visitor may send in a minute.")
-    largest_body: int = Field(1_000_000, ge=1000, description="Bytes of a request that is no upload, at most.")
-    largest_upload: int = Field(2_000_000_000, ge=1000, description="Bytes of an uploaded table, at most.")
+    requests_per_minute: int = Field(
+        600, ge=1, le=1_000_000, description="How many requests one visitor may send in a minute."
+    )
+    largest_body: int = Field(
+        1_000_000, ge=1000, le=10**9, description="Bytes of a request that is no upload, at most."
+    )
+    largest_upload: int = Field(2_000_000_000, ge=1000, le=10**15, description="Bytes of an uploaded table, at most.")
     data_folders: _Paths = Field((), description="Folders whose files owners may protect by path.")
-    token_days: float = Field(90, gt=0, le=3650, description="Days until a new token expires, unless said otherwise.")
+    token_days: float = Field(
+        90, ge=1 / 1440, le=3650, description="Days until a new token expires, unless said otherwise."
+    )
     shutdown_seconds: int = Field(
         10, ge=1, le=3600, description="How long requests under way may take after the service was told to end."
+    )
+    head_seconds: float = Field(
+        300.0,
+        ge=1,
+        le=86_400,
+        description="Seconds between two looks at whether the signed head of ledger and audit trail has changed, which"
+        " is then written into the ledger and sent.",
+    )
+    head_folder: Path | None = Field(
+        None,
+        description="A folder, best one of another host, that gets every signed head as a file; a ledger that is behind"
+        " the newest of them is not served.",
+    )
+    head_url: str | None = Field(
+        None, pattern="^https?://", description="An address that gets every signed head as a POST of JSON."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="The least level of what is logged; at `warning`, requests are not."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Annotated, Any
 
 from anyio import CapacityLimiter, to_thread
@@ -46,15 +47,29 @@ def visitor_with(roles: Collection[Role] = EVERYBODY) -> Any:
         try:
             found = await to_thread.run_sync(_visitor_of, house, shown, limiter=_AT_THE_DOOR)
         except NotSignedIn:
+            await to_thread.run_sync(house.tally.count, "sign-in failed", None, address_of(request))
             house.limits.failure(address_of(request))
             raise
         request.state.member = found.name  # for the log
         house.limits.request(found)
+        if found.role not in roles:
+            await to_thread.run_sync(house.tally.count, "refused", found.name, f"{request.method} {_route(request)}")
+        elif house.tally.is_new(found.token):
+            await to_thread.run_sync(partial(_came_in, house, found, address_of(request)))
         found.must_be(roles)
         return found
 
     _ROLES[visitor] = frozenset(roles)
     return Depends(visitor)
+
+
+def _route(request: Request) -> str:
+    """The route as it is written in the code: with names in place of what was sent."""
+    return str(getattr(request.scope.get("route"), "path", ""))
+
+
+def _came_in(house: House, visitor: Visitor, address: str) -> None:
+    house.tally.write("token used", visitor.name, token=visitor.token, address=address)
 
 
 def _visitor_of(house: House, shown: HTTPAuthorizationCredentials | None) -> Visitor:

@@ -14,9 +14,11 @@ from typing import Any, TypeVar
 from discreet.books.book import Book, Database, Part
 from discreet.books.place import server_of
 from discreet.books.postgres import PostgresBook
+from discreet.books.presence import Presence
 from discreet.books.sqlite import SQLiteBook
+from discreet.books.versions import check_version
 from discreet.errors import StoreError
-from discreet.service.store_schema import POSTGRES, SQLITE, VERSION
+from discreet.service.store_schema import POSTGRES, SQLITE, UPGRADES, VERSION
 
 __all__ = ["Store", "file_book", "server_book"]
 
@@ -31,6 +33,11 @@ class Store:
         self.path = folder / "service.db"
         server = server_of(folder)
         self._book = file_book(self.path) if server is None else server_book(server)
+
+    @property
+    def presence(self) -> Presence:
+        """What processes hold while they live."""
+        return self._book.presence
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """What a question to the book finds."""
@@ -57,7 +64,11 @@ def file_book(path: Path) -> Book:
     except OSError as fault:
         raise _refusal(type(fault).__name__) from None
     book = SQLiteBook(path, _refusal)
-    book.write(_made)
+    try:
+        book.write(_made)
+    except StoreError:
+        book.close()
+        raise
     return book
 
 
@@ -67,11 +78,12 @@ def _made(database: Database) -> None:
     if version == 0:
         database.execute(SQLITE)
         database.execute(f"PRAGMA user_version = {VERSION}")
-    elif version != VERSION:
-        rule = f"the service's book must be of version {VERSION}"
-        raise StoreError(rule, version, "use the release that made it")
+    check_version("service.db", version, VERSION)
+    for before in range(version, VERSION) if version else ():
+        database.execute(UPGRADES["sqlite"][before])
+        database.execute(f"PRAGMA user_version = {before + 1}")
 
 
 def server_book(server: str) -> Book:
     """The book on a server, whose tables are made where there are none."""
-    return PostgresBook(server, "discreet_service", POSTGRES, VERSION, _refusal)
+    return PostgresBook(server, "discreet_service", POSTGRES, VERSION, _refusal, UPGRADES["postgres"])

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-__all__ = ["POSTGRES", "SQLITE", "VERSION"]
+__all__ = ["POSTGRES", "SQLITE", "UPGRADES", "VERSION"]
 
-VERSION = 1
-"""Of the tables below."""
+VERSION = 2
+"""Of the tables below: 1 had no audit trail."""
 
-SQLITE = """
+_SQLITE_TRAIL = """
+CREATE TABLE event (
+    position INTEGER PRIMARY KEY CHECK (position >= 1),
+    body BLOB NOT NULL,
+    hash BLOB NOT NULL UNIQUE
+) STRICT;
+CREATE TRIGGER events_stay BEFORE UPDATE ON event BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
+CREATE TRIGGER events_remain BEFORE DELETE ON event BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
+"""
+
+SQLITE = (
+    """
 CREATE TABLE member (
     name TEXT PRIMARY KEY,
     role TEXT NOT NULL CHECK (role IN ('owner', 'analyst', 'auditor')),
@@ -51,8 +62,21 @@ CREATE TRIGGER tokens_stay_revoked BEFORE UPDATE ON token WHEN OLD.revoked IS NO
 CREATE TRIGGER answers_stay BEFORE UPDATE ON request WHEN OLD.state = 'answered'
     BEGIN SELECT RAISE(ABORT, 'an answer is given once'); END;
 """
+    + _SQLITE_TRAIL
+)
 
-POSTGRES = """
+_POSTGRES_TRAIL = """
+CREATE TABLE event (
+    position BIGINT PRIMARY KEY CHECK (position >= 1),
+    body BYTEA NOT NULL,
+    hash BYTEA NOT NULL UNIQUE
+);
+CREATE TRIGGER events_stay BEFORE UPDATE ON event FOR EACH ROW EXECUTE FUNCTION refuse('events are never changed');
+CREATE TRIGGER events_remain BEFORE DELETE OR TRUNCATE ON event EXECUTE FUNCTION refuse('events are never deleted');
+"""
+
+POSTGRES = (
+    """
 CREATE TABLE member (
     name TEXT COLLATE "C" PRIMARY KEY,
     role TEXT NOT NULL CHECK (role IN ('owner', 'analyst', 'auditor')),
@@ -97,3 +121,9 @@ CREATE TRIGGER tokens_stay_revoked BEFORE UPDATE ON token FOR EACH ROW WHEN (OLD
 CREATE TRIGGER answers_stay BEFORE UPDATE ON request FOR EACH ROW WHEN (OLD.state = 'answered')
     EXECUTE FUNCTION refuse('an answer is given once');
 """
+    + _POSTGRES_TRAIL
+)
+
+UPGRADES = {"sqlite": {1: _SQLITE_TRAIL}, "postgres": {1: _POSTGRES_TRAIL}}
+"""Per kind of book and older version, what makes the next version of it. Nothing that is there is changed, so that an
+older book is opened and gets what it lacks in one transaction."""

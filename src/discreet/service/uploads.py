@@ -11,9 +11,10 @@ import re
 import shutil
 import time
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -73,7 +74,9 @@ def receiving(house: House, visitor: Visitor, file: str) -> Receiving:
     try:
         root.mkdir(mode=0o700, exist_ok=True)
         _forget(root)
-        return Receiving(root / fresh_id(), f"{name}{ending}", house.settings.largest_upload, is_packed=is_packed)
+        here = partial(house.trail.write, "upload", visitor.name)
+        most = house.settings.largest_upload
+        return Receiving(root / fresh_id(), f"{name}{ending}", most, is_packed=is_packed, here=here)
     except OSError:
         raise _unwritable() from None
 
@@ -139,8 +142,10 @@ def _unwritable() -> StoreError:
 class Receiving:
     """A file on its way into a folder of its own, which is gone again unless the file arrives whole and is a table."""
 
-    def __init__(self, place: Path, name: str, most: int, *, is_packed: bool) -> None:
-        """Into ``place``, of ``most`` bytes at most, packed or not."""
+    def __init__(
+        self, place: Path, name: str, most: int, *, is_packed: bool, here: Callable[..., object] = lambda **_: None
+    ) -> None:
+        """Into ``place``, of ``most`` bytes at most, packed or not; ``here`` hears of it once it is here."""
         place.mkdir(mode=0o700)
         self._place = place
         self._path = place / name
@@ -149,6 +154,7 @@ class Receiving:
         self._text = None if self._path.suffix in PARQUET else _Text()
         self._size = 0
         self._is_whole = False
+        self._here = here
         self._file: BinaryIO = self._path.open("xb")
 
     def __enter__(self) -> Self:
@@ -187,6 +193,7 @@ class Receiving:
         except OSError:
             raise _unwritable() from None
         schema = checked_schema(self._path, self._most)
+        self._here(file=self._path.name, size=self._size, upload=self._place.name)
         self._is_whole = True
         return Upload(self._place.name, self._path.stem, self._path, self._size, schema)
 

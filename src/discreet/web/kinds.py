@@ -18,6 +18,7 @@ from discreet.errors import (
     BudgetExceeded,
     DiscreetError,
     EngineFailure,
+    EngineUnavailable,
     InvalidInput,
     InvalidType,
     InvalidValue,
@@ -32,6 +33,7 @@ from discreet.errors import (
     QueryRefused,
     RequestConflict,
     StoreError,
+    Suspended,
     TooManyRequests,
     Unreachable,
 )
@@ -59,9 +61,11 @@ KINDS: dict[str, tuple[type[DiscreetError], HTTPStatus]] = {
     "engine-failure": (EngineFailure, HTTPStatus.INTERNAL_SERVER_ERROR),
     "ledger-error": (LedgerError, HTTPStatus.SERVICE_UNAVAILABLE),
     "store-error": (StoreError, HTTPStatus.SERVICE_UNAVAILABLE),
+    "engine-unavailable": (EngineUnavailable, HTTPStatus.SERVICE_UNAVAILABLE),
+    "suspended": (Suspended, HTTPStatus.FORBIDDEN),
 }
 """Per kind of problem, the error that it is in Python and its status; the first that fits is taken."""
-_OF_THE_HOST = (LedgerError, StoreError, EngineFailure)
+_OF_THE_HOST = (LedgerError, StoreError, EngineFailure, EngineUnavailable)
 """Where files lie and what a disk says about them is for the owner's log."""
 
 
@@ -90,6 +94,8 @@ def _more(fault: DiscreetError) -> dict[str, Any]:
         said["problems"] = [{"text": str(one), "line": one.line, "column": one.column} for one in fault.problems]
     if isinstance(fault, TooManyRequests):
         said["after"] = math.ceil(fault.after)
+    if isinstance(fault, Suspended):
+        said["record"] = fault.record
     return said
 
 
@@ -115,6 +121,8 @@ def _by_status(said: Mapping[str, Any]) -> type[DiscreetError]:
 def _made(error: type[DiscreetError], rule: str, remedy: str, said: Mapping[str, Any]) -> DiscreetError:
     if error is EngineFailure:
         return EngineFailure()
+    if error is EngineUnavailable:
+        return EngineUnavailable()
     value = _AsSaid(_text(said, "value")) if _text(said, "value") else None
     if error is QueryRefused:
         line, column = _place(said, "line"), _place(said, "column")
@@ -123,6 +131,8 @@ def _made(error: type[DiscreetError], rule: str, remedy: str, said: Mapping[str,
         return PolicyError(_problems(said) or [Problem(rule, value, remedy)])
     if error is TooManyRequests:
         return TooManyRequests(rule, value, remedy, after=_place(said, "after") or 1)
+    if error is Suspended:
+        return Suspended(rule, value, remedy, record=_place(said, "record") or 0)
     return error(rule, value, remedy)
 
 

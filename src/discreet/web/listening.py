@@ -1,14 +1,17 @@
-"""Where a server listens: a socket or a clear refusal, and how uvicorn is told to keep quiet about visitors."""
+"""Where a server listens, how it ends, and how uvicorn is told to keep quiet about visitors."""
 
 from __future__ import annotations
 
 import errno
+import signal
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from discreet.errors import InvalidValue
 
-__all__ = ["LOOPBACK", "QUIET", "address_of", "listening"]
+__all__ = ["LOOPBACK", "QUIET", "address_of", "ended_by_signals", "listening"]
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 """Addresses that only this computer reaches."""
@@ -34,3 +37,18 @@ def address_of(listener: socket.socket, scheme: str = "http") -> str:
     """Where a browser on this computer reaches it."""
     place, number = listener.getsockname()[:2]
     return f"{scheme}://{f'[{place}]' if ':' in place else place}:{number}"
+
+
+@contextmanager
+def ended_by_signals(*signals: signal.Signals) -> Iterator[None]:
+    """Until a server listens to signals itself, and after it has ended because of one, they mean a clean end."""
+
+    def end(*_: object) -> None:
+        raise SystemExit(0)
+
+    before = {one: signal.signal(one, end) for one in signals}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)

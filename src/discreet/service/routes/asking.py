@@ -16,6 +16,7 @@ from discreet.service import asking, waiting
 from discreet.service.answering import ASKERS
 from discreet.service.formats import Format, wanted, written
 from discreet.service.house import House
+from discreet.service.paging import Limit
 from discreet.service.requests import Job, State
 from discreet.service.routes.telling import Amount
 from discreet.service.signing_in import HouseHere, visitor_with
@@ -27,7 +28,6 @@ __all__ = ["router"]
 
 router = APIRouter(tags=["asking"])
 _LONGEST_WAIT = 60.0
-_MOST_HEADERS = 500
 _ACCEPTED = 202
 _PRICING = CapacityLimiter(2)
 """Threads that plan: more would take the interpreter from each other, and all would be slow instead of some."""
@@ -49,7 +49,9 @@ class Question(BaseModel):
     epsilon: Number | None = Field(None, description='The price, exact: 0.1, "0.1" or "1/10".')
     within: Number | None = Field(None, description="Instead of a price: the error that counts and sums may have.")
     confidence: Number = Field(0.95, description="How often error bars cover the truth, at least.")
-    raw: bool = Field(False, description="Whether values are shown as drawn, also where they make no sense.")
+    raw: bool = Field(
+        False, strict=True, description="Whether values are shown as drawn, also where they make no sense."
+    )
 
     def wish(self) -> Wish:
         """The question, checked."""
@@ -192,7 +194,7 @@ async def job(request: Request, house: HouseHere, visitor: Asker, request_id: Re
 def answers(
     house: HouseHere,
     visitor: Asker,
-    limit: Annotated[int, Query(ge=1, le=_MOST_HEADERS)] = 50,
+    limit: Limit = 50,
     before: Annotated[str | None, Query(max_length=LONGEST_ID, description="The last id that was seen.")] = None,
 ) -> list[JobFacts]:
     """The visitor's own requests."""

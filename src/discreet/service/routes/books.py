@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+from asyncio import wrap_future
 from datetime import date
 from typing import Annotated, Any
 
-from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
 
 from discreet.service import books
+from discreet.service.paging import Limit
 from discreet.service.records import Record
+from discreet.service.role import READERS
 from discreet.service.signing_in import HouseHere, visitor_with
 from discreet.service.visitor import Visitor
 
 __all__ = ["router"]
 
 router = APIRouter(tags=["ledger"])
-_MOST_ENTRIES = 1000
 _LAST_POSITION = 2**62
 _MOST_CHARACTERS = 1000
-_REPLAYING = CapacityLimiter(2)
-"""Threads that replay the ledger, which takes long where it is long: whoever waits for one holds no thread."""
 Anybody = Annotated[Visitor, visitor_with()]
+_Reader = Annotated[Visitor, visitor_with(READERS)]
 Short = Annotated[str | None, Query(max_length=_MOST_CHARACTERS)]
 
 
@@ -51,8 +52,8 @@ class CheckedFacts(BaseModel):
 
     is_sound: bool = Field(description="Whether it can be believed.")
     problems: list[str] = Field(description="What is wrong, in words.")
-    entries: int | None = Field(description="How many records were replayed; none for analysts.")
-    head: str | None = Field(description="The hash of the last one; none for analysts.")
+    entries: int = Field(description="How many records were replayed.")
+    head: str = Field(description="The hash of the last one.")
 
 
 class PaperFacts(BaseModel):
@@ -67,25 +68,27 @@ class PaperFacts(BaseModel):
 def ledger(
     house: HouseHere,
     visitor: Anybody,
-    analyst: Short = None,
-    table: Short = None,
-    kind: Short = None,
-    text: Annotated[str, Query(max_length=_MOST_CHARACTERS)] = "",
-    since: date | None = None,
-    until: date | None = None,
-    before: Annotated[int | None, Query(ge=1, le=_LAST_POSITION)] = None,
-    most: Annotated[int, Query(ge=1, le=_MOST_ENTRIES)] = 100,
+    analyst: Annotated[Short, Query(description="Who asked; an empty text means the owner.")] = None,
+    table: Annotated[Short, Query(description="The table that it is about.")] = None,
+    kind: Annotated[Short, Query(description="The kind of the record, such as question.")] = None,
+    text: Annotated[str, Query(max_length=_MOST_CHARACTERS, description="A part of its text.")] = "",
+    since: Annotated[date | None, Query(description="The first day, in universal time.")] = None,
+    until: Annotated[date | None, Query(description="The last day.")] = None,
+    before: Annotated[
+        int | None, Query(ge=1, le=_LAST_POSITION, description="The last position that was seen.")
+    ] = None,
+    limit: Limit = 100,
 ) -> list[EntryFacts]:
     """An analyst finds their own questions alone. For older records pass the last position as ``before``."""
     sought = books.Sought(analyst, table, kind, text, since, until, before)
-    found = books.entries(house, visitor, sought, most)
+    found = books.entries(house, visitor, sought, limit)
     return [EntryFacts.of(*pair) for pair in zip(found, books.price_words(house, found), strict=True)]
 
 
 @router.get("/ledger/verification", summary="Whether the ledger can be believed")
-async def verification(house: HouseHere, visitor: Anybody) -> CheckedFacts:
-    """Replay all of it."""
-    found = await to_thread.run_sync(books.verify, house, visitor, limiter=_REPLAYING)
+async def verification(house: HouseHere, visitor: _Reader) -> CheckedFacts:
+    """Replay all of it, for owners and auditors. One run serves all who ask, and those who ask soon after."""
+    found = books.checked(await wrap_future(await run_in_threadpool(books.verifying, house, visitor)))
     return CheckedFacts(is_sound=found.is_sound, problems=list(found.problems), entries=found.entries, head=found.head)
 
 

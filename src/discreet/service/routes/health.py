@@ -29,7 +29,7 @@ class Ready(BaseModel):
 
 
 @router.get("/live", summary="Whether the process answers")
-def live() -> Live:
+async def live() -> Live:  # on the loop itself: threads may all wait for something
     """Yes, or there is no answer."""
     return Live()
 

@@ -9,7 +9,8 @@ from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from discreet.service import joining
-from discreet.service.members import LONGEST_DAYS, Issued, Member, Token
+from discreet.service.members import LEAST_DAYS, LONGEST_DAYS, Issued, Member, Token
+from discreet.service.paging import Limit
 from discreet.service.role import Role
 from discreet.service.signing_in import HouseHere, address_of, visitor_with
 from discreet.service.visitor import Visitor
@@ -62,12 +63,13 @@ class NewToken(_Body):
     label: str = Field("", max_length=100, description="What it is for.")
     days: float | None = Field(
         None,
-        gt=0,
+        ge=LEAST_DAYS,
         le=LONGEST_DAYS,
+        strict=True,
         allow_inf_nan=False,
         description="How long it lives; left out: as the settings say. Owners may say more than these.",
     )
-    once: bool = Field(False, description="Whether it is used up by signing in.")
+    once: bool = Field(False, strict=True, description="Whether it is used up by signing in.")
 
 
 class TokenTold(BaseModel):
@@ -96,9 +98,14 @@ def sign_in(house: HouseHere, request: Request, body: Showing) -> Lasting:
 
 
 @router.get("/members", tags=["members"], summary="Who is or was a member")
-def members(house: HouseHere, visitor: _Owner) -> list[MemberTold]:
+def members(
+    house: HouseHere,
+    visitor: _Owner,
+    after: Annotated[str | None, Query(max_length=1000, description="The last name that was seen.")] = None,
+    limit: Limit = 100,
+) -> list[MemberTold]:
     """Everybody, by name."""
-    return [_member(one) for one in joining.members(house, visitor)]
+    return [_member(one) for one in joining.members(house, visitor, after, limit)]
 
 
 @router.post("/members", tags=["members"], status_code=201, summary="Add a member")
@@ -118,9 +125,11 @@ def tokens(
     house: HouseHere,
     visitor: _Anybody,
     member: Annotated[str | None, Query(description="Whose; left out: one's own. Others' are for owners.")] = None,
+    before: Annotated[str | None, Query(max_length=100, description="The last id that was seen.")] = None,
+    limit: Limit = 100,
 ) -> list[TokenTold]:
     """Latest first, without secrets; some that have ended are among them."""
-    return [_token(one) for one in joining.tokens(house, visitor, member)]
+    return [_token(one) for one in joining.tokens(house, visitor, member, before, limit)]
 
 
 @router.post("/tokens", tags=["members"], status_code=201, summary="Issue a token")

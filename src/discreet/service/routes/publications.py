@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query
 from fastapi.responses import FileResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from discreet.curator.publications import Publication
 from discreet.service import publishing, uploads
+from discreet.service.paging import Limit, page
 from discreet.service.role import Role
 from discreet.service.signing_in import HouseHere, visitor_with
 from discreet.service.visitor import Visitor
@@ -20,7 +21,7 @@ router = APIRouter(tags=["publications"])
 _Anybody = Annotated[Visitor, visitor_with()]
 _Owner = Annotated[Visitor, visitor_with({Role.OWNER})]
 _Column = Annotated[str, Field(max_length=200)]
-_Number = Annotated[float, Field(allow_inf_nan=False)]
+_Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
 class Models(BaseModel):
@@ -28,7 +29,7 @@ class Models(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    k: int | None = Field(None, ge=1, le=10**9, description="How many rows look alike at least.")
+    k: int | None = Field(None, strict=True, ge=1, le=10**9, description="How many rows look alike at least.")
     l: _Number | None = Field(None, description="How many values a sensitive column has at least, in every class.")  # noqa: E741
     diversity: Literal["distinct", "entropy", "recursive"] = Field("distinct", description="How l counts values.")
     c: _Number = Field(3.0, description="The c of recursive (c, l)-diversity.")
@@ -50,7 +51,9 @@ class NewPublication(BaseModel):
     sensitive: list[_Column] = Field([], max_length=200, description="The columns that nobody should learn.")
     models: Models = Field(description="What it meets.")
     why: str = Field(max_length=publishing.LONGEST_WORDS, description="What it is for, and who asked for it.")
-    approved: bool = Field(description="That the owner approves it, knowing that no ε bounds what it tells.")
+    approved: bool = Field(
+        strict=True, description="That the owner approves it, knowing that no ε bounds what it tells."
+    )
 
 
 class PublicationTold(BaseModel):
@@ -66,9 +69,15 @@ class PublicationTold(BaseModel):
 
 
 @router.get("/publications", summary="What was published")
-def publications(house: HouseHere, visitor: _Anybody) -> list[PublicationTold]:
+def publications(
+    house: HouseHere,
+    visitor: _Anybody,
+    before: Annotated[int | None, Query(ge=1, le=2**62, description="The last entry that was seen.")] = None,
+    limit: Limit = 100,
+) -> list[PublicationTold]:
     """Latest first."""
-    return [_told(one) for one in publishing.publications(house, visitor)]
+    found = publishing.publications(house, visitor)
+    return [_told(one) for one in page(found, lambda one: one.entry, before, limit=limit, down=True)]
 
 
 @router.post("/publications", status_code=201, summary="Publish a table")

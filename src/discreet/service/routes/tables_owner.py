@@ -12,8 +12,9 @@ from discreet.catalog.budget import Budget
 from discreet.errors import InvalidValue
 from discreet.service import owning, uploads
 from discreet.service.owning import OnServer, Uploaded
+from discreet.service.paging import Limit, page
 from discreet.service.role import Role
-from discreet.service.routes.telling import BalanceFacts, TableFacts
+from discreet.service.routes.telling import After, BalanceFacts, TableFacts
 from discreet.service.signing_in import HouseHere, visitor_with
 from discreet.service.visitor import Visitor
 
@@ -84,6 +85,9 @@ class TableProtected(BaseModel):
     table: TableFacts = Field(description="What its policy says.")
     unread: dict[str, int] = Field(
         description="Per column, how many values could not be read as its type. Exact: for the owner alone."
+    )
+    warnings: list[str] = Field(
+        description="Other tables that hold the same rows, or whose names look alike, in words. For the owner alone."
     )
 
 
@@ -160,12 +164,12 @@ def policy(house: HouseHere, visitor: _Owner, table: _Name) -> PolicyText:
 def protect(house: HouseHere, visitor: _Owner, body: NewTable) -> TableProtected:
     """Under a policy; a table that is there already gets new rows, and keeps its unit and its budget."""
     made = owning.protect(house, visitor, body.source(), body.policy)
-    return TableProtected(table=TableFacts.of(made.table), unread=dict(made.unread))
+    return TableProtected(table=TableFacts.of(made.table), unread=dict(made.unread), warnings=list(made.warnings))
 
 
 @router.get("/holdings", summary="The tables as their owner sees them")
-def holdings(house: HouseHere, visitor: _Owner) -> list[HoldingTold]:
-    """With versions, analysts, and what they spent."""
+def holdings(house: HouseHere, visitor: _Owner, after: After = None, limit: Limit = 100) -> list[HoldingTold]:
+    """With versions, analysts, and what they spent, by name."""
     return [
         HoldingTold(
             table=TableFacts.of(one.table),
@@ -173,7 +177,7 @@ def holdings(house: HouseHere, visitor: _Owner) -> list[HoldingTold]:
             is_stale=one.is_stale,
             balances=[BalanceFacts.of(balance) for balance in one.balances],
         )
-        for one in owning.holdings(house, visitor)
+        for one in page(owning.holdings(house, visitor), lambda one: one.table.name, after, limit=limit)
     ]
 
 

@@ -15,6 +15,7 @@ from discreet.catalog.table import Table
 from discreet.curator.amount import as_json, balance_as_json
 from discreet.privacy.loss import Loss
 from discreet.service import telling, typical
+from discreet.service.paging import Limit, page
 from discreet.service.role import Role
 from discreet.service.signing_in import HouseHere, visitor_with
 from discreet.service.visitor import Visitor
@@ -24,6 +25,8 @@ __all__ = ["Amount", "router"]
 router = APIRouter(tags=["tables"])
 _ASKERS = frozenset({Role.OWNER, Role.ANALYST})
 _MOST_CHARACTERS = 200
+_LONGEST_ACCOUNT = 2 * _MOST_CHARACTERS + 10
+_LAST_POSITION = 2**62
 Anybody = Annotated[Visitor, visitor_with()]
 
 
@@ -100,6 +103,7 @@ class TableFacts(BaseModel):
     unit: str | None = Field(description="The column that names the person; none where every row is one.")
     neighbours: str = Field(description="What is hidden: that a person is there, or what their rows are.")
     rows_per_unit: int = Field(description="The total weight of one person's rows in an answer.")
+    rows_after_joins: int = Field(description="How many rows joins may make of one person.")
     groups_per_unit: int = Field(description="How many groups with unlisted keys one person can make visible.")
     budget: Grant | None = Field(description="What all may spend together.")
     analysts: dict[str, Grant | None] = Field(
@@ -110,7 +114,7 @@ class TableFacts(BaseModel):
     @classmethod
     def of(cls, table: Table) -> TableFacts:
         """The facts of a policy."""
-        names = ("name", "description", "public", "unit", "rows_per_unit", "groups_per_unit")
+        names = ("name", "description", "public", "unit", "rows_per_unit", "rows_after_joins", "groups_per_unit")
         return cls(
             **{name: getattr(table, name) for name in names},
             neighbours=str(table.neighbours),
@@ -172,13 +176,15 @@ class TypicalFacts(BaseModel):
     more: int = Field(description="How many times the budget pays for it still.")
 
 
+After = Annotated[str | None, Query(max_length=_MOST_CHARACTERS, description="The last name that was seen.")]
 Named = Annotated[str, Query(max_length=_MOST_CHARACTERS, description="The name of a table.")]
 
 
 @router.get("/tables", summary="The tables that the visitor may know of")
-def tables(house: HouseHere, visitor: Anybody) -> list[TableFacts]:
-    """What their policies say."""
-    return [TableFacts.of(one) for one in telling.tables(house, visitor)]
+def tables(house: HouseHere, visitor: Anybody, after: After = None, limit: Limit = 100) -> list[TableFacts]:
+    """What their policies say, by name."""
+    found = telling.tables(house, visitor)
+    return [TableFacts.of(one) for one in page(found, lambda one: one.name, after, limit=limit)]
 
 
 @router.get("/tables/{name}", summary="One table")
@@ -188,14 +194,29 @@ def table(house: HouseHere, visitor: Anybody, name: str) -> TableFacts:
 
 
 @router.get("/budget", summary="What was granted, spent and left")
-def budget(house: HouseHere, visitor: Anybody) -> list[BalanceFacts]:
-    """Every account that the visitor may see."""
-    return [BalanceFacts.of(one) for one in telling.budget(house, visitor)]
+def budget(
+    house: HouseHere,
+    visitor: Anybody,
+    after: Annotated[
+        str | None, Query(max_length=_LONGEST_ACCOUNT, description="The last account that was seen.")
+    ] = None,
+    limit: Limit = 100,
+) -> list[BalanceFacts]:
+    """Every account that the visitor may see, by its name."""
+    found = sorted(telling.budget(house, visitor), key=lambda one: one.account)
+    return [BalanceFacts.of(one) for one in page(found, lambda one: one.account, after, limit=limit)]
 
 
 @router.get("/spending", summary="What was spent on a table, question by question")
-def spending(house: HouseHere, visitor: Anybody, table: Named) -> list[SpentFacts]:
+def spending(
+    house: HouseHere,
+    visitor: Anybody,
+    table: Named,
+    after: Annotated[int | None, Query(ge=1, le=_LAST_POSITION, description="The last position that was seen.")] = None,
+    limit: Limit = 100,
+) -> list[SpentFacts]:
     """Oldest first; an analyst sees their own questions alone."""
+    found = telling.spending(house, visitor, table)
     return [
         SpentFacts(
             position=one.position,
@@ -204,7 +225,7 @@ def spending(house: HouseHere, visitor: Anybody, table: Named) -> list[SpentFact
             step=Amount.price(one.step),
             total=Amount.price(one.total),
         )
-        for one in telling.spending(house, visitor, table)
+        for one in page(found, lambda one: one.position, after, limit=limit)
     ]
 
 

@@ -1,0 +1,127 @@
+"""Pages take memory in the server: nobody has more than a number of them, and strangers have none."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+from discreet.console.door import MOST_STRANGERS, Door
+from discreet.console.sessions import MOST_PAGES, MOST_PAGES_OF_MEMBER, Sessions
+from discreet.service.house import House
+from tests.console.conftest import Contexts, sign_in
+from tests.console.serving import Serving
+from tests.service.hospital import Hospital
+
+
+@pytest.fixture(scope="module")
+def house(hospital: Hospital) -> Iterator[House]:
+    found = hospital.house()
+    yield found
+    found.close()
+
+
+def _opened(house: House, hospital: Hospital, count: int, member: str = "ana") -> tuple[Sessions, list[str]]:
+    sessions = Sessions(house)
+    return sessions, [sessions.start(hospital.tokens[member], "here") for _ in range(count)]
+
+
+def test_the_oldest_page_of_a_session_gives_way(house: House, hospital: Hospital) -> None:
+    sessions, (one,) = _opened(house, hospital, 1)
+    assert all(sessions.draw(one, f"p{number}", lambda _: False) == [] for number in range(MOST_PAGES))
+    assert sessions.draw(one, "new", lambda _: False) == ["p0"]
+    sessions.drop(one, "p0")
+    assert sessions.draw(one, "newer", lambda page: page != "p7") == ["p7"]  # nobody listens to it
+    sessions.drop(one, "p7")
+    assert sessions.draw(one, "newest", lambda _: True) == ["p1"]
+
+
+def test_so_it_is_with_all_sessions_of_a_member_together(house: House, hospital: Hospital) -> None:
+    each = MOST_PAGES_OF_MEMBER // 4
+    sessions, opened = _opened(house, hospital, 5)
+    for number, session in enumerate(opened[:4]):
+        for page in range(each):
+            assert sessions.draw(session, f"{number}.{page}", lambda _: True) == []
+    assert sessions.draw(opened[4], "one more", lambda _: True) == ["0.0"]
+    sessions.drop(opened[0], "0.0")
+    other = sessions.start(hospital.tokens["ben"], "here")
+    assert sessions.draw(other, "another's", lambda _: True) == []
+
+
+def _kilobytes(serving: Serving) -> int:
+    found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{serving.process.pid}/status").read_text())
+    assert found is not None
+    return int(found[1])
+
+
+def _client(serving: Serving) -> httpx.Client:
+    return httpx.Client(base_url=serving.address, timeout=60, trust_env=False, headers={"Origin": serving.address})
+
+
+def test_loading_pages_without_end_takes_little_memory(own_serving: Serving) -> None:
+    with _client(own_serving) as browser:
+        browser.post("/sign-in", data={"token": own_serving.hospital.tokens["owner"]})
+        for _ in range(MOST_PAGES + 4):
+            assert browser.get("/").status_code == 200
+        before = _kilobytes(own_serving)
+        for _ in range(80):
+            assert browser.get("/").status_code == 200
+    assert _kilobytes(own_serving) - before < 20_000  # before there was a limit, it took 56,000
+
+
+def test_strangers_have_no_pages(own_serving: Serving) -> None:
+    with _client(own_serving) as stranger:
+        for _ in range(20):
+            assert stranger.get("/").status_code == 303
+        before = _kilobytes(own_serving)
+        for path in ("/", "/ledger", "/people") * 150:
+            assert stranger.get(path).status_code == 303
+    assert _kilobytes(own_serving) - before < 8_000  # before they were turned away at the door, it took 21,000
+
+
+def test_few_strangers_wait_for_words(house: House) -> None:
+    """Each takes a connection, and others need them."""
+    entered, refused = 0, []
+
+    async def page(scope: Any, receive: Any, send: Any) -> None:
+        nonlocal entered
+        entered += 1
+        await asyncio.Event().wait()
+
+    async def send(message: Any) -> None:
+        refused.append(message)
+
+    async def crowd() -> None:
+        door = Door(page, Sessions(house), lambda _: None)
+        headers = [(b"host", b"here"), (b"origin", b"http://here")]
+        scope = {"type": "websocket", "path": "/_nicegui_ws/socket.io/", "headers": headers, "query_string": b""}
+        waiting = [asyncio.ensure_future(door(dict(scope), None, send)) for _ in range(3 * MOST_STRANGERS)]  # type: ignore[arg-type]
+        await asyncio.sleep(0)
+        assert (entered, len(refused)) == (MOST_STRANGERS, 2 * MOST_STRANGERS)
+        for one in waiting:
+            one.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        later = asyncio.ensure_future(door(dict(scope), None, send))  # type: ignore[arg-type]
+        await asyncio.sleep(0)
+        assert entered == MOST_STRANGERS + 1
+        later.cancel()
+
+    ThreadPoolExecutor(1).submit(asyncio.run, crowd()).result()  # a browser has the loop of this thread
+
+
+def test_a_session_of_another_process_leads_to_the_sign_in(own_serving: Serving, contexts: Contexts) -> None:
+    with Serving(own_serving.hospital) as second:
+        page = contexts(own_serving.address).new_page()
+        sign_in(page, own_serving.hospital.tokens["ana"])
+        (cookie,) = [one for one in page.context.cookies() if one["name"] == "discreet_session"]
+        answer = httpx.get(second.address, cookies={"discreet_session": str(cookie["value"])}, trust_env=False)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?why=ended")
+        page.goto("/budget")
+        expect(page.get_by_role("heading", name="Budget", level=1)).to_be_visible()
