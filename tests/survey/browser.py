@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from functools import partial
+from typing import Any, NoReturn
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Request, expect, sync_playwright
 
-expect.set_options(timeout=30_000)  # slow machines are no failure of a page
+PATIENCE = 120_000
+"""Milliseconds: slow machines are no failure of a page."""
+expect.set_options(timeout=PATIENCE)
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -29,9 +32,22 @@ def launched() -> Iterator[Browser]:
         except Error as fault:
             _missing(f"{path} does not start: {fault.message.splitlines()[0]}")
         try:
-            yield browser
+            yield _patient(browser)
         finally:
             browser.close()
+
+
+def _patient(browser: Browser) -> Browser:
+    """One whose pages wait as long as the tests do, whoever opens them."""
+    for name in ("new_context", "new_page"):
+        setattr(browser, name, partial(_opened, getattr(browser, name)))
+    return browser
+
+
+def _opened(call: Callable[..., BrowserContext | Page], **options: Any) -> BrowserContext | Page:
+    made = call(**options)
+    made.set_default_timeout(PATIENCE)
+    return made
 
 
 def _missing(reason: str) -> NoReturn:

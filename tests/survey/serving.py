@@ -65,10 +65,10 @@ class Serving:
     def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:
             self.process.terminate()
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=120)
 
     def end(self) -> tuple[str, str, int]:
         """End it as a service manager does; what it printed and its exit code."""
         self.process.terminate()
-        out, err = self.process.communicate(timeout=30)
+        out, err = self.process.communicate(timeout=120)
         return self.first_line + out, err, self.process.returncode

@@ -240,6 +240,7 @@ def test_the_promise_is_never_rounded_down(watched: Watched, serving: Serving, t
     assert "more than 2.72 times as likely as it would be with another answer (ε = 1)" in said[1]
     assert "more than 7.39 times" in said[2]  # e² = 7.389…
     expect(watched.page.locator("#promise")).to_contain_text("at most ε = 4.1.")
+    expect(watched.page.locator("#promise")).to_contain_text("at most 98.4 % sure of one of them")  # e^4.1/(1 + e^4.1)
 
 
 def test_coins_thrown_by_hand_decide_what_is_sent(watched: Watched, serving: Serving, token: str) -> None:
@@ -475,7 +476,7 @@ def test_the_price_of_everything_is_shown_as_short_as_it_is(watched: Watched, tm
     own = made(tmp_path / "price", "title: A\nquestions:\n  q: {ask: B?, type: yes-no, epsilon: 1.1}\n", invitations=1)
     with Serving(own.folder) as here:
         opened(watched.page, here, own.tokens[0])
-        expect(watched.page.locator("#promise")).to_have_text(re.compile(r"ε = 1\.1\.$"))
+        expect(watched.page.locator("#promise")).to_have_text(re.compile(r"ε = 1\.1\. If somebody"))
 
 
 def test_services_of_the_browser_get_nothing_true(watched: Watched, serving: Serving, token: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from discreet.noise.source import ReplayableSource
 from discreet.survey.kinds import best_oracle, mean
 from discreet.survey.needed import answers_needed
 from discreet.survey.records import Records
-from discreet.survey.results import Results, Wish, results_of
+from discreet.survey.results import Results, Row, Wish, results_of
 from discreet.survey.results_html import html_part
 from discreet.survey.results_text import renderable
 from discreet.survey.store import Store
@@ -148,3 +149,52 @@ def test_as_many_answers_as_needed_make_intervals_about_that_short(randomizer: o
         low, high = found.interval()
         half = (high - low) / 2 / 12
     assert 0.4 * float(wanted) < half < 1.15 * float(wanted)
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ((1.167, 1.05, 1.28), (1.0, 0.883, 1.0)),
+        ((-0.02, -0.05, 0.01), (0.0, 0.0, 0.03)),
+        ((0.98, 0.9, 1.06), (0.98, 0.9, 1.0)),
+        ((0.4, 0.3, 0.5), (0.4, 0.3, 0.5)),
+        ((-0.3, -0.4, -0.2), (0.0, 0.0, 0.1)),
+    ],
+)
+def test_what_is_shown_is_possible_and_no_surer_than_what_was_found(
+    raw: tuple[float, float, float], expected: tuple[float, float, float]
+) -> None:
+    seen = Row("x", *raw).within(0.0, 1.0)
+    assert (seen.value, seen.low, seen.high) == pytest.approx(expected)
+    assert seen.high - seen.low > 0
+
+
+def test_no_view_shows_an_impossible_value_and_each_has_the_raw_ones(crowd: Store) -> None:
+    found = results_of(crowd, Wish.of())
+    smokes, travels, sleeps = found.findings
+    impossible = Results(
+        found.survey,
+        found.invited,
+        found.answered,
+        found.wish,
+        (
+            replace(smokes, rows=(Row("no", -0.167, -0.3, -0.03), Row("yes", 1.167, 1.03, 1.3))),
+            travels,
+            replace(sleeps, rows=(Row("mean", 12.52, 11.9, 13.1),)),
+        ),
+    )
+    text, html, data = shown(impossible), html_part(impossible), impossible.to_dict()
+    before_raw = "".join(part.split("<details")[0] for part in html.split("</details>"))
+    for view in (text, before_raw):
+        assert "116.7" not in view
+        assert "12.52" not in view
+        assert "100.0 %" in view
+    assert "116.7 %" in html
+    assert "12.52" in html
+    printed = io.StringIO()
+    Console(file=printed, width=120).print(renderable(impossible, raw=True))
+    assert "116.7 %" in printed.getvalue()
+    yes = data["questions"]["smokes"]["estimates"][1]
+    assert (yes["value"], yes["high"], yes["raw"]["value"]) == (1.0, 1.0, 1.167)
+    mean_of = data["questions"][sleeps.question.name]["estimates"][0]
+    assert mean_of["value"] <= float(sleeps.question.terms.domain.upper) < mean_of["raw"]["value"]  # type: ignore[union-attr]

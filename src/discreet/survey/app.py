@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp
 
-from discreet.errors import DiscreetError, InvalidInput
+from discreet.errors import DiscreetError, InvalidInput, InvalidValue
 from discreet.pages.style import STYLE
 from discreet.survey.records import Records
 from discreet.survey.results import Wish, results_of
@@ -22,6 +22,7 @@ from discreet.survey.submission import Submission
 from discreet.survey.survey import Survey
 from discreet.survey.tokens import is_token
 from discreet.web.headers import SecurityHeaders
+from discreet.web.methods import Methods
 from discreet.web.problem import problem
 from discreet.web.reading import body_within
 
@@ -51,7 +52,7 @@ def application(store: Store) -> ASGIApp:
     app.add_exception_handler(DiscreetError, _refused_by_us)
     app.add_exception_handler(ClientDisconnect, _cut_off)
     app.add_exception_handler(Exception, _failed)
-    return SecurityHeaders(app)
+    return SecurityHeaders(Methods(app, app.routes))
 
 
 # What everybody may read ------------------------------------------------------------------------------------------
@@ -134,11 +135,17 @@ def _figures(store: Store) -> Handler:
             words = "Results are for the holder of the owner's link."
             return problem(HTTPStatus.UNAUTHORIZED, words, {"WWW-Authenticate": "Bearer"})
         asked = request.query_params
-        together = asked.get("together", "no") == "yes"
+        together = _yes_or_no(asked.get("together", "no"))
         wish = Wish.of(asked.get("confidence", "0.95"), together=together, within=asked.get("within", "0.05"))
         return Response(html_part(await run_in_threadpool(results_of, store, wish)), media_type="text/html")
 
     return answer
+
+
+def _yes_or_no(said: str) -> bool:
+    if said not in ("yes", "no"):
+        raise InvalidValue("together must be yes or no", "<another>")
+    return said == "yes"
 
 
 # What went wrong --------------------------------------------------------------------------------------------------

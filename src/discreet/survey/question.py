@@ -69,6 +69,8 @@ class Question:
         """What `to_dict` wrote."""
         if not isinstance(found, dict) or set(found) != _NAMES:
             raise InvalidType(f"a question must have {', '.join(sorted(_NAMES))}", "<others>")
+        if not all(isinstance(found[name], str) for name in _NAMES - {"terms"}):
+            raise InvalidType("the words of a question must be texts", "<others>")
         randomizer = from_terms(Terms.from_dict(found["terms"]))
         if randomizer.terms.fingerprint != found["fingerprint"]:
             rule = "the terms of a question must have the fingerprint that was stored"

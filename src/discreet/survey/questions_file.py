@@ -7,7 +7,7 @@
 ...   smokes: {ask: Do you smoke?, type: yes-no}
 ... ''')
 >>> survey.questions[0].randomizer
-BinaryResponse(Pure(ε=1), 2 categories)
+BinaryResponse(Pure(ε=1, replace-one), 2 categories)
 """
 
 from __future__ import annotations

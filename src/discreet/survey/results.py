@@ -37,6 +37,17 @@ class Row:
     high: float
     """The upper end."""
 
+    def within(self, least: float, greatest: float) -> Row:
+        """The same as it is shown: the estimate is moved to what is possible, and its interval does not shrink by that.
+
+        Both ends keep their distance from the estimate, or stay where they are if that is further out, and are then cut
+        at the ends of the range. The truth is in the range, so it is in the shown interval if it was in the raw one.
+        """
+        value = min(max(self.value, least), greatest)
+        low = min(self.low, value - (self.value - self.low))
+        high = max(self.high, value + (self.high - self.value))
+        return Row(self.label, value, *(min(max(end, least), greatest) for end in (low, high)))
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -45,9 +56,16 @@ class Finding:
     question: Question
     """What was asked."""
     rows: tuple[Row, ...]
-    """A share for each category, or the mean of a number; none as long as nobody has answered."""
+    """A share for each category, or the mean of a number, unbiased; none as long as nobody has answered."""
     needed: int
     """About how many answers the wanted error needs."""
+
+    @property
+    def shown(self) -> tuple[Row, ...]:
+        """The rows as people read them: no share below 0 or above 1, no mean outside of its bounds."""
+        domain = self.question.terms.domain
+        ends = (float(domain.lower), float(domain.upper)) if isinstance(domain, Bounds) else (0.0, 1.0)
+        return tuple(row.within(*ends) for row in self.rows)
 
 
 @dataclass(frozen=True)
@@ -108,10 +126,17 @@ class Results:
             "type": one.question.type,
             "randomizer": one.question.randomizer.kind,
             "epsilon": float(one.question.randomizer.loss.epsilon),
-            "estimates": [{"of": row.label, "value": row.value, "low": row.low, "high": row.high} for row in one.rows],
+            "estimates": [
+                {"of": row.label, **_numbers(row), "raw": _numbers(raw)}
+                for row, raw in zip(one.shown, one.rows, strict=True)
+            ],
             "needed": one.needed,
             "more": max(one.needed - self.answered, 0),
         }
+
+
+def _numbers(row: Row) -> dict[str, float]:
+    return {"value": row.value, "low": row.low, "high": row.high}
 
 
 def results_of(store: Store, wish: Wish) -> Results:

@@ -20,8 +20,17 @@ def html_part(results: Results) -> str:
 
 def _section(finding: Finding, results: Results) -> str:
     names = ("" if finding.question.type == "number" else "answer", "", "estimate", "interval")
-    parts = [table(names, (_cells(row, finding) for row in finding.rows))] if finding.rows else []
+    parts = [table(names, (_cells(row, finding) for row in finding.shown)), _raw(finding)] if finding.rows else []
     return section(finding.question.ask, *parts, quiet(needs(finding, results)))
+
+
+def _raw(finding: Finding) -> str:
+    """The unbiased estimates, behind a click: add or average these, and read the others."""
+    rows = ((escape(row.label), escape(shown(finding, row.value)), escape(span(row, finding))) for row in finding.rows)
+    listed = table(("", "raw estimate", "raw interval"), rows)
+    words = quiet("Right on average, so that they may be added up, and at times outside of what is possible.")
+    place = escape(f"raw-{finding.question.name}")
+    return f'<details id="{place}"><summary>Raw estimates</summary>{words}{listed}</details>'
 
 
 def _cells(row: Row, finding: Finding) -> tuple[str, ...]:

@@ -14,25 +14,25 @@ from discreet.survey.results import Finding, Results, Row
 __all__ = ["needs", "renderable", "shown", "span", "summary"]
 
 
-def renderable(results: Results) -> RenderableType:
-    """A table for each question."""
-    return Group(Text(results.survey.title, "bold"), Text(summary(results)), *_parts(results))
+def renderable(results: Results, *, raw: bool = False) -> RenderableType:
+    """A table for each question; ``raw`` estimates are right on average and may lie outside of what is possible."""
+    return Group(Text(results.survey.title, "bold"), Text(summary(results)), *_parts(results, raw))
 
 
-def _parts(results: Results) -> Iterator[RenderableType]:
+def _parts(results: Results, raw: bool) -> Iterator[RenderableType]:
     for finding in results.findings:
         yield Text(f"\n{finding.question.ask}", "bold")
         if finding.rows:
-            yield _table(finding)
+            yield _table(finding, finding.rows if raw else finding.shown)
         yield Text(needs(finding, results), "dim")
 
 
-def _table(finding: Finding) -> Table:
+def _table(finding: Finding, rows: tuple[Row, ...]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("answer" if finding.question.type != "number" else "")
     for name in ("estimate", "from", "to"):
         table.add_column(name, justify="right")
-    for row in finding.rows:
+    for row in rows:
         table.add_row(Text(row.label), *(shown(finding, value) for value in (row.value, row.low, row.high)))
     return table
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,16 +12,16 @@ import uvicorn
 from discreet.errors import StoreError
 from discreet.survey.app import application
 from discreet.survey.store import Store
-from discreet.web.listening import QUIET, address_of, listening
+from discreet.web.guarded import GUARDED
+from discreet.web.listening import QUIET, address_of, ended_by_signals, listening
 
 __all__ = ["serve"]
 
-_MOST_AT_ONCE = 512
 _PATIENCE_SECONDS = 10
 
 
 class _Server(uvicorn.Server):
-    """Leaves no order of arrival behind; uvicorn ends the process by the signal that came, so nothing runs later."""
+    """Leaves no order of arrival behind; uvicorn raises the signal that came again, so nothing runs later."""
 
     def __init__(self, config: uvicorn.Config, store: Store) -> None:
         super().__init__(config)
@@ -34,7 +35,7 @@ class _Server(uvicorn.Server):
 
 def serve(store: Store, host: str, port: int, ready: Callable[[str], object]) -> None:
     """Serve until a signal comes; requests under way are finished first. ``ready`` hears the address."""
-    with listening(host, port) as listener:
+    with ended_by_signals(signal.SIGTERM), listening(host, port) as listener:
         ready(address_of(listener))
         _server(store).run(sockets=[listener])
 
@@ -46,8 +47,8 @@ def _server(store: Store) -> _Server:
         log_level="warning",
         lifespan="off",
         proxy_headers=False,
-        limit_concurrency=_MOST_AT_ONCE,
         timeout_graceful_shutdown=_PATIENCE_SECONDS,
         **QUIET,
+        **GUARDED,
     )
     return _Server(config, store)

@@ -20,13 +20,16 @@ from threading import Lock
 
 import apsw
 
+from discreet.books.files import keep_name
+from discreet.books.versions import check_version
 from discreet.errors import InvalidValue, StoreError
 from discreet.survey.survey import Survey
 from discreet.survey.tokens import hash_of, is_token
 
-__all__ = ["Outcome", "Store"]
+__all__ = ["VERSION", "Outcome", "Store"]
 
-_VERSION = 1
+VERSION = 1
+"""Of the tables below."""
 _PATIENCE = 60_000  # milliseconds
 _SCHEMA = """
 CREATE TABLE survey (
@@ -73,8 +76,7 @@ class Store:
         with _explained():
             self._database = _connected(path)
             version = self._database.pragma("user_version")
-            if version != _VERSION:
-                raise StoreError(f"the store must be of version {_VERSION}", version, "use the release that made it")
+            check_version("the store of the survey", version, VERSION)
             text, self._owner = next(self._database.execute("SELECT text, owner FROM survey"))
         self.survey = Survey.from_json(text)
 
@@ -83,17 +85,19 @@ class Store:
         """Start the store of a survey; a folder that has one is refused, and it is there as a whole or not at all."""
         cls.refuse_existing(folder)
         path, draft = folder / "survey.db", folder / ".survey.db.new"
-        draft.unlink(missing_ok=True)
+        for ending in ("-journal", ""):  # of one who was killed
+            draft.with_name(draft.name + ending).unlink(missing_ok=True)
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         with _explained():
             database = apsw.Connection(str(draft), flags=apsw.SQLITE_OPEN_READWRITE)
             with database:
                 database.execute(_SCHEMA)
-                database.execute(f"PRAGMA user_version = {_VERSION}")
+                database.execute(f"PRAGMA user_version = {VERSION}")
                 database.execute("INSERT INTO survey VALUES (1, ?, ?)", (survey.to_json(), hash_of(owner)))
                 database.executemany("INSERT INTO invitation VALUES (?)", _hashes(invitations))
             database.close()
         draft.rename(path)
+        keep_name(path)
         return cls(folder)
 
     @staticmethod

@@ -67,7 +67,11 @@ class Survey:
         found = json.loads(text)
         if not isinstance(found, dict) or set(found) != {"version", "title", "intro", "questions"}:
             raise InvalidType("a survey must have a version, a title, an intro and questions", "<others>")
-        if found["version"] != _VERSION:
+        if type(found["version"]) is not int or found["version"] != _VERSION:
             remedy = "use the release of discreet that made it"
             raise InvalidValue(f"a survey must be of version {_VERSION}", found["version"], remedy)
+        if not isinstance(found["title"], str) or not isinstance(found["intro"], str):
+            raise InvalidType("the title and the intro of a survey must be texts", "<others>")
+        if not isinstance(found["questions"], list):
+            raise InvalidType("the questions of a survey must be a list", "<another>")
         return cls(found["title"], tuple(map(Question.from_dict, found["questions"])), found["intro"])

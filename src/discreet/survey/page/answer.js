@@ -1,7 +1,7 @@
 // The page on which people answer. True answers live in the form and in this script alone; `body` is all that is sent.
 import {ThrowAgain, Thrown, machine} from "./chance.js";
 import {position, randomize} from "./randomizers.js";
-import {atMost, inWords, promiseOf, ruleByHand} from "./words.js";
+import {atMost, inWords, meaningOf, promiseOf, ruleByHand} from "./words.js";
 
 const find = id => document.getElementById(id);
 const token = /^#[0-9a-f]{32}$/.test(location.hash) ? location.hash.slice(1) : null;
@@ -231,7 +231,7 @@ async function start() {
   document.title = find("title").textContent = survey.title;
   find("intro").textContent = survey.intro;
   find("promise").textContent = "Chance changes your answers before they leave this page. Answering everything costs you "
-    + `at most ε = ${atMost(survey.epsilon)}.`;
+    + `at most ε = ${atMost(survey.epsilon)}. ${meaningOf(survey.epsilon)}`;
   if (!token) say("Your link is incomplete, so nothing can be sent: it must end with # and 32 characters.", "warning");
   find("questions").replaceChildren(...survey.questions.map(asked));
   find("ask").addEventListener("submit", event => { event.preventDefault(); review(); });

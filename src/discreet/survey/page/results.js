@@ -12,7 +12,9 @@ async function look() {
     const text = await reply.text();
     if (mine !== turn) return;
     if (!reply.ok) return say(JSON.parse(text).detail);
+    const open = [...document.querySelectorAll("details[open]")].map(one => one.id);
     find("figures").innerHTML = text;  // written by the server, which escapes every word
+    open.forEach(id => find(id)?.setAttribute("open", ""));  // what was opened stays open
     say("");
     find("looked").textContent = `Looked at ${new Date().toLocaleTimeString()}; looking again every five seconds.`;
   } catch {

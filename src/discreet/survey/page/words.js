@@ -15,6 +15,13 @@ export function promiseOf(terms) {
     + ` likely as it would be with another answer (ε = ${atMost(epsilon)}). The smaller that number, the less it tells.`;
 }
 
+// What ε means for everything that is sent together: how sure somebody can become who was undecided before.
+export function meaningOf(epsilon) {
+  const sure = 100 / (1 + Math.exp(-epsilon));
+  return "If somebody held two ways in which you may have answered for equally likely before, they can be at most"
+    + ` ${atMost(sure)} % sure of one of them after seeing everything that you send; 50 % would be no wiser than before.`;
+}
+
 // Three digits, rounded up but for what floats have lost.
 export function atMost(value) {
   const unit = 10 ** (Math.floor(Math.log10(value)) - 2);
