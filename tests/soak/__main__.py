@@ -1,102 +1,159 @@
-"""The checks that take too long for every day, at full size: ``make soak``."""
+"""The drill, at full size: ``make soak``, or parts of it: ``python -m tests.soak --only NAME``."""
 
 from __future__ import annotations
 
+import argparse
+import json
+import platform
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
-from discreet.privacy.neighbours import Neighbours
-from tests.audit.replayed_fixtures import QUESTIONS, replayed
-from tests.curator.auditing import audit
-from tests.curator.trials import TRIALS
-from tests.soak.cut_connections import ask_through_cuts
-from tests.soak.double_spend import spend_together
-from tests.soak.killed_asks import kill_curators
-from tests.soak.killed_ingests import kill_ingests
-from tests.soak.killed_ledger import kill_askers
-from tests.soak.steady_asks import ask_steadily
-from tests.soak.whole_corpus import ask_all_of_spark
+from tests.soak.drills import DRILLS, Drill, Run
+from tests.soak.losses import Losses
 
-Check = Callable[[Path, Callable[[], None]], str]
-TIMES = 5
-"""How many times as many answers an audit gets here as in the tests."""
-PROCESSES = 16
+__all__ = ["main"]
+
+_EXAMPLES = """\
+examples:
+  python -m tests.soak --list                        what there is
+  python -m tests.soak --only every-write            a fault at every write of ten pieces of work
+  python -m tests.soak --only full-disk --scale 0.2  a fifth of the full disks
+  python -m tests.soak --group faults --scale 0.1    all faults, small: some minutes
+  python -m tests.soak --seed 7 --results soak.json  other moments; all figures in a file
+"""
 
 
-def audited(name: str, folder: Path, tick: Callable[[], None]) -> str:
-    """One trial of the audit with many more answers."""
-    trial, asks, power = TRIALS[name]
-    # The δ for keys is divided between all questions that a budget affords: more wards, not more questions.
-    more = (trial, asks * TIMES) if trial.lists_wards else (replace(trial, wards=trial.wards * TIMES), asks)
-    found = audit(folder, *more)
-    tick()
-    assert power * found.charged <= found.certified <= found.charged, f"{found}"
-    return f"proved ε ≥ {found.certified:.3f}, charged {found.charged:.3f}, {found.answers:,} answers"
+@dataclass
+class _Outcome:
+    """What came of one drill."""
+
+    drill: Drill
+    seconds: float
+    found: str
+    passed: bool
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        facts = {"name": self.drill.name, "passed": self.passed, "seconds": round(self.seconds, 1)}
+        return {**facts, "found": self.found, **self.facts}
 
 
-def replayed_all(relation: Neighbours, folder: Path, tick: Callable[[], None]) -> str:
-    """Every question of the fixtures, to a table and a neighbour of it."""
-    report = replayed(relation, QUESTIONS[relation])
-    tick()
-    assert report.is_sound, str(report)
-    return report.headline
-
-
-CHECKS: list[tuple[str, int, Check]] = [
-    (
-        f"10,000 requests from {PROCESSES} processes, budget for 100",
-        PROCESSES,
-        lambda folder, tick: spend_together(folder, 10_000, PROCESSES, 100, tick),
-    ),
-    ("kill -9 at random while charging", 80, lambda folder, tick: kill_askers(folder, 80, tick)),
-    ("kill -9 while asking: 48 at steps, 12 at random", 60, lambda folder, tick: kill_curators(folder, 48, 12, tick)),
-    ("kill -9 while taking in: 40 at steps, 20 at random", 60, lambda folder, tick: kill_ingests(folder, 40, 20, tick)),
-    (
-        "two servers, each killed 10 times, behind proxies that cut connections",
-        400,
-        lambda folder, tick: ask_through_cuts(folder, 200, 10, tick),
-    ),
-    (
-        "small questions in one process for ten minutes, 2,000 a minute at least",
-        20,
-        lambda folder, tick: ask_steadily(folder, 600, 2000, tick),
-    ),
-    ("every statement of the corpus on Spark", 1, lambda folder, tick: ask_all_of_spark(tick)),
-    *((f"replay: {relation}", 1, partial(replayed_all, relation)) for relation in Neighbours),
-    *((f"audit: {name}", 1, partial(audited, name)) for name in TRIALS),
-]
-
-
-def main() -> int:
+def main(words: list[str] | None = None) -> int:
+    """Run what was asked for; the number of drills that failed."""
+    wanted = _arguments().parse_args(words)
+    chosen = [drill for drill in DRILLS if _is_wanted(drill, wanted)]
     console = Console()
-    table = Table(title="Soak")
-    for column in ("check", "found", "time", "passed"):
-        table.add_column(column)
-    failures = 0
+    if wanted.list:
+        console.print(_listed())
+        return 0
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console) as progress:
-        for name, size, check in CHECKS:
-            task = progress.add_task(name, total=size)
-            start = time.monotonic()
-            with tempfile.TemporaryDirectory() as folder:
-                try:
-                    found, passed = check(Path(folder), partial(progress.advance, task)), "[green]yes[/]"
-                except Exception as failure:
-                    found, passed = f"{type(failure).__name__}: {failure}", "[red]no[/]"
-                    failures += 1
-            progress.print(f"{name}: {found}")
-            table.add_row(name, found, f"{time.monotonic() - start:.0f} s", passed)
-    console.print(table)
-    return failures
+    with Progress(*columns, TextColumn("ends in"), TimeRemainingColumn(), console=console) as progress:
+        outcomes = [_outcome(drill, wanted.scale, wanted.seed, progress) for drill in chosen]
+    console.print(_summary(outcomes))
+    if wanted.results is not None:
+        wanted.results.write_text(json.dumps(_results(wanted, outcomes), indent=1) + "\n", encoding="utf-8")
+        console.print(f"figures: {wanted.results}")
+    return sum(not outcome.passed for outcome in outcomes)
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.soak",
+        description="Long checks: faults at every write, kills, full disks, frozen servers, audits, fuzzing.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    names, groups = [drill.name for drill in DRILLS], sorted({drill.group for drill in DRILLS})
+    parser.add_argument("--only", action="append", choices=names, metavar="NAME", help="run this; may be repeated")
+    parser.add_argument("--group", action="append", choices=groups, help="run all of a group; may be repeated")
+    parser.add_argument("--scale", type=_scale, default=1.0, help="how much of the full size, such as 0.1 (default: 1)")
+    parser.add_argument("--seed", type=int, default=20, help="of the moments that are left to chance (default: 20)")
+    parser.add_argument("--results", type=Path, metavar="FILE", help="write all figures to this JSON file")
+    parser.add_argument("--list", action="store_true", help="say what there is, and run nothing")
+    return parser
+
+
+def _scale(text: str) -> float:
+    found = float(text)
+    if not 0 < found <= 100:
+        raise argparse.ArgumentTypeError("a scale is above 0 and at most 100")
+    return found
+
+
+def _is_wanted(drill: Drill, wanted: argparse.Namespace) -> bool:
+    if wanted.only is None and wanted.group is None:
+        return True
+    return drill.name in (wanted.only or ()) or drill.group in (wanted.group or ())
+
+
+def _listed() -> Table:
+    table = Table(title="The drills")
+    for column in ("name", "group", "what happens", "full size"):
+        table.add_column(column)
+    for drill in DRILLS:
+        table.add_row(drill.name, drill.group, drill.about, f"{drill.size:,}")
+    return table
+
+
+def _outcome(drill: Drill, scale: float, seed: int, progress: Progress) -> _Outcome:
+    size = drill.scaled(scale)
+    task = progress.add_task(drill.name, total=size)
+    resize: Callable[[int], object] = lambda total: progress.update(task, total=total)  # noqa: E731
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run(Path(folder), size, seed, partial(progress.advance, task), resize)
+        found, passed, facts = _found(drill, run)
+    outcome = _Outcome(drill, time.monotonic() - start, found, passed, facts)
+    progress.update(task, completed=progress.tasks[task].total)
+    progress.print(f"{drill.name}: {found}")
+    return outcome
+
+
+def _found(drill: Drill, run: Run) -> tuple[str, bool, dict[str, Any]]:
+    if drill.missing is not None and (reason := drill.missing()) is not None:
+        return f"left out: {reason}", True, {"left_out": reason}
+    try:
+        found = drill.work(run)
+    except Exception as failure:
+        return f"{type(failure).__name__}: {failure}", False, {}
+    if isinstance(found, Losses):
+        words = "\n".join([str(found), *found.told[:5]])
+        return words, not found.found, found.as_json()
+    return found, True, {}
+
+
+def _summary(outcomes: list[_Outcome]) -> Table:
+    table = Table(title="Soak")
+    for column in ("drill", "found", "time", "passed"):
+        table.add_column(column)
+    for outcome in outcomes:
+        passed = "[green]yes[/]" if outcome.passed else "[red]no[/]"
+        table.add_row(outcome.drill.name, outcome.found, f"{outcome.seconds:.0f} s", passed)
+    return table
+
+
+def _results(wanted: argparse.Namespace, outcomes: list[_Outcome]) -> dict[str, Any]:
+    about = {"time": datetime.now(UTC).isoformat(timespec="seconds"), "scale": wanted.scale, "seed": wanted.seed}
+    about |= {"system": platform.platform(), "python": platform.python_version()}
+    return {**about, "drills": [outcome.as_json() for outcome in outcomes]}
 
 
 if __name__ == "__main__":

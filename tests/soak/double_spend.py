@@ -23,8 +23,9 @@ def asking(folder: Path, name: str, count: int, price: str) -> subprocess.Popen[
 
 
 def released(output: str) -> dict[str, str]:
-    """Request → answer, as a process printed them."""
-    lines = [line.split("|") for line in output.splitlines() if line.startswith("released|")]
+    """Request → answer, as a process printed them; a line that a kill cut off says nothing."""
+    whole = output.split("\n")[:-1]
+    lines = [line.split("|") for line in whole if line.startswith("released|")]
     return {request: answer for _, request, answer in lines}
 
 

@@ -1,0 +1,47 @@
+"""A fault at every write of small pieces of work: nothing is lost, and everything opens again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from tests.soak.every_write import EVERY, fault_at_every_write
+from tests.soak.faults import Fault
+from tests.soak.full_disks import fill_under_curators
+from tests.soak.works import WORKS
+
+STRIDES = {
+    "charging": 5,
+    "creating": 9,
+    "mending": 7,
+    "joining": 1,
+    "keeping-lines": 1,
+    "keeping-keys": 1,
+    "surveying": 11,
+    "asking": 17,
+    "allowing": 29,
+    "founding": 41,
+}
+"""Every so many writes here, and every one in the soak."""
+
+
+def test_a_charge_that_is_killed_at_each_write_is_neither_lost_nor_made_twice(tmp_path: Path) -> None:
+    losses = fault_at_every_write(tmp_path, {"charging": 1}, faults=[Fault.KILL])
+    assert losses.trials > 20
+    losses.check()
+
+
+def test_a_fault_at_a_write_loses_nothing_and_closes_nothing(tmp_path: Path) -> None:
+    losses = fault_at_every_write(tmp_path, STRIDES)
+    assert set(losses.faults) == {fault.value for fault in EVERY}
+    losses.check()
+
+
+def test_every_piece_of_work_is_tried() -> None:
+    assert STRIDES.keys() == WORKS.keys()
+
+
+def test_a_curator_on_a_disk_that_fills_up_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    losses = fill_under_curators(tmp_path / "trials", 3, seed=os.getpid())
+    assert losses.trials == 3
+    losses.check()
