@@ -1,12 +1,15 @@
 """What all tests of a process share.
 
-One browser: two of them would not share its event loop. And a quiet collector: so many tests are collected that looking
-through them for garbage, again and again, would take a sixth of the time.
+One browser: two of them would not share its event loop. A quiet collector: so many tests are collected that looking
+through them for garbage, again and again, would take a sixth of the time. And the signals of somebody who sits at a
+terminal, whoever starts the tests.
 """
 
 from __future__ import annotations
 
 import gc
+import os
+import signal
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,8 +17,38 @@ import pytest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+    from xdist.remote import Producer
+    from xdist.scheduler import LoadGroupScheduling
 
 gc.disable()
+
+# What runs in the background (``nohup make test &``) ignores or blocks what ends it, and so would all that it starts.
+signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+for _signal in (signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP, signal.SIGALRM, signal.SIGCHLD):
+    if signal.getsignal(_signal) is signal.SIG_IGN:
+        signal.signal(_signal, signal.SIG_DFL)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """One more than there are cores, because somebody always waits: for Java, a browser, or one who was killed."""
+    return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else len(os.sched_getaffinity(0)) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadGroupScheduling | None:
+    """A file goes to one process, so that what its tests share is built once; the largest files go first."""
+    if config.getoption("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadGroupScheduling
+
+    class ByFile(LoadGroupScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return super()._split_scope(nodeid).partition("::")[0]
+
+    return ByFile(config, log)
 
 
 def pytest_collection_finish() -> None:

@@ -170,3 +170,16 @@ def test_a_table_without_rows_or_columns_is_refused() -> None:
         check(pa.table({"p": pa.array([], pa.int64())}), Roles.of(["p"], quasi="p"))
     with pytest.raises(InvalidValue, match="must be in the table, got 'q'"):
         check(pa.table({"p": [1]}), Roles.of(["p", "q"], quasi="q"))
+
+
+def test_a_check_prints_what_a_person_wants_to_know() -> None:
+    table = pa.table({"zip": ["130**", "130**", "148**"], "disease": ["flu", "flu", "cancer"]})
+    roles = Roles.of(table.column_names, quasi="zip", sensitive="disease")
+    report = check(table, roles, [KAnonymity(1), DistinctDiversity("disease", 2)])
+    printed = str(report).splitlines()
+    assert printed[:2] == ["3 rows in 2 classes, the smallest with 1 row.", "This is not differential privacy."]
+    assert "yes  1-anonymity: holds" in printed
+    assert "no   distinct 2-diversity of disease: broken by 2 classes with 3 rows" in printed
+    assert "     strictest k-anonymity: k up to 1" in printed
+    assert "     1 row with zip 148**: not distinct 2-diversity of disease" in printed
+    assert "array(" not in f"{report!r} {report.verdicts!r}"

@@ -156,7 +156,7 @@ def test_objects_and_types_that_arrow_does_not_know_are_refused() -> None:
     with pytest.raises(InvalidType, match="must be readable through Arrow"):
         CodedTable.of(pl.DataFrame({"x": pl.Series([1], dtype=pl.Int128)}))
     with pytest.raises(InvalidType, match="must be readable through Arrow, got <Series>; pass a table, not a column"):
-        CodedTable.of(pd.Series([1]))
+        CodedTable.of(pl.Series([1]))
     for cells in ([10**30, 1], [1j]):
         with pytest.raises(InvalidType, match="column 'x' must hold values of one type"):
             CodedTable.of(pd.DataFrame({"x": pd.Series(cells, dtype=object)}))

@@ -38,6 +38,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "questions"
 
 
+def links_of(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}-invitations.csv")
+
+
 def test_from_an_example_to_results(tmp_path: Path) -> None:
     questions = tmp_path / "questions.yaml"
     assert "Wrote an example" in run("new", questions)
@@ -47,7 +51,7 @@ def test_from_an_example_to_results(tmp_path: Path) -> None:
     owner = said.rpartition("#")[2].split()[0]
     store = Store(tmp_path / "questions")
     assert store.is_owner(owner)
-    header, *links = (tmp_path / "questions" / "invitations.csv").read_text().split()
+    header, *links = (tmp_path / "questions-invitations.csv").read_text().split()
     assert header == "link"
     tokens = [link.partition("#")[2] for link in links]
     assert len(set(tokens)) == 5
@@ -60,9 +64,9 @@ def test_from_an_example_to_results(tmp_path: Path) -> None:
 
 
 def test_links_begin_with_the_address_and_are_for_the_owner_alone(folder: Path) -> None:
-    links = (folder / "invitations.csv").read_text().split()[1:]
+    links = links_of(folder).read_text().split()[1:]
     assert all(link.startswith("https://survey.example/#") for link in links)
-    assert (folder / "invitations.csv").stat().st_mode & 0o077 == 0
+    assert links_of(folder).stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.parametrize(
@@ -85,10 +89,26 @@ def test_more_people_are_invited_into_a_new_file(folder: Path, tmp_path: Path) -
     assert Store(folder).invited() == 10
 
 
+def test_links_are_never_beside_their_hashes(folder: Path, tmp_path: Path) -> None:
+    tokens = [link.partition("#")[2].encode() for link in links_of(folder).read_text().split()[1:]]
+    kept = b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
+    assert not any(token in kept for token in tokens)
+    inside = folder / "more.csv"
+    assert "kept apart" in refused("invite", folder, inside)
+    assert "kept apart" in refused(
+        "new", folder.with_suffix(".yaml"), tmp_path / "two", "--links", tmp_path / "two" / "x"
+    )
+    assert Store(folder).invited() == 7
+    assert not inside.exists()
+    assert not (tmp_path / "two").exists()
+    run("new", folder.with_suffix(".yaml"), tmp_path / "two", "--links", tmp_path / "elsewhere.csv")
+    assert len((tmp_path / "elsewhere.csv").read_text().split()) == 101
+
+
 def test_a_survey_is_not_made_twice(folder: Path) -> None:
-    before = (folder / "invitations.csv").read_text()
+    before = links_of(folder).read_text()
     assert "must not hold a survey yet" in refused("new", folder.with_suffix(".yaml"))
-    assert (folder / "invitations.csv").read_text() == before
+    assert links_of(folder).read_text() == before
 
 
 def test_bad_questions_are_refused_with_their_lines(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.accounting.composition import sequential
-from discreet.exact.ball import Ball, working_precision
+from discreet.exact.ball import Ball, lower, upper, working_precision
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.laplace import Laplace
 from discreet.privacy.loss import Pure
@@ -190,13 +190,22 @@ def test_the_averages_of_the_noised_rows_are_not_the_printed_ones() -> None:
     assert 5 * F("5.182") - 4 * F("5.425") == F("4.21")
 
 
-def test_bounded_noise_is_never_differentially_private() -> None:
+def test_bounded_noise_is_never_purely_private() -> None:
     """Uniform noise on [-2, 2], in steps of 1/10: an answer that one value allows and another excludes."""
     uniform = {F(k, 10): F(1, 41) for k in range(-20, 21)}
     laws = [{level + noise: p for noise, p in uniform.items()} for level in (BLOOD["Bob"], BLOOD["Alice"])]
     assert factor(*laws) == math.inf
     assert pair(*laws).epsilon() == Ball.pos_inf()
     assert float(pair(*laws).delta(10)) == pytest.approx(17 / 41)
+
+
+def test_uniform_noise_on_41_points_is_exactly_zero_and_one_in_41() -> None:
+    """On a count that moves by 1: δ = 1/41 at ε = 0, and no less at any ε."""
+    laws = [{count + noise: F(1, 41) for noise in range(-20, 21)} for count in (7, 8)]
+    for epsilon in (0, 1, 30):
+        for both in (pair(*laws), pair(*laws[::-1])):
+            assert lower(both.delta(epsilon)) <= F(1, 41) <= upper(both.delta(epsilon))
+            assert float(both.delta(epsilon)) == pytest.approx(1 / 41, rel=1e-15)
 
 
 # Differential privacy and Laplace noise.

@@ -163,7 +163,7 @@ def test_proposition_3_is_reached_by_asking_twice() -> None:
 
 def test_proposition_3_is_not_what_is_called_parallel_today() -> None:
     """On disjoint parts of the data, each part with its own answer, the dearest answer is the price of all."""
-    assert parallel([Pure(1), Pure("0.5")], "add-remove-one") == Pure(1)
+    assert parallel([Pure(1), Pure("0.5")], "add-remove-one") == Pure(1, "add-remove-one")
 
     def both_halves(data: tuple[int, int]) -> Law:
         return side_by_side([response(data[0], F(3, 4)), response(data[1], F(2, 3))])
@@ -230,7 +230,7 @@ def test_example_3_first_names(epsilon: int, printed: float) -> None:
     assert names.union_bound(10_000, confidence=0.95) == pytest.approx(printed, abs=0.01)
     assert names.union_bound(10_000, confidence=0.95) <= printed
     assert names.error(0.95, answers=10_000) <= math.ceil(printed)
-    assert names.loss == Pure(epsilon)
+    assert names.loss == Pure(epsilon, "replace-one")
     assert np.asarray(names.release(np.full(10_000, 30_000))).shape == (10_000,)
 
 

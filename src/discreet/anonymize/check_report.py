@@ -11,14 +11,17 @@ import numpy.typing as npt
 from discreet.anonymize.classes import Classes, ClassHistogram
 from discreet.anonymize.coded import CodedColumn, label_of
 from discreet.anonymize.contribution import Contribution
-from discreet.anonymize.measures import Measure
+from discreet.anonymize.figures import counted
+from discreet.anonymize.measures import Measure, strictest_words
 from discreet.anonymize.models.model import Flags, Histograms, Model
 from discreet.anonymize.roles import Roles
 
-__all__ = ["CheckReport", "Verdict", "ViolatingClass"]
+__all__ = ["CheckReport", "Verdict", "ViolatingClass", "size_words", "verdict_words"]
+
+_MOST_PRINTED = 5
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Verdict:
     """Whether a table satisfies a model, and where it does not."""
 
@@ -36,6 +39,9 @@ class Verdict:
         """The verdict on some classes."""
         violating = model.violating(classes, histograms)
         return cls(model, violating, int(classes.sizes[violating].sum()), model.strictest(classes, histograms))
+
+    def __repr__(self) -> str:
+        return f"Verdict({self.model.name}: {verdict_words(self)})"
 
     @property
     def holds(self) -> bool:
@@ -63,8 +69,12 @@ class ViolatingClass:
     sensitive: dict[str, dict[str, int]]
     """For every sensitive column how often each value occurs, the most frequent first."""
 
+    def __str__(self) -> str:
+        values = ", ".join(f"{name} {value}" for name, value in self.values.items())
+        return f"{counted(self.rows, 'row', 'rows')} with {values or 'no values'}: not {', '.join(self.breaks)}"
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class CheckReport:
     """The classes of a table, the verdict of every model, and what singles people out."""
 
@@ -82,6 +92,17 @@ class CheckReport:
     """The strictest parameter of every model that holds, asked or not."""
     contributions: tuple[Contribution, ...]
     """What each quasi-identifier adds to uniqueness, the one that adds most first."""
+
+    def __repr__(self) -> str:
+        return f"CheckReport({size_words(self)})"
+
+    def __str__(self) -> str:
+        lines = [f"{size_words(self)}.", "This is not differential privacy."]
+        lines += [f"{'yes' if one.holds else 'no':3}  {one.model.name}: {verdict_words(one)}" for one in self.verdicts]
+        for measure in self.measures:
+            about = measure.model if measure.column is None else f"{measure.model} of {measure.column}"
+            lines.append(f"     strictest {about}: {strictest_words(measure)}")
+        return "\n".join(lines + [f"     {one}" for one in self.violating(_MOST_PRINTED)])
 
     @property
     def holds(self) -> bool:
@@ -126,6 +147,20 @@ class CheckReport:
         breaks = tuple(verdict.model.name for verdict in self.verdicts if verdict.violating[number])
         sensitive = {name: _occurring(one, number) for name, one in self.histograms.items()}
         return ViolatingClass(number, values, int(self.classes.sizes[number]), breaks, sensitive)
+
+
+def verdict_words(verdict: Verdict) -> str:
+    """Where a model fails, or that it holds."""
+    if verdict.holds:
+        return "holds"
+    classes = counted(verdict.violating_classes, "class", "classes")
+    return f"broken by {classes} with {counted(verdict.violating_rows, 'row', 'rows')}"
+
+
+def size_words(report: CheckReport) -> str:
+    """How many rows look alike."""
+    parts = f"{counted(report.rows, 'row', 'rows')} in {counted(report.classes.count, 'class', 'classes')}"
+    return f"{parts}, the smallest with {counted(report.k, 'row', 'rows')}"
 
 
 def _occurring(histogram: ClassHistogram, number: int) -> dict[str, int]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from discreet.anonymize.classes import Classes, ClassHistogram
+from discreet.anonymize.figures import figure
 from discreet.anonymize.models.alpha_k import AlphaK
 from discreet.anonymize.models.beta_likeness import BetaLikeness
 from discreet.anonymize.models.closeness import Closeness
@@ -16,7 +18,7 @@ from discreet.anonymize.models.k_anonymity import KAnonymity
 from discreet.anonymize.models.model import Histograms, Model
 from discreet.anonymize.models.recursive_diversity import RecursiveDiversity
 
-__all__ = ["Measure", "measures"]
+__all__ = ["Measure", "measures", "strictest_words"]
 
 
 @dataclass(frozen=True)
@@ -66,3 +68,16 @@ def _models(column: str, histogram: ClassHistogram) -> Iterator[Model]:
 def _is_numeric(histogram: ClassHistogram) -> bool:
     """Whether the values are numbers with finite differences, none missing."""
     return all(isinstance(value, (int, float)) and abs(value) < float("inf") for value in histogram.domain)
+
+
+def strictest_words(measure: Measure) -> str:
+    """The strictest parameter that holds.
+
+    >>> strictest_words(Measure("k-anonymity", None, "k", 4.0, True, False))
+    'k up to 4'
+    """
+    if not math.isfinite(measure.value):
+        return f"no {measure.parameter} holds"
+    if measure.is_largest:
+        return f"{measure.parameter} up to {figure(measure.value)}"
+    return f"{measure.parameter} {'above' if measure.is_open else 'from'} {figure(measure.value)}"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from discreet.anonymize.cell_loss import mean_loss
-from discreet.anonymize.check_report import Verdict
+from discreet.anonymize.check_report import size_words, verdict_words
 from discreet.anonymize.figures import counted, figure, share
-from discreet.anonymize.measures import Measure
+from discreet.anonymize.measures import strictest_words
 
 if TYPE_CHECKING:
     from discreet.anonymize.report import Comparison, TableReport
@@ -20,21 +19,11 @@ Pair = tuple[str, str]
 
 def headline(report: TableReport) -> str:
     """The table in a sentence."""
-    checked = report.checked
-    parts = f"{counted(checked.rows, 'row', 'rows')} in {counted(checked.classes.count, 'class', 'classes')}"
-    words = f"{parts}, the smallest with {counted(checked.k, 'row', 'rows')}"
+    words = size_words(report.checked)
     if report.comparison is None:
         return f"{words}."
     gone, rows = report.comparison.suppressed, report.comparison.rows
     return f"{words}; {gone:,} of {rows:,} rows were suppressed ({share(gone / rows)})."
-
-
-def verdict_words(verdict: Verdict) -> str:
-    """Where a model fails, or that it holds."""
-    if verdict.holds:
-        return "holds"
-    classes = counted(verdict.violating_classes, "class", "classes")
-    return f"broken by {classes} with {counted(verdict.violating_rows, 'row', 'rows')}"
 
 
 def separating_words(report: TableReport) -> str:
@@ -47,19 +36,6 @@ def separating_words(report: TableReport) -> str:
     first = max(checked.contributions, key=lambda one: one.smallest_class)
     size = counted(first.smallest_class, "row", "rows")
     return f"No row is unique. Without {first.column} the smallest class would have {size}."
-
-
-def strictest_words(measure: Measure) -> str:
-    """The strictest parameter that holds.
-
-    >>> strictest_words(Measure("k-anonymity", None, "k", 4.0, True, False))
-    'k up to 4'
-    """
-    if not math.isfinite(measure.value):
-        return f"no {measure.parameter} holds"
-    if measure.is_largest:
-        return f"{measure.parameter} up to {figure(measure.value)}"
-    return f"{measure.parameter} {'above' if measure.is_open else 'from'} {figure(measure.value)}"
 
 
 def loss_figures(found: Comparison) -> list[Pair]:

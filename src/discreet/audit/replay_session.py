@@ -16,6 +16,7 @@ import pyarrow as pa
 from discreet.catalog.table import Table
 from discreet.curator.answer import Answer, notes_on_values
 from discreet.curator.curator import Curator
+from discreet.curator.notes import is_on_noise
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.engines.duckdb_snapshot import DuckDBSnapshot, Settings
 from discreet.engines.identifier import quoted
@@ -183,7 +184,7 @@ def _is_private(statement: str, curator: Curator) -> bool:
 
 def _facts_of(answer: Answer) -> dict[str, Any]:
     from_noise = notes_on_values(answer.table)
-    notes = [note for note in answer.notes if note not in from_noise]
+    notes = [note for note in answer.notes if note not in from_noise and not is_on_noise(note)]
     return {
         "price": (answer.price, answer.charged),
         "columns": [*zip(answer.table.schema.names, answer.table.schema.types, strict=True), tuple(answer.error)],

@@ -45,11 +45,12 @@ def verify(
 
 
 def _look_up(paper: dict[str, Any], folder: Path) -> None:
-    from discreet.curator.certificate import is_genuine, is_in_ledger
+    from discreet.curator.certificate import is_by_curator, is_in_ledger
     from discreet.curator.ledger import Ledger
     from discreet.curator.verification import verify as replay
 
-    if not is_genuine(paper, _key_of(folder)):
+    check_folder(folder)
+    if not is_by_curator(paper, Ledger(folder)):
         _fail("not genuine", "another curator signed it")
     if not replay(folder).is_sound:
         _fail("not proved", "the ledger itself cannot be believed; see discreet ledger verify")
@@ -85,10 +86,11 @@ def public_key(folder: Folder = DEFAULT_FOLDER) -> None:
 
 
 def _key_of(folder: Path) -> str:
-    from discreet.curator.signing import Signer
+    from discreet.curator.keys import checked_signer
+    from discreet.curator.ledger import Ledger
 
     check_folder(folder)
-    return Signer(folder).public_key.hex()
+    return checked_signer(folder, Ledger(folder)).public_key.hex()
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from discreet.errors import LedgerError
 if TYPE_CHECKING:
     from discreet.curator.ledger import Account, Entry
 
-__all__ = ["move", "show", "verify"]
+__all__ = ["lift", "move", "repair", "rotate_key", "show", "suspensions", "verify"]
 
 
 def show(folder: Folder = DEFAULT_FOLDER, last: Annotated[int, typer.Option(min=1, help="How many.")] = 20) -> None:
@@ -51,9 +51,16 @@ def _words(body: dict[str, Any], accounts: Mapping[str, Account]) -> str:
         return f"{body['name']} may spend {_cap(body, accounts)} in all{_by(body)}"
     if kind == "analyst":
         return f"{body['analyst']} may ask {'' if body['may_ask'] else 'no more '}about {body['table']}{_by(body)}"
+    if kind == "repair":
+        return f"mended lines {', '.join(map(str, body['lines']))} of {body['what']}{_by(body)}"
+    if kind == "key":
+        return f"the key {body['fingerprint'][:16]}… signs certificates from here on{_by(body)}"
     if kind == "publication":
         return f"published {body['name']} with infinite loss, approved by {body['approved_by']}"
-    return str(body.get("request", ""))
+    from discreet.curator.restore_records import upkeep_words
+    from discreet.curator.suspensions import ending_words
+
+    return ending_words(body) or upkeep_words(body) or str(body.get("request", ""))
 
 
 def _cap(body: dict[str, Any], accounts: Mapping[str, Account]) -> str:
@@ -81,6 +88,87 @@ def verify(folder: Folder = DEFAULT_FOLDER) -> None:
         for problem in found.problems:
             console.print(f"[red]{escape(problem)}[/]", soft_wrap=True)
         raise typer.Exit(1)
+
+
+def repair(folder: Folder = DEFAULT_FOLDER) -> None:
+    """Mend a witness in which lines stand behind pieces of others, as a full disk left them; it says what it did.
+
+    [dim]Example:[/]  discreet ledger repair
+    """
+    with refusals():
+        from discreet.curator.witness_repair import repair_witness
+
+        check_folder(folder)
+        found = repair_witness(folder)
+        if found.record is not None:
+            say(f"mended lines {', '.join(map(str, found.mended))} of the witness; record {found.record}")
+            say(f"the file as it was: {found.kept}")
+        for line in found.left:
+            console.print(f"[red]line {line} is damaged and attests nothing that the ledger has; it stays[/]")
+        if found.left:
+            raise typer.Exit(1)
+        if found.record is None:
+            say("nothing to mend")
+
+
+def rotate_key(folder: Folder = DEFAULT_FOLDER) -> None:
+    """Begin to sign certificates with a new key; those that the old key signed stay genuine.
+
+    The ledger records the new key and keeps the public half of the old one. Hand the new public key to those who check
+    certificates. Somebody who has a copy of the old key can still sign with it, so hold old certificates against the
+    ledger with discreet certificate verify --curator.
+
+    [dim]Example:[/]  discreet ledger rotate-key
+    """
+    with refusals():
+        from discreet.curator.keys import rotate_key as rotated
+
+        check_folder(folder)
+        key = rotated(folder)
+        say(f"record {key.position}: a new key signs from here on; its public half is {key.public_key.hex()}")
+
+
+def suspensions(
+    folder: Folder = DEFAULT_FOLDER,
+    every: Annotated[bool, typer.Option("--all", help="Also those that were lifted.")] = False,
+) -> None:
+    """List who cannot ask about which tables, because a question of theirs failed.
+
+    Why it failed stands in owner.log, in the curator's folder.
+
+    [dim]Example:[/]  discreet ledger suspensions --folder hospital
+    [dim]Example:[/]  discreet ledger suspensions --all
+    """
+    with refusals():
+        from discreet.curator.ledger import Ledger
+        from discreet.curator.suspensions import suspensions_in
+
+        check_folder(folder)
+        found = suspensions_in(Ledger(folder), lifted=every)
+        for one in found:
+            who, at = one.analyst or "whoever names no analyst", ", ".join(one.tables)
+            end = f"; lifted by record {one.lifted}: {one.because}" if one.is_lifted else ""
+            say(f"{one.record:>6}  {one.time}  {who} at {at}{end}\n        {one.sql}")
+        if not found:
+            say("nobody is suspended" if not every else "nobody was ever suspended")
+
+
+def lift(
+    record: Annotated[int, typer.Argument(help="The record of the failure, as discreet ledger suspensions lists it.")],
+    because: Annotated[str, typer.Option(help="What was found and done; it stands in the ledger.")],
+    folder: Folder = DEFAULT_FOLDER,
+) -> None:
+    """Let who is suspended by a failure ask again; look at owner.log first.
+
+    [dim]Example:[/]  discreet ledger lift 42 --because "the disk was full; it is larger now"
+    """
+    with refusals():
+        from discreet.curator.ledger import Ledger
+        from discreet.curator.suspensions import lift as lifted
+
+        check_folder(folder)
+        found = lifted(Ledger(folder), record, because, None)
+        say(f"record {found.lifted}: {found.analyst or 'whoever names no analyst'} may ask again.")
 
 
 def move(

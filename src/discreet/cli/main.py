@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from discreet import __version__
-from discreet.cli import certificate, ledger, local, members, suggest, survey
+from discreet.cli import certificate, ledger, local, members, suggest, survey, trail
 from discreet.cli.anonymize import anonymize
 from discreet.cli.ask import ask, explain
 from discreet.cli.attack import attack
@@ -19,6 +19,7 @@ from discreet.cli.replay import replay
 from discreet.cli.serve import serve
 from discreet.cli.stories import demo, tour
 from discreet.cli.understand import understand
+from discreet.cli.upkeep import backup, restore, upgrade
 
 __all__ = ["app"]
 
@@ -50,14 +51,29 @@ def root(
 for command in (
     *(demo, tour, init, protect, explain, ask, budget, serve),
     *(check, anonymize, attack, audit, replay, understand),
+    *(backup, restore, upgrade),
 ):
     app.command()(command)
 
-books = typer.Typer(help="Read and check the ledger.", no_args_is_help=True)
+books = typer.Typer(help="Read and check the ledger, and lift suspensions.", no_args_is_help=True)
 books.command("show")(ledger.show)
 books.command("verify")(ledger.verify)
+books.command("rotate-key")(ledger.rotate_key)
+books.command("repair")(ledger.repair)
 books.command("move")(ledger.move)
+books.command("suspensions")(ledger.suspensions)
+books.command("lift")(ledger.lift)
+books.command("head")(trail.head)
+books.command("check-head")(trail.check_head)
 app.add_typer(books, name="ledger")
+
+events = typer.Typer(
+    help="The audit trail of a served curator: who signed in, and who changed what.", no_args_is_help=True
+)
+events.command("show")(trail.show)
+events.command("verify")(trail.verify)
+events.command("export")(trail.export)
+app.add_typer(events, name="trail")
 
 papers = typer.Typer(help="Read and check the certificates of answers.", no_args_is_help=True)
 papers.command("show")(certificate.show)
@@ -77,6 +93,7 @@ joining.command("list")(members.list_members)
 joining.command("remove")(members.remove)
 joining.command("token")(members.token)
 joining.command("revoke")(members.revoke)
+joining.command("recover")(members.recover)
 app.add_typer(joining, name="member")
 
 asking = typer.Typer(help="Surveys whose answers are made noisy before they are sent.", no_args_is_help=True)

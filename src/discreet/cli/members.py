@@ -20,7 +20,7 @@ from discreet.cli.output import check_folder, console, refusals, say, whisper
 if TYPE_CHECKING:
     from discreet.service.members import Member, Members, Token
 
-__all__ = ["add", "list_members", "remove", "revoke", "token"]
+__all__ = ["add", "list_members", "recover", "remove", "revoke", "token"]
 
 _DAYS = 90.0
 
@@ -91,6 +91,7 @@ def remove(name: Name, folder: Folder = DEFAULT_FOLDER) -> None:
     """
     with refusals():
         _opened(folder).remove(name)
+        _record(folder)
         say(f"{name} is no member any more; their tokens have ended")
 
 
@@ -116,7 +117,48 @@ def revoke(
     """
     with refusals():
         _opened(folder).revoke(token)
+        _record(folder)
         say(f"token {token} is refused from now on")
+
+
+def recover(folder: Folder = DEFAULT_FOLDER) -> None:
+    """Go on with a book of members that is older than the ledger knows: every token ends, and it is on record.
+
+    It is for a service.db that was lost or put back from an older copy, which brings back tokens that were revoked, and
+    forgets members who were added or removed since. Look at the list of members afterwards, and make new tokens.
+
+    [dim]Example:[/]  discreet member recover --folder hospital
+    """
+    with refusals():
+        from discreet.curator.ledger import Ledger
+        from discreet.service.recovering import recover as recovered
+        from discreet.service.store import Store
+
+        check_folder(folder)
+        store, ledger = Store(folder), Ledger(folder)
+        try:
+            ended = recovered(store, ledger)
+        finally:
+            store.close()
+            ledger.close()
+        if ended is None:
+            return say("nothing to recover: the ledger knows of no newer book")
+        say(f"{ended} tokens have ended; look at discreet member list, then make new ones with discreet member token")
+        return None
+
+
+def _record(folder: Path) -> None:
+    """The ledger hears at once of what takes a right away, so that an older book cannot bring it back."""
+    from discreet.curator.ledger import Ledger
+    from discreet.service.store import Store
+    from discreet.service.trail import Trail, record_in_ledger
+
+    store, ledger = Store(folder), Ledger(folder)
+    try:
+        record_in_ledger(Trail(store), ledger)
+    finally:
+        store.close()
+        ledger.close()
 
 
 def _opened(folder: Path) -> Members:

@@ -20,7 +20,8 @@ __all__ = ["invite", "new", "results", "serve"]
 
 _MOST_INVITATIONS = 1_000_000
 _ADDRESS = "http://127.0.0.1:8000"
-_LINKS = "invitations.csv"
+_LINKS = "-invitations.csv"
+"""Behind the name of the folder: links are kept beside it, never in it."""
 
 Folder = Annotated[Path, typer.Argument(help="The folder of the survey.")]
 Address = Annotated[str, typer.Option(help="Where people will reach the server; links begin with it.")]
@@ -34,12 +35,17 @@ def new(
     invitations: Annotated[
         int, typer.Option(min=1, max=_MOST_INVITATIONS, help="How many people to invite.", show_default=True)
     ] = 100,
+    links: Annotated[
+        Path | None,
+        typer.Option(help="The CSV file to write the links to, outside of the folder; by default beside it."),
+    ] = None,
     address: Address = _ADDRESS,
     check: Annotated[bool, typer.Option("--check", help="Check the questions, and make nothing.")] = False,
 ) -> None:
     """Write an example of a questions file, or make the survey that a questions file describes.
 
-    Invitations go to a CSV file, one link for each person; the store keeps hashes of them alone.
+    Invitations go to a CSV file outside of the folder, one link for each person; the store keeps hashes of them alone.
+    Whoever has both knows whose report is whose, so hand the links out and delete the file.
 
     [dim]Example:[/]  discreet survey new questions.yaml --invitations 200
     """
@@ -60,11 +66,14 @@ def new(
         place = folder or questions.with_suffix("")
         owner, tokens = fresh_token(), [fresh_token() for _ in range(invitations)]
         Store.refuse_existing(place)
+        target = links or place.with_name(f"{place.name}{_LINKS}")
+        _check_apart(target, place)
         place.mkdir(parents=True, exist_ok=True)
-        _write_links(place / _LINKS, base, tokens)  # first, because an invitation without its link is lost
+        _write_links(target, base, tokens)  # first, because an invitation without its link is lost
         Store.create(place, survey, owner, tokens).close()
-        say(f"\nMade {place} with {invitations:,} invitations: {place / _LINKS}")
+        say(f"\nMade {place} with {invitations:,} invitations: {target}")
         say(f"Results, for you alone and shown once: {base}/results#{owner}")
+        whisper("hand the links out, then delete that file: with the folder, it tells whose report is whose")
         whisper(f"next: discreet survey serve {place}")
 
 
@@ -83,6 +92,7 @@ def invite(
         from discreet.survey.tokens import fresh_token
 
         store, base = Store(folder), _base(address)
+        _check_apart(links, folder)
         tokens = [fresh_token() for _ in range(count)]
         _write_links(links, base, tokens)  # first, because an invitation without its link is lost
         store.invite(tokens)
@@ -104,6 +114,10 @@ def serve(
         from discreet.survey.store import Store
 
         store = Store(folder)
+        if (folder / "invitations.csv").exists():  # where releases before this one put it
+            whisper(
+                "invitations.csv lies in the folder, beside the hashes of its links: move it elsewhere, or delete it"
+            )
 
         def ready(address: str) -> None:
             say(f"serving {store.survey.title!r} at {address}")
@@ -121,7 +135,10 @@ def results(
     within: Annotated[
         str, typer.Option(help="The wanted error: of a share, or of a mean as a share of its range.")
     ] = "0.05",
-    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Show unbiased estimates, also where they are below 0 % or above 100 %.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON, the raw ones too.")] = False,
 ) -> None:
     """Estimate what everybody answered, with intervals, and say how many more answers a wanted error needs.
 
@@ -139,7 +156,7 @@ def results(
         if json:
             typer.echo(dumps(found.to_dict(), indent=2, ensure_ascii=False))
             return
-        console.print(renderable(found))
+        console.print(renderable(found, raw=raw))
 
 
 def _tell(survey: Survey) -> None:
@@ -157,6 +174,12 @@ def _base(address: str) -> str:
         rule, remedy = "an address must be http:// or https:// and a host", "such as https://survey.example"
         raise InvalidValue(rule, address, remedy)
     return address.rstrip("/")
+
+
+def _check_apart(file: Path, folder: Path) -> None:
+    """Refuse to put links where their hashes are: whoever copies the folder would know whose report is whose."""
+    if file.resolve().is_relative_to(folder.resolve()):
+        raise InvalidValue("links must be kept apart from the survey's folder", str(file), "name a file elsewhere")
 
 
 def _write_links(file: Path, base: str, tokens: Sequence[str]) -> None:

@@ -43,7 +43,7 @@ def take_in(source: Any, policy: Path, folder: Path, rows: str | None, verbose: 
         is_known = table.name in curator.catalog
         task = bar.add_task("taking in", total=1.0)
         curator.protect(source, table, lambda share: bar.update(task, completed=share), unread=unread.update)
-    for words in unread_words(table, unread):
+    for words in (*unread_words(table, unread), *curator.twins(table.name)):
         say(words)
     if is_known and not table.public:
         whisper("New data: the budget goes on where it was, and a question that was asked before costs again.")

@@ -1,0 +1,183 @@
+"""``discreet trail``, ``discreet ledger head`` and ``check-head``: the audit trail, and heads kept elsewhere."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+
+from discreet.cli.options import DEFAULT_FOLDER
+from discreet.cli.output import check_folder, console, refusals, say
+from discreet.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from discreet.curator.ledger import Ledger
+    from discreet.service.trail import Event, Trail
+
+__all__ = ["check_head", "export", "head", "show", "verify"]
+
+Folder = Annotated[
+    Path,
+    typer.Option("--folder", "--curator", "-c", envvar="DISCREET_FOLDER", help="The folder of the served curator."),
+]
+
+
+class Form(StrEnum):
+    """How events are written."""
+
+    jsonl = "jsonl"
+    csv = "csv"
+
+
+def show(
+    folder: Folder = DEFAULT_FOLDER,
+    last: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 20,
+    kind: Annotated[str | None, typer.Option(help="Only those of this kind.")] = None,
+    by: Annotated[str | None, typer.Option(help="Only those by this member.")] = None,
+) -> None:
+    """Show the last events: sign-ins, tokens, members, policies, uploads, publications, refusals.
+
+    [dim]Example:[/]  discreet trail show --folder hospital --last 50
+    [dim]Example:[/]  discreet trail show --kind "sign-in failed"
+    """
+    with refusals(), _opened(folder) as (trail, _):
+        from discreet.service.trail import event_words
+
+        for event in reversed(trail.page(last, kind=kind, by=by)):
+            say(f"{event.position:>6}  {event.time}  {event_words(event)}")
+
+
+def verify(folder: Folder = DEFAULT_FOLDER) -> None:
+    """Replay the audit trail, and compare it with what the ledger has seen of it.
+
+    [dim]Example:[/]  discreet trail verify --folder hospital
+    """
+    with refusals(), _opened(folder) as (trail, ledger):
+        found = trail.verify(ledger)
+        if found.is_sound:
+            return say(f"sound: {found.events} events, head {found.head.hex()[:16]}…")
+        for problem in found.problems:
+            console.print(problem, style="red", markup=False, soft_wrap=True)
+        raise typer.Exit(1)
+
+
+def export(
+    folder: Folder = DEFAULT_FOLDER,
+    form: Annotated[Form, typer.Option("--format", help="Lines of JSON, or CSV.")] = Form.jsonl,
+    out: Annotated[Path | None, typer.Option(help="A file; left out: printed.")] = None,
+) -> None:
+    """Write every event, from the first on.
+
+    [dim]Example:[/]  discreet trail export --folder hospital --format csv --out events.csv
+    """
+    with refusals(), _opened(folder) as (trail, _):
+        if out is None:
+            return _write(trail.all(), form, sys.stdout)
+        with out.open("w", encoding="utf-8", newline="") as file:
+            return _write(trail.all(), form, file)
+
+
+def head(
+    folder: Folder = DEFAULT_FOLDER, out: Annotated[Path | None, typer.Option(help="A file; left out: printed.")] = None
+) -> None:
+    """Write the signed head of the ledger and the audit trail, to be kept where nobody on this host can reach it.
+
+    [dim]Example:[/]  discreet ledger head --folder hospital --out /mnt/elsewhere/head.json
+    """
+    with refusals(), _both(folder) as (trail, ledger):
+        from discreet.curator.signed_head import sign_head
+        from discreet.curator.signing import Signer
+
+        text = json.dumps(sign_head(ledger, Signer(folder), None if trail is None else trail.head()), indent=1)
+        if out is None:
+            return print(text)
+        out.write_text(text + "\n", encoding="utf-8")
+        return say(f"the head is in {out}")
+
+
+def check_head(
+    file: Annotated[Path, typer.Argument(help="A signed head that was kept elsewhere.")],
+    folder: Folder = DEFAULT_FOLDER,
+    public_key: Annotated[str | None, typer.Option(help="Who must have signed it; left out: this curator.")] = None,
+) -> None:
+    """Compare a signed head with the ledger and the audit trail: sound, rolled back, forked, or restored on record.
+
+    The ledger is replayed, too. Keep the public key elsewhere as well: discreet certificate public-key.
+
+    [dim]Example:[/]  discreet ledger check-head /mnt/elsewhere/head.json --folder hospital
+    """
+    with refusals(), _both(folder) as (trail, ledger):
+        from discreet.curator.signed_head import check_head as compared
+        from discreet.curator.signing import Signer
+        from discreet.curator.verification import verify as replay
+        from discreet.service.trail import head_problems
+
+        document = _read(file)
+        found = compared(ledger, document, public_key or Signer(folder).public_key.hex())
+        console.print(f"{found.verdict.value}: {found.words}", style=None if found.is_good else "red", markup=False)
+        of_trail = [] if trail is None or not found.is_good else head_problems(trail, document)
+        problems = [*of_trail, *replay(folder).problems]
+        for problem in problems:
+            console.print(problem, style="red", markup=False, soft_wrap=True)
+        if problems or not found.is_good:
+            raise typer.Exit(1)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    from discreet.curator.certificate import read_certificate
+
+    return read_certificate(file.read_bytes())
+
+
+def _write(events: Iterator[Event], form: Form, file: TextIO) -> None:
+    columns = ("position", "time", "kind", "by", "facts", "hash")
+    lines = csv.writer(file)
+    if form is Form.csv:
+        lines.writerow(columns)
+    for one in events:
+        facts = one.facts if form is Form.jsonl else json.dumps(one.facts, ensure_ascii=False, sort_keys=True)
+        values = (one.position, one.time, one.kind, one.by, facts, one.hash.hex())
+        if form is Form.csv:
+            lines.writerow(_harmless(value) for value in values)
+        else:
+            file.write(json.dumps(dict(zip(columns, values, strict=True)), ensure_ascii=False) + "\n")
+
+
+def _harmless(value: Any) -> Any:
+    """A text that a spreadsheet would take for a formula gets a mark in front."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[tuple[Trail, Ledger]]:
+    with _both(folder) as (trail, ledger):
+        if trail is None:
+            rule = "there must be a service's book in the folder"
+            raise InvalidValue(rule, str(folder), "discreet serve and discreet member make one")
+        yield trail, ledger
+
+
+@contextmanager
+def _both(folder: Path) -> Iterator[tuple[Trail | None, Ledger]]:
+    """The audit trail, where there is one, and the ledger."""
+    from discreet.books.place import server_of
+    from discreet.curator.ledger import Ledger
+    from discreet.service.store import Store
+    from discreet.service.trail import Trail
+
+    check_folder(folder)
+    has_trail = server_of(folder) is not None or (folder / "service.db").exists()
+    store, ledger = Store(folder) if has_trail else None, Ledger(folder)
+    try:
+        yield None if store is None else Trail(store), ledger
+    finally:
+        ledger.close()
+        if store is not None:
+            store.close()

@@ -1,0 +1,101 @@
+"""``discreet backup``, ``discreet restore`` and ``discreet upgrade``: keeping a folder over years."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from discreet.cli.output import refusals, say, whisper
+from discreet.errors import InvalidValue
+
+__all__ = ["backup", "restore", "upgrade"]
+
+FolderName = Annotated[Path, typer.Argument(help="The folder of a curator, or of a survey.")]
+
+
+def backup(
+    folder: FolderName, target: Annotated[Path, typer.Argument(help="Where it goes; must not be there yet.")]
+) -> None:
+    """Copy a folder while questions are asked: ledger, witness, keys, policies, members and rows, of one moment.
+
+    The copy is verified before it has its name. It holds the rows and the signing key: keep it as you keep the folder.
+
+    [dim]Example:[/]  discreet backup hospital /backups/hospital-2026-02-01
+    """
+    with refusals("there is no backup"):
+        from discreet.service.backup import back_up
+
+        made = back_up(folder, target)
+        say(f"{len(made.files)} files are in {made.folder}, each with its hash in backup.json.")
+        if made.position is not None:
+            say(f"Its ledger is sound and ends at record {made.position}, head {made.head.hex()[:16]}…")
+        if made.on_server:
+            whisper("the ledger and the members are on the server: save them with pg_dump")
+
+
+def restore(
+    source: Annotated[Path, typer.Argument(help="The backup.")],
+    folder: Annotated[Path, typer.Argument(help="Where it goes; empty, or not there yet.")],
+    old: Annotated[Path | None, typer.Option(help="The folder that is replaced, with its witness.")] = None,
+    head: Annotated[list[Path] | None, typer.Option(help="A signed head that was kept elsewhere.")] = None,
+    nothing_lost: Annotated[
+        bool, typer.Option("--nothing-lost", help="Say that nothing was charged after the backup.")
+    ] = False,
+    until_head: Annotated[
+        bool, typer.Option("--until-head", help="Say that nothing was charged after the newest head.")
+    ] = False,
+    use_up: Annotated[bool, typer.Option("--use-up", help="Charge all that is left of every budget.")] = False,
+) -> None:
+    """Put a backup back, and charge what was answered since, which was seen though its record is lost.
+
+    Name the folder that is replaced with --old: its witness tells how far the ledger had come. Without it, say what
+    happened after the backup. The restore stands in the ledger; unless nothing was lost, all tokens end.
+
+    [dim]Example:[/]  discreet restore /backups/hospital-2026-02-01 hospital --old hospital.broken
+    [dim]Example:[/]  discreet restore /backups/hospital-2026-02-01 hospital --head latest.json --until-head
+    """
+    with refusals():
+        from discreet.service.restoring import Said
+        from discreet.service.restoring import restore as restored
+
+        chosen = {Said.NOTHING_LOST: nothing_lost, Said.UNTIL_HEAD: until_head, Said.USE_UP: use_up}
+        said = [one for one, is_said in chosen.items() if is_said] or [Said.NOTHING]
+        if len(said) > 1:
+            raise InvalidValue("one thing is said about the time after a backup", f"<{len(said)}>", "say one")
+        found = restored(source, folder, said=said[0], old=old, heads=head or ())
+        if found.record is None:
+            return say(f"{folder} is as the backup was")
+        say(f"{folder} is as the backup was; record {found.record} of its ledger tells of it")
+        if found.charged:
+            say(f"charged for what was lost: {', '.join(found.charged)}")
+        if found.tokens is not None:
+            say(f"{found.tokens} tokens have ended, for some may have been revoked since: make new ones")
+        return None
+
+
+def upgrade(
+    folder: FolderName,
+    dumped: Annotated[
+        bool, typer.Option("--dumped", help="Say that the tables on the server were saved with pg_dump.")
+    ] = False,
+) -> None:
+    """Bring a folder of an older release to the formats of this one; a backup is made beside it first.
+
+    It may be run again at any time, also after it was killed. What a newer release made is refused.
+
+    [dim]Example:[/]  discreet upgrade hospital
+    """
+    with refusals("run it again; what was done is not done twice"):
+        from discreet.service.upgrading import upgrade as upgraded
+
+        found = upgraded(folder, dumped=dumped)
+        if found.backup is not None:
+            say(f"as it was: {found.backup}")
+        for part in found.parts:
+            say(
+                f"{part.name}: version {part.known if part.step else part.found}{f'; {part.does}' if part.does else ''}"
+            )
+        if not found.done:
+            say("nothing to do: everything is as this release makes it")
