@@ -10,7 +10,7 @@ TOOLS := $(SUPPLY)/.ready
 LOWEST := .lowest
 
 .PHONY: demo console test style types suite browser lint soak bench bench-error bench-large bench-attacks bench-service \
-  bench-charges bench-ledger bench-engines lab docs lock sbom advisories test-lowest clean help
+  bench-charges bench-ledger bench-engines bench-before lab docs lock sbom advisories test-lowest clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -92,6 +92,9 @@ bench-engines: $(DEV)  ## questions on rows in PostgreSQL and in Spark, beside t
 	-$(BIN)/python -m bench.engines postgres
 	-$(BIN)/python -m bench.engines postgres-indexed
 	-$(BIN)/python -m bench.engines spark
+
+bench-before: $(READY)  ## grouped COUNT, SUM, AVG of this tree beside an earlier revision, in turns; BEFORE=revision
+	$(BIN)/python -m bench.before "$(BEFORE)"
 
 bench-large: $(READY)  ## time and memory of 100 million rows
 	$(BIN)/python -m bench large
