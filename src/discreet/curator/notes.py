@@ -76,16 +76,24 @@ def _about_rows(plan: BlockPlan, offered: list[str]) -> list[str]:
     notes = []
     weighs_rows = [priced for priced in plan.parts if not isinstance(priced.part, (People, Values))]
     if plan.weight > 1 and (weighs_rows or plan.choices or plan.top):
-        most = plan.rows_per_unit
-        notes.append(f"People with more than {most} {'row' if most == 1 else 'rows'} count as {most}.")
-        if plan.rows_per_group is not None:
-            notes.append(f"In one group they count as {plan.rows_per_group} at most.")
-        notes += offered
+        notes += [*_about_weights(plan), *offered]
     for priced in plan.parts:
         if isinstance(priced.part, People) and priced.weight > 1:
             notes.append(f"People who are in more than {priced.most} groups count as {priced.most} of them together.")
         if isinstance(priced.part, Values) and plan.weight > 1:
             notes.append(f"A person adds at most {priced.most} different values to a count of them.")
+    return notes
+
+
+def _about_weights(plan: BlockPlan) -> list[str]:
+    """Who counts for less than all their rows."""
+    most, privacy = plan.rows_per_unit, plan.block.rows.privacy
+    can_have = None if privacy is None else privacy.contribution.most
+    notes = []
+    if can_have is None or can_have > most:
+        notes.append(f"People with more than {most} {'row' if most == 1 else 'rows'} count as {most}.")
+    if plan.rows_per_group is not None:
+        notes.append(f"In one group they count as {plan.rows_per_group} at most.")
     return notes
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "is_stored",
     "named",
     "pieces_of",
+    "rows_per_key_of",
     "type_name",
 ]
 
@@ -103,7 +104,7 @@ class Field(Expression):
     column: tuple[str, str, str] | None = None
     """The protected table and the column whose values it shows, and the limits into which they were moved."""
     rows_per_key: int | None = None
-    """How many rows of a unit count in full in a group by it."""
+    """How many rows of a unit count in full in a group by it, or by what follows from it; see `rows_per_key_of`."""
     divides: tuple[str, str, str] | None = None
     """The protected table and column it comes from, and how values are moved there, where a unit has one value."""
     is_clamped: bool = False
@@ -171,13 +172,19 @@ def fields_of(expression: Expression) -> Iterator[Field]:
             yield from fields_of(argument)
 
 
+def rows_per_key_of(expression: Expression) -> int | None:
+    """How many rows of a unit count in one group by an expression: the least that is stated of a column it reads."""
+    stated = [field.rows_per_key for field in fields_of(expression) if field.rows_per_key is not None]
+    return min(stated, default=None)
+
+
 def named(expression: Expression, name: str) -> Field:
     """The field that shows an expression under a name, with all that is public about it."""
     if isinstance(expression, Field):
         return replace(expression, name=name)
     computed = expression if _size(expression, _LONGEST_COMPUTED) <= _LONGEST_COMPUTED else None
-    pieces = pieces_of(expression)
-    return Field(expression.type, expression.interval, expression.nullable, name, pieces=pieces, computed=computed)
+    made = Field(expression.type, expression.interval, expression.nullable, name, computed=computed)
+    return replace(made, pieces=pieces_of(expression), rows_per_key=rows_per_key_of(expression))
 
 
 def canonical(expression: Expression) -> Expression:

@@ -28,7 +28,7 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.query.block import Aggregate, AggregateKind, Block
 from discreet.query.choice import Choice, TopChoice, importance_of, mode_of, quantile_of
 from discreet.query.domains import Key, domain_of, known_domains
-from discreet.query.expression import Expression, Field
+from discreet.query.expression import Expression, rows_per_key_of
 from discreet.query.forms import Noise
 from discreet.query.layout import Laid, Part, laid_out
 from discreet.query.parts import People, Scale, Tally, Values
@@ -210,7 +210,7 @@ def drafted(block: Block, price: Price, public_values: ListValues | None = None)
 
 def _counts_as_one(privacy: Privacy) -> bool:
     """Whether a person weighs one row in one unlisted group, and so counts there once as a row and as a person."""
-    return privacy.one_row_each or privacy.rows == privacy.groups == 1
+    return privacy.one_row_each or privacy.counted_rows == privacy.counted_groups == 1
 
 
 def plan_block(draft: Draft, price: Price, delta: Fraction = Fraction(0)) -> BlockPlan:
@@ -256,7 +256,7 @@ def _times(privacy: Privacy) -> int:
 
 def _weights(privacy: Privacy) -> tuple[int, int]:
     """The weight of a row and the rows of a unit."""
-    return (1, 1) if privacy.one_row_each else (_weight(privacy.rows), privacy.rows)
+    return (1, 1) if privacy.one_row_each else (_weight(privacy.counted_rows), privacy.counted_rows)
 
 
 def _weight(most: int) -> int:
@@ -291,10 +291,10 @@ def _rows_per_group(block: Block, price: Price) -> int | None:
     Fewer make the squares smaller, and so Gaussian noise alone.
     """
     privacy = _privacy(block)
-    stated = [key.rows_per_key for key in block.keys if isinstance(key, Field) and key.rows_per_key is not None]
+    stated = [most for key in block.keys if (most := rows_per_key_of(key)) is not None]
     if isinstance(price, Pure) or privacy.one_row_each or not stated:
         return None
-    return min(stated) if min(stated) < privacy.rows else None
+    return min(stated) if min(stated) < privacy.counted_rows else None
 
 
 def _squared_rows(draft: Draft, price: Price) -> int:
@@ -306,7 +306,7 @@ def _squared_rows(draft: Draft, price: Price) -> int:
     rows, in_group = _weights(privacy)[1], _rows_per_group(draft.block, price)
     if in_group is None:
         return rows * rows
-    return in_group * (rows if draft.domains is not None else min(rows, in_group * privacy.groups))
+    return in_group * (rows if draft.domains is not None else min(rows, in_group * privacy.counted_groups))
 
 
 def _weights_of_people(privacy: Privacy, draft: Draft) -> tuple[int, int]:
@@ -319,8 +319,8 @@ def _weights_of_people(privacy: Privacy, draft: Draft) -> tuple[int, int]:
     if privacy.one_row_each or not draft.block.keys:
         return 1, 1
     if draft.domains is None:
-        return 1, privacy.groups
-    most = min(math.prod(map(len, draft.domains)), privacy.rows)
+        return 1, privacy.counted_groups
+    most = min(math.prod(map(len, draft.domains)), privacy.counted_rows)
     return _weight(most), most
 
 

@@ -66,9 +66,9 @@ class Privacy:
     neighbours: Neighbours
     """What is hidden."""
     rows: int
-    """The total weight of a unit's rows."""
+    """The total weight of a unit's rows, by the policies of its tables."""
     groups: int
-    """How many unlisted groups a unit can make visible."""
+    """How many unlisted groups a unit can make visible, by these policies."""
     tables: frozenset[str]
     """The protected tables that were read."""
     one_row_each: bool
@@ -83,6 +83,17 @@ class Privacy:
     """What was left out before joins."""
     foreign_keys: frozenset[tuple[str, str, str, str]] = frozenset()
     """Which columns lead to which, by the folded names of their tables and their own."""
+
+    @property
+    def counted_rows(self) -> int:
+        """The total weight of a unit's rows here: no more than it has if it has no more in any table than counts."""
+        return min(self.rows, self.contribution.usual)
+
+    @property
+    def counted_groups(self) -> int:
+        """How many unlisted groups a unit can make visible here."""
+        most = self.contribution.most
+        return self.groups if most is None else min(self.groups, most)
 
     def meet(self, other: Privacy, contribution: Contribution) -> Privacy:
         """Of rows that were made from rows of both, and how many these are."""
@@ -366,7 +377,10 @@ def _stacked(parts: list[tuple[str, Field]], names: Names) -> tuple[str, Field]:
     origin = first.origin if all(field.origin == first.origin for field in fields) else None
     made = Field(first.type, interval, nullable, names.new(), listed, is_unit, origin=origin)
     may_be_absent = any(field.may_be_absent for field in fields)
-    return visible, replace(made, may_be_absent=may_be_absent, pieces=max(field.pieces for field in fields))
+    stated = [field.rows_per_key for field in fields]
+    in_group = None if None in stated else max(most for most in stated if most is not None)
+    pieces = max(field.pieces for field in fields)
+    return visible, replace(made, may_be_absent=may_be_absent, pieces=pieces, rows_per_key=in_group)
 
 
 def _renamed(relation: Relation, columns: list[tuple[str, Field]], alias: str, statement: Statement) -> str:
