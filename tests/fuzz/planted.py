@@ -25,8 +25,10 @@ from discreet.errors import QueryRefused
 from discreet.query import (
     aggregates,
     choice,
+    disjoint,
     expression,
     join_bounds,
+    listing,
     logic,
     membership,
     numbers,
@@ -62,6 +64,8 @@ class Planted:
     """What the text of a question must have to show it, as a regular expression; others are not asked."""
     suits: Callable[[FuzzWorld], bool] = lambda _: True
     """In which worlds it can show."""
+    is_narrow: bool = False
+    """Whether questions of the narrow grammar show it."""
 
     @property
     def is_plain(self) -> bool:
@@ -70,7 +74,8 @@ class Planted:
 
     def questions(self, world: FuzzWorld) -> list[tuple[str, str]]:
         """Questions that can show it, each with its price."""
-        return [(sql, price) for sql, price in questions_of(world) if re.search(self.about, sql)]
+        asked = [*questions_of(world), *questions_of(world, narrow=True)] if self.is_narrow else questions_of(world)
+        return [(sql, price) for sql, price in asked if re.search(self.about, sql)]
 
 
 def found_in(pair: Pair, planted: Planted) -> tuple[str, str] | None:
@@ -339,6 +344,48 @@ def _planning_looks(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Planner, "question", question)
 
 
+def _filters_are_thought_apart(patch: pytest.MonkeyPatch) -> None:
+    """Conditions about the same expression exclude each other, whatever they say about it."""
+    patch.setattr(disjoint, "_contradict", lambda first, second: any(a == b for a, _ in first for b, _ in second))
+
+
+def _ends_are_thought_apart(patch: pytest.MonkeyPatch) -> None:
+    """x <= 3 and x >= 3 exclude each other."""
+    made = disjoint._is_below
+    patch.setattr(disjoint, "_is_below", lambda high, low: made(high, low) or (high and low and high[0] == low[0]))
+
+
+def _families_move_once(patch: pytest.MonkeyPatch) -> None:
+    """Who is replaced leaves one number of a family and joins none."""
+    made = plan._priced
+    patch.setattr(plan, "_priced", lambda *words, is_alone: made(*words, is_alone=True))
+
+
+def _unknown_is_false(patch: pytest.MonkeyPatch) -> None:
+    """What a condition says about other columns is taken to be false, and groups are left out by it."""
+    made = listing._relaxed
+
+    def relaxed(test: Any, known: Any, *, holds: bool = True) -> Any:
+        found = made(test, known, holds=holds)
+        return replace(found, value=not holds) if isinstance(found, expression.Constant) else found
+
+    patch.setattr(listing, "_relaxed", relaxed)
+
+
+def _keys_are_all_values(patch: pytest.MonkeyPatch) -> None:
+    """A column has no value but its listed keys, so that a condition about others excludes what is computed of it."""
+    patch.setattr(listing, "_has_all_values", lambda part: True)
+
+
+def _outer_joins_find_rows(patch: pytest.MonkeyPatch) -> None:
+    """Pairs of an outer join meet its condition, and so nobody is without a row of the other side."""
+    patch.setattr(
+        relation,
+        "_conditions_of_pair",
+        lambda left, right, kind, condition: (*left.conditions, *right.conditions, condition),
+    )
+
+
 _ZEROS = r"GROUP BY.*(\* 0\.0\)|ELSE -q\d+\.r)"
 
 _NANS = r"1e308.*GROUP BY|GROUP BY.*1e308"
@@ -392,6 +439,30 @@ PLANTED = [
     Planted("missing values are forgotten", _missing_is_forgotten, (Broken.MISSING,), 0),
     Planted("planning looks at rows", _planning_looks, (Broken.TOLD_APART,), 0),
     Planted("FILTER is dropped", _filters_are_dropped, (Broken.MEANING,), 0, "FILTER"),
+    Planted(
+        "FILTERs are thought apart", _filters_are_thought_apart, (MOVES,), 0, "FILTER|COUNT_IF|CASE", is_narrow=True
+    ),
+    Planted(
+        "ends of FILTERs are thought apart",
+        _ends_are_thought_apart,
+        (MOVES,),
+        0,
+        "FILTER|COUNT_IF|CASE",
+        is_narrow=True,
+    ),
+    Planted("FILTERs of who is replaced", _families_move_once, (MOVES,), 0, "FILTER|COUNT_IF", is_narrow=True),
+    Planted(
+        "unknown conditions exclude groups", _unknown_is_false, (Broken.GROUPS,), 0, "WHERE.*GROUP BY", is_narrow=True
+    ),
+    Planted("listed keys are all values", _keys_are_all_values, (Broken.GROUPS,), 0, "WHERE.*GROUP BY", is_narrow=True),
+    Planted(
+        "outer joins always find rows",
+        _outer_joins_find_rows,
+        (Broken.GROUPS,),
+        0,
+        "(LEFT|RIGHT) JOIN.*GROUP BY",
+        is_narrow=True,
+    ),
     Planted("outer joins are inner ones", _outer_joins_are_inner, (Broken.MEANING,), 0, "(LEFT|RIGHT|FULL) JOIN"),
 ]
 """Every guard that was taken away once by mistake, or could be.

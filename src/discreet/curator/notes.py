@@ -13,6 +13,7 @@ from discreet.query.choice import QuantileChoice
 from discreet.query.expression import Call, Expression, Field
 from discreet.query.intervals_above import choice_notes
 from discreet.query.measure import Measured
+from discreet.query.narrowing import usual_bounds
 from discreet.query.parts import People, Values
 from discreet.query.plan import BlockPlan
 from discreet.query.question import Question
@@ -32,6 +33,7 @@ def notes_of(question: Question, confidence: float, *, offers: bool = True) -> t
         notes += [
             *_about_joins(plan),
             *_about_rows(plan, offered),
+            *_about_counts(plan),
             *_about_extremes(plan),
             *_about_groups(plan, confidence),
             *_about_choices(plan, confidence),
@@ -97,6 +99,13 @@ def _about_weights(plan: BlockPlan) -> list[str]:
     return notes
 
 
+def _about_counts(plan: BlockPlan) -> list[str]:
+    """Counts of a person's rows that are taken for less, because no more rows count."""
+    arguments = [aggregate.argument for aggregate in plan.block.aggregates if aggregate.argument is not None]
+    found = dict.fromkeys(most for argument in arguments for most in usual_bounds(argument))
+    return [f"A person's count above {most:,} is taken as {most:,}, because so many rows count." for most in found]
+
+
 def _about_extremes(plan: BlockPlan) -> list[str]:
     """What to say where LEAST or GREATEST may meet a missing value: SQL passes over it, and few expect that."""
     arguments = [aggregate.argument for aggregate in plan.block.aggregates if aggregate.argument is not None]
@@ -129,8 +138,16 @@ def _about_groups(plan: BlockPlan, confidence: float) -> list[str]:
         when = f"A group is shown when about {plan.rule.threshold} people or more are in it{many}."
         return [when, f"The group of one person alone is shown with probability at most {shown(plan.rule.delta, 2)}."]
     if plan.block.keys:
-        return ["Every public group is listed, also the empty ones; rows whose key is not listed are in none."]
+        listed = "Every public group is listed, also the empty ones; rows whose key is not listed are in none."
+        return [listed, *_about_missing(plan)]
     return []
+
+
+def _about_missing(plan: BlockPlan) -> list[str]:
+    """Which keys rows can miss, so that they are in no group."""
+    without = () if plan.listing is None else plan.listing.without
+    names = [plan.block.places[k].sql(dialect="duckdb", comments=False) for k in without]
+    return [f"Rows without {name} are in no group: its policy lists no missing value." for name in names]
 
 
 def _name(aggregate: Aggregate) -> str:

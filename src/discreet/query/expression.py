@@ -89,6 +89,8 @@ class Origin:
     """Its column, as the policy spells it."""
     may_be_absent: bool = False
     """Whether an outer join can leave the field empty where the table has no row."""
+    scan: str = ""
+    """Which reading of the table: columns of one have the values of one row."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,14 @@ class Field(Expression):
     """What the relation below computes for it, where that is short; it has that expression's values and no others."""
     may_be_absent: bool = False
     """Whether an outer join can leave it empty where the relation it comes from has no row."""
+    keys_from: tuple[str, str] | None = None
+    """The public table and its column that list every value it can have as a key."""
+    lists_missing: bool = False
+    """Whether what is missing is a group of its own; otherwise rows that miss it are in none."""
+    usual: int | None = None
+    """The most that a count of a person's rows is, where they have no more rows in any table than count."""
+    root: str = ""
+    """Its internal name where it was first read or computed; empty where it still has that name."""
 
     def write(self, statement: Statement) -> str:
         """The internal name."""
@@ -181,7 +191,7 @@ def rows_per_key_of(expression: Expression) -> int | None:
 def named(expression: Expression, name: str) -> Field:
     """The field that shows an expression under a name, with all that is public about it."""
     if isinstance(expression, Field):
-        return replace(expression, name=name)
+        return replace(expression, name=name, root=expression.root or expression.name)
     computed = expression if _size(expression, _LONGEST_COMPUTED) <= _LONGEST_COMPUTED else None
     made = Field(expression.type, expression.interval, expression.nullable, name, computed=computed)
     return replace(made, pieces=pieces_of(expression), rows_per_key=rows_per_key_of(expression))

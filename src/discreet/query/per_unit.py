@@ -41,7 +41,7 @@ def per_unit(node: exp.Select, rows: Relation, keys: list[Expression], look_up: 
     if unknown:
         rule = f"{unknown[0].rstrip('_').upper()} is not answered in a subquery of one row per person"
         raise refuse(node, rule, "use it in the query around it")
-    groups = _Groups(keys, look_up, names)
+    groups = _Groups(keys, look_up, names, rows)
     columns = [(_visible(projection), groups.read(projection.unalias())) for projection in node.expressions]
     having = node.args.get("having")
     condition = None if having is None else as_condition(groups.read(having.this), having)
@@ -57,8 +57,8 @@ def _visible(projection: exp.Expr) -> str:
 class _Groups:
     """Rows of one person: what they are grouped by, and the aggregates over them that the query asks for."""
 
-    def __init__(self, keys: list[Expression], look_up: LookUp, names: Names) -> None:
-        self._keys, self._look_up, self._names = keys, look_up, names
+    def __init__(self, keys: list[Expression], look_up: LookUp, names: Names, rows: Relation) -> None:
+        self._keys, self._look_up, self._names, self._rows = keys, look_up, names, rows
         self._columns: list[tuple[Field, Writer]] = [_key(key, names) for key in keys]
         self._places: dict[str, Field] = {}
 
@@ -89,12 +89,15 @@ class _Groups:
             one_row_each=not further,
             contribution=rows.privacy.contribution if further else ONE_ROW,
         )
-        return Relation(tuple((field.name, field) for field, _ in columns), write, privacy, rows.public)
+        named_columns = tuple((field.name, field) for field, _ in columns)
+        # A group has a row, which meets them.
+        return Relation(named_columns, write, privacy, rows.public, conditions=rows.conditions)
 
     def _placed(self, node: exp.Expr) -> exp.Expr:
         """A name of our own in place of an aggregate or a key."""
         if is_aggregate(node):
             field, write = _aggregate(node, self._look_up, self._names)
+            field = _counted(field, self._rows) if isinstance(node, exp.Count) else field
             self._columns.append((field, write))
         elif isinstance(node, exp.Column) or (key := self._key_of(node)) is None:
             return node
@@ -136,6 +139,15 @@ def _key(key: Expression, names: Names) -> tuple[Field, Writer]:
 
 def _identifier(unit: Expression) -> Writer:
     return lambda statement: f"MIN({unit.write(statement)})"
+
+
+def _counted(count: Field, rows: Relation) -> Field:
+    """A count of rows of which a person has so many at most, or has if they have no more in a table than count."""
+    if rows.privacy is None:
+        return count
+    most = rows.privacy.contribution.most
+    interval = Interval(count.interval.low, None if most is None else Fraction(most))
+    return replace(count, interval=interval, usual=rows.privacy.contribution.usual if most is None else None)
 
 
 def _aggregate(node: exp.Expr, look_up: LookUp, names: Names) -> tuple[Field, Writer]:
