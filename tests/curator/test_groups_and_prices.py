@@ -56,6 +56,10 @@ def test_an_answer_lists_the_keys_of_a_public_table_that_where_leaves(curator: C
     assert answer.table.num_rows == 40
     few = curator.ask("SELECT code, COUNT(*) AS n FROM visits WHERE code IN ('c1', 'c2') GROUP BY code", epsilon=5)
     assert sorted(few.table["code"].to_pylist()) == ["c1", "c2"]
+    unknown = "SELECT code, COUNT(*) AS n, SUM(cost) FROM visits WHERE code = 'zz' GROUP BY code"
+    none = curator.ask(unknown, epsilon=5)
+    assert none.table.num_rows == curator.explain(unknown, epsilon=5).groups == 0
+    assert "No row can be in a group that is asked for, whatever the rows are, so none is listed." in none.notes
     join = "FROM visits AS v JOIN codes AS c ON v.code = c.code"
     pairs = curator.explain(f"SELECT c.code, c.chapter, COUNT(*) {join} GROUP BY c.code, c.chapter", epsilon=1)
     assert pairs.groups == 40

@@ -137,6 +137,8 @@ def _about_groups(plan: BlockPlan, confidence: float) -> list[str]:
         many = f"; a person is counted in {most} at most" if plan.weight > 1 else ""
         when = f"A group is shown when about {plan.rule.threshold} people or more are in it{many}."
         return [when, f"The group of one person alone is shown with probability at most {shown(plan.rule.delta, 2)}."]
+    if plan.block.keys and not plan.groups:
+        return ["No row can be in a group that is asked for, whatever the rows are, so none is listed."]
     if plan.block.keys:
         listed = "Every public group is listed, also the empty ones; rows whose key is not listed are in none."
         return [listed, *_about_missing(plan)]
