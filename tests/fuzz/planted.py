@@ -74,7 +74,7 @@ class Planted:
 
     def questions(self, world: FuzzWorld) -> list[tuple[str, str]]:
         """Questions that can show it, each with its price."""
-        asked = [*questions_of(world), *questions_of(world, narrow=True)] if self.is_narrow else questions_of(world)
+        asked = questions_of(world, narrow=self.is_narrow)
         return [(sql, price) for sql, price in asked if re.search(self.about, sql)]
 
 
@@ -370,11 +370,18 @@ def _unknown_is_false(patch: pytest.MonkeyPatch) -> None:
         return replace(found, value=not holds) if isinstance(found, expression.Constant) else found
 
     patch.setattr(listing, "_relaxed", relaxed)
+    _find_groups_anew(patch)
 
 
 def _keys_are_all_values(patch: pytest.MonkeyPatch) -> None:
     """A column has no value but its listed keys, so that a condition about others excludes what is computed of it."""
     patch.setattr(listing, "_has_all_values", lambda part: True)
+    _find_groups_anew(patch)
+
+
+def _find_groups_anew(patch: pytest.MonkeyPatch) -> None:
+    """What is found with a bug must not be kept for when there is none."""
+    patch.setattr(listing, "_found", listing._found.__wrapped__)
 
 
 def _outer_joins_find_rows(patch: pytest.MonkeyPatch) -> None:
@@ -384,6 +391,7 @@ def _outer_joins_find_rows(patch: pytest.MonkeyPatch) -> None:
         "_conditions_of_pair",
         lambda left, right, kind, condition: (*left.conditions, *right.conditions, condition),
     )
+    _find_groups_anew(patch)
 
 
 _ZEROS = r"GROUP BY.*(\* 0\.0\)|ELSE -q\d+\.r)"

@@ -378,7 +378,7 @@ def _choice(aggregate: Aggregate, price: Price, reach: Fraction, read: ListRows 
 
 def _values(argument: Expression | None, read: ListRows | None) -> tuple[Key, ...]:
     known = None if argument is None else domain_of(with_values(argument, None, read))
-    found = None if known is None else tuple(value for value in known if value is not None)
+    found = tuple(value for value in known or () if value is not None) or known  # what can only be missing is missing
     if not found:
         raise refuse(None, "MODE needs a column whose values are public", "list its keys in the policy, or GROUP BY it")
     return found
