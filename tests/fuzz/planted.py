@@ -448,7 +448,7 @@ PLANTED = [
     Planted("planning looks at rows", _planning_looks, (Broken.TOLD_APART,), 0),
     Planted("FILTER is dropped", _filters_are_dropped, (Broken.MEANING,), 0, "FILTER"),
     Planted(
-        "FILTERs are thought apart", _filters_are_thought_apart, (MOVES,), 0, "FILTER|COUNT_IF|CASE", is_narrow=True
+        "FILTERs are thought apart", _filters_are_thought_apart, (MOVES,), 1, "FILTER|COUNT_IF|CASE", is_narrow=True
     ),
     Planted(
         "ends of FILTERs are thought apart",

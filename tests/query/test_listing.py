@@ -50,6 +50,11 @@ NARROWED = {
         ("b",), ("it's",),
     ],
 }  # fmt: skip
+UNITED = (
+    "SELECT {} FROM (SELECT s.ward, s.region FROM visits v JOIN sites s ON v.ward = s.ward UNION ALL"
+    " SELECT s.ward, t.region FROM visits v JOIN sites s ON v.ward = s.ward JOIN sites t ON v.note = t.ward) u"
+    " GROUP BY {}"
+)
 ALL_WARDS = [("a",), ("b",), ("it's",), ("Ω",), (None,)]
 NOT_NARROWED = {
     "SELECT ward, COUNT(*) FROM visits WHERE note = 'x' GROUP BY ward": ALL_WARDS,
@@ -75,6 +80,11 @@ def test_groups_that_conditions_and_public_tables_exclude_are_not_listed() -> No
 
 def test_a_group_that_can_have_rows_is_listed_whatever_else_a_condition_says() -> None:
     assert {text: found for text, groups in NOT_NARROWED.items() if (found := _listed(text)) != groups} == {}
+
+
+def test_a_union_lists_what_public_columns_hold_and_takes_none_for_pairs() -> None:
+    assert len(_listed(UNITED.format("region, COUNT(*)", "region"))) == 3
+    assert len(_listed(UNITED.format("ward, region, COUNT(*)", "ward, region"))) == 4 * 3
 
 
 def test_a_row_whose_key_is_listed_is_counted_though_its_column_has_a_value_that_is_not() -> None:

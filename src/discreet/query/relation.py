@@ -435,8 +435,7 @@ def _stacked(parts: list[tuple[str, Field]], names: Names) -> tuple[str, Field]:
     keys = [field.keys for field in fields]
     listed = None if None in keys else tuple(dict.fromkeys(key for each in keys for key in each or ()))
     nullable, is_unit = any(field.nullable for field in fields), all(field.is_unit for field in fields)
-    origin = first.origin if all(field.origin == first.origin for field in fields) else None
-    made = Field(first.type, interval, nullable, names.new(), listed, is_unit, origin=origin)
+    made = Field(first.type, interval, nullable, names.new(), listed, is_unit, origin=_stacked_origin(fields, names))
     may_be_absent = any(field.may_be_absent for field in fields)
     stated = [field.rows_per_key for field in fields]
     lists_missing = any(field.lists_missing for field in fields)
@@ -444,6 +443,15 @@ def _stacked(parts: list[tuple[str, Field]], names: Names) -> tuple[str, Field]:
     pieces = max(field.pieces for field in fields)
     made = replace(made, may_be_absent=may_be_absent, lists_missing=lists_missing)
     return visible, replace(made, pieces=pieces, rows_per_key=in_group)
+
+
+def _stacked_origin(fields: list[Field], names: Names) -> Origin | None:
+    """The public column that all parts show, in whatever rows of it: columns of a union need not be of one row."""
+    origins = {field.origin and replace(field.origin, may_be_absent=False, scan="") for field in fields}
+    if len(origins) > 1 or None in origins:
+        return None
+    absent = any(field.origin is not None and field.origin.may_be_absent for field in fields)
+    return replace(next(one for one in origins if one), may_be_absent=absent, scan=names.new("s"))
 
 
 def _renamed(relation: Relation, columns: list[tuple[str, Field]], alias: str, statement: Statement) -> str:
