@@ -34,7 +34,7 @@ class Column:
     upper: Value | None = None
     """The greatest value that counts; greater ones are moved to it."""
     keys: tuple[Value | None, ...] | None = None
-    """Every value that may appear as a group, when that list is public; None among them for what is missing."""
+    """Every value that may appear as a group, when that list is public; null among them lists what is missing."""
     keys_from: str | None = None
     """The column of a public table, such as ``icd10.code``, whose values are the keys: for lists that are long."""
     nullable: bool | None = None
