@@ -153,11 +153,12 @@ class Column:
             self._set("keys", tuple(literals))
 
     def _check_missing_key(self, found: Complaints, given: list[object]) -> None:
-        if given.count(None) > 1:
-            found.say(("keys",), f"{self.name}: keys must differ", "<null twice>", "list it once")
-        if None in given and (self.nullable is False or self.default is not None):
+        places = [place for place, key in enumerate(given) if key is None]
+        if len(places) > 1:
+            found.say(("keys", places[1]), f"{self.name}: keys must differ", "<null twice>", "list it once")
+        if places and (self.nullable is False or self.default is not None):
             rule = f"{self.name}: keys list null only where values may be missing"
-            found.say(("keys",), rule, "<null>", "drop it, nullable: false and the default")
+            found.say(("keys", places[0]), rule, "<null>", "drop it, or nullable: false and the default")
 
     def _check_each_key(self, found: Complaints, keys: list[Value | None], bounds: Bounds | None) -> None:
         seen: set[Value] = set()

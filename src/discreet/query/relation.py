@@ -54,10 +54,15 @@ class Names:
 
     def __init__(self) -> None:
         self._numbers = count(1)
+        self._marks = count(1)
 
     def new(self, prefix: str = "c") -> str:
         """A name that no other part of the query has."""
         return f"{prefix}{next(self._numbers)}"
+
+    def mark(self) -> str:
+        """A name that no statement has, for what is known of rows; names of statements stay as they are without it."""
+        return f"m{next(self._marks)}"
 
 
 @dataclass(frozen=True)
@@ -173,7 +178,7 @@ def scanned(
     pairs = [(column, _field(column, names.new(), unit_columns)) for column in table.columns]
     public = frozenset([table.name] if privacy is None else [])
     if privacy is None:
-        scan = names.new("s")
+        scan = names.mark()
         pairs = [(column, _public(field, table, column, scan, ends)) for column, field in pairs]
     else:
         pairs = [(column, _private(field, table, column, privacy)) for column, field in pairs]
@@ -391,7 +396,7 @@ def _privacy_of_pair(left: Relation, right: Relation, kind: str, contribution: C
 def _outer(relation: Relation, may_be_missing: bool, names: Names) -> tuple[tuple[str, Field], ...]:
     if not may_be_missing:
         return relation.columns
-    found = Field(ColumnType.BOOLEAN, UNKNOWN, False, names.new("f"))
+    found = Field(ColumnType.BOOLEAN, UNKNOWN, False, names.mark())
     return tuple((visible, _optional(field, found)) for visible, field in relation.columns)
 
 
@@ -451,7 +456,7 @@ def _stacked_origin(fields: list[Field], names: Names) -> Origin | None:
     if len(origins) > 1 or None in origins:
         return None
     absent = any(field.origin is not None and field.origin.may_be_absent for field in fields)
-    return replace(next(one for one in origins if one), may_be_absent=absent, scan=names.new("s"))
+    return replace(next(one for one in origins if one), may_be_absent=absent, scan=names.mark())
 
 
 def _renamed(relation: Relation, columns: list[tuple[str, Field]], alias: str, statement: Statement) -> str:
