@@ -166,6 +166,17 @@ def test_a_key_that_is_made_of_what_is_missing_is_listed(key: str, groups: list[
     assert [one for (one,) in plan.groups] == groups
 
 
+def test_what_is_missing_stays_listed_through_subqueries_and_unions() -> None:
+    for rows in (
+        "SELECT upper(ward) AS c FROM visits UNION ALL SELECT lower(ward) AS c FROM visits",
+        "SELECT MAX(ward) AS c FROM visits GROUP BY patient_id",
+    ):
+        text = f"SELECT c = 'a' AS k, COUNT(*) FROM ({rows}) t GROUP BY k"
+        assert _listed(text) == [(False,), (True,), (None,)]
+        (plan,) = prepare(text, _without_nulls(), Pure(1)).plans
+        assert plan.groups == [(False,), (True,)]
+
+
 def test_an_outer_join_brings_its_missing_group() -> None:
     text = "SELECT p.sex, COUNT(*) FROM visits v LEFT JOIN patients p ON p.id = v.patient_id GROUP BY p.sex"
     patients = CATALOG.table("patients")

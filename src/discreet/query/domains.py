@@ -19,7 +19,7 @@ import pyarrow as pa
 from discreet.catalog.column import ColumnType, Value
 from discreet.query.calendar import starts
 from discreet.query.closed_database import closed_database
-from discreet.query.expression import Call, Constant, Expression, Field, Statement, type_name
+from discreet.query.expression import Call, Constant, Expression, Field, Statement, lists_missing, type_name
 
 __all__ = [
     "MOST_GROUPS",
@@ -60,17 +60,11 @@ def is_missing_listed(expression: Expression) -> bool:
 def _of_listed(expression: Expression) -> Expression:
     """The same where nothing is missing that is not listed."""
     if isinstance(expression, Field):
-        return replace(expression, nullable=expression.nullable and (expression.lists_missing or _brings(expression)))
+        return replace(expression, nullable=lists_missing(expression))
     if not isinstance(expression, Call):
         return expression
     arguments = tuple(_of_listed(part) for part in expression.arguments)
-    was, remains = (any(part.nullable for part in parts) for parts in (expression.arguments, arguments))
-    return replace(expression, arguments=arguments, nullable=expression.nullable and (remains or not was))
-
-
-def _brings(field: Field) -> bool:
-    """Whether an outer join brings what is missing, and so the query asks for it."""
-    return field.may_be_absent
+    return replace(expression, arguments=arguments, nullable=lists_missing(expression))
 
 
 def seen_through(expression: Expression) -> Expression:

@@ -29,6 +29,7 @@ __all__ = [
     "canonical",
     "fields_of",
     "is_stored",
+    "lists_missing",
     "named",
     "pieces_of",
     "rows_per_key_of",
@@ -188,13 +189,25 @@ def rows_per_key_of(expression: Expression) -> int | None:
     return min(stated, default=None)
 
 
+def lists_missing(expression: Expression) -> bool:
+    """Whether what is missing is a group: it is listed, an outer join brings it, or it is made of what is there."""
+    if isinstance(expression, Field):
+        return expression.nullable and (expression.lists_missing or expression.may_be_absent)
+    if isinstance(expression, Call):
+        parts = expression.arguments
+        is_made = not any(part.nullable for part in parts)
+        return expression.nullable and (is_made or any(lists_missing(part) for part in parts))
+    return expression.nullable
+
+
 def named(expression: Expression, name: str) -> Field:
     """The field that shows an expression under a name, with all that is public about it."""
     if isinstance(expression, Field):
         return replace(expression, name=name, root=expression.root or expression.name)
     computed = expression if _size(expression, _LONGEST_COMPUTED) <= _LONGEST_COMPUTED else None
     made = Field(expression.type, expression.interval, expression.nullable, name, computed=computed)
-    return replace(made, pieces=pieces_of(expression), rows_per_key=rows_per_key_of(expression))
+    made = replace(made, pieces=pieces_of(expression), lists_missing=lists_missing(expression))
+    return replace(made, rows_per_key=rows_per_key_of(expression))
 
 
 def canonical(expression: Expression) -> Expression:

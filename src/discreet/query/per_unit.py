@@ -18,7 +18,7 @@ from discreet.errors import QueryRefused
 from discreet.exact.grid import Grid
 from discreet.query.aggregates import is_aggregate
 from discreet.query.contribution import ONE_ROW
-from discreet.query.expression import Expression, Field, Statement, canonical, named, pieces_of
+from discreet.query.expression import Expression, Field, Statement, canonical, lists_missing, named, pieces_of
 from discreet.query.interval import Interval
 from discreet.query.reading import LookUp, as_condition, check_complete, read
 from discreet.query.refusal import refuse
@@ -164,6 +164,7 @@ def _aggregate(node: exp.Expr, look_up: LookUp, names: Names) -> tuple[Field, Wr
         function = "MIN" if isinstance(node, exp.Min) else "MAX"
         pieces = pieces_of(argument)
         extreme = Field(argument.type, argument.interval, argument.nullable, names.new(), pieces=pieces)
+        extreme = replace(extreme, lists_missing=lists_missing(argument))
         return extreme, lambda s: f"{function}({canonical(argument).write(s)})"
     return _sum(node, argument, names)
 
@@ -176,7 +177,7 @@ def _sum(node: exp.Expr, argument: Expression, names: Names) -> tuple[Field, Wri
     step = Fraction(1) if is_whole else _step(ends)
     interval = _of_any_mean(argument.interval, step) if isinstance(node, exp.Avg) else _of_any_sum(ends)
     kind = ColumnType.INTEGER if is_whole and isinstance(node, exp.Sum) else ColumnType.REAL
-    field = Field(kind, interval, True, names.new())
+    field = Field(kind, interval, True, names.new(), lists_missing=lists_missing(argument))
 
     def write(statement: Statement) -> str:
         steps = f"TRY_CAST(CAST({argument.write(statement)} AS DOUBLE) * {float(1 / step)!r} AS BIGINT)"
