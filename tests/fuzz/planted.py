@@ -190,8 +190,8 @@ def _replacing_is_leaving(patch: pytest.MonkeyPatch) -> None:
 def _half_the_move(patch: pytest.MonkeyPatch) -> None:
     made = plan._priced
 
-    def halved(*words: Any) -> Any:
-        found = made(*words)
+    def halved(*words: Any, **how: Any) -> Any:
+        found = made(*words, **how)
         return replace(found, moves=found.moves // 2, moves_squared=found.moves_squared // 4)
 
     patch.setattr(plan, "_priced", halved)
@@ -349,18 +349,6 @@ def _filters_are_thought_apart(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(disjoint, "_contradict", lambda first, second: any(a == b for a, _ in first for b, _ in second))
 
 
-def _ends_are_thought_apart(patch: pytest.MonkeyPatch) -> None:
-    """x <= 3 and x >= 3 exclude each other."""
-    made = disjoint._is_below
-    patch.setattr(disjoint, "_is_below", lambda high, low: made(high, low) or (high and low and high[0] == low[0]))
-
-
-def _families_move_once(patch: pytest.MonkeyPatch) -> None:
-    """Who is replaced leaves one number of a family and joins none."""
-    made = plan._priced
-    patch.setattr(plan, "_priced", lambda *words, is_alone: made(*words, is_alone=True))
-
-
 def _unknown_is_false(patch: pytest.MonkeyPatch) -> None:
     """What a condition says about other columns is taken to be false, and groups are left out by it."""
     made = listing._relaxed
@@ -370,12 +358,6 @@ def _unknown_is_false(patch: pytest.MonkeyPatch) -> None:
         return replace(found, value=not holds) if isinstance(found, expression.Constant) else found
 
     patch.setattr(listing, "_relaxed", relaxed)
-    _find_groups_anew(patch)
-
-
-def _keys_are_all_values(patch: pytest.MonkeyPatch) -> None:
-    """A column has no value but its listed keys, so that a condition about others excludes what is computed of it."""
-    patch.setattr(listing, "_has_all_values", lambda part: True)
     _find_groups_anew(patch)
 
 
@@ -451,18 +433,8 @@ PLANTED = [
         "FILTERs are thought apart", _filters_are_thought_apart, (MOVES,), 1, "FILTER|COUNT_IF|CASE", is_narrow=True
     ),
     Planted(
-        "ends of FILTERs are thought apart",
-        _ends_are_thought_apart,
-        (MOVES,),
-        0,
-        "FILTER|COUNT_IF|CASE",
-        is_narrow=True,
-    ),
-    Planted("FILTERs of who is replaced", _families_move_once, (MOVES,), 0, "FILTER|COUNT_IF", is_narrow=True),
-    Planted(
         "unknown conditions exclude groups", _unknown_is_false, (Broken.GROUPS,), 0, "WHERE.*GROUP BY", is_narrow=True
     ),
-    Planted("listed keys are all values", _keys_are_all_values, (Broken.GROUPS,), 0, "WHERE.*GROUP BY", is_narrow=True),
     Planted(
         "outer joins always find rows",
         _outer_joins_find_rows,
