@@ -89,7 +89,8 @@ def test_what_is_not_stated_takes_the_careful_default() -> None:
     table = loads(BARE)
     assert (table.unit, table.neighbours, table.rows_per_unit) == (None, Neighbours.ADD_REMOVE_ONE, 1)
     assert table.analysts == {}
-    assert table.columns[0].nullable
+    assert table.columns[0].may_be_missing
+    assert not table.columns[0].lists_missing
 
 
 def test_a_public_table_needs_neither_unit_nor_budget() -> None:

@@ -96,7 +96,6 @@ BAD_VALUES = [
         "type must be one of integer, real, text, boolean, date, timestamp, got 'txt'; did you mean 'text'?",
     ),
     ("surgery", "cardiology", "keys must differ, got 'cardiology'"),
-    ("surgery", "null", "a key must be filled in; write a value after it; put quotes around the word null"),
     ("surgery", "[surgery]", "a key must be one value, got <a list>"),
     ("110", "-1", "lower must be below upper, got <0 and -1>"),
     ("110", "old", "upper must be a decimal or a fraction, got 'old'"),

@@ -107,7 +107,7 @@ def test_and_one_group_among_those_that_are_public(
     [
         ("SELECT day + 1 AS k FROM (SELECT day, COUNT(*) AS n FROM calls GROUP BY day)", [date(1, 1, 2), None]),
         ("SELECT MAX(seen) + INTERVAL 1 DAY FROM (SELECT seen, COUNT(*) FROM calls GROUP BY seen)", [None]),
-        ("SELECT late - 4000000 AS k FROM (SELECT late, COUNT(*) FROM calls GROUP BY late)", [None] * 4),
+        ("SELECT late - 4000000 AS k FROM (SELECT late, COUNT(*) FROM calls GROUP BY late)", [None] * 3),
         ("SELECT MODE(late + 30) FROM calls", [None]),
         ("SELECT late + 1 AS k FROM calls GROUP BY k ORDER BY COUNT(*) DESC LIMIT 2", None),
     ],

@@ -175,7 +175,7 @@ def test_policies_alone_are_enough(tmp_path: Path) -> None:
             answer = rehearse(policies, sql, epsilon=1)
             assert answer.notes[0] == NOTE
             assert not answer.charged
-    assert rehearse([policy()], QUESTIONS[0], epsilon=1).table.num_rows == 4
+    assert rehearse([policy()], QUESTIONS[0], epsilon=1).table.num_rows == 3
 
 
 def test_policies_with_foreign_keys_are_enough() -> None:
@@ -188,9 +188,9 @@ def test_policies_with_foreign_keys_are_enough() -> None:
 
 def test_policies_alone_rehearse_every_kind_of_column() -> None:
     sql = "SELECT kind, flag, COUNT(*), SUM(age), AVG(cost), MAX(age) FROM visits GROUP BY kind, flag"
-    assert rehearse([VISITS], sql, epsilon=1).table.num_rows == 6
+    assert rehearse([VISITS], sql, epsilon=1).table.num_rows == 4
     dated = "SELECT date_trunc('month', day) AS month, COUNT(note), COUNT(seen) FROM visits GROUP BY month"
-    assert rehearse([VISITS], dated, epsilon=1).table.num_rows == 2
+    assert rehearse([VISITS], dated, epsilon=1).table.num_rows == 1
 
 
 @pytest.mark.parametrize("sql", [*read_queries("answers.sql"), *read_queries("measured.sql")][::12])

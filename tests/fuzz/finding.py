@@ -24,6 +24,7 @@ class Broken(Enum):
     MISSING = "a value is missing that was planned never to be"
     WORK = "one unit becomes more rows than are allowed"
     ORDER = "the order of rows or the number of threads changes integers"
+    GROUPS = "a row whose keys are public is in no listed group"
     MEANING = "where nothing is bounded the answer is not that of a plain database"
 
 

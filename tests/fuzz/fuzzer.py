@@ -11,6 +11,7 @@ from itertools import chain
 
 from tests.fuzz.finding import Broken, Finding
 from tests.fuzz.grammar import Grammar
+from tests.fuzz.narrow import NarrowGrammar
 from tests.fuzz.oracle import Oracle
 from tests.fuzz.places import Pair, Places
 from tests.fuzz.wider import WiderGrammar
@@ -23,7 +24,7 @@ PRICES = ("0.000001", "0.1", "1", "1", "20", "5999")
 A_WORLD = 40
 """Questions that are asked in each world."""
 AN_EIGHTH = 8
-"""One question in so many is of the wider grammar."""
+"""One question in so many is of the wider grammar, and one of the narrow one."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,12 @@ class Tally:
         return Counter(case.finding.broken for case in self.cases)
 
 
-def questions_of(world: FuzzWorld, count: int = A_WORLD, *, wider: bool = False) -> Iterator[tuple[str, str]]:
-    """Questions about a world, and a price for each; the same for the same world. Wider ones are others."""
-    chance = random.Random(f"{'wider ' * wider}questions {world.seed}")
-    grammar = WiderGrammar(world, chance) if wider else Grammar(world, chance)
+def questions_of(
+    world: FuzzWorld, count: int = A_WORLD, *, wider: bool = False, narrow: bool = False
+) -> Iterator[tuple[str, str]]:
+    """Questions about a world, and a price for each; the same for the same world. Wider and narrow ones are others."""
+    chance = random.Random(f"{'wider ' * wider}{'narrow ' * narrow}questions {world.seed}")
+    grammar = (WiderGrammar if wider else NarrowGrammar if narrow else Grammar)(world, chance)
     for _ in range(count):
         yield grammar.question(), chance.choice(PRICES)
 
@@ -86,8 +89,8 @@ def fuzz(
 
 def _ask(pair: Pair, count: int, tally: Tally, until: Callable[[Tally], bool]) -> None:
     further = 0 if pair.world.is_plain else count // AN_EIGHTH
-    wider = questions_of(pair.world, further, wider=True)
-    for sql, epsilon in chain(questions_of(pair.world, count - further), wider):
+    others = (questions_of(pair.world, further, wider=True), questions_of(pair.world, further, narrow=True))
+    for sql, epsilon in chain(questions_of(pair.world, count - 2 * further), *others):
         tally.asked += 1
         oracle = Oracle(pair, sql, epsilon, plans_twice=tally.asked % 4 == 0)
         tally.answered += oracle.check()

@@ -541,7 +541,7 @@ class Grammar:
         one = self._pick(simple)
         if self._is(0.2):
             return f"{one.name} IS NULL"
-        return f"{one.name} {self._pick(_CHOICES['cmp'])} {_written(self._pick(ORDINARY[one.kind]))}"
+        return f"{one.name} {self._pick(_CHOICES['cmp'])} {written(self._pick(ORDINARY[one.kind]))}"
 
     def _constant(self, kind: ColumnType) -> str:
         hostile = not self.plain and self._is(0.5)
@@ -551,7 +551,7 @@ class Grammar:
             return f"{self._pick(WHOLE_ENDS) + self.chance.randint(-1030, 0)}.0"
         if hostile and kind is REAL:
             return self._pick(_DECIMALS)
-        return _written(self._pick((VALUES if hostile else ORDINARY)[kind]))
+        return written(self._pick((VALUES if hostile else ORDINARY)[kind]))
 
     def _chosen(self, kind: ColumnType, depth: int) -> str:
         """A value that hangs on a condition, as an attacker writes it."""
@@ -585,7 +585,8 @@ class Grammar:
         return options[int(self.chance.random() * len(options))]
 
 
-def _written(value: object) -> str:
+def written(value: object) -> str:
+    """A constant as it stands in SQL."""
     if isinstance(value, datetime):
         return f"TIMESTAMP '{value.isoformat(' ')}'"
     if isinstance(value, date):

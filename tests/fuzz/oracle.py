@@ -28,9 +28,11 @@ from discreet.query.answered import answered
 from discreet.query.choice import ModeChoice, QuantileChoice
 from discreet.query.expression import Call, Constant, Expression, Statement
 from discreet.query.forms import Noise
-from discreet.query.groups import Groups
+from discreet.query.groups import Groups, _typed
+from discreet.query.listing import _independent, _rooted, with_values
 from discreet.query.measure import _histograms, _holders, _placed, _value_weights, exact_sums, public_groups
 from discreet.query.plan import BlockPlan, KeyRule
+from discreet.query.public_values import ListRows
 from discreet.query.question import Question, fingerprint_of
 from discreet.query.shares import amount_of
 from discreet.query.statement import _opened, added_up, counted_apart, histogram_of, statements_of, sums_of, weights_of
@@ -197,9 +199,12 @@ class Oracle:
         if here.rule is None:
             groups = public_groups(here)
             sums = [exact_sums(plan, groups, run) for plan, run in zip(plans, runs, strict=True)]
-            for k, priced in enumerate(here.parts):
-                self._check_moves(priced, *(np.concatenate(one[k]).tolist() for one in sums))
+            vectors = [[np.concatenate(one[k]).tolist() for one in sums] for k in range(len(here.parts))]
+            for priced, both in zip(here.parts, vectors, strict=True):
+                self._check_moves(priced, *both)
+            self._check_families(here, vectors)
             self._check_choices(plans, runs, groups)
+            self._check_listed(here, mine)
             return
         self._check_unlisted(plans, runs)
 
@@ -209,6 +214,29 @@ class Oracle:
             told = f"{type(priced.part).__name__} moves by {sum(moved)} in L1, {priced.moves} is claimed; "
             told += f"{sum(m * m for m in moved)} and {priced.moves_squared} in squares"
             self.say(Broken.MOVES, told)
+
+    def _check_families(self, plan: BlockPlan, vectors: Sequence[Sequence[Sequence[int]]]) -> None:
+        """Parts that share one share: what a unit moves all of them adds up to no more than what it may move one."""
+        for family in plan.families:
+            spent = Fraction(0)
+            for k in family:
+                moved = [abs(int(a) - int(b)) for a, b in zip(*vectors[k], strict=True)]
+                squares, priced = sum(m * m for m in moved), plan.parts[k]
+                is_pure = isinstance(plan.loss, Pure)
+                spent += Fraction(sum(moved), priced.moves) if is_pure else Fraction(squares, priced.moves_squared)
+            if spent > 1:
+                self.say(Broken.MOVES, f"parts {family} that share a share move by {float(spent)} of it together")
+
+    def _check_listed(self, plan: BlockPlan, tables: dict[str, pa.Table]) -> None:
+        """Every row that has public values in all its keys is in a group."""
+        every = _every_value(plan, self.pair.here.planner.public_rows.values)
+        groups = {tuple(map(_spelled, key)) for key in plan.groups}
+        for table in tables.values() if every else ():
+            columns = [_typed(table, k, key).to_pylist() for k, key in enumerate(plan.block.keys)]
+            for row in zip(*columns, strict=True):
+                key = tuple(map(_spelled, row))
+                if all(part in values for part, values in zip(key, every, strict=True)) and key not in groups:
+                    self.say(Broken.GROUPS, f"{key} is not listed, and {sorted(groups)[:10]} are"[:400])
 
     def _check_unlisted(self, plans: Sequence[BlockPlan], runs: Sequence[Any]) -> None:
         plan, rule = plans[0], plans[0].rule
@@ -393,6 +421,18 @@ def _both(plans: Sequence[BlockPlan], runs: Sequence[Any], rule: Any) -> pa.Tabl
         found = _holders(plan, rule, table, run)
         tables.append(found.select([name for name in found.column_names if name != "s"]))
     return pa.concat_tables(tables)
+
+
+def _every_value(plan: BlockPlan, read: ListRows) -> list[set[str]]:
+    """For each key of a block by itself, every value that is public."""
+    keys = [
+        with_values(_rooted(key), place, read) for key, place in zip(plan.block.keys, plan.block.places, strict=True)
+    ]
+    return [{_spelled(value) for (value,) in rows} for _, rows in _independent(tuple(keys))[0]]
+
+
+def _spelled(value: Any) -> str:
+    return repr(value + 0 if isinstance(value, float) else value)
 
 
 def _range(mine: Integers, theirs: Integers) -> int:

@@ -25,8 +25,10 @@ from discreet.errors import QueryRefused
 from discreet.query import (
     aggregates,
     choice,
+    disjoint,
     expression,
     join_bounds,
+    listing,
     logic,
     membership,
     numbers,
@@ -62,6 +64,8 @@ class Planted:
     """What the text of a question must have to show it, as a regular expression; others are not asked."""
     suits: Callable[[FuzzWorld], bool] = lambda _: True
     """In which worlds it can show."""
+    is_narrow: bool = False
+    """Whether questions of the narrow grammar show it."""
 
     @property
     def is_plain(self) -> bool:
@@ -70,7 +74,8 @@ class Planted:
 
     def questions(self, world: FuzzWorld) -> list[tuple[str, str]]:
         """Questions that can show it, each with its price."""
-        return [(sql, price) for sql, price in questions_of(world) if re.search(self.about, sql)]
+        asked = questions_of(world, narrow=self.is_narrow)
+        return [(sql, price) for sql, price in asked if re.search(self.about, sql)]
 
 
 def found_in(pair: Pair, planted: Planted) -> tuple[str, str] | None:
@@ -185,8 +190,8 @@ def _replacing_is_leaving(patch: pytest.MonkeyPatch) -> None:
 def _half_the_move(patch: pytest.MonkeyPatch) -> None:
     made = plan._priced
 
-    def halved(*words: Any) -> Any:
-        found = made(*words)
+    def halved(*words: Any, **how: Any) -> Any:
+        found = made(*words, **how)
         return replace(found, moves=found.moves // 2, moves_squared=found.moves_squared // 4)
 
     patch.setattr(plan, "_priced", halved)
@@ -339,6 +344,38 @@ def _planning_looks(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Planner, "question", question)
 
 
+def _filters_are_thought_apart(patch: pytest.MonkeyPatch) -> None:
+    """Conditions about the same expression exclude each other, whatever they say about it."""
+    patch.setattr(disjoint, "_contradict", lambda first, second: any(a == b for a, _ in first for b, _ in second))
+
+
+def _unknown_is_false(patch: pytest.MonkeyPatch) -> None:
+    """What a condition says about other columns is taken to be false, and groups are left out by it."""
+    made = listing._relaxed
+
+    def relaxed(test: Any, known: Any, *, holds: bool = True) -> Any:
+        found = made(test, known, holds=holds)
+        return replace(found, value=not holds) if isinstance(found, expression.Constant) else found
+
+    patch.setattr(listing, "_relaxed", relaxed)
+    _find_groups_anew(patch)
+
+
+def _find_groups_anew(patch: pytest.MonkeyPatch) -> None:
+    """What is found with a bug must not be kept for when there is none."""
+    patch.setattr(listing, "_found", listing._found.__wrapped__)
+
+
+def _outer_joins_find_rows(patch: pytest.MonkeyPatch) -> None:
+    """Pairs of an outer join meet its condition, and so nobody is without a row of the other side."""
+    patch.setattr(
+        relation,
+        "_conditions_of_pair",
+        lambda left, right, kind, condition: (*left.conditions, *right.conditions, condition),
+    )
+    _find_groups_anew(patch)
+
+
 _ZEROS = r"GROUP BY.*(\* 0\.0\)|ELSE -q\d+\.r)"
 
 _NANS = r"1e308.*GROUP BY|GROUP BY.*1e308"
@@ -392,6 +429,20 @@ PLANTED = [
     Planted("missing values are forgotten", _missing_is_forgotten, (Broken.MISSING,), 0),
     Planted("planning looks at rows", _planning_looks, (Broken.TOLD_APART,), 0),
     Planted("FILTER is dropped", _filters_are_dropped, (Broken.MEANING,), 0, "FILTER"),
+    Planted(
+        "FILTERs are thought apart", _filters_are_thought_apart, (MOVES,), 1, "FILTER|COUNT_IF|CASE", is_narrow=True
+    ),
+    Planted(
+        "unknown conditions exclude groups", _unknown_is_false, (Broken.GROUPS,), 0, "WHERE.*GROUP BY", is_narrow=True
+    ),
+    Planted(
+        "outer joins always find rows",
+        _outer_joins_find_rows,
+        (Broken.GROUPS,),
+        9,
+        "(LEFT|RIGHT) JOIN.*GROUP BY",
+        is_narrow=True,
+    ),
     Planted("outer joins are inner ones", _outer_joins_are_inner, (Broken.MEANING,), 0, "(LEFT|RIGHT|FULL) JOIN"),
 ]
 """Every guard that was taken away once by mistake, or could be.

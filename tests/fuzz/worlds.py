@@ -202,7 +202,7 @@ class _Maker:
         if self.plain:
             bounds = _WIDE.get(kind, bounds)
             keys = tuple(ORDINARY[TEXT]) if kind is TEXT else None  # type: ignore[arg-type]
-            return Column(name, kind, *bounds, keys=keys)
+            return Column(name, kind, *bounds, keys=keys, nullable=True)
         is_bounded = chance.random() < 0.7
         if self.has_twins and name in (("i0",) if public else ("r0",)):
             is_bounded = False  # bounds would make one of them

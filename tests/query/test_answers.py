@@ -74,7 +74,9 @@ def test_in_any_spelling_the_answer_is_the_one_written_by_hand(query: str, by_ha
 
 
 def test_groups_that_nobody_is_in_are_listed_with_zero(world: World) -> None:
-    question = prepare("SELECT age, COUNT(*) AS n FROM visits WHERE age = 37 GROUP BY age", CATALOG, Pure(1))
+    question = prepare(
+        "SELECT age, COUNT(*) AS n FROM visits WHERE age = 37 OR note = 'nobody' GROUP BY age", CATALOG, Pure(1)
+    )
     rows = _rows(answer_without_noise(question, world))
     assert len(rows) == 112  # 0 to 110, and missing
     assert {n for age, n in rows if age != 37} == {0}

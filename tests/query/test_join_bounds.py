@@ -431,3 +431,37 @@ UNTOUCHED = {
 def test_what_joins_do_not_multiply_is_planned_as_before_they_were_bounded(query: str) -> None:
     question = prepare(query, CATALOG, Pure(1), public_values=PUBLIC_VALUES, count_alike=COUNT_ALIKE)
     assert question.fingerprint({"visits": "1"}).startswith(UNTOUCHED[query])
+
+
+# The price.
+
+VISITS_OF = "(SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id)"
+SEX_OF = "(SELECT id, MAX(sex) AS sex, MAX(born) AS born FROM patients GROUP BY id)"
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        (f"SELECT COUNT(*) FROM {VISITS_OF} v JOIN {SEX_OF} p ON v.patient_id = p.id", 1),
+        (f"SELECT COUNT(*) FROM {VISITS_OF} v FULL JOIN {SEX_OF} p ON v.patient_id = p.id AND v.n = 2", 2),
+        (f"SELECT COUNT(*) FROM {VISITS_OF} v JOIN patients p ON v.patient_id = p.id", 1),
+        (f"SELECT COUNT(*) FROM {SEX_OF} p JOIN wards w ON p.sex = w.name", 1),
+        ("SELECT COUNT(*) FROM visits v JOIN patients p ON v.patient_id = p.id", 3),
+    ],
+)
+def test_a_join_counts_the_rows_that_a_person_can_have_in_it(query: str, rows: int) -> None:
+    """One row of each side makes one, and not as many as the policies count of the tables below."""
+    patients = replace(CATALOG.table("patients"), rows_per_unit=1)
+    catalog = CATALOG.with_table(patients)
+    (plan,) = prepare(query, catalog, Pure(1), public_values=PUBLIC_VALUES, count_alike=COUNT_ALIKE).plans
+    assert (plan.rows_per_unit, plan.parts[0].most) == (rows, rows)
+
+
+def test_whoever_has_more_rows_counts_as_that_many() -> None:
+    """A person with eleven visits and six rows of their own: the bound is kept by weights, and not believed."""
+    patients = replace(CATALOG.table("patients"), rows_per_unit=1)
+    query = f"SELECT COUNT(*) FROM {VISITS_OF} v JOIN patients p ON v.patient_id = p.id"
+    (plan,) = prepare(query, CATALOG.with_table(patients), Pure(1), count_alike=COUNT_ALIKE).plans
+    here, there = (exact_sums(plan, public_groups(plan), world_of(who).run) for who in ({0: HEAVY}, {}))
+    moved = int(abs(here[0][0][0] - there[0][0][0]))
+    assert 0 < moved <= plan.parts[0].moves

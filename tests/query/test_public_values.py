@@ -7,8 +7,8 @@ from datetime import date
 import pytest
 
 from discreet.errors import InvalidValue, QueryRefused
-from discreet.query import domains
-from discreet.query.domains import known_domains
+from discreet.query import listing
+from discreet.query.listing import listed_groups
 from discreet.query.public_values import PublicValues
 from discreet.query.split import split
 from tests.query.world import CATALOG, COUNT_ALIKE, World
@@ -24,7 +24,8 @@ def _groups(key: str, join: str = "JOIN sites AS s ON v.ward = s.ward") -> list[
     (block,) = split(
         f"SELECT {key}, COUNT(*) FROM visits AS v {join} GROUP BY {key}", CATALOG, count_alike=COUNT_ALIKE
     ).blocks
-    return [tuple(values) for values in known_domains(block, _values()) or []]
+    found = listed_groups(block, _values())
+    return [] if found is None else [tuple(values) for values in found.domains]
 
 
 @pytest.mark.parametrize(
@@ -57,16 +58,16 @@ def test_a_private_column_is_not_listed_however_it_is_named() -> None:
     (block,) = split(
         "SELECT region, COUNT(*) FROM (SELECT note AS region FROM visits) AS t GROUP BY region", CATALOG
     ).blocks
-    assert known_domains(block, _values()) is None
+    assert listed_groups(block, _values()) is None
 
 
 def test_a_protected_table_is_never_listed() -> None:
     with pytest.raises(InvalidValue, match="public tables alone"):
-        _values()("visits", "ward", 10)
+        _values()("visits", ("ward",), 10)
 
 
 def test_more_values_than_groups_may_be_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(domains, "MOST_GROUPS", 2)
+    monkeypatch.setattr(listing, "MOST_GROUPS", 2)
     with pytest.raises(QueryRefused, match="there may be at most 2 groups"):
         _groups("s.ward")
 
@@ -81,9 +82,9 @@ def test_a_version_is_read_once_and_the_next_one_again() -> None:
 
     values = PublicValues(CATALOG, run, lambda _: version[0])  # type: ignore[arg-type]
     for _ in range(3):
-        values("sites", "region", 10)
+        values("sites", ("region",), 10)
     version[0] = "2"
-    values("sites", "region", 10)
+    values("sites", ("region",), 10)
     assert len(statements) == 2
 
 

@@ -34,7 +34,7 @@ from tests.engines.same_everywhere import tables
 from tests.query.few_rows import LISTED, UNLISTED, catalog_with
 from tests.query.hostile import PEOPLE, Person, world_of
 from tests.query.test_tallied import same
-from tests.query.world import World
+from tests.query.world import COUNT_ALIKE, PUBLIC_VALUES, World
 
 DELTA = Fraction(1, 10**6)
 RHO = ZeroConcentrated(1)
@@ -210,3 +210,27 @@ def test_a_policy_states_it_and_keeps_it() -> None:
     for wrong in (0, -1, True, "2", 1.5):
         with pytest.raises(PolicyError, match="rows_per_key must be a whole number from 1"):
             Column("ward", ColumnType.TEXT, rows_per_key=wrong)  # type: ignore[arg-type]
+
+
+def test_it_holds_for_whatever_follows_from_the_column() -> None:
+    """A truncated date, an expression, and what public tables say about the column, also through a chain of them."""
+    dated = catalog_with(1)
+    visits = dated.table("visits")
+    columns = (replace(one, rows_per_key=1) if one.name in ("day", "met") else one for one in visits.columns)
+    catalog = dated.with_table(replace(visits, columns=tuple(columns)))
+    for query in (
+        "SELECT date_trunc('month', day) AS m, COUNT(*) FROM visits GROUP BY m",
+        "SELECT date_trunc('day', met) AS d, COUNT(*) FROM visits GROUP BY d",
+        "SELECT CASE WHEN ward = 'a' THEN 1 ELSE 2 END AS c, COUNT(*) FROM visits GROUP BY c",
+        "SELECT m, COUNT(*) FROM (SELECT month(day) AS m FROM visits) t GROUP BY m",
+        "SELECT s.region, COUNT(*) FROM visits v JOIN sites s ON v.ward = s.ward GROUP BY s.region",
+        "SELECT s.region, COUNT(*) FROM sites s JOIN visits v ON v.ward = s.ward GROUP BY s.region",
+        (
+            "SELECT s.region, COUNT(*) FROM visits v JOIN wards w ON v.ward = w.name JOIN sites s ON w.name = s.ward"
+            " GROUP BY s.region"
+        ),
+        "SELECT ward, COUNT(*) FROM (SELECT ward FROM visits UNION ALL SELECT ward FROM visits) t GROUP BY ward",
+    ):
+        (plan,) = prepare(query, catalog, RHO, public_values=PUBLIC_VALUES, count_alike=COUNT_ALIKE).plans
+        assert plan.rows_per_group == 1, query
+        assert _squared_rows(plan.parts[0]) == 3, query

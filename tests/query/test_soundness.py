@@ -106,7 +106,7 @@ def test_noise_is_scaled_to_the_declared_move_and_the_shares_add_up_to_the_price
         for priced in (priced for plan in plans for priced in plan.parts):
             assert isinstance(priced.noise, DiscreteLaplace)
             assert priced.moves / priced.noise.scale == priced.share, query
-        spent = [priced.share for plan in plans for priced in plan.parts]
+        spent = [plan.parts[family[0]].share for plan in plans for family in plan.families]
         chosen = [choice.epsilon for plan in plans for choice in plan.choices]
         assert sum(spent) + sum(chosen) == 1, query
 
@@ -118,6 +118,6 @@ def test_gaussian_shares_add_up_to_the_price_too() -> None:
         for priced in (priced for plan in plans for priced in plan.parts):
             assert isinstance(priced.noise, DiscreteGaussian)
             assert priced.moves_squared / (2 * priced.noise.squared) == priced.share, query
-            spent += priced.share
+        spent += sum(plan.parts[family[0]].share for plan in plans for family in plan.families)
         spent += sum(choice.epsilon**2 / 8 for plan in plans for choice in plan.choices)
         assert 0.999 < spent <= 1, query

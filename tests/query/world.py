@@ -33,18 +33,18 @@ DATE, TIMESTAMP = ColumnType.DATE, ColumnType.TIMESTAMP
 ROWS_PER_UNIT = 3
 
 _VISIT = (
-    Column("patient_id", INTEGER),
-    Column("ward", TEXT, keys=("a", "b", "it's", "Ω")),
-    Column("age", INTEGER, lower=0, upper=110),
-    Column("cost", REAL, lower=0, upper=1000),
-    Column("score", REAL),
-    Column("big", INTEGER),
-    Column("day", DATE, lower=date(2020, 1, 1), upper=date(2021, 12, 31)),
-    Column("seen", TIMESTAMP),
-    Column("flag", BOOLEAN),
-    Column("note", TEXT),
-    Column("kind", TEXT, keys=("x", "y"), default="x"),
-    Column("met", TIMESTAMP, lower=datetime(2021, 1, 1), upper=datetime(2021, 3, 31, 12)),
+    Column("patient_id", INTEGER, nullable=True),
+    Column("ward", TEXT, keys=("a", "b", "it's", "Ω"), nullable=True),
+    Column("age", INTEGER, lower=0, upper=110, nullable=True),
+    Column("cost", REAL, lower=0, upper=1000, nullable=True),
+    Column("score", REAL, nullable=True),
+    Column("big", INTEGER, nullable=True),
+    Column("day", DATE, lower=date(2020, 1, 1), upper=date(2021, 12, 31), nullable=True),
+    Column("seen", TIMESTAMP, nullable=True),
+    Column("flag", BOOLEAN, nullable=True),
+    Column("note", TEXT, nullable=True),
+    Column("kind", TEXT, keys=("x", "y"), default="x", nullable=True),
+    Column("met", TIMESTAMP, lower=datetime(2021, 1, 1), upper=datetime(2021, 3, 31, 12), nullable=True),
 )
 
 
@@ -68,14 +68,18 @@ CATALOG = Catalog(
             "patients",
             (
                 Column("id", INTEGER),
-                Column("born", INTEGER, lower=1900, upper=2020),
-                Column("sex", TEXT, keys=("f", "m")),
+                Column("born", INTEGER, lower=1900, upper=2020, nullable=True),
+                Column("sex", TEXT, keys=("f", "m", None)),
             ),
             unit="id",
             budget=Budget(3),
             rows_per_unit=ROWS_PER_UNIT,
         ),
-        Table("survey", (Column("age", INTEGER, lower=0, upper=110), Column("ok", BOOLEAN)), budget=Budget(3)),
+        Table(
+            "survey",
+            (Column("age", INTEGER, lower=0, upper=110, nullable=True), Column("ok", BOOLEAN, nullable=True)),
+            budget=Budget(3),
+        ),
         Table(
             "wards",
             (Column("name", TEXT, keys=("a", "b", "it's", "Ω")), Column("floor", INTEGER, lower=0, upper=5)),

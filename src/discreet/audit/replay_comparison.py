@@ -156,7 +156,7 @@ def _shares(watched: Watched) -> dict[str, Fraction]:
     found = {f"sum {k + 1}": priced.share for k, priced in enumerate(plan.parts)}
     if plan.top is not None:
         return {"choice 1": amount_of(plan.loss)}
-    return found | {f"choice {k + 1}": share for k, (_, share) in enumerate(plan.shares[len(plan.parts) :])}
+    return found | {f"choice {k + 1}": share for k, (_, share) in enumerate(plan.shares[len(plan.families) :])}
 
 
 def _loss_of(first: Watched, second: Watched) -> dict[str, float]:

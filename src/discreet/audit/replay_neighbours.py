@@ -193,9 +193,9 @@ def _stranger(rows: pa.Table, policy: Table, values: Values, name: pa.Scalar) ->
 def _cells(column: Column, values: tuple[Any, ...], count: int) -> list[Any]:
     """Values for so many rows; listed keys are used where there are some, so that the person is in a group."""
     found = values
-    if column.keys is not None:
-        found = (column.keys[-1], column.keys[0], *(value for value in values if value is None))
-    if not column.nullable:
+    if column.listed is not None:
+        found = (column.listed[-1], column.listed[0], *(value for value in values if value is None))
+    if not column.may_be_missing:
         found = tuple(value for value in found if not _is_missing(value))
     if column.constant_per_unit:
         found = found[:1]

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from copy import copy
 
+from discreet.catalog.column import Column
 from discreet.catalog.complaints import Complaints
 from discreet.catalog.suggestion import suggestion
 from discreet.catalog.table import ForeignKey, Table
@@ -119,6 +120,28 @@ class Catalog:
         for table in self:
             for place, key in enumerate(table.foreign_keys):
                 self._check_key(table, key, (table.name, "foreign_keys", place), found)
+            for column in table.columns:
+                self._check_keys_from(table, column, found)
+
+    def _check_keys_from(self, table: Table, column: Column, found: Complaints) -> None:
+        """Keys are listed by a column of a public table, of the same type."""
+        if column.key_table is None:
+            return
+        path, (name, listed) = (table.name, "columns", column.name, "keys_from"), column.key_table
+        other = self.find(name)
+        if other is None or not other.public:
+            remedy = "protect the list of keys as a public table first"
+            found.say(path, f"{table.name}.{column.name}: keys_from must name a public table", name, remedy)
+            return
+        target = other.column(listed)
+        if target is None:
+            remedy = suggestion(listed, (one.name for one in other.columns))
+            found.say(path, f"{table.name}.{column.name}: keys_from must name a column of {other.name}", listed, remedy)
+        elif target.type is not column.type:
+            rule = f"{table.name}.{column.name}: keys_from must name a column of the same type"
+            found.say(
+                path, rule, f"<{column.type.value} and {target.type.value}>", "state the same type in both policies"
+            )
 
     def _check_key(self, table: Table, key: ForeignKey, path: tuple[str | int, ...], found: Complaints) -> None:
         other = self._tables.get(folded(key.table))

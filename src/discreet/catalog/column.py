@@ -33,10 +33,13 @@ class Column:
     """The least value that counts; smaller ones are moved to it."""
     upper: Value | None = None
     """The greatest value that counts; greater ones are moved to it."""
-    keys: tuple[Value, ...] | None = None
-    """Every value that may appear as a group, when that list is public."""
-    nullable: bool = True
-    """Whether values may be missing. That none are is checked when rows are taken in, and believed of no others."""
+    keys: tuple[Value | None, ...] | None = None
+    """Every value that may appear as a group, when that list is public; null among them lists what is missing."""
+    keys_from: str | None = None
+    """The column of a public table, such as ``icd10.code``, whose values are the keys: for lists that are long."""
+    nullable: bool | None = None
+    """Whether values may be missing. True lists what is missing as a group; not stated, it is in no group unless
+    ``keys`` lists it. That none are missing is checked when rows are taken in, and believed of no others."""
     default: Value | None = None
     """What stands in for a missing value; None leaves it missing."""
     constant_per_unit: bool = False
@@ -64,6 +67,29 @@ class Column:
         """Lower and upper bound, where the owner stated them."""
         return None if self.lower is None or self.upper is None else (self.lower, self.upper)
 
+    @property
+    def key_table(self) -> tuple[str, str] | None:
+        """The public table and its column that list the keys."""
+        if self.keys_from is None:
+            return None
+        table, _, column = self.keys_from.rpartition(".")
+        return table, column
+
+    @property
+    def may_be_missing(self) -> bool:
+        """Whether values may be missing: unless the policy says that none are."""
+        return self.nullable is not False
+
+    @property
+    def lists_missing(self) -> bool:
+        """Whether rows without a value are a group of their own."""
+        return self.nullable is True or (self.keys is not None and None in self.keys)
+
+    @property
+    def listed(self) -> tuple[Value, ...] | None:
+        """Every value that may appear as a group, without what is missing."""
+        return None if self.keys is None else tuple(key for key in self.keys if key is not None)
+
     def _set(self, field: str, value: object) -> None:
         object.__setattr__(self, field, value)
 
@@ -72,8 +98,9 @@ class Column:
 
     def _check_flags(self, found: Complaints) -> None:
         for field in ("nullable", "constant_per_unit"):
-            if not isinstance(getattr(self, field), bool):
-                found.say((field,), f"{self.name}: {field} must be true or false", getattr(self, field))
+            stated = getattr(self, field)
+            if not isinstance(stated, bool) and (field != "nullable" or stated is not None):
+                found.say((field,), f"{self.name}: {field} must be true or false", stated)
         rows: object = self.rows_per_key
         if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 1):
             found.say(("rows_per_key",), f"{self.name}: rows_per_key must be a whole number from 1", rows)
@@ -100,16 +127,38 @@ class Column:
         found.say(("lower",), f"{self.name}: lower must be below upper", f"<{self.lower} and {self.upper}>")
         return None
 
+    def _check_keys_from(self, found: Complaints) -> None:
+        stated: object = self.keys_from
+        if stated is None:
+            return
+        if not isinstance(stated, str) or not all(stated.rpartition(".")[::2]):
+            rule = f"{self.name}: keys_from must name a public table and its column"
+            found.say(("keys_from",), rule, stated, "write keys_from: icd10.code")
+        elif self.keys is not None:
+            found.say(("keys_from",), f"{self.name}: keys are listed once", stated, "drop keys or keys_from")
+
     def _check_keys(self, found: Complaints, bounds: Bounds | None) -> None:
+        self._check_keys_from(found)
         if self.keys is None:
             return
         given: Any = self.keys
-        if not isinstance(given, (list, tuple)) or not given:
+        if not isinstance(given, (list, tuple)) or all(key is None for key in given):
             found.say(("keys",), f"{self.name}: keys must be a list of at least one value", given)
         else:
-            keys = [self._literal(found, ("keys", place), key) for place, key in enumerate(given)]
-            self._check_each_key(found, keys, bounds)
-            self._set("keys", tuple(keys))
+            literals = [
+                key if key is None else self._literal(found, ("keys", place), key) for place, key in enumerate(given)
+            ]
+            self._check_missing_key(found, list(given))
+            self._check_each_key(found, literals, bounds)
+            self._set("keys", tuple(literals))
+
+    def _check_missing_key(self, found: Complaints, given: list[object]) -> None:
+        places = [place for place, key in enumerate(given) if key is None]
+        if len(places) > 1:
+            found.say(("keys", places[1]), f"{self.name}: keys must differ", "<null twice>", "list it once")
+        if places and (self.nullable is False or self.default is not None):
+            rule = f"{self.name}: keys list null only where values may be missing"
+            found.say(("keys", places[0]), rule, "<null>", "drop it, or nullable: false and the default")
 
     def _check_each_key(self, found: Complaints, keys: list[Value | None], bounds: Bounds | None) -> None:
         seen: set[Value] = set()
@@ -129,7 +178,7 @@ class Column:
         if default is None:
             return
         self._set("default", default)
-        if not self.nullable:
+        if not self.may_be_missing:
             rule = f"{self.name}: only a column that may miss values has a default"
             found.say(("default",), rule, default, "say nullable: true or drop the default")
         if _is_outside(default, bounds):

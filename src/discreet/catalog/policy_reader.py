@@ -207,6 +207,7 @@ def _stated_column(name: str, stated: Fields) -> Column | None:
     facts: dict[str, Any] = {"description": _prose(stated)}
     facts |= {flagged: stated.read(flagged, flag) for flagged in ("nullable", "constant_per_unit")}
     facts["rows_per_key"] = stated.read("rows_per_key", whole)
+    facts["keys_from"] = stated.text("keys_from")
     if kind is not None:
         facts |= _values(name, kind, stated)
     given = {field: fact for field, fact in facts.items() if fact is not None}
@@ -228,12 +229,15 @@ def _values(name: str, kind: ColumnType, stated: Fields) -> dict[str, Any]:
     return bounds | {"default": stated.read("default", literal, f"{name}: default"), "keys": _keys(name, kind, stated)}
 
 
-def _keys(name: str, kind: ColumnType, stated: Fields) -> tuple[Value, ...] | None:
+def _keys(name: str, kind: ColumnType, stated: Fields) -> tuple[Value | None, ...] | None:
     items = stated.sequence("keys", "[one, two]")
     if items is None:
         return None
-    keys: list[Value] = []
+    keys: list[Value | None] = []
     for place, item in enumerate(items):
+        if isinstance(item, Scalar) and item.text and item.is_blank:  # null: what is missing is a group
+            keys.append(None)
+            continue
         path, label = (*stated.path, "keys", place), f"{name}: a key"
         text = scalar_text(item, path, label, stated.found)
         key = None if text is None else stated.found.checked(path, parsed, kind, text, label)

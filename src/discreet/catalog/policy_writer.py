@@ -90,9 +90,12 @@ def _column(column: Column) -> Any:
     stated: list[tuple[str, Any]] = [("type", _plain(column.type.value))]
     stated += [(name, _literal(value)) for name in ("lower", "upper") if (value := getattr(column, name)) is not None]
     if column.keys is not None:
-        stated.append(("keys", _list([_literal(key) for key in column.keys], flow=True)))
-    if not column.nullable:
-        stated.append(("nullable", _plain("false")))
+        keys = [_plain("null") if key is None else _literal(key) for key in column.keys]
+        stated.append(("keys", _list(keys, flow=True)))
+    if column.keys_from is not None:
+        stated.append(("keys_from", _quotable(column.keys_from)))
+    if column.nullable is not None:
+        stated.append(("nullable", _plain("true" if column.nullable else "false")))
     if column.default is not None:
         stated.append(("default", _literal(column.default)))
     if column.constant_per_unit:

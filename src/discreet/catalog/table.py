@@ -109,7 +109,7 @@ class Table:
         column = self.column(self.unit)
         if column is None:
             found.say(("unit",), f"{self.name}: the unit must be one of the columns", self.unit, self._near(self.unit))
-        elif column.bounds is not None or column.keys is not None or column.default is not None:
+        elif any(stated is not None for stated in (column.bounds, column.keys, column.keys_from, column.default)):
             # Moving ids to a bound or a default would turn several people into one, who could then change in part.
             rule = f"{self.name}: the unit column names people, so it has no bounds, keys or default"
             found.say(("columns", column.name), rule, column.name)

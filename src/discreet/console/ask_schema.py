@@ -64,7 +64,7 @@ class Schema:
                 self._keys(column)
 
     def _keys(self, column: Column) -> None:
-        keys = column.keys or ()
+        keys = column.listed or ()
         with ui.element("div").classes("d-row d-keys"):
             for key in keys[:_MOST_KEYS]:
                 self._key(key)

@@ -55,14 +55,18 @@ def _values(column: Column) -> str:
     said = []
     if column.lower is not None and column.upper is not None:
         said.append(f"{written(column.lower)} to {written(column.upper)}")
-    if column.keys is not None:
-        shown = ", ".join(written(key) for key in column.keys[:_MOST_KEYS])
-        said.append(shown + (f" and {len(column.keys) - _MOST_KEYS} more" if len(column.keys) > _MOST_KEYS else ""))
+    keys = column.listed
+    if keys is not None:
+        shown = ", ".join(written(key) for key in keys[:_MOST_KEYS])
+        said.append(shown + (f" and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""))
+    if column.keys_from is not None:
+        said.append(f"values of {column.keys_from}")
     return "; ".join(said)
 
 
 def _more(column: Column) -> str:
-    said = (["may be missing"] if column.nullable else []) + (["same for a person"] if column.constant_per_unit else [])
+    missing = "may be missing, as a group" if column.lists_missing else "may be missing"
+    said = ([missing] if column.may_be_missing else []) + (["same for a person"] if column.constant_per_unit else [])
     if column.rows_per_key is not None:
         said.append(f"{column.rows_per_key} of a person in a group")
     return ", ".join(said)

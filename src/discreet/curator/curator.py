@@ -322,7 +322,7 @@ class Curator:
         question = planner.question(sql, named)
         check_analyst([question], planner.catalog, analyst)
         is_listed = all(plan.rule is None for plan in question.plans)
-        groups = sum(len(plan.groups or [()]) for plan in question.plans) if is_listed else None
+        groups = sum(len(plan.groups) for plan in question.plans) if is_listed else None
         snapshot = planner.snapshot
         versions = {table: snapshot.version(table) for table in sorted(question.tables)}
         plans = plans_of([question])

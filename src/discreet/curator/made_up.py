@@ -123,7 +123,7 @@ class MadeUpRows:
                 return self._led(table, key, people, parent_rows)
         if self._is_led_to(table, column):
             return [_name_of(column.type, row) for row in range(len(people))]
-        missing = Fraction(0) if table.public or not column.nullable else _MISSING
+        missing = Fraction(0) if table.public or not column.may_be_missing else _MISSING
         if column.constant_per_unit:
             each = _values(column, place, max(people) + 1, missing)
             return [each[number] for number in people]
@@ -158,7 +158,7 @@ def _is_named(column: Column, name: str | None) -> bool:
 
 def _public_size(table: Table) -> int:
     """One row per listed key, as in a table of wards."""
-    return max((len(column.keys) for column in table.columns if column.keys), default=_PUBLIC_ROWS)
+    return max((len(column.listed) for column in table.columns if column.listed), default=_PUBLIC_ROWS)
 
 
 def _several_each(size: int, rows_per_unit: int) -> list[int]:
@@ -203,8 +203,8 @@ def _prime(which: int) -> int:
 
 
 def _value(column: Column, share: Fraction) -> Any:
-    if column.keys is not None:
-        return _plain(column.keys[int(share * len(column.keys))])
+    if column.listed is not None:
+        return _plain(column.listed[int(share * len(column.listed))])
     if column.type is ColumnType.BOOLEAN:
         return share < Fraction(1, 2)
     if column.type is ColumnType.TEXT:

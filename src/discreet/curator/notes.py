@@ -13,6 +13,7 @@ from discreet.query.choice import QuantileChoice
 from discreet.query.expression import Call, Expression, Field
 from discreet.query.intervals_above import choice_notes
 from discreet.query.measure import Measured
+from discreet.query.narrowing import usual_bounds
 from discreet.query.parts import People, Values
 from discreet.query.plan import BlockPlan
 from discreet.query.question import Question
@@ -32,6 +33,7 @@ def notes_of(question: Question, confidence: float, *, offers: bool = True) -> t
         notes += [
             *_about_joins(plan),
             *_about_rows(plan, offered),
+            *_about_counts(plan),
             *_about_extremes(plan),
             *_about_groups(plan, confidence),
             *_about_choices(plan, confidence),
@@ -76,17 +78,32 @@ def _about_rows(plan: BlockPlan, offered: list[str]) -> list[str]:
     notes = []
     weighs_rows = [priced for priced in plan.parts if not isinstance(priced.part, (People, Values))]
     if plan.weight > 1 and (weighs_rows or plan.choices or plan.top):
-        most = plan.rows_per_unit
-        notes.append(f"People with more than {most} {'row' if most == 1 else 'rows'} count as {most}.")
-        if plan.rows_per_group is not None:
-            notes.append(f"In one group they count as {plan.rows_per_group} at most.")
-        notes += offered
+        notes += [*_about_weights(plan), *offered]
     for priced in plan.parts:
         if isinstance(priced.part, People) and priced.weight > 1:
             notes.append(f"People who are in more than {priced.most} groups count as {priced.most} of them together.")
         if isinstance(priced.part, Values) and plan.weight > 1:
             notes.append(f"A person adds at most {priced.most} different values to a count of them.")
     return notes
+
+
+def _about_weights(plan: BlockPlan) -> list[str]:
+    """Who counts for less than all their rows."""
+    most, privacy = plan.rows_per_unit, plan.block.rows.privacy
+    can_have = None if privacy is None else privacy.contribution.most
+    notes = []
+    if can_have is None or can_have > most:
+        notes.append(f"People with more than {most} {'row' if most == 1 else 'rows'} count as {most}.")
+    if plan.rows_per_group is not None:
+        notes.append(f"In one group they count as {plan.rows_per_group} at most.")
+    return notes
+
+
+def _about_counts(plan: BlockPlan) -> list[str]:
+    """Counts of a person's rows that are taken for less, because no more rows count."""
+    arguments = [aggregate.argument for aggregate in plan.block.aggregates if aggregate.argument is not None]
+    found = dict.fromkeys(most for argument in arguments for most in usual_bounds(argument))
+    return [f"A person's count above {most:,} is taken as {most:,}, because so many rows count." for most in found]
 
 
 def _about_extremes(plan: BlockPlan) -> list[str]:
@@ -120,9 +137,19 @@ def _about_groups(plan: BlockPlan, confidence: float) -> list[str]:
         many = f"; a person is counted in {most} at most" if plan.weight > 1 else ""
         when = f"A group is shown when about {plan.rule.threshold} people or more are in it{many}."
         return [when, f"The group of one person alone is shown with probability at most {shown(plan.rule.delta, 2)}."]
+    if plan.block.keys and not plan.groups:
+        return ["No row can be in a group that is asked for, whatever the rows are, so none is listed."]
     if plan.block.keys:
-        return ["Every public group is listed, also the empty ones; rows whose key is not listed are in none."]
+        listed = "Every public group is listed, also the empty ones; rows whose key is not listed are in none."
+        return [listed, *_about_missing(plan)]
     return []
+
+
+def _about_missing(plan: BlockPlan) -> list[str]:
+    """Which keys rows can miss, so that they are in no group."""
+    without = () if plan.listing is None else plan.listing.without
+    names = [plan.block.places[k].sql(dialect="duckdb", comments=False) for k in without]
+    return [f"Rows without {name} are in no group: its policy lists no missing value." for name in names]
 
 
 def _name(aggregate: Aggregate) -> str:

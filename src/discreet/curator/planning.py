@@ -46,9 +46,14 @@ class Planner:
         self.stated, self.snapshot = stated, snapshot
         self.catalog = catalog = believed(stated, snapshot)
         self.public_rows = PublicRows(catalog, snapshot)
-        self._at_rest = at_rest = snapshot.capabilities.pinned_snapshots
-        count = self.public_rows.count_alike
-        self._known = lru_cache(maxsize=_KNOWN)(lambda text: [split(text, catalog, at_rest=at_rest, count_alike=count)])
+        at_rest = snapshot.capabilities.pinned_snapshots
+        count, ends = self.public_rows.count_alike, self.public_rows.ends
+
+        def split_anew(text: str) -> SplitQuery:
+            return split(text, catalog, at_rest=at_rest, count_alike=count, find_ends=ends)
+
+        self._split_anew = split_anew
+        self._known = lru_cache(maxsize=_KNOWN)(lambda text: [split_anew(text)])
         self._checked: WeakSet[SplitQuery] = WeakSet()
 
     def question(self, sql: str, epsilon: Number) -> Question:
@@ -76,9 +81,10 @@ class Planner:
 
     def _split(self, text: str) -> SplitQuery:
         """The query as it was split before, unless public rows that it was built on are others by now."""
-        count, kept = self.public_rows.count_alike, self._known(text)
-        if any(count(*columns) != most for columns, most in kept[0].multiplicities.items()):
-            kept[0] = split(text, self.catalog, at_rest=self._at_rest, count_alike=count)
+        rows, kept = self.public_rows, self._known(text)
+        changed = any(rows.count_alike(*columns) != most for columns, most in kept[0].multiplicities.items())
+        if changed or any(rows.ends(*column) != known for column, known in kept[0].public_ends.items()):
+            kept[0] = self._split_anew(text)
         return kept[0]
 
     def price(self, sql: str, epsilon: Number | None, within: Number | None, confidence: float) -> Fraction:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from discreet.catalog.budget import Budget
 from discreet.catalog.catalog import Catalog, are_one_name
+from discreet.catalog.column import Column
 from discreet.catalog.table import Table
 from discreet.curator.allowance import Allowance
 from discreet.curator.charging import account_of, caps_of, table_of
@@ -61,10 +62,16 @@ def believed(stated: Catalog, snapshot: Engine) -> Catalog:
     """
     for table in list(stated):
         seen = frozenset(_complete(table, snapshot))
-        columns = [replace(one, nullable=one.nullable or one.name.casefold() not in seen) for one in table.columns]
+        columns = [_as_seen(one, seen) for one in table.columns]
         if columns != list(table.columns):
             stated = stated.with_table(replace(table, columns=tuple(columns)))
     return stated
+
+
+def _as_seen(column: Column, complete: frozenset[str]) -> Column:
+    """The column, where nobody saw that all its values are there, as one about which nothing is said."""
+    is_unseen = column.nullable is False and column.name.casefold() not in complete
+    return replace(column, nullable=None) if is_unseen else column
 
 
 def _complete(table: Table, snapshot: Engine) -> list[str]:
@@ -94,7 +101,7 @@ def check_runnable(plans: Iterable[BlockPlan], snapshot: Engine) -> None:
     for plan in plans:
         for statement, parameters in statements_of(as_stored(plan, snapshot)):
             snapshot.rehearse(statement, parameters)
-        if plan.domains is not None:
+        if plan.listing is not None:
             public_groups(plan)
 
 

@@ -9,7 +9,7 @@ from discreet.curator.promises import public_version
 from discreet.engines.engine import Engine
 from discreet.engines.identifier import quoted
 from discreet.query.public_multiplicity import PublicMultiplicity
-from discreet.query.public_values import PublicValues
+from discreet.query.public_values import PublicEnds, PublicValues
 
 __all__ = ["PublicRows"]
 
@@ -26,6 +26,7 @@ class PublicRows:
 
         at_rest = snapshot.capabilities.pinned_snapshots
         self.values = PublicValues(catalog, snapshot.run, version)
+        self.ends = PublicEnds(catalog, snapshot.run, version, at_rest=at_rest)
         self.count_alike = PublicMultiplicity(catalog, snapshot.run, version, at_rest=at_rest)
 
     def __call__(self, name: str) -> pa.Table:

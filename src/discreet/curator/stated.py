@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ _MORE = (
     "public",
     "description",
 )
-_FACTS = ("type", "lower", "upper", "keys", "nullable", "default", "constant_per_unit", "rows_per_key", "description")
+_FACTS = tuple(field.name for field in fields(Column) if field.name != "name")
 
 
 def stated_policy(

@@ -51,7 +51,8 @@ def unlisted_columns(table: Table) -> list[int]:
 
 
 def _is_unlisted(column: Column) -> bool:
-    is_stated = column.keys is not None or column.bounds is not None or column.default is not None
+    stated = (column.keys, column.keys_from, column.bounds, column.default)
+    is_stated = any(one is not None for one in stated)
     return column.type in _UNLISTED_TYPES and not is_stated
 
 

@@ -206,7 +206,7 @@ def _stored(engine: Embedded, table: Table, numbers: Numbering) -> Stored:
         limits={column.name: limits_of(column) for column in table.columns if column.bounds is not None},
         steps={column.name: steps_of(limits_of(column), *grid) for column, grid in _grids(table, numbers).items()},
         constant=[column.name for column in table.columns if column.constant_per_unit or isinstance(numbers, RowByRow)],
-        complete=[column.name for column in table.columns if not column.nullable],  # `verify` refuses any other
+        complete=[column.name for column in table.columns if not column.may_be_missing],  # `verify` refuses any other
     )
 
 

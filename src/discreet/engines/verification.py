@@ -27,7 +27,7 @@ def unread_values(build: Build, table: Table) -> dict[str, int]:
 
 
 def _refuse_missing(build: Build, table: Table) -> None:
-    names = [column.name for column in table.columns if not column.nullable]
+    names = [column.name for column in table.columns if not column.may_be_missing]
     for name in _broken(build, names, "bool_or({0} IS NULL)", "fresh.rows"):
         rule = f"{table.name}.{name}: values must not be missing, as the policy says"
         raise InvalidValue(rule, "<a row without one of its type>", "say nullable: true or a default")

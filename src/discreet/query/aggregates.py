@@ -12,7 +12,7 @@ from discreet.query.block import Aggregate, AggregateKind
 from discreet.query.dates import shown_date
 from discreet.query.expression import Call, Constant, Expression, Field
 from discreet.query.interval import UNKNOWN
-from discreet.query.narrowing import facts_of, narrowed
+from discreet.query.narrowing import facts_of, narrowed, within_usual
 from discreet.query.reading import LookUp, check_complete, read, read_condition
 from discreet.query.refusal import refuse
 
@@ -107,7 +107,7 @@ def _choice(wanted: Aggregate, node: exp.Expr, of: exp.Expr, look_up: LookUp) ->
     """A quantile of numbers, or of dates and times by their number of days or seconds since 1970."""
     if isinstance(of, exp.Distinct):
         raise refuse(node, "DISTINCT is not answered inside this aggregate", "leave DISTINCT out")
-    typed = read(of, look_up)
+    typed = _read_bounded(of, look_up)
     number = _DATES.get(typed.type)
     if number is None:
         is_end = wanted.kind in (AggregateKind.MINIMUM, AggregateKind.MAXIMUM)
@@ -182,7 +182,13 @@ def _quantile(node: exp.Expr, of: exp.Expr, share: exp.Expr | None, look_up: Loo
 def _argument(node: exp.Expr, argument: exp.Expr, look_up: LookUp) -> Expression:
     if isinstance(argument, exp.Distinct):
         raise refuse(node, "DISTINCT is not answered inside this aggregate", "leave DISTINCT out")
-    return _bounded(node, read(argument, look_up))
+    return _bounded(node, _read_bounded(argument, look_up))
+
+
+def _read_bounded(node: exp.Expr, look_up: LookUp) -> Expression:
+    """The expression; where it has no bounds, with counts of a person's rows as the policies bound them."""
+    typed = read(node, look_up)
+    return read(node, lambda column: within_usual(look_up(column))) if typed.interval.known is None else typed
 
 
 def _bounded(node: exp.Expr, typed: Expression) -> Expression:

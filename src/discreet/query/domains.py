@@ -1,34 +1,38 @@
-"""Public groups: every key a query can show, found from the policy and the text alone.
+"""Public keys: every value that an expression can have as a key, found from the policy and the text alone.
 
 A column with listed keys, a condition, a bounded whole number, a bounded date or a bounded timestamp that is truncated
 can take finitely many public values. An expression over these is evaluated on all of them, in a database that holds
-nothing else, and what comes out is the list of its groups: bins, months, CASE labels, combinations. Groups that nobody
-is in appear too, with noise.
-
-A column that comes unchanged from a public table has the values that it has there: they are public, so listing them
-says nothing about anybody.
+nothing else, and what comes out is the list of its groups: bins, months, CASE labels. Which of the combinations of
+several keys there are says `discreet.query.listing`.
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
 import pyarrow as pa
-from sqlglot import exp
 
 from discreet.catalog.column import ColumnType, Value
-from discreet.errors import QueryRefused
-from discreet.query.block import Block
 from discreet.query.calendar import starts
 from discreet.query.closed_database import closed_database
-from discreet.query.expression import Call, Constant, Expression, Field, Statement, fields_of, type_name
-from discreet.query.public_values import ListValues
-from discreet.query.refusal import refuse
+from discreet.query.expression import Call, Constant, Expression, Field, Statement, lists_missing, type_name
 
-__all__ = ["MOST_GROUPS", "Key", "arrow_type", "domain_of", "known_domains"]
+__all__ = [
+    "MOST_GROUPS",
+    "Key",
+    "arrow_type",
+    "collect_parts",
+    "domain_of",
+    "is_missing_listed",
+    "ordered",
+    "plain",
+    "replaced",
+    "seen_through",
+]
 
 Key = Value | float | None
 
@@ -36,79 +40,58 @@ MOST_GROUPS = 100_000
 _MOST_VALUES = 20_000
 
 
-def known_domains(block: Block, public_values: ListValues | None = None) -> list[tuple[Key, ...]] | None:
-    """For every key of a block, every value it can have; None where that is not public.
-
-    ``public_values`` lists what a public table's column holds; without it, such a column needs keys or bounds as well.
-    """
-    lists = []
-    size = 1
-    for key, place in zip(block.keys, block.places, strict=True):
-        values = domain_of(_with_values(key, place, public_values))
-        if values is None:
-            return None
-        lists.append(values)
-        size *= len(values)
-    if size > MOST_GROUPS:
-        raise _too_many(block.places[0])
-    return lists
-
-
-def _too_many(place: exp.Expr) -> QueryRefused:
-    return refuse(place, f"there may be at most {MOST_GROUPS:,} groups", "group by fewer or coarser columns")
-
-
-def _with_values(key: Expression, place: exp.Expr, public_values: ListValues | None) -> Expression:
-    """The key in terms of the tables' columns, with the values of public ones filled in."""
-    key = _seen_through(key)
-    filled: dict[Expression, Expression] = {}
-    for used in fields_of(key):
-        if used.origin is None or used.keys is not None or public_values is None:
-            continue
-        values = public_values(used.origin.table, used.origin.column, MOST_GROUPS + 1)
-        if len(values) > MOST_GROUPS:
-            raise _too_many(place)
-        known = tuple(value for value in values if value is not None)
-        filled[used] = replace(used, keys=known, nullable=None in values or used.origin.may_be_absent)
-    return _replaced(key, filled)
-
-
 @lru_cache(maxsize=256)  # what it finds is public, and finding it can take a database
 def domain_of(expression: Expression) -> tuple[Key, ...] | None:
     """Every value that an expression can take, in canonical order; None where that is not public."""
     values = _listed(expression)
     if values is not None:
-        return _ordered(values)
+        return ordered(values)
     if isinstance(expression, Call):
         found = _evaluated(expression)
-        return None if found is None else _ordered(found)
+        return None if found is None else ordered(found)
     return None
 
 
-def _seen_through(expression: Expression) -> Expression:
+def is_missing_listed(expression: Expression) -> bool:
+    """Whether what is missing is a group: where it is listed, or made of values that are there."""
+    return None in (domain_of(_of_listed(expression)) or ())
+
+
+def _of_listed(expression: Expression) -> Expression:
+    """The same where nothing is missing that is not listed."""
+    if isinstance(expression, Field):
+        return replace(expression, nullable=lists_missing(expression))
+    if not isinstance(expression, Call):
+        return expression
+    arguments = tuple(_of_listed(part) for part in expression.arguments)
+    return replace(expression, arguments=arguments, nullable=lists_missing(expression))
+
+
+def seen_through(expression: Expression) -> Expression:
     """The expression with what subqueries computed put in place of the fields that show it."""
     if isinstance(expression, Field) and expression.computed is not None:
-        return _seen_through(expression.computed)
+        return seen_through(expression.computed)
     if isinstance(expression, Call):
-        return replace(expression, arguments=tuple(_seen_through(part) for part in expression.arguments))
+        return replace(expression, arguments=tuple(seen_through(part) for part in expression.arguments))
     return expression
 
 
 def _listed(expression: Expression) -> list[Key] | None:
     missing: list[Key] = [None] if expression.nullable else []
     if isinstance(expression, Field) and expression.keys is not None:
-        return [*(_plain(key) for key in expression.keys), *missing]
+        return [*(plain(key) for key in expression.keys), *missing]
     return _counted(expression) if isinstance(expression, Field) else None
 
 
-def _plain(key: Value) -> Key:
+def plain(key: Value | None) -> Key:
+    """A value as Arrow takes it."""
     return float(key) if isinstance(key, Fraction) else key
 
 
 def _evaluated(expression: Call) -> list[Key] | None:
     """The expression on every combination of what it is made of; bounded whole numbers inside it count as one."""
     atoms: dict[Expression, list[Key]] = {}
-    if not _collect(expression, atoms):
+    if not collect_parts(expression, atoms):
         return _counted(expression)
     size = 1
     for values in atoms.values():
@@ -133,7 +116,7 @@ def _counted(expression: Expression) -> list[Key] | None:
     return None
 
 
-def _collect(expression: Expression, atoms: dict[Expression, list[Key]]) -> bool:
+def collect_parts(expression: Expression, atoms: dict[Expression, list[Key]]) -> bool:
     """Gather the finite parts of an expression; False where a part is neither finite nor made of finite parts."""
     if isinstance(expression, Constant) or expression in atoms:
         return True
@@ -144,7 +127,7 @@ def _collect(expression: Expression, atoms: dict[Expression, list[Key]]) -> bool
     if not isinstance(expression, Call):
         return False
     inside = dict(atoms)
-    if all(_collect(argument, inside) for argument in expression.arguments):
+    if all(collect_parts(argument, inside) for argument in expression.arguments):
         atoms |= inside
         return True
     counted = _counted(expression)
@@ -158,7 +141,7 @@ def _run(expression: Call, atoms: dict[Expression, list[Key]]) -> list[Key]:
     names = {atom: f"d{position}" for position, atom in enumerate(atoms)}
     statement = Statement()
     named: dict[Expression, Expression] = {a: Field(a.type, a.interval, a.nullable, n) for a, n in names.items()}
-    text = _replaced(expression, named).write(statement)
+    text = replaced(expression, named).write(statement)
     rows = list(itertools.product(*atoms.values()))  # one row without columns where all of it is constant
     columns = {name: [row[k] for row in rows] for k, name in enumerate(names.values())}
     fields = {n: pa.array(v, arrow_type(a)) for (a, n), v in zip(names.items(), columns.values(), strict=True)}
@@ -181,15 +164,16 @@ def arrow_type(expression: Expression) -> pa.DataType:
     }[expression.type]
 
 
-def _replaced(expression: Expression, others: dict[Expression, Expression]) -> Expression:
+def replaced(expression: Expression, others: Mapping[Expression, Expression]) -> Expression:
+    """The expression with others in place of some of its parts."""
     if expression in others:
         return others[expression]
     if isinstance(expression, Call):
-        return replace(expression, arguments=tuple(_replaced(part, others) for part in expression.arguments))
+        return replace(expression, arguments=tuple(replaced(part, others) for part in expression.arguments))
     return expression
 
 
-def _ordered(values: list[Key]) -> tuple[Key, ...]:
+def ordered(values: list[Key]) -> tuple[Key, ...]:
     """An order that depends on the values alone, missing last."""
     # NaN is in no group: it equals nothing. A negative zero is the zero that it equals.
     known = sorted({v + 0 if isinstance(v, float) else v for v in values if v is not None and v == v})

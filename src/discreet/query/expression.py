@@ -29,8 +29,10 @@ __all__ = [
     "canonical",
     "fields_of",
     "is_stored",
+    "lists_missing",
     "named",
     "pieces_of",
+    "rows_per_key_of",
     "type_name",
 ]
 
@@ -88,6 +90,8 @@ class Origin:
     """Its column, as the policy spells it."""
     may_be_absent: bool = False
     """Whether an outer join can leave the field empty where the table has no row."""
+    scan: str = ""
+    """Which reading of the table: columns of one have the values of one row."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,7 @@ class Field(Expression):
     column: tuple[str, str, str] | None = None
     """The protected table and the column whose values it shows, and the limits into which they were moved."""
     rows_per_key: int | None = None
-    """How many rows of a unit count in full in a group by it."""
+    """How many rows of a unit count in full in a group by it, or by what follows from it; see `rows_per_key_of`."""
     divides: tuple[str, str, str] | None = None
     """The protected table and column it comes from, and how values are moved there, where a unit has one value."""
     is_clamped: bool = False
@@ -116,6 +120,14 @@ class Field(Expression):
     """What the relation below computes for it, where that is short; it has that expression's values and no others."""
     may_be_absent: bool = False
     """Whether an outer join can leave it empty where the relation it comes from has no row."""
+    keys_from: tuple[str, str] | None = None
+    """The public table and its column that list every value it can have as a key."""
+    lists_missing: bool = False
+    """Whether what is missing is a group of its own; otherwise rows that miss it are in none."""
+    usual: int | None = None
+    """The most that a count of a person's rows is, where they have no more rows in any table than count."""
+    root: str = ""
+    """Its internal name where it was first read or computed; empty where it still has that name."""
 
     def write(self, statement: Statement) -> str:
         """The internal name."""
@@ -171,13 +183,31 @@ def fields_of(expression: Expression) -> Iterator[Field]:
             yield from fields_of(argument)
 
 
+def rows_per_key_of(expression: Expression) -> int | None:
+    """How many rows of a unit count in one group by an expression: the least that is stated of a column it reads."""
+    stated = [field.rows_per_key for field in fields_of(expression) if field.rows_per_key is not None]
+    return min(stated, default=None)
+
+
+def lists_missing(expression: Expression) -> bool:
+    """Whether what is missing is a group: it is listed, an outer join brings it, or it is made of what is there."""
+    if isinstance(expression, Field):
+        return expression.nullable and (expression.lists_missing or expression.may_be_absent)
+    if isinstance(expression, Call):
+        parts = expression.arguments
+        is_made = not any(part.nullable for part in parts)
+        return expression.nullable and (is_made or any(lists_missing(part) for part in parts))
+    return expression.nullable
+
+
 def named(expression: Expression, name: str) -> Field:
     """The field that shows an expression under a name, with all that is public about it."""
     if isinstance(expression, Field):
-        return replace(expression, name=name)
+        return replace(expression, name=name, root=expression.root or expression.name)
     computed = expression if _size(expression, _LONGEST_COMPUTED) <= _LONGEST_COMPUTED else None
-    pieces = pieces_of(expression)
-    return Field(expression.type, expression.interval, expression.nullable, name, pieces=pieces, computed=computed)
+    made = Field(expression.type, expression.interval, expression.nullable, name, computed=computed)
+    made = replace(made, pieces=pieces_of(expression), lists_missing=lists_missing(expression))
+    return replace(made, rows_per_key=rows_per_key_of(expression))
 
 
 def canonical(expression: Expression) -> Expression:

@@ -1,7 +1,7 @@
 """Groups: where the rows of a result belong among the groups of an answer.
 
 Keys are matched inside Arrow: a value that is in no group is in none, and is never turned into anything that could
-fail. Groups are all combinations of public keys, or the keys that were shown.
+fail. Groups are listed combinations of public keys, or the keys that were shown.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from discreet.exact.grid import Integers
 from discreet.query.domains import Key, arrow_type
 from discreet.query.expression import Expression
+from discreet.query.listing import Listing
 
 __all__ = ["Groups"]
 
@@ -40,6 +41,14 @@ class Groups:
         """Every combination of public keys."""
         arrays = [pa.array(domain, arrow_type(key)) for key, domain in zip(keys, domains, strict=True)]
         return cls(keys, arrays, np.arange(int(np.prod([len(domain) for domain in domains], dtype=np.int64))))
+
+    @classmethod
+    def listed(cls, keys: list[Expression], listing: Listing | None) -> Groups:
+        """The public groups of a block."""
+        if listing is None:
+            raise AssertionError("groups that are not public are not listed")
+        arrays = [pa.array(domain, arrow_type(key)) for key, domain in zip(keys, listing.domains, strict=True)]
+        return cls(keys, arrays, listing.codes)
 
     @classmethod
     def shown(cls, keys: list[Expression], table: pa.Table) -> Groups:

@@ -10,6 +10,8 @@ person keeps rows_per_unit of them; what could become more than rows_after_joins
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
@@ -45,8 +47,27 @@ def join(
         mine = frozenset(field.name for _, field in left.columns)
         alike = of_pairs(left.alike, right.alike, pairs, mine, kind)
         return joined(left, right, kind, condition, names, contribution=None, alike=alike)
+    left, right = _with_rows_per_key(left, right, pairs)
     left, right, contribution = bounded_sides(node, left, right, kind, pairs, names, at_rest=at_rest)
     return joined(left, right, kind, condition, names, contribution=contribution)
+
+
+def _with_rows_per_key(left: Relation, right: Relation, pairs: list[tuple[Field, Field]]) -> tuple[Relation, Relation]:
+    """The sides, where what a public table tells about a key counts as many rows of a unit in one group as the key."""
+    if left.privacy is not None and right.privacy is not None:
+        return left, right
+    # Names were read before the joins on the left, which may have told more about their columns.
+    known = {field.name: field.rows_per_key for rows in (left, right) for _, field in rows.columns}
+    stated = [most for pair in pairs for field in pair if (most := known.get(field.name)) is not None]
+    if not stated:
+        return left, right
+    return _looked_up(left, min(stated)), _looked_up(right, min(stated))
+
+
+def _looked_up(rows: Relation, most: int) -> Relation:
+    if rows.privacy is not None:
+        return rows
+    return replace(rows, columns=tuple((name, replace(field, rows_per_key=most)) for name, field in rows.columns))
 
 
 def shared_by(node: exp.Join, left: Relation, right: Relation, shared: Shared) -> Shared:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.query.block import Aggregate, AggregateKind
+from discreet.query.disjoint import families_of
 from discreet.query.expression import Expression
 from discreet.query.parts import People, PlainSum, Tally, Values, bounds_of
 
@@ -70,12 +71,16 @@ def _family(argument: Expression | None, condition: Expression | None, found: li
 
 
 def _share_all_rows(laid: list[Laid]) -> list[Laid]:
-    """Read COUNT(*) from the smallest part beside it, which then counts the rows it leaves out as well."""
+    """Read COUNT(*) from the smallest part beside it, which then counts the rows it leaves out as well.
+
+    Parts of which a row counts in one at most stay as they are, because together they cost no more than one.
+    """
     everything = next((each for each in laid if each.part == Tally(None, None, 0)), None)
     others = [each for each in laid if each is not everything]
-    if everything is None or not others:
+    alone = [others[family[0]] for family in families_of([each.part for each in others]) if len(family) == 1]
+    if everything is None or not alone:
         return laid
-    chosen = min(others, key=lambda each: each.part.size)
+    chosen = min(alone, key=lambda each: each.part.size)
     part = chosen.part
     if isinstance(part, PlainSum):
         part = Tally(part.argument, part.condition, 1)

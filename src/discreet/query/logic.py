@@ -10,9 +10,10 @@ from discreet.query.expression import Call, Constant, Expression
 from discreet.query.interval import UNKNOWN
 from discreet.query.refusal import refuse
 
-__all__ = ["LOGIC_RULES"]
+__all__ = ["AND", "LOGIC_RULES", "NOT", "OR"]
 
 BOOLEAN = ColumnType.BOOLEAN
+AND, OR, NOT = "{0} AND {1}", "{0} OR {1}", "NOT {0}"
 
 
 def _coalesce(node: exp.Expr, arguments: Arguments) -> Expression:

@@ -75,7 +75,7 @@ def _noisy(
 
 def public_groups(plan: BlockPlan) -> Groups:
     """The groups of a block whose keys are public."""
-    return Groups.all_of(plan.block.keys, plan.domains or [])
+    return Groups.listed(plan.block.keys, plan.listing)
 
 
 def exact_sums(plan: BlockPlan, groups: Groups, run: Run) -> list[list[Integers]]:

@@ -16,13 +16,14 @@ from discreet.query.expression import Call, Constant, Expression, Field
 from discreet.query.interval import Interval
 from discreet.query.relation import Relation
 
-__all__ = ["Fact", "facts_of", "narrowed", "narrowed_columns"]
+__all__ = ["Fact", "facts_of", "narrowed", "narrowed_columns", "usual_bounds", "within_usual"]
 
 Fact = tuple[Expression, Interval]
 """An expression, and an interval that it lies in or is missing."""
 
 _FIRST, _LAST = -(2**63), 2**63 - 1
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_WITHIN_USUAL = "CASE WHEN {0} > {1} THEN {1} ELSE {0} END"
 _COMPARISONS = {f"{{0}} {symbol} {{1}}": symbol for symbol in _OPPOSITE}
 
 
@@ -62,6 +63,25 @@ def _narrowed_interval(expression: Expression, facts: list[Fact]) -> Interval:
             high = interval.high if high is None else high
     is_empty = low is not None and high is not None and low > high  # no row meets such a condition
     return expression.interval if is_empty else Interval(low, high)
+
+
+def within_usual(expression: Expression) -> Expression:
+    """A count of a person's rows as one of no more than count by the policies: further rows do not count."""
+    if not isinstance(expression, Field) or expression.usual is None:
+        return expression
+    most = Constant.of(expression.usual)
+    interval = Interval(expression.interval.low, most.interval.high)
+    return Call(expression.type, interval, expression.nullable, _WITHIN_USUAL, (expression, most))
+
+
+def usual_bounds(expression: Expression) -> Iterator[int]:
+    """The numbers above which counts of a person's rows are taken for less."""
+    if isinstance(expression, Call):
+        most = expression.arguments[-1] if expression.template == _WITHIN_USUAL else None
+        if isinstance(most, Constant) and isinstance(most.value, int):
+            yield most.value
+        for argument in expression.arguments:
+            yield from usual_bounds(argument)
 
 
 def narrowed_columns(rows: Relation, condition: Expression) -> Relation:

@@ -18,7 +18,7 @@ from discreet.errors import QueryRefused
 from discreet.exact.grid import Grid
 from discreet.query.aggregates import is_aggregate
 from discreet.query.contribution import ONE_ROW
-from discreet.query.expression import Expression, Field, Statement, canonical, named, pieces_of
+from discreet.query.expression import Expression, Field, Statement, canonical, lists_missing, named, pieces_of
 from discreet.query.interval import Interval
 from discreet.query.reading import LookUp, as_condition, check_complete, read
 from discreet.query.refusal import refuse
@@ -41,7 +41,7 @@ def per_unit(node: exp.Select, rows: Relation, keys: list[Expression], look_up: 
     if unknown:
         rule = f"{unknown[0].rstrip('_').upper()} is not answered in a subquery of one row per person"
         raise refuse(node, rule, "use it in the query around it")
-    groups = _Groups(keys, look_up, names)
+    groups = _Groups(keys, look_up, names, rows)
     columns = [(_visible(projection), groups.read(projection.unalias())) for projection in node.expressions]
     having = node.args.get("having")
     condition = None if having is None else as_condition(groups.read(having.this), having)
@@ -57,8 +57,8 @@ def _visible(projection: exp.Expr) -> str:
 class _Groups:
     """Rows of one person: what they are grouped by, and the aggregates over them that the query asks for."""
 
-    def __init__(self, keys: list[Expression], look_up: LookUp, names: Names) -> None:
-        self._keys, self._look_up, self._names = keys, look_up, names
+    def __init__(self, keys: list[Expression], look_up: LookUp, names: Names, rows: Relation) -> None:
+        self._keys, self._look_up, self._names, self._rows = keys, look_up, names, rows
         self._columns: list[tuple[Field, Writer]] = [_key(key, names) for key in keys]
         self._places: dict[str, Field] = {}
 
@@ -89,12 +89,15 @@ class _Groups:
             one_row_each=not further,
             contribution=rows.privacy.contribution if further else ONE_ROW,
         )
-        return Relation(tuple((field.name, field) for field, _ in columns), write, privacy, rows.public)
+        named_columns = tuple((field.name, field) for field, _ in columns)
+        # A group has a row, which meets them.
+        return Relation(named_columns, write, privacy, rows.public, conditions=rows.conditions)
 
     def _placed(self, node: exp.Expr) -> exp.Expr:
         """A name of our own in place of an aggregate or a key."""
         if is_aggregate(node):
             field, write = _aggregate(node, self._look_up, self._names)
+            field = _counted(field, self._rows) if isinstance(node, exp.Count) else field
             self._columns.append((field, write))
         elif isinstance(node, exp.Column) or (key := self._key_of(node)) is None:
             return node
@@ -138,6 +141,15 @@ def _identifier(unit: Expression) -> Writer:
     return lambda statement: f"MIN({unit.write(statement)})"
 
 
+def _counted(count: Field, rows: Relation) -> Field:
+    """A count of rows of which a person has so many at most, or has if they have no more in a table than count."""
+    if rows.privacy is None:
+        return count
+    most = rows.privacy.contribution.most
+    interval = Interval(count.interval.low, None if most is None else Fraction(most))
+    return replace(count, interval=interval, usual=rows.privacy.contribution.usual if most is None else None)
+
+
 def _aggregate(node: exp.Expr, look_up: LookUp, names: Names) -> tuple[Field, Writer]:
     if isinstance(node, exp.Count) and (node.this is None or isinstance(node.this, exp.Star)):
         return Field(ColumnType.INTEGER, Interval(Fraction(1), None), False, names.new()), lambda _: "COUNT(*)"
@@ -152,6 +164,7 @@ def _aggregate(node: exp.Expr, look_up: LookUp, names: Names) -> tuple[Field, Wr
         function = "MIN" if isinstance(node, exp.Min) else "MAX"
         pieces = pieces_of(argument)
         extreme = Field(argument.type, argument.interval, argument.nullable, names.new(), pieces=pieces)
+        extreme = replace(extreme, lists_missing=lists_missing(argument))
         return extreme, lambda s: f"{function}({canonical(argument).write(s)})"
     return _sum(node, argument, names)
 
@@ -164,7 +177,7 @@ def _sum(node: exp.Expr, argument: Expression, names: Names) -> tuple[Field, Wri
     step = Fraction(1) if is_whole else _step(ends)
     interval = _of_any_mean(argument.interval, step) if isinstance(node, exp.Avg) else _of_any_sum(ends)
     kind = ColumnType.INTEGER if is_whole and isinstance(node, exp.Sum) else ColumnType.REAL
-    field = Field(kind, interval, True, names.new())
+    field = Field(kind, interval, True, names.new(), lists_missing=lists_missing(argument))
 
     def write(statement: Statement) -> str:
         steps = f"TRY_CAST(CAST({argument.write(statement)} AS DOUBLE) * {float(1 / step)!r} AS BIGINT)"

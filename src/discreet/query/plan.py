@@ -9,10 +9,8 @@ price and public tables.
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
@@ -27,12 +25,14 @@ from discreet.privacy.loss import Pure
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.block import Aggregate, AggregateKind, Block
 from discreet.query.choice import Choice, TopChoice, importance_of, mode_of, quantile_of
-from discreet.query.domains import Key, domain_of, known_domains
-from discreet.query.expression import Expression, Field
+from discreet.query.disjoint import families_of
+from discreet.query.domains import Key, domain_of
+from discreet.query.expression import Expression, rows_per_key_of
 from discreet.query.forms import Noise
 from discreet.query.layout import Laid, Part, laid_out
+from discreet.query.listing import Listing, listed_groups, with_values
 from discreet.query.parts import People, Scale, Tally, Values
-from discreet.query.public_values import ListValues
+from discreet.query.public_values import ListRows
 from discreet.query.refusal import refuse
 from discreet.query.relation import Privacy
 from discreet.query.shares import Price, amount_of, of_amount, split_price
@@ -100,10 +100,8 @@ class BlockPlan:
     """All that is decided about a block before its rows are read."""
 
     block: Block
-    domains: list[tuple[Key, ...]] | None
-    """For every key, every value it can have; None when the keys are not public."""
-    groups: list[tuple[Key, ...]]
-    """Every group: all combinations of public keys, one without keys; none yet when keys are not public."""
+    listing: Listing | None
+    """Every group, one without keys; None when the keys are not public."""
     weight: int
     """The weight of a whole row, in integer units."""
     rows_per_unit: int
@@ -116,12 +114,19 @@ class BlockPlan:
     """How the largest groups are chosen, when nothing else is measured."""
     loss: Price
     """What the block costs."""
+    families: tuple[tuple[int, ...], ...] = ()
+    """Parts by their places, put together where a row counts in one of them at most: they share one share."""
     rows_per_group: int | None = None
     """The total weight of a unit in one group, in whole rows, where that is less."""
     counted: bool = False
     """Whether the engine keeps, as ``_n``, how many rows a unit has in its table; the answer is the same."""
     stored: Mapping[str, Stored] = field(default_factory=dict)
     """What else the engine keeps of the tables, by their folded names; the answer is the same."""
+
+    @cached_property
+    def groups(self) -> list[tuple[Key, ...]]:
+        """The keys of every group; none yet when keys are not public."""
+        return [] if self.listing is None else self.listing.tuples()
 
     @property
     def tables(self) -> frozenset[str]:
@@ -139,7 +144,8 @@ class BlockPlan:
         """What each share of the price answers, and the share."""
         if self.top is not None:
             return [((self.top.aggregate,), amount_of(self.loss))]
-        added = [(priced.aggregates, priced.share) for priced in self.parts]
+        families = [[self.parts[k] for k in family] for family in self.families]
+        added = [(sum((one.aggregates for one in family), ()), family[0].share) for family in families]
         return added + [((choice.aggregate,), self._share(choice.epsilon)) for choice in self.choices]
 
     def _share(self, epsilon: Fraction) -> Fraction:
@@ -177,40 +183,47 @@ class Draft:
     """A block before it has a price."""
 
     block: Block
-    domains: list[tuple[Key, ...]] | None
+    listing: Listing | None
     laid: list[Laid]
     chosen: list[Aggregate]
+    public_values: ListRows | None = None
+    """What public tables hold."""
     picks: int = 0
     """How many groups are chosen instead, by what ``chosen`` counts."""
 
+    @cached_property
+    def families(self) -> tuple[tuple[int, ...], ...]:
+        """Parts that share one share of the price, by their places."""
+        return tuple(map(tuple, families_of([each.part for each in self.laid])))
+
     @property
     def importances(self) -> list[Fraction]:
-        """What `shares` divides a price by: one number per part, then one per choice."""
+        """What `shares` divides a price by: one number per family of parts, then one per choice."""
         parts = [max(each.importance, Fraction(1)) for each in self.laid]
-        return parts + [importance_of(aggregate) for aggregate in self.chosen]
+        families = [sum((parts[k] for k in family), Fraction(0)) for family in self.families]
+        return families + [importance_of(aggregate) for aggregate in self.chosen]
 
 
-def drafted(block: Block, price: Price, public_values: ListValues | None = None) -> Draft:
+def drafted(block: Block, price: Price, public_values: ListRows | None = None) -> Draft:
     """Lay out a block: its groups where they are public, its parts and its choices."""
-    domains = known_domains(block, public_values)
-    size = math.prod(map(len, domains or []))
-    if domains is not None and block.top is not None and selection_is_better(block.top, size, price):
-        return Draft(block, domains, [], list(block.aggregates), block.top)
+    listing = listed_groups(block, public_values)
+    if listing is not None and block.top is not None and selection_is_better(block.top, len(listing), price):
+        return Draft(block, listing, [], list(block.aggregates), public_values, block.top)
     chosen = [aggregate for aggregate in block.aggregates if aggregate.kind.is_choice]
-    if domains is not None:
-        return Draft(block, domains, laid_out(block.aggregates), chosen)
+    if listing is not None:
+        return Draft(block, listing, laid_out(block.aggregates), chosen, public_values)
     rows = Aggregate(AggregateKind.COUNT)
     if not _counts_as_one(_privacy(block)) or rows not in block.aggregates:
         asked = [*block.aggregates, *([] if _HELD in block.aggregates else [_HELD])]
-        return Draft(block, None, laid_out(asked), chosen)
+        return Draft(block, None, laid_out(asked), chosen, public_values)
     # Where everybody counts as one row, the number of rows is the number of people.
     laid = laid_out([aggregate for aggregate in block.aggregates if aggregate not in (rows, _HELD)])
-    return Draft(block, None, [*laid, Laid(People(None), (_HELD, rows))], chosen)
+    return Draft(block, None, [*laid, Laid(People(None), (_HELD, rows))], chosen, public_values)
 
 
 def _counts_as_one(privacy: Privacy) -> bool:
     """Whether a person weighs one row in one unlisted group, and so counts there once as a row and as a person."""
-    return privacy.one_row_each or privacy.rows == privacy.groups == 1
+    return privacy.one_row_each or privacy.counted_rows == privacy.counted_groups == 1
 
 
 def plan_block(draft: Draft, price: Price, delta: Fraction = Fraction(0)) -> BlockPlan:
@@ -218,18 +231,28 @@ def plan_block(draft: Draft, price: Price, delta: Fraction = Fraction(0)) -> Blo
     if draft.picks:
         return _plan_top(draft, price)
     block, privacy = draft.block, _privacy(draft.block)
-    if draft.domains is None and not delta:
+    if draft.listing is None and not delta:
         raise refuse(block.places[0], "the groups are not public", _NOT_PUBLIC)
     shares = split_price(price, draft.importances)
-    parts = [_priced(each, draft, of_amount(price, share)) for each, share in zip(draft.laid, shares, strict=False)]
+    parts = _priced_parts(draft, shares, price)
     weight, rows = _weights(privacy)
     in_group = _rows_per_group(block, price)
     reach = (Fraction(rows) if in_group is None else sqrt_up(_squared_rows(draft, price))) * weight * _times(privacy)
-    pairs = zip(draft.chosen, shares[len(parts) :], strict=True)
-    choices = [_choice(aggregate, of_amount(price, share), reach) for aggregate, share in pairs]
-    groups = [] if draft.domains is None else list(itertools.product(*draft.domains))
-    rule = _key_rule(parts, delta) if draft.domains is None else None
-    return BlockPlan(block, draft.domains, groups, weight, rows, parts, choices, rule, None, price, in_group)
+    pairs = zip(draft.chosen, shares[len(draft.families) :], strict=True)
+    read = draft.public_values
+    choices = [_choice(aggregate, of_amount(price, share), reach, read) for aggregate, share in pairs]
+    rule = _key_rule(parts, delta) if draft.listing is None else None
+    families = draft.families
+    return BlockPlan(block, draft.listing, weight, rows, parts, choices, rule, None, price, families, in_group)
+
+
+def _priced_parts(draft: Draft, shares: list[Fraction], price: Price) -> list[Priced]:
+    """The parts with their shares: those of a family have the same one."""
+    found: dict[int, Priced] = {}
+    for family, share in zip(draft.families, shares, strict=False):
+        for k in family:
+            found[k] = _priced(draft.laid[k], draft, of_amount(price, share), is_alone=len(family) == 1)
+    return [found[k] for k in range(len(draft.laid))]
 
 
 def _plan_top(draft: Draft, price: Price) -> BlockPlan:
@@ -237,10 +260,9 @@ def _plan_top(draft: Draft, price: Price) -> BlockPlan:
     privacy, (weight, rows) = _privacy(draft.block), _weights(_privacy(draft.block))
     share = amount_of(price) / draft.picks
     epsilon = share if isinstance(price, Pure) else sqrt_down(8 * share)
-    groups = list(itertools.product(*(draft.domains or [])))
     factor = epsilon / (rows * weight * _times(privacy))
-    top = TopChoice(draft.chosen[0], epsilon, draft.picks, len(groups), factor)
-    return BlockPlan(draft.block, draft.domains, groups, weight, rows, [], [], None, top, price)
+    top = TopChoice(draft.chosen[0], epsilon, draft.picks, len(draft.listing or ()), factor)
+    return BlockPlan(draft.block, draft.listing, weight, rows, [], [], None, top, price)
 
 
 def _privacy(block: Block) -> Privacy:
@@ -256,7 +278,7 @@ def _times(privacy: Privacy) -> int:
 
 def _weights(privacy: Privacy) -> tuple[int, int]:
     """The weight of a row and the rows of a unit."""
-    return (1, 1) if privacy.one_row_each else (_weight(privacy.rows), privacy.rows)
+    return (1, 1) if privacy.one_row_each else (_weight(privacy.counted_rows), privacy.counted_rows)
 
 
 def _weight(most: int) -> int:
@@ -264,7 +286,7 @@ def _weight(most: int) -> int:
     return int(2 ** max(min(_WEIGHT_BITS, _TOTAL_BITS - most.bit_length()), _LEAST_WEIGHT_BITS))
 
 
-def _priced(laid: Laid, draft: Draft, price: Price) -> Priced:
+def _priced(laid: Laid, draft: Draft, price: Price, *, is_alone: bool) -> Priced:
     privacy, part = _privacy(draft.block), laid.part
     if isinstance(part, People):
         weight, most = _weights_of_people(privacy, draft)
@@ -277,8 +299,9 @@ def _priced(laid: Laid, draft: Draft, price: Price) -> Priced:
         scale = part.scale(_bits(part.degree, weight, most, price))
         moves = most * weight * part.whole(scale)
         squared = _squared_rows(draft, price) * (weight * part.whole(scale)) ** 2
-    # A single number that only grows with more people stays on one side of what others make it.
-    is_one_count = part.size == 1 and not draft.block.keys and getattr(part, "degree", 0) == 0
+    # A single number that only grows with more people stays on one side of what others make it. Of a family, who is
+    # replaced leaves one number and may join another.
+    is_one_count = is_alone and part.size == 1 and not draft.block.keys and getattr(part, "degree", 0) == 0
     times = 1 if is_one_count else _times(privacy)
     moves, squared = moves * times, squared * times * times
     noise = _noise(moves, squared, price)
@@ -291,10 +314,10 @@ def _rows_per_group(block: Block, price: Price) -> int | None:
     Fewer make the squares smaller, and so Gaussian noise alone.
     """
     privacy = _privacy(block)
-    stated = [key.rows_per_key for key in block.keys if isinstance(key, Field) and key.rows_per_key is not None]
+    stated = [most for key in block.keys if (most := rows_per_key_of(key)) is not None]
     if isinstance(price, Pure) or privacy.one_row_each or not stated:
         return None
-    return min(stated) if min(stated) < privacy.rows else None
+    return min(stated) if min(stated) < privacy.counted_rows else None
 
 
 def _squared_rows(draft: Draft, price: Price) -> int:
@@ -306,7 +329,7 @@ def _squared_rows(draft: Draft, price: Price) -> int:
     rows, in_group = _weights(privacy)[1], _rows_per_group(draft.block, price)
     if in_group is None:
         return rows * rows
-    return in_group * (rows if draft.domains is not None else min(rows, in_group * privacy.groups))
+    return in_group * (rows if draft.listing is not None else min(rows, in_group * privacy.counted_groups))
 
 
 def _weights_of_people(privacy: Privacy, draft: Draft) -> tuple[int, int]:
@@ -318,9 +341,9 @@ def _weights_of_people(privacy: Privacy, draft: Draft) -> tuple[int, int]:
     """
     if privacy.one_row_each or not draft.block.keys:
         return 1, 1
-    if draft.domains is None:
-        return 1, privacy.groups
-    most = min(math.prod(map(len, draft.domains)), privacy.rows)
+    if draft.listing is None:
+        return 1, privacy.counted_groups
+    most = max(min(len(draft.listing), privacy.counted_rows), 1)
     return _weight(most), most
 
 
@@ -345,16 +368,17 @@ def _noise(moves: int, squared: int, price: Price) -> Noise:
     return DiscreteGaussian(variance_parameter=max(variance, SMALLEST_SCALE**2))
 
 
-def _choice(aggregate: Aggregate, price: Price, reach: Fraction) -> Choice:
+def _choice(aggregate: Aggregate, price: Price, reach: Fraction, read: ListRows | None) -> Choice:
     share = amount_of(price)
     epsilon = share if isinstance(price, Pure) else sqrt_down(8 * share)  # an exponential mechanism is ε²/8-zCDP
     if aggregate.kind is AggregateKind.MODE:
-        return mode_of(aggregate, epsilon, reach, _values(aggregate.argument))
+        return mode_of(aggregate, epsilon, reach, _values(aggregate.argument, read))
     return quantile_of(aggregate, epsilon, reach)
 
 
-def _values(argument: Expression | None) -> tuple[Key, ...]:
-    found = None if argument is None else domain_of(replace(argument, nullable=False))
+def _values(argument: Expression | None, read: ListRows | None) -> tuple[Key, ...]:
+    known = None if argument is None else domain_of(with_values(argument, None, read))
+    found = tuple(value for value in known or () if value is not None) or known  # what can only be missing is missing
     if not found:
         raise refuse(None, "MODE needs a column whose values are public", "list its keys in the policy, or GROUP BY it")
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 
 import pyarrow as pa
@@ -19,10 +20,23 @@ from discreet.errors import InvalidValue
 from discreet.query.expression import Statement
 from discreet.query.relation import normalised
 
-__all__ = ["ListValues", "PublicValues"]
+__all__ = ["KnownRows", "ListRows", "PublicEnds", "PublicValues"]
 
-ListValues = Callable[[str, str, int], tuple[Value | None, ...]]
-"""The distinct values of a public table's column, as many as asked for at most; None among them for missing ones."""
+
+@dataclass(frozen=True, eq=False)
+class KnownRows:
+    """What some columns of a public table hold together, each once; None for what is missing.
+
+    It is equal to itself alone, so that what was found with it can be kept without looking at all of it again.
+    """
+
+    rows: tuple[tuple[Value | None, ...], ...]
+    is_whole: bool = True
+    """Whether no row was left out for a number that is none, or infinite: it is in no group."""
+
+
+ListRows = Callable[[str, tuple[str, ...], int], KnownRows]
+"""What a public table has in some columns, as many rows as asked for at most."""
 
 
 class PublicValues:
@@ -32,25 +46,71 @@ class PublicValues:
         self, catalog: Catalog, run: Callable[[str, list[object]], pa.Table], version: Callable[[str], str]
     ) -> None:
         self._catalog, self._run, self._version = catalog, run, version
-        self._known: dict[tuple[str, str, int, str], tuple[Value | None, ...]] = {}
+        self._known: dict[tuple[str, tuple[str, ...], int, str], KnownRows] = {}
 
-    def __call__(self, table: str, column: str, most: int) -> tuple[Value | None, ...]:
-        """At most ``most`` distinct values of a public table's column; a protected table is never read."""
-        key = (table, column, most, self._version(table))
+    def __call__(self, table: str, columns: tuple[str, ...], most: int) -> KnownRows:
+        """At most ``most`` distinct rows of a public table's columns; a protected table is never read."""
+        key = (table, columns, most, self._version(table))
         if key not in self._known:
-            self._known[key] = self._read(table, column, most)
+            self._known[key] = self._read(table, columns, most)
         return self._known[key]
 
-    def _read(self, name: str, column_name: str, most: int) -> tuple[Value | None, ...]:
+    def _read(self, name: str, columns: tuple[str, ...], most: int) -> KnownRows:
         table = self._catalog.table(name)
-        column = table.column(column_name)
-        if not table.public or column is None:
-            raise InvalidValue("values are listed for columns of public tables alone", f"{name}.{column_name}")
+        wanted = [table.column(column) for column in columns]
+        if not table.public or None in wanted:
+            raise InvalidValue("values are listed for columns of public tables alone", f"{name} {columns}")
         statement = Statement()
-        shown = normalised(column, statement)
-        text = f"SELECT DISTINCT {shown} AS v FROM {quoted(table.name)} LIMIT {most}"
-        values = self._run(text, statement.parameters)["v"].to_pylist()
-        return tuple(Fraction(value) if isinstance(value, float) else value for value in values if _is_key(value))
+        shown = [normalised(column, statement) for column in wanted if column is not None]
+        listed = ", ".join(f"{value} AS v{k}" for k, value in enumerate(shown))
+        found = self._run(f"SELECT DISTINCT {listed} FROM {quoted(table.name)} LIMIT {most}", statement.parameters)
+        rows = zip(*(found[f"v{k}"].to_pylist() for k in range(len(shown))), strict=True)
+        kept = tuple(tuple(map(_exact, row)) for row in rows if all(map(_is_key, row)))
+        return KnownRows(kept, is_whole=len(kept) == found.num_rows)
+
+
+class PublicEnds:
+    """Tells between which values the columns of public tables lie, each table once for a version of it."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        run: Callable[[str, list[object]], pa.Table],
+        version: Callable[[str], str],
+        *,
+        at_rest: bool = True,
+    ) -> None:
+        """Where rows are not ``at_rest`` within a version, they are looked at whenever somebody wants to know."""
+        self._catalog, self._run, self._version, self._at_rest = catalog, run, version, at_rest
+        self._known: dict[tuple[str, str], dict[str, tuple[Value, Value] | None]] = {}
+
+    def __call__(self, table: str, column: str) -> tuple[Value, Value] | None:
+        """The least and the greatest value of a column; None where it has none, or one that is no number."""
+        key = (table, self._version(table))
+        if key not in self._known or not self._at_rest:
+            self._known[key] = self._read(table)
+        return self._known[key][column]
+
+    def _read(self, name: str) -> dict[str, tuple[Value, Value] | None]:
+        table = self._catalog.table(name)
+        if not table.public:
+            raise InvalidValue("values are listed for columns of public tables alone", name)
+        statement, columns = Statement(), [column for column in table.columns if column.type.is_ordered]
+        shown = ", ".join(f"{normalised(column, statement)} AS v{k}" for k, column in enumerate(columns))
+        ends = ", ".join(f"MIN(v{k}) AS low{k}, MAX(v{k}) AS high{k}" for k in range(len(columns)))
+        text = f"SELECT {ends} FROM (SELECT {shown} FROM {quoted(table.name)}) r"
+        (row,) = self._run(text, statement.parameters).to_pylist()
+        return {column.name: _ends(row[f"low{k}"], row[f"high{k}"]) for k, column in enumerate(columns)}
+
+
+def _ends(low: Value | float | None, high: Value | float | None) -> tuple[Value, Value] | None:
+    if low is None or high is None or not (_is_key(low) and _is_key(high)):
+        return None
+    return _exact(low), _exact(high)  # type: ignore[return-value]  # neither is missing
+
+
+def _exact(value: Value | float | None) -> Value | None:
+    return Fraction(value) if isinstance(value, float) else value
 
 
 def _is_key(value: object) -> bool:

@@ -21,8 +21,9 @@ from discreet.query.expression import Statement
 from discreet.query.multiplicity import CountAlike, count_of_nothing
 from discreet.query.parallel import block_shares
 from discreet.query.plan import BlockPlan, Draft, drafted, plan_block
-from discreet.query.public_values import ListValues
+from discreet.query.public_values import ListRows
 from discreet.query.refusal import refuse
+from discreet.query.relation import FindEnds
 from discreet.query.shares import Price, of_amount
 from discreet.query.split import SplitQuery, split
 from discreet.query.statement import statements_of
@@ -93,11 +94,12 @@ def prepare(
     dialect: str = "duckdb",
     *,
     delta: Fraction = Fraction(0),
-    public_values: ListValues | None = None,
+    public_values: ListRows | None = None,
     count_alike: CountAlike = count_of_nothing,
+    find_ends: FindEnds | None = None,
 ) -> Question:
     """Split a query and plan its blocks for ``price``; ``delta`` is there for keys that are not public."""
-    query = split(text, catalog, dialect, count_alike=count_alike)
+    query = split(text, catalog, dialect, count_alike=count_alike, find_ends=find_ends)
     (question,) = prepare_all([query], price, delta=delta, public_values=public_values)
     return question
 
@@ -107,7 +109,7 @@ def prepare_all(
     price: Price | None,
     *,
     delta: Fraction = Fraction(0),
-    public_values: ListValues | None = None,
+    public_values: ListRows | None = None,
 ) -> list[Question]:
     """Plan queries together for one price: blocks over the same rows and groups are measured once."""
     blocks = [block for query in queries for block in query.blocks]
@@ -157,7 +159,7 @@ def _rows_and_keys(block: Block) -> str:
 
 def _planned(drafts: list[Draft], price: Price, delta: Fraction) -> list[BlockPlan]:
     """Divide the price between the blocks, and the δ evenly between those whose keys are not public."""
-    unknown = sum(draft.domains is None for draft in drafts)
+    unknown = sum(draft.listing is None for draft in drafts)
     each = delta / unknown if unknown else Fraction(0)
     shares = block_shares([draft.block for draft in drafts], [draft.importances for draft in drafts], price)
     return [plan_block(draft, of_amount(price, share), each) for draft, share in zip(drafts, shares, strict=True)]

@@ -23,12 +23,13 @@ from discreet.engines.steps import kept_steps
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.calendar import epoch
 from discreet.query.contribution import Contribution, Truncation
-from discreet.query.expression import Call, Expression, Field, Origin, Statement, named
+from discreet.query.expression import Call, Expression, Field, Origin, Statement, fields_of, named
 from discreet.query.interval import UNKNOWN, Interval
 from discreet.query.multiplicity import Alike, CountAlike, of_renamed, of_table
 from discreet.query.restriction import Restriction, restrictions_of
 
 __all__ = [
+    "FindEnds",
     "Names",
     "Privacy",
     "Relation",
@@ -44,6 +45,8 @@ __all__ = [
 ]
 
 Writer = Callable[[Statement], str]
+FindEnds = Callable[[str, str], tuple[Value, Value] | None]
+"""The least and the greatest value of a public table's column; None where it has none."""
 
 
 class Names:
@@ -51,10 +54,15 @@ class Names:
 
     def __init__(self) -> None:
         self._numbers = count(1)
+        self._marks = count(1)
 
     def new(self, prefix: str = "c") -> str:
         """A name that no other part of the query has."""
         return f"{prefix}{next(self._numbers)}"
+
+    def mark(self) -> str:
+        """A name that no statement has, for what is known of rows; names of statements stay as they are without it."""
+        return f"m{next(self._marks)}"
 
 
 @dataclass(frozen=True)
@@ -66,9 +74,9 @@ class Privacy:
     neighbours: Neighbours
     """What is hidden."""
     rows: int
-    """The total weight of a unit's rows."""
+    """The total weight of a unit's rows, by the policies of its tables."""
     groups: int
-    """How many unlisted groups a unit can make visible."""
+    """How many unlisted groups a unit can make visible, by these policies."""
     tables: frozenset[str]
     """The protected tables that were read."""
     one_row_each: bool
@@ -83,6 +91,17 @@ class Privacy:
     """What was left out before joins."""
     foreign_keys: frozenset[tuple[str, str, str, str]] = frozenset()
     """Which columns lead to which, by the folded names of their tables and their own."""
+
+    @property
+    def counted_rows(self) -> int:
+        """The total weight of a unit's rows here: no more than it has if it has no more in any table than counts."""
+        return min(self.rows, self.contribution.usual)
+
+    @property
+    def counted_groups(self) -> int:
+        """How many unlisted groups a unit can make visible here."""
+        most = self.contribution.most
+        return self.groups if most is None else min(self.groups, most)
 
     def meet(self, other: Privacy, contribution: Contribution) -> Privacy:
         """Of rows that were made from rows of both, and how many these are."""
@@ -130,6 +149,8 @@ class Relation:
     """The fields, by name, that the rows of a table also have in steps where these are stored; see `in_steps_of`."""
     alike: Alike | None = None
     """How many public rows can have the same values; None for private rows."""
+    conditions: tuple[Expression, ...] = ()
+    """What every row meets, or met when it was made, in terms of the fields there were."""
 
     def find(self, name: str) -> list[Field]:
         """The columns with this name, without regard to case."""
@@ -143,13 +164,22 @@ def undivided(rows: Relation) -> Relation:
 
 
 def scanned(
-    table: Table, privacy: Privacy | None, names: Names, unit_columns: frozenset[str], count: CountAlike
+    table: Table,
+    privacy: Privacy | None,
+    names: Names,
+    unit_columns: frozenset[str],
+    count: CountAlike,
+    ends: FindEnds | None = None,
 ) -> Relation:
-    """All rows of a table, with defaults filled in and values moved into their bounds; public rows have a ``count``."""
+    """All rows of a table, with defaults filled in and values moved into their bounds.
+
+    Public rows have a ``count``, and ``ends`` tells between which values a column of them lies.
+    """
     pairs = [(column, _field(column, names.new(), unit_columns)) for column in table.columns]
     public = frozenset([table.name] if privacy is None else [])
     if privacy is None:
-        pairs = [(column, replace(field, origin=Origin(table.name, column.name))) for column, field in pairs]
+        scan = names.mark()
+        pairs = [(column, _public(field, table, column, scan, ends)) for column, field in pairs]
     else:
         pairs = [(column, _private(field, table, column, privacy)) for column, field in pairs]
 
@@ -169,6 +199,18 @@ def scanned(
     columns = tuple((column.name, field) for column, field in pairs)
     alike = of_table(table.name, {field.name: column.name for column, field in pairs}, count) if public else None
     return Relation(columns, write, privacy, public, tallied, names_of_fields, alike)
+
+
+def _public(field: Field, table: Table, column: Column, scan: str, ends: FindEnds | None) -> Field:
+    """A column of a public table: where its policy states no bounds, they are those of its values."""
+    found = replace(field, origin=Origin(table.name, column.name, scan=scan))
+    if ends is None or not column.type.is_ordered or column.bounds is not None:
+        return found
+    stated = ends(table.name, column.name)
+    if stated is None:
+        return found
+    numbers = [_number(end, column.type) for end in (*stated, *([] if column.default is None else [column.default]))]
+    return replace(found, interval=Interval(min(numbers), max(numbers)))
 
 
 def in_steps_of(field: Field) -> str:
@@ -193,10 +235,11 @@ def _private(field: Field, table: Table, column: Column, privacy: Privacy) -> Fi
 
 
 def _field(column: Column, name: str, unit_columns: frozenset[str]) -> Field:
-    nullable = column.nullable and column.default is None
+    nullable = column.may_be_missing and column.default is None
     is_unit = column.name.casefold() in unit_columns
     is_clamped = column.bounds is not None
-    return Field(column.type, _interval(column), nullable, name, column.keys, is_unit, is_clamped=is_clamped)
+    made = Field(column.type, _interval(column), nullable, name, column.listed, is_unit, is_clamped=is_clamped)
+    return replace(made, keys_from=column.key_table, lists_missing=nullable and column.lists_missing)
 
 
 def _divides(table: Table, column: Column, privacy: Privacy) -> tuple[str, str, str] | None:
@@ -239,7 +282,8 @@ def filtered(relation: Relation, condition: Expression, names: Names) -> Relatio
     if privacy is not None:
         privacy = replace(privacy, restrictions=privacy.restrictions + restrictions_of(condition))
     tallied = Tallied.NOTHING if relation.tallied is Tallied.NOTHING else Tallied.AT_MOST
-    return replace(relation, write=write, privacy=privacy, tallied=tallied)
+    conditions = (*relation.conditions, condition)
+    return replace(relation, write=write, privacy=privacy, tallied=tallied, conditions=conditions)
 
 
 def projected(relation: Relation, columns: list[tuple[str, Expression]], names: Names) -> Relation:
@@ -255,7 +299,8 @@ def projected(relation: Relation, columns: list[tuple[str, Expression]], names: 
     columns_made = tuple((visible, field) for visible, _, field in made)
     passed = {field.name: expression.name for _, expression, field in made if isinstance(expression, Field)}
     alike = relation.alike and of_renamed(relation.alike, passed)
-    return Relation(columns_made, write, relation.privacy, relation.public, relation.tallied, alike=alike)
+    made_rows = Relation(columns_made, write, relation.privacy, relation.public, relation.tallied, alike=alike)
+    return replace(made_rows, conditions=relation.conditions)
 
 
 def joined(
@@ -284,9 +329,41 @@ def joined(
         test = condition.write(statement) + (f" AND {a}._unit = {b}._unit" if both else "")
         return f"SELECT {', '.join(unit + fields)} FROM {sides} ON {test}"
 
-    columns = _outer(left, kind in ("RIGHT", "FULL")) + _outer(right, kind in ("LEFT", "FULL"))
+    columns = _outer(left, kind in ("RIGHT", "FULL"), names) + _outer(right, kind in ("LEFT", "FULL"), names)
     privacy = _privacy_of_pair(left, right, kind, contribution)
-    return Relation(columns, write, privacy, left.public | right.public, alike=alike)
+    conditions = _conditions_of_pair(left, right, kind, condition)
+    return Relation(columns, write, privacy, left.public | right.public, alike=alike, conditions=conditions)
+
+
+def _conditions_of_pair(left: Relation, right: Relation, kind: str, condition: Expression) -> tuple[Expression, ...]:
+    """What all pairs meet: where a side can be absent, it meets the same or is missing as a whole."""
+    if kind == "INNER":
+        return (*left.conditions, *right.conditions, condition)
+    if kind == "FULL":
+        return ()
+    kept, optional = (left, right) if kind == "LEFT" else (right, left)
+    names = frozenset(field.name for _, field in optional.columns)
+    compared = next((field for field in fields_of(condition) if field.name in names), None)
+    if compared is None:
+        return kept.conditions
+    absent = Call(ColumnType.BOOLEAN, UNKNOWN, False, "{0} IS NULL", (_maybe_absent(compared),))
+    theirs = (*map(_maybe_absent, optional.conditions), _maybe_absent(condition, names))
+    return (*kept.conditions, *(_or(one, absent) for one in theirs))
+
+
+def _maybe_absent(expression: Expression, names: frozenset[str] | None = None) -> Expression:
+    """The same about a side that can be absent, whose fields have these names; all fields, where none are given."""
+    if isinstance(expression, Call):
+        return replace(expression, arguments=tuple(_maybe_absent(part, names) for part in expression.arguments))
+    if not isinstance(expression, Field) or (names is not None and expression.name not in names):
+        return expression
+    computed = expression.computed and _maybe_absent(expression.computed)
+    origin = expression.origin and replace(expression.origin, may_be_absent=True)
+    return replace(expression, origin=origin, computed=computed, nullable=True, may_be_absent=True)
+
+
+def _or(one: Expression, other: Expression) -> Expression:
+    return Call(ColumnType.BOOLEAN, UNKNOWN, True, "{0} OR {1}", (one, other))
 
 
 def _unit_of_pair(left: Relation, right: Relation, kind: str, a: str, b: str) -> list[str]:
@@ -316,21 +393,21 @@ def _privacy_of_pair(left: Relation, right: Relation, kind: str, contribution: C
     return replace(known, one_row_each=False, contribution=contribution)
 
 
-def _outer(relation: Relation, may_be_missing: bool) -> tuple[tuple[str, Field], ...]:
+def _outer(relation: Relation, may_be_missing: bool, names: Names) -> tuple[tuple[str, Field], ...]:
     if not may_be_missing:
         return relation.columns
-    return tuple((visible, _optional(field)) for visible, field in relation.columns)
+    found = Field(ColumnType.BOOLEAN, UNKNOWN, False, names.mark())
+    return tuple((visible, _optional(field, found)) for visible, field in relation.columns)
 
 
-def _optional(field: Field) -> Field:
+def _optional(field: Field, found: Field) -> Field:
     origin = field.origin and replace(field.origin, may_be_absent=True)
-    computed = field.computed and _or_absent(field.computed)
+    computed = field.computed and _or_absent(_maybe_absent(field.computed), found)
     return replace(field, nullable=True, may_be_absent=True, origin=origin, computed=computed)
 
 
-def _or_absent(computed: Expression) -> Expression:
-    """What a field shows where an outer join found a row, and NULL where it found none."""
-    found = Field(ColumnType.BOOLEAN, UNKNOWN, False, "found")
+def _or_absent(computed: Expression, found: Field) -> Expression:
+    """What a field shows where an outer join ``found`` a row, and NULL where it found none."""
     return Call(computed.type, computed.interval, True, "CASE WHEN {1} THEN {0} END", (computed, found))
 
 
@@ -363,10 +440,23 @@ def _stacked(parts: list[tuple[str, Field]], names: Names) -> tuple[str, Field]:
     keys = [field.keys for field in fields]
     listed = None if None in keys else tuple(dict.fromkeys(key for each in keys for key in each or ()))
     nullable, is_unit = any(field.nullable for field in fields), all(field.is_unit for field in fields)
-    origin = first.origin if all(field.origin == first.origin for field in fields) else None
-    made = Field(first.type, interval, nullable, names.new(), listed, is_unit, origin=origin)
+    made = Field(first.type, interval, nullable, names.new(), listed, is_unit, origin=_stacked_origin(fields, names))
     may_be_absent = any(field.may_be_absent for field in fields)
-    return visible, replace(made, may_be_absent=may_be_absent, pieces=max(field.pieces for field in fields))
+    stated = [field.rows_per_key for field in fields]
+    lists_missing = any(field.lists_missing for field in fields)
+    in_group = None if None in stated else max(most for most in stated if most is not None)
+    pieces = max(field.pieces for field in fields)
+    made = replace(made, may_be_absent=may_be_absent, lists_missing=lists_missing)
+    return visible, replace(made, pieces=pieces, rows_per_key=in_group)
+
+
+def _stacked_origin(fields: list[Field], names: Names) -> Origin | None:
+    """The public column that all parts show, in whatever rows of it: columns of a union need not be of one row."""
+    origins = {field.origin and replace(field.origin, may_be_absent=False, scan="") for field in fields}
+    if len(origins) > 1 or None in origins:
+        return None
+    absent = any(field.origin is not None and field.origin.may_be_absent for field in fields)
+    return replace(next(one for one in origins if one), may_be_absent=absent, scan=names.mark())
 
 
 def _renamed(relation: Relation, columns: list[tuple[str, Field]], alias: str, statement: Statement) -> str:

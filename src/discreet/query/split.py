@@ -14,6 +14,7 @@ from functools import cached_property
 from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
+from discreet.catalog.column import Value
 from discreet.errors import QueryRefused
 from discreet.query.above import post_processing
 from discreet.query.aggregates import has_aggregate
@@ -34,7 +35,7 @@ from discreet.query.parsing import parsed
 from discreet.query.per_unit import names_unit, per_unit
 from discreet.query.reading import LookUp, read, read_condition
 from discreet.query.refusal import refuse
-from discreet.query.relation import Names, Relation, filtered, projected, undivided, united
+from discreet.query.relation import FindEnds, Names, Relation, filtered, projected, undivided, united
 from discreet.query.scope import Released, Scope, check_alias
 from discreet.query.tables import find_table, table_rows
 from discreet.query.top import wanted_top
@@ -60,6 +61,8 @@ class SplitQuery:
     """Public tables that the post-processing reads."""
     multiplicities: Mapping[tuple[str, tuple[str, ...]], int] = field(default_factory=dict)
     """How many rows of public tables, alike in which columns, it was built on."""
+    public_ends: Mapping[tuple[str, str], tuple[Value, Value] | None] = field(default_factory=dict)
+    """Between which values columns of public tables lie, it was built on."""
 
     @cached_property
     def only_picks(self) -> bool:
@@ -74,11 +77,13 @@ def split(
     *,
     at_rest: bool = True,
     count_alike: CountAlike = count_of_nothing,
+    find_ends: FindEnds | None = None,
 ) -> SplitQuery:
     """Cut ``text`` at its aggregates, or refuse it with the place and the reason.
 
     Where rows are not ``at_rest`` between two readings, a person can be in two parts of a column, one after the other.
     ``count_alike`` tells how many rows of a public table one private row can meet; it is asked where they are joined.
+    ``find_ends`` tells between which values a column of a public table lies.
     """
     query = parsed(text, dialect)
     counted: dict[tuple[str, tuple[str, ...]], int] = {}
@@ -87,18 +92,24 @@ def split(
         found = counted[table, columns] = count_alike(table, columns)
         return found
 
-    splitter = _Splitter(catalog, count, at_rest=at_rest)
+    looked_up: dict[tuple[str, str], tuple[Value, Value] | None] = {}
+
+    def ends(table: str, column: str) -> tuple[Value, Value] | None:
+        found = looked_up[table, column] = None if find_ends is None else find_ends(table, column)
+        return found
+
+    splitter = _Splitter(catalog, count, ends, at_rest=at_rest)
     above = splitter.answer(query, Scope())
     if not at_rest:
         for block in splitter.blocks:
             block.rows = undivided(block.rows)
-    return SplitQuery(splitter.blocks, above, sorted(splitter.public), counted)
+    return SplitQuery(splitter.blocks, above, sorted(splitter.public), counted, looked_up)
 
 
 class _Splitter:
-    def __init__(self, catalog: Catalog, count_alike: CountAlike, *, at_rest: bool) -> None:
+    def __init__(self, catalog: Catalog, count_alike: CountAlike, ends: FindEnds, *, at_rest: bool) -> None:
         self.catalog = catalog
-        self._count_alike, self._at_rest = count_alike, at_rest
+        self._count_alike, self._ends, self._at_rest = count_alike, ends, at_rest
         self.names = Names()
         self.blocks: list[Block] = []
         self.public: set[str] = set()
@@ -200,7 +211,8 @@ class _Splitter:
         if named is None:
             check_alias(node)
             with self._growth.part(node):
-                return table_rows(find_table(node, self.catalog), self.catalog, self.names, self._count_alike)
+                table = find_table(node, self.catalog)
+                return table_rows(table, self.catalog, self.names, self._count_alike, self._ends)
         return self.build(named.query, named.scope)
 
     def _rows(self, node: exp.Select, aliased: list[Aliased], scope: Scope) -> tuple[Relation, Visible]:

@@ -11,7 +11,7 @@ from discreet.catalog.unit_path import folded
 from discreet.query.contribution import ONE_ROW, Contribution
 from discreet.query.multiplicity import CountAlike, count_of_nothing
 from discreet.query.refusal import refuse
-from discreet.query.relation import Names, Privacy, Relation, scanned
+from discreet.query.relation import FindEnds, Names, Privacy, Relation, scanned
 
 __all__ = ["find_table", "table_rows"]
 
@@ -30,9 +30,15 @@ def find_table(node: exp.Expr, catalog: Catalog) -> Table:
     return table
 
 
-def table_rows(table: Table, catalog: Catalog, names: Names, count_alike: CountAlike = count_of_nothing) -> Relation:
-    """All rows of a table; ``count_alike`` tells how many rows of public ones are alike."""
-    return scanned(table, _privacy(table, catalog), names, _unit_columns(table, catalog), count_alike)
+def table_rows(
+    table: Table,
+    catalog: Catalog,
+    names: Names,
+    count_alike: CountAlike = count_of_nothing,
+    ends: FindEnds | None = None,
+) -> Relation:
+    """All rows of a table; of public ones ``count_alike`` tells how many are alike, and ``ends`` where values lie."""
+    return scanned(table, _privacy(table, catalog), names, _unit_columns(table, catalog), count_alike, ends)
 
 
 def _privacy(table: Table, catalog: Catalog) -> Privacy | None:

@@ -71,7 +71,9 @@ class ColumnFacts(BaseModel):
     lower: str | None = Field(description="The least value that counts.")
     upper: str | None = Field(description="The greatest value that counts.")
     keys: list[str] | None = Field(description="Every value that may appear as a group, where that list is public.")
+    keys_from: str | None = Field(description="The column of a public table whose values are the groups.")
     nullable: bool = Field(description="Whether values may be missing.")
+    lists_missing: bool = Field(description="Whether rows without a value are a group of their own.")
     default: str | None = Field(description="What stands in for a missing value.")
     constant_per_unit: bool = Field(description="Whether all rows of a person hold the same value.")
     rows_per_key: int | None = Field(description="How many rows of a person count in full in each group by it.")
@@ -85,8 +87,10 @@ class ColumnFacts(BaseModel):
             type=column.type.value,
             lower=_text(column.lower),
             upper=_text(column.upper),
-            keys=None if column.keys is None else [written(key) for key in column.keys],
-            nullable=column.nullable,
+            keys=None if column.listed is None else [written(key) for key in column.listed],
+            keys_from=column.keys_from,
+            nullable=column.may_be_missing,
+            lists_missing=column.may_be_missing and column.lists_missing,
             default=_text(column.default),
             constant_per_unit=column.constant_per_unit,
             rows_per_key=column.rows_per_key,
