@@ -32,7 +32,8 @@ def find_table(node: exp.Expr, catalog: Catalog) -> Table:
 
 def table_rows(table: Table, catalog: Catalog, names: Names, count_alike: CountAlike = count_of_nothing) -> Relation:
     """All rows of a table; ``count_alike`` tells how many rows of public ones are alike."""
-    return scanned(table, _privacy(table, catalog), names, _unit_columns(table, catalog), count_alike)
+    unit_columns, salted_by = _unit_columns(table, catalog), _salted_by(table, catalog)
+    return scanned(table, _privacy(table, catalog), names, unit_columns, count_alike, salted_by)
 
 
 def _privacy(table: Table, catalog: Catalog) -> Privacy | None:
@@ -61,3 +62,12 @@ def _unit_columns(table: Table, catalog: Catalog) -> frozenset[str]:
     if path is None or path.steps or path.column is None:
         return frozenset()
     return frozenset([path.column.casefold()])
+
+
+def _salted_by(table: Table, catalog: Catalog) -> frozenset[str]:
+    """The columns that name the unit of a row: its identifier, what leads to it, or all where every row is a unit."""
+    path = catalog.unit_path(table.name)
+    if path is not None and (path.steps or path.column is not None):
+        named = path.steps[0].column if path.steps else path.column or ""
+        return frozenset([named.casefold()])
+    return frozenset(column.name.casefold() for column in table.columns)
