@@ -180,7 +180,7 @@ def _marking(table: Table, numbers: Numbering) -> Marking:
     """Which columns are marked; where a unit has one row, there is nothing to say."""
     kinds = (unlisted_columns(table), counted_columns(table)) if numbers.counted else ([], [])
     held, alike = ([place for place in places if place != numbers.place] for places in kinds)
-    return Marking(held, alike, table.groups_per_unit)
+    return Marking(held, alike, table.most_groups)
 
 
 def _grids(table: Table, numbers: Numbering) -> dict[Column, tuple[Fraction, Fraction]]:

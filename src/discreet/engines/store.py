@@ -103,7 +103,7 @@ class Store:
         return self.manifest().secret or fresh_id()
 
     def share(self, secret: str) -> None:
-        """Begin with the secret of another folder: an audit compares neighbours in which others choose the same."""
+        """Write down a secret: an audit compares neighbours in which people who are in both choose the same."""
         with self.writing():
             replace(self.manifest(), secret=secret).write(self._manifest)
 

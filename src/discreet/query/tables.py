@@ -45,7 +45,7 @@ def _privacy(table: Table, catalog: Catalog) -> Privacy | None:
         unit=domain,
         neighbours=table.neighbours,
         rows=table.rows_per_unit,
-        groups=table.groups_per_unit,
+        groups=table.most_groups,
         tables=frozenset([table.name]),
         one_row_each=is_row,
         contribution=ONE_ROW if is_row else Contribution.stored(table.rows_per_unit),
