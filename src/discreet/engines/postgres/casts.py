@@ -14,7 +14,7 @@ from discreet.engines.parameters import Bound
 from discreet.engines.postgres.calendar import days_of, in_seconds, seconds_of, within_years
 from discreet.engines.postgres.numbers import between, double, within_64_bits
 from discreet.engines.postgres.texts import AS_CODE_POINTS, literal_text
-from discreet.engines.translation.plain_rules import hexadecimal_digits
+from discreet.engines.translation.plain_rules import hash_as_number
 from discreet.engines.translation.scope import Scope
 from discreet.engines.translation.untranslatable import Untranslatable
 from discreet.engines.translation.writer import Rule, Writer
@@ -45,8 +45,8 @@ def _cast(writer: Any, node: Any, scope: Scope) -> Written:
         return _bound(writer, int(node.this.name), kind)
     if isinstance(node.this, exp.Literal):
         return _constant(node.this, kind)
-    if (digits := hexadecimal_digits(node)) is not None:
-        return Written(f"(('x' || {writer.write(digits, scope).text})::bit(32)::int8)", kind, *_32_BITS)
+    if (hashed := hash_as_number(node)) is not None:
+        return Written(f"(('x' || left({writer.write(hashed, scope).text}, 8))::bit(32)::int8)", kind, *_32_BITS)
     value = writer.write(node.this, scope)
     if node.to.this == exp.DataType.Type.INT and value.kind in (Kind.INTEGER, Kind.REAL):
         return _short(value)

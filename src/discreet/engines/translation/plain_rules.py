@@ -13,11 +13,11 @@ from discreet.engines.translation.untranslatable import Untranslatable
 from discreet.engines.translation.writer import Rule, Writer
 from discreet.engines.translation.written import Kind, Written, hull
 
-__all__ = ["PLAIN_RULES", "hexadecimal_digits"]
+__all__ = ["PLAIN_RULES", "hash_as_number"]
 
 
-def hexadecimal_digits(node: exp.Cast) -> exp.Expr | None:
-    """The eight digits that a plan reads as an integer, of a hash: nobody else writes '0x' before a text."""
+def hash_as_number(node: exp.Cast) -> exp.MD5 | None:
+    """The hash whose first eight digits a plan reads as an integer: nothing else has '0x' before a text."""
     joined = node.this
     if not isinstance(joined, exp.DPipe) or not isinstance(joined.this, exp.Literal) or joined.this.this != "0x":
         return None
@@ -25,7 +25,7 @@ def hexadecimal_digits(node: exp.Cast) -> exp.Expr | None:
     is_hashed = isinstance(digits, exp.Substring) and isinstance(digits.this, exp.MD5)
     if not is_hashed or digits.args["start"].this != "1" or digits.args["length"].this != "8":
         raise Untranslatable("hexadecimal digits of anything but a hash")
-    return digits
+    return digits.this
 
 
 def _column(writer: Writer, node: exp.Column, scope: Scope) -> Written:
