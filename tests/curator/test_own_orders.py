@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -60,10 +60,10 @@ def _of(folder: Path, policy: Table, rows: pa.Table, secret: str = "") -> Curato
 
 
 @pytest.fixture(scope="module")
-def curators(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int | None, Curator]]:
+def curators(tmp_path_factory: pytest.TempPathFactory) -> dict[int | None, Curator]:
     """By groups_per_unit, with the same secret and the same people."""
     rows = _rows()
-    yield {
+    return {
         most: _of(tmp_path_factory.mktemp("orders"), _policy(groups_per_unit=most), rows, "secret")
         for most in (1, 2, None)
     }

@@ -494,9 +494,7 @@ class Curator:
         self.refresh()
         return suggest_rows_per_unit(self, table, epsilon, analyst)
 
-    def left_out(
-        self, table: str, by: str | Sequence[str], epsilon: Number, *, analyst: str | None = None
-    ) -> LeftOut:
+    def left_out(self, table: str, by: str | Sequence[str], epsilon: Number, *, analyst: str | None = None) -> LeftOut:
         """How many groups by these columns people are in, and how many of them groups_per_unit leaves out.
 
         One question, charged like any other.

@@ -117,7 +117,11 @@ def _about_groups(plan: BlockPlan, confidence: float, *, offers: bool) -> list[s
         return [f"{which} chosen without counting: {behind_others}."]
     if plan.rule is not None:
         when = f"A group is shown when about {plan.rule.threshold} people or more are in it."
-        return [when, *_about_left_out(plan, plan.rule.per_unit, offers=offers), f"The group of one person alone is shown with probability at most {shown(plan.rule.delta, 2)}."]
+        return [
+            when,
+            *_about_left_out(plan, plan.rule.per_unit, offers=offers),
+            f"The group of one person alone is shown with probability at most {shown(plan.rule.delta, 2)}.",
+        ]
     if plan.block.keys:
         return ["Every public group is listed, also the empty ones; rows whose key is not listed are in none."]
     return []

@@ -134,8 +134,8 @@ def left_out(
         rule = f"{policy.name}: every row is a person of its own, or no column is named, so nothing is left out"
         raise InvalidValue(rule, table)
     answer = curator.ask(_of_groups(policy, columns, people), epsilon, analyst=analyst)
-    found = [_estimate(answer, name) for name in ("people", "held", "lost")]
-    return LeftOut(policy, tuple(column.name for column in columns), *found, answer)
+    people_there, held, lost = (_estimate(answer, name) for name in ("people", "held", "lost"))
+    return LeftOut(policy, tuple(column.name for column in columns), people_there, held, lost, answer)
 
 
 def _of_groups(table: Table, columns: list[Column], people: tuple[str, str]) -> str:

@@ -1,8 +1,9 @@
 """Keys that nobody listed: which of them each unit makes visible, found out once, when a table is taken in.
 
 A question by keys that are not public keeps, of each unit, the rows of its first few keys in the unit's own order
-(`discreet.engines.unit_order`). For a question about a whole table by one of its columns, that depends on the rows, the column and the number of keys
-alone. An ingest therefore writes one number beside each row, per column that can be such a key:
+(`discreet.engines.unit_order`). For a question about a whole table by one of its columns, that depends on the rows, the
+column and the number of keys alone. An ingest therefore writes one number beside each row, per column that can be such
+a key:
 
 - 0 where the key is not among the first few of its unit;
 - n where it is, the unit keeps n rows in all, and this row stands for the unit among the holders of the key;

@@ -162,7 +162,9 @@ def _sort(build: Build, table: Table, numbers: Numbering) -> None:
     if marking.is_needed:
         build.run(f"CREATE TABLE stage.sorted AS {select}", bindings.parameters, until=(_NUMBERED + _SORTED) / 2)
         renamed = ", ".join(f"c{place} AS {name}" for place, name in enumerate(names))
-        build.run(f"CREATE TABLE fresh.rows AS SELECT *{marking.left_out()} RENAME ({renamed}) FROM stage.sorted LIMIT 0")
+        build.run(
+            f"CREATE TABLE fresh.rows AS SELECT *{marking.left_out()} RENAME ({renamed}) FROM stage.sorted LIMIT 0"
+        )
         marking.write(build, _SORTED)
     else:
         build.run(f"CREATE TABLE fresh.rows AS {select}", bindings.parameters, until=_SORTED)

@@ -91,7 +91,9 @@ class _People(Numbering):
     def select(self, columns: str, joins: str = "") -> str:
         """The rows sorted by unit."""
         # Who is not named has one row, whose salt decides nothing.
-        of_unit = f"coalesce(i.id, {self._own} - r.rowid) AS _unit, coalesce(i.n, 1) AS _n, coalesce(i.salt, 1) AS _salt"
+        of_unit = (
+            f"coalesce(i.id, {self._own} - r.rowid) AS _unit, coalesce(i.n, 1) AS _n, coalesce(i.salt, 1) AS _salt"
+        )
         return (
             f"SELECT {of_unit}, {columns} "
             f"FROM stage.rows r LEFT JOIN stage.ids i ON r.{self._column} = i.value{joins} ORDER BY _unit"

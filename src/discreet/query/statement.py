@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.catalog.column import ColumnType
 from discreet.engines.held_keys import kept_alike, kept_held
 from discreet.engines.steps import in_steps, is_exact, real, steps_of
 from discreet.engines.unit_order import number_of, spelled, turned
@@ -107,9 +106,7 @@ def _present(plan: BlockPlan, kept: str, *, is_marked: bool) -> str:
     return f"SELECT DISTINCT _unit, place FROM _rows{kept}" if kept else "SELECT _unit, place FROM _mine"
 
 
-def _values_statement(
-    plan: BlockPlan, priced: Priced, part: Values, rows: str, kept: str, statement: Statement
-) -> str:
+def _values_statement(plan: BlockPlan, priced: Priced, part: Values, rows: str, kept: str, statement: Statement) -> str:
     keys = _keys(plan)
     columns = ", ".join([*keys, "x"])
     source = f"SELECT DISTINCT {', '.join(unit_columns_of(statement))}, {columns} FROM _rows{kept}"
@@ -221,7 +218,9 @@ def _rows(plan: BlockPlan, columns: list[str], statement: Statement) -> str:
     keys = [f"{canonical(key).write(statement)} AS k{k}" for k, key in enumerate(plan.block.keys)]
     inner = plan.block.rows.write(statement)
     salt = ["_salt"] if statement.salted else []
-    select = f"SELECT {', '.join([*_unit(plan), *salt, *statement.marks, *keys, *columns, '1 AS one'])} FROM ({inner}) r"
+    select = (
+        f"SELECT {', '.join([*_unit(plan), *salt, *statement.marks, *keys, *columns, '1 AS one'])} FROM ({inner}) r"
+    )
     if plan.rule is None or _has_one_row_each(plan):
         return f"_rows AS ({select})"
     if "_held" in statement.marks:
@@ -240,16 +239,17 @@ def _spelled_keys(plan: BlockPlan) -> list[str]:
 def _few_keys(names: list[str], most: int, number: str, again: str, *, is_counted: bool) -> str:
     """``_rows``: of ``_all`` the rows with the first few keys of their unit, in the unit's own order.
 
-    Keys are hashed once, in ``_order``, and not for everybody who holds them, and numbered there, as ``place``, by their
-    values: which of two has the lower number depends on these two alone. ``_mine`` are the pairs of units and places
+    Keys are hashed once, in ``_order``, and not for everybody who holds them, and numbered there by their values, as
+    ``place``: which of two has the lower number depends on these two alone. ``_mine`` are the pairs of units and places
     that count.
     """
     listed = ", ".join(names)
+    found = "_order.place, _order.h" if most == 1 else "_order.place"
     same = " AND ".join(f"_all.{name} IS NOT DISTINCT FROM _order.{name}" for name in names)
     ordered = [
         f"_keys AS (SELECT DISTINCT {listed} FROM _all)",
         f"_order AS (SELECT {listed}, {number} AS h, row_number() OVER (ORDER BY {listed}) AS place FROM _keys)",
-        f"_ranked {again} (SELECT _all.*, _order.place{', _order.h' if most == 1 else ''} FROM _all JOIN _order ON {same})",
+        f"_ranked {again} (SELECT _all.*, {found} FROM _all JOIN _order ON {same})",
     ]
     return ", ".join([*ordered, *(_first_key() if most == 1 else _first_keys(most, is_counted=is_counted))])
 
@@ -275,13 +275,13 @@ def _first_keys(most: int, *, is_counted: bool) -> list[str]:
     order = f"{turned('_held._salt', '_order.h')}, _held.place"
     nth = f"row_number() OVER (PARTITION BY _held._unit ORDER BY {order}) AS nth"
     theirs = "_held JOIN _many ON _held._unit = _many._unit JOIN _order ON _held.place = _order.place"
-    outside = "WHERE _beyond._unit IS NULL"
+    within, outside = f"_held LEFT JOIN _beyond ON {_same_pair('_held', '_beyond')}", "WHERE _beyond._unit IS NULL"
     return [
         f"_held AS ({held} GROUP BY _unit, place)",
         f"_many AS (SELECT _unit FROM _held GROUP BY _unit HAVING COUNT(*) > {most})",
         f"_theirs AS (SELECT _held._unit, _held.place, {nth} FROM {theirs})",
         f"_beyond AS (SELECT _unit, place FROM _theirs WHERE nth > {most})",
-        f"_mine AS ({others}SELECT _held._unit, _held.place FROM _held LEFT JOIN _beyond ON {_same_pair('_held', '_beyond')} {outside})",
+        f"_mine AS ({others}SELECT _held._unit, _held.place FROM {within} {outside})",
         f"_rows AS (SELECT _ranked.* FROM _ranked LEFT JOIN _beyond ON {_same_pair('_ranked', '_beyond')} {outside})",
     ]
 

@@ -1,8 +1,9 @@
 """Truncation: before a join, rows beyond a number are left out, so that what one unit becomes has a bound.
 
 Which rows of a unit are kept depends on the unit alone: the first in its own order of their values
-(`discreet.engines.unit_order`). Rows of equal values stand for each other, so they are kept in the one spelling of these values: which of
-them comes first can depend on who else is there, and so can numbers of units and the places of rows in a table.
+(`discreet.engines.unit_order`). Rows of equal values stand for each other, so they are kept in the one spelling of
+these values: which of them comes first can depend on who else is there, and so can numbers of units and the places of
+rows in a table.
 
 Public rows are limited where they can change between planning and running: the number that was counted then is the
 number that is kept, whatever is there by now.

@@ -22,10 +22,10 @@ def hash_as_number(node: exp.Cast) -> exp.MD5 | None:
     if not isinstance(joined, exp.DPipe) or not isinstance(joined.this, exp.Literal) or joined.this.this != "0x":
         return None
     digits = joined.expression
-    is_hashed = isinstance(digits, exp.Substring) and isinstance(digits.this, exp.MD5)
-    if not is_hashed or digits.args["start"].this != "1" or digits.args["length"].this != "8":
+    hashed = digits.this if isinstance(digits, exp.Substring) else None
+    if not isinstance(hashed, exp.MD5) or digits.args["start"].this != "1" or digits.args["length"].this != "8":
         raise Untranslatable("hexadecimal digits of anything but a hash")
-    return digits.this
+    return hashed
 
 
 def _column(writer: Writer, node: exp.Column, scope: Scope) -> Written:
