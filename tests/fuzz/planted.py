@@ -390,7 +390,7 @@ PLANTED = [
     Planted("quantiles are chosen too sharply", _quantiles_too_sharp, (Broken.SCORES,), 0, "MIN|MAX|MEDIAN|QUANTILE"),
     Planted("modes are chosen too sharply", _modes_too_sharp, (Broken.SCORES,), 1, "MODE"),
     Planted("a unit keeps all its keys", _all_keys_are_kept, (KEYS, MOVES), 1, "GROUP BY", _has_unlisted),
-    Planted("a unit keeps all its values", _all_values_are_kept, (MOVES,), 32, "DISTINCT"),
+    Planted("a unit keeps all its values", _all_values_are_kept, (MOVES,), 34, "DISTINCT"),
     Planted(
         "the order of keys follows dense numbers",
         _orders_follow_dense_numbers,
