@@ -121,5 +121,6 @@ def tables(draw: st.DrawFn) -> Table:
     budget = draw(budgets())
     analysts = draw(st.dictionaries(names, st.one_of(st.none(), budgets(budget)), max_size=3))
     facts |= {"budget": budget, "analysts": analysts}
-    facts |= {name: draw(st.integers(1, 2**20)) for name in ("groups_per_unit", "rows_after_joins")}
+    facts["rows_after_joins"] = draw(st.integers(1, 2**20))
+    facts["groups_per_unit"] = draw(st.none() | st.integers(1, 2**20))
     return Table(draw(names), tuple(made), neighbours=draw(st.sampled_from(Neighbours)), **facts)

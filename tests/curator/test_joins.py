@@ -213,7 +213,7 @@ def test_a_policy_says_how_much_joins_may_make_of_one_person() -> None:
 @pytest.mark.parametrize("value", ["0", "-1", "1.5", "many", "2000000000", "true"])
 def test_a_limit_that_is_none_is_refused(value: str) -> None:
     with pytest.raises(PolicyError, match="rows_after_joins"):
-        loads(dumps(VISITS).replace("groups_per_unit: 1", f"rows_after_joins: {value}"))
+        loads(dumps(VISITS).replace("rows_per_unit:", f"rows_after_joins: {value}\nrows_per_unit:"))
 
 
 def test_a_public_table_has_no_such_limit() -> None:

@@ -46,7 +46,7 @@ def test_columns_are_kept_within_limits_and_marked_for_the_policy_as_it_is_read_
     policy, stored = again.catalog.table("t"), again.engine.stored("t")
     kept = {column.name: kept_within(column, stored) for column in policy.columns}
     assert {name for name, column in kept.items() if column is not None} == {"age", "cost", "born", "seen"}
-    assert kept_held("tea", "text", policy.groups_per_unit, stored) is not None
+    assert kept_held("tea", "text", policy.most_groups, stored) is not None
     columns = {name: (f'"{name}"', column) for name, column in kept.items() if column is not None}
     moved = {
         name: dict(tuple(row.values()) for row in again.engine.run(f"SELECT {a}, {b} FROM t", []).to_pylist())

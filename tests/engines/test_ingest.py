@@ -238,7 +238,7 @@ def test_a_changed_policy_changes_the_stored_columns(engine: DuckDBEngine) -> No
     fewer = Table("People", (Column("PERSON", ColumnType.TEXT),), unit="person", budget=Budget(1))
     ingest(engine, fewer, people(range(3)))
     assert engine.describe("people") == {"PERSON": ColumnType.TEXT}
-    assert set(engine.run('SELECT * FROM "People"').column_names) == {"_unit", "_n", "PERSON"}
+    assert set(engine.run('SELECT * FROM "People"').column_names) == {"_unit", "_n", "_salt", "PERSON"}
 
 
 def test_missing_values_are_refused_where_the_policy_says_there_are_none(engine: DuckDBEngine) -> None:

@@ -83,6 +83,7 @@ class Places(ABC):
         def side(name: str, rows: Rows, threads: int = 1) -> Side:
             place = self._opened(folder / name, threads)
             opened.append(place)
+            place.store.share("the same on both sides")
             for table in world.taken_in:
                 place.take_in(
                     table, self._source(world, folder / name, table, rows[table.name]), catalog=world.taken_in

@@ -20,6 +20,7 @@ import pytest
 from discreet.curator import planning
 from discreet.curator.planning import Planner
 from discreet.engines import part as part_module
+from discreet.engines import units
 from discreet.engines.steps import real
 from discreet.errors import QueryRefused
 from discreet.query import (
@@ -271,6 +272,11 @@ def _all_values_are_kept(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(statement, "_first_few", lambda source, order, most: source)
 
 
+def _orders_follow_dense_numbers(patch: pytest.MonkeyPatch) -> None:
+    """The order of a unit's keys, values and rows depends on its number, and so on who else is there."""
+    patch.setattr(units, "_SALT", "CAST(1 + (id * 40503 + length($1)) % 2147483646 AS INTEGER)")
+
+
 def _keys_are_shown_early(patch: pytest.MonkeyPatch) -> None:
     made = plan.least_threshold
     patch.setattr(plan, "least_threshold", lambda law, delta, keys: made(law, delta, keys) - 1)
@@ -402,7 +408,7 @@ PLANTED = [
         "texts are compared as their owner does",
         _collations_stay,
         (KEYS, ORDER, MOVES),
-        72,
+        170,
         r"GROUP BY.*\bs[01]",
         _is_collated,
     ),
@@ -421,7 +427,15 @@ PLANTED = [
     Planted("quantiles are chosen too sharply", _quantiles_too_sharp, (Broken.SCORES,), 0, "MIN|MAX|MEDIAN|QUANTILE"),
     Planted("modes are chosen too sharply", _modes_too_sharp, (Broken.SCORES,), 1, "MODE"),
     Planted("a unit keeps all its keys", _all_keys_are_kept, (KEYS, MOVES), 1, "GROUP BY", _has_unlisted),
-    Planted("a unit keeps all its values", _all_values_are_kept, (MOVES,), 32, "DISTINCT"),
+    Planted("a unit keeps all its values", _all_values_are_kept, (MOVES,), 34, "DISTINCT"),
+    Planted(
+        "the order of keys follows dense numbers",
+        _orders_follow_dense_numbers,
+        (KEYS, MOVES),
+        18,
+        "GROUP BY",
+        _has_unlisted,
+    ),
     Planted("keys are shown too early", _keys_are_shown_early, (Broken.THRESHOLD,), 0, "GROUP BY", _has_unlisted),
     Planted("points leave their ends", _choices_leave_their_ends, (Broken.POINTS,), 0, "MIN|MAX|MEDIAN|QUANTILE"),
     Planted("points are clamped in doubles", _points_are_clamped_in_doubles, (Broken.POINTS,), 0, "MIN|MAX|MEDIAN"),

@@ -48,7 +48,7 @@ def told(case: Case) -> str:
     lines = [f"{case.finding}", f"  ε = {case.epsilon}, world {world.seed}{', plain' if world.is_plain else ''}"]
     used = [table for table in world.catalog if f" {table.name} " in f"{case.finding.sql} ".replace(")", " ")]
     for table in used:
-        shape = [f"unit={table.unit}", f"rows={table.rows_per_unit}", f"groups={table.groups_per_unit}"]
+        shape = [f"unit={table.unit}", f"rows={table.rows_per_unit}", f"groups={table.most_groups}"]
         lines.append(f"  {table.name} ({'public' if table.public else ', '.join(shape)}, {table.neighbours})")
         for column in table.columns:
             stated = {name: getattr(column, name) for name in ("lower", "upper", "keys", "default", "rows_per_key")}

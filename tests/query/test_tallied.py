@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from discreet.catalog.catalog import Catalog
+from discreet.curator.promises import as_stored
 from discreet.engines.duckdb import DuckDBEngine
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.query import statement
@@ -56,6 +57,15 @@ def _counted(plan: BlockPlan, tallied: Tallied | None = None) -> BlockPlan:
     """The plan for rows that are counted, which say as much about its rows as they do, or as ``tallied`` claims."""
     rows = replace(plan.block.rows, tallied=tallied or plan.block.rows.tallied)
     return replace(plan, block=replace(plan.block, rows=rows), counted=True)
+
+
+def unmarked(plan: BlockPlan, engine: DuckDBEngine) -> BlockPlan:
+    """The plan for rows of which nothing was kept but the salts of their units: it finds all the rest itself."""
+    kept = as_stored(plan, engine)
+    salts = {
+        name: replace(one, held={}, alike={}, limits={}, steps={}, counted=False) for name, one in kept.stored.items()
+    }
+    return replace(plan, stored=salts, secret=kept.secret)
 
 
 def same(engine: DuckDBEngine, one: BlockPlan, two: BlockPlan) -> bool:

@@ -100,6 +100,7 @@ def door(
         curators = [_OftenMeasured(Path(folder) / name) for name in ("here", "there")]
         try:
             for curator, own in zip(curators, (rows, other.rows), strict=True):
+                curator.engine.store.share("audit")  # people who are in both choose the same in both
                 curator.protect(own, stated)
             questions = [curator.planned(sql, epsilon) for curator in curators]
             pairs = zip(_WORDS, curators, questions, strict=True)

@@ -52,8 +52,8 @@ neighbours: add-remove-one
 budget:
 # How many rows of one person count in full; the rows of people with more share this weight.
 rows_per_unit: 1
-# How many groups with unlisted keys one person can make visible.
-groups_per_unit: 1
+# How many groups with unlisted keys one person can make visible: as many as rows_per_unit, unless you say fewer.
+# groups_per_unit: 1
 # Who may ask, and up to which cap of their own:
 # analysts:
 #   ann: {epsilon: 0.5}

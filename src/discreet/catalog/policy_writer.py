@@ -58,7 +58,8 @@ def _promise(table: Table) -> Iterable[tuple[str, Any]]:
     if table.budget is not None:
         yield "budget", _budget(table.budget)
     yield "rows_per_unit", _plain(str(table.rows_per_unit))
-    yield "groups_per_unit", _plain(str(table.groups_per_unit))
+    if table.groups_per_unit is not None:
+        yield "groups_per_unit", _plain(str(table.groups_per_unit))
     if table.rows_after_joins != ROWS_AFTER_JOINS:
         yield "rows_after_joins", _plain(str(table.rows_after_joins))
     if table.analysts:

@@ -60,8 +60,8 @@ class Table:
     """Who may ask, and up to which cap of their own; empty when only the owner may."""
     rows_per_unit: int = 1
     """The total weight of one person's rows in an answer."""
-    groups_per_unit: int = 1
-    """How many groups with unlisted keys one person can make visible."""
+    groups_per_unit: int | None = None
+    """How many groups with unlisted keys one person can make visible; as many as rows_per_unit where it is not said."""
     rows_after_joins: int = ROWS_AFTER_JOINS
     """How many rows joins may make of one person's; a question that could make more is refused."""
     foreign_keys: tuple[ForeignKey, ...] = ()
@@ -85,6 +85,15 @@ class Table:
         else:
             self._check_spending(found)
         found.refuse_any()
+
+    @property
+    def most_groups(self) -> int:
+        """The groups with unlisted keys that one person can make visible.
+
+        By default nobody whose rows all count loses a key: more groups add nothing to the noise on sums over rows, and
+        the threshold stays a few times the error of a count of rows.
+        """
+        return self.rows_per_unit if self.groups_per_unit is None else self.groups_per_unit
 
     def column(self, name: str) -> Column | None:
         """The column with this name, without regard to case."""
@@ -130,8 +139,9 @@ class Table:
         if relation is not None:
             self._set("neighbours", relation)
         rows = found.checked(("rows_per_unit",), _per_unit, self.rows_per_unit, "rows_per_unit")
-        for name in ("groups_per_unit", "rows_after_joins"):
-            found.checked((name,), _per_unit, getattr(self, name), name)
+        found.checked(("rows_after_joins",), _per_unit, self.rows_after_joins, "rows_after_joins")
+        if self.groups_per_unit is not None:
+            found.checked(("groups_per_unit",), _per_unit, self.groups_per_unit, "groups_per_unit")
         if self.unit is None and not self.foreign_keys and rows is not None and rows > 1 and not self.public:
             rule = f"{self.name}: every row is a person of its own, so rows_per_unit must be 1"
             found.say(("rows_per_unit",), rule, rows, "name the column of the person as unit")
@@ -149,7 +159,7 @@ class Table:
 
     def _check_public(self, found: Complaints) -> None:
         stated = {"unit": self.unit, "budget": self.budget, "analysts": self.analysts}
-        plain = {"rows_per_unit": self.rows_per_unit != 1, "groups_per_unit": self.groups_per_unit != 1}
+        plain = {"rows_per_unit": self.rows_per_unit != 1, "groups_per_unit": self.groups_per_unit is not None}
         plain["rows_after_joins"] = self.rows_after_joins != ROWS_AFTER_JOINS
         for name, value in (stated | plain).items():
             if value:

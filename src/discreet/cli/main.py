@@ -84,6 +84,7 @@ app.add_typer(papers, name="certificate")
 advice = typer.Typer(help="Paid questions that help to write a policy.", no_args_is_help=True)
 advice.command("bounds")(suggest.bounds)
 advice.command("rows")(suggest.rows)
+advice.command("groups")(suggest.groups)
 advice.command("touched")(suggest.touched)
 app.add_typer(advice, name="suggest")
 

@@ -9,7 +9,7 @@ import typer
 from discreet.cli.options import DEFAULT_FOLDER, Analyst, Folder
 from discreet.cli.output import opened, refusals, say, whisper
 
-__all__ = ["bounds", "rows", "touched"]
+__all__ = ["bounds", "groups", "rows", "touched"]
 
 Table = Annotated[str, typer.Argument(help="A protected table.")]
 Price = Annotated[str, typer.Option("--epsilon", "-e", help="The price of the question.")]
@@ -40,6 +40,23 @@ def rows(table: Table, epsilon: Price, folder: Folder = DEFAULT_FOLDER, analyst:
     """
     with refusals(_CHARGED):
         found = opened(folder).suggest_rows_per_unit(table, epsilon, analyst=analyst)
+        say(str(found))
+        whisper(found.answer.receipt())
+
+
+def groups(
+    table: Table,
+    by: Annotated[list[str], typer.Argument(help="The columns of GROUP BY.")],
+    epsilon: Price,
+    folder: Folder = DEFAULT_FOLDER,
+    analyst: Analyst = None,
+) -> None:
+    """Estimate how many groups that nobody listed people are in, and what share groups_per_unit leaves out.
+
+    [dim]Example:[/]  discreet suggest groups visits diagnosis -e 0.1
+    """
+    with refusals(_CHARGED):
+        found = opened(folder).left_out(table, by, epsilon, analyst=analyst)
         say(str(found))
         whisper(found.answer.receipt())
 

@@ -67,8 +67,8 @@ class PolicyForm:
     """The δ beside it; empty for none."""
     rows_per_unit: str = "1"
     """How many rows of a person count in full."""
-    groups_per_unit: str = "1"
-    """How many groups with unlisted keys one person can make visible."""
+    groups_per_unit: str = ""
+    """How many groups with unlisted keys one person can make visible; empty for as many as rows count."""
     description: str = ""
     """What analysts should know about it."""
 
@@ -90,7 +90,7 @@ def policy_text(form: PolicyForm) -> str:
         f"neighbours: {_value(form.neighbours)}",
         f"budget: {_flow((name, _value(text, is_text=False)) for name, text in budget.items() if text)}",
         f"rows_per_unit: {_value(form.rows_per_unit, is_text=False)}",
-        f"groups_per_unit: {_value(form.groups_per_unit, is_text=False)}",
+        *([f"groups_per_unit: {_value(form.groups_per_unit, is_text=False)}"] if form.groups_per_unit else []),
         "columns:",
         *(f"  {scalar(one.name)}: {_flow(_facts(one))}" for one in form.columns if one.is_named),
     ]

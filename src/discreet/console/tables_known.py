@@ -141,7 +141,7 @@ class KnownTables:
 def _promise(holding: owning.Holding) -> None:
     table = holding.table
     counts = counted(table.rows_per_unit, "row of a person counts", "rows of a person count")
-    rows = f"{counts}, {counted(table.groups_per_unit, 'group', 'groups')} of theirs can show."
+    rows = f"{counts}, {counted(table.most_groups, 'group', 'groups')} of theirs can show."
     quiet(f"Neighbours: {table.neighbours}. {rows}")
     ui.label(f"Granted {budget_words(table.budget)}{_left(holding, None)}.")
 

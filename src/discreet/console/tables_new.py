@@ -189,7 +189,7 @@ class NewTable:
         self._text("Budget ε for all together", "epsilon", form.epsilon)
         self._text("Budget δ, or nothing", "delta", form.delta)
         self._text("Rows of a person that count", "rows_per_unit", form.rows_per_unit)
-        self._text("Groups of a person that can show", "groups_per_unit", form.groups_per_unit)
+        self._text("Groups of a person that can show, or nothing for as many", "groups_per_unit", form.groups_per_unit)
         self._text("Description", "description", form.description)
 
     def _text(self, label: str, name: str, value: str) -> None:

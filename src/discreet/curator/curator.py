@@ -56,7 +56,7 @@ from discreet.curator.stored import restored, stored
 from discreet.curator.suggested_bounds import SuggestedBounds, suggest_bounds
 from discreet.curator.suggested_rows import SuggestedRows, suggest_rows_per_unit
 from discreet.curator.suspensions import Suspension, lift, suspensions_in
-from discreet.curator.touched import Touched, touched
+from discreet.curator.touched import LeftOut, Touched, left_out, touched
 from discreet.curator.twins import twin_words
 from discreet.curator.unanswered import Unanswered
 from discreet.engines.engine import Place
@@ -493,6 +493,14 @@ class Curator:
         """The rows_per_unit that counts about 95 % of the people in full; one question, charged like any other."""
         self.refresh()
         return suggest_rows_per_unit(self, table, epsilon, analyst)
+
+    def left_out(self, table: str, by: str | Sequence[str], epsilon: Number, *, analyst: str | None = None) -> LeftOut:
+        """How many groups by these columns people are in, and how many of them groups_per_unit leaves out.
+
+        One question, charged like any other.
+        """
+        self.refresh()
+        return left_out(self, table, by, epsilon, analyst)
 
     def touched(self, table: str, epsilon: Number, *, analyst: str | None = None) -> Touched:
         """How many people and values rows_per_unit and the bounds touch; one question, charged like any other."""

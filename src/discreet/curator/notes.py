@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from discreet.curator.suggestions import offer
+from discreet.curator.suggestions import offer, offer_of_groups
 from discreet.privacy.shown import shown
 from discreet.query.answer_table import count_moved_cells
 from discreet.query.block import Aggregate, AggregateKind
@@ -35,7 +35,7 @@ def notes_of(question: Question, confidence: float, *, offers: bool = True) -> t
             *_about_rows(plan, offered),
             *_about_counts(plan),
             *_about_extremes(plan),
-            *_about_groups(plan, confidence),
+            *_about_groups(plan, confidence, offers=offers),
             *_about_choices(plan, confidence),
         ]
     return tuple(dict.fromkeys([*notes, *choice_notes(question)]))
@@ -126,17 +126,19 @@ def _passes_over_missing(expression: Expression) -> bool:
     return (is_extreme and mixed) or any(_passes_over_missing(argument) for argument in expression.arguments)
 
 
-def _about_groups(plan: BlockPlan, confidence: float) -> list[str]:
+def _about_groups(plan: BlockPlan, confidence: float, *, offers: bool) -> list[str]:
     if plan.top is not None:
         behind = rank_error(plan.top.points, plan.top.factor, 1 - (1 - confidence) / plan.top.picks) / plan.weight
         which = "The largest group was" if plan.top.picks == 1 else f"The {plan.top.picks} largest groups were"
         behind_others = f"at most {behind:,.0f} rows behind one that was left out, {confidence:.0%} of the time"
         return [f"{which} chosen without counting: {behind_others}."]
     if plan.rule is not None:
-        most = plan.rule.per_unit
-        many = f"; a person is counted in {most} at most" if plan.weight > 1 else ""
-        when = f"A group is shown when about {plan.rule.threshold} people or more are in it{many}."
-        return [when, f"The group of one person alone is shown with probability at most {shown(plan.rule.delta, 2)}."]
+        when = f"A group is shown when about {plan.rule.threshold} people or more are in it."
+        return [
+            when,
+            *_about_left_out(plan, plan.rule.per_unit, offers=offers),
+            f"The group of one person alone is shown with probability at most {shown(plan.rule.delta, 2)}.",
+        ]
     if plan.block.keys and not plan.groups:
         return ["No row can be in a group that is asked for, whatever the rows are, so none is listed."]
     if plan.block.keys:
@@ -150,6 +152,20 @@ def _about_missing(plan: BlockPlan) -> list[str]:
     without = () if plan.listing is None else plan.listing.without
     names = [plan.block.places[k].sql(dialect="duckdb", comments=False) for k in without]
     return [f"Rows without {name} are in no group: its policy lists no missing value." for name in names]
+
+
+def _about_left_out(plan: BlockPlan, most: int, *, offers: bool) -> list[str]:
+    """What to say where people can be in more groups than count."""
+    if plan.weight == 1:
+        return []
+    groups = "1 group counts in 1 of them" if most == 1 else f"{most} groups counts in {most} of them"
+    half = f"who is in {2 * most} is missing from each half of the time"
+    note = f"A person in more than {groups}, drawn for each person alone: {half}. All groups lose about the same share."
+    columns = [key.column for key in plan.block.keys if isinstance(key, Field) and key.column is not None]
+    tables = {table for table, _, _ in columns}
+    if not offers or len(columns) < len(plan.block.keys) or len(tables) != 1:
+        return [note]
+    return [note, offer_of_groups(tables.pop(), [name for _, name, _ in columns])]
 
 
 def _name(aggregate: Aggregate) -> str:

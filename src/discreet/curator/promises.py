@@ -93,7 +93,7 @@ def as_stored(plan: BlockPlan, snapshot: Engine) -> BlockPlan:
     """The plan, for rows as they are kept: with the number of rows of their unit, and within limits, where they are."""
     stored = {name.casefold(): snapshot.stored(name) for name in plan.tables}
     protected = [one for one in stored.values() if one.domain is not None]
-    return replace(plan, counted=all(one.counted for one in protected), stored=stored)
+    return replace(plan, counted=all(one.counted for one in protected), stored=stored, secret=snapshot.secret)
 
 
 def check_runnable(plans: Iterable[BlockPlan], snapshot: Engine) -> None:

@@ -32,6 +32,7 @@ class Stage:
         self._made_up = rows
         self._folder = TemporaryDirectory(prefix="discreet-rehearsal-")
         self._engine = DuckDBEngine(self._folder.name, threads=1)
+        self._engine.store.share("rehearsal")
         self._there: set[str] = set()
         # Noise that can be foretold hides nothing, and here is nothing to hide: a notebook shows the same twice.
         self.source = ReplayableSource("rehearsal")

@@ -13,7 +13,7 @@ says which bounds it applies, so that answers with and without them are never ta
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -32,6 +32,7 @@ __all__ = [
     "AS_TAKEN_IN",
     "is_unit_column",
     "offer",
+    "offer_of_groups",
     "people_of",
     "planning_with",
     "protected_table",
@@ -47,6 +48,14 @@ def offer(tables: Iterable[str]) -> str:
     """The sentence that offers the paid question how many people and values the policy's limits touch."""
     calls = " or ".join(f"curator.touched({in_quotes(name)}, epsilon=0.1)" for name in sorted(tables))
     return f"How many it touches is a question of its own: {calls}."
+
+
+def offer_of_groups(table: str, columns: Sequence[str]) -> str:
+    """The sentence that offers the paid question how many groups of people are left out."""
+    names = [in_quotes(name) for name in columns]
+    by = names[0] if len(names) == 1 else f"[{', '.join(names)}]"
+    call = f"curator.left_out({in_quotes(table)}, by={by}, epsilon=0.1)"
+    return f"What share is missing is a question of its own: {call}."
 
 
 def in_quotes(name: str) -> str:

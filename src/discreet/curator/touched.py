@@ -1,12 +1,13 @@
 """How many people and values the limits of a policy touch: one paid question.
 
 People with more than rows_per_unit rows count in part, and values outside the bounds of their column are moved to the
-nearest one. Both make answers too small or too large by an amount that no error bar shows.
+nearest one. Of people with more than groups_per_unit unlisted keys so many count. All three make answers too small or
+too large by an amount that no error bar shows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,14 @@ from discreet.catalog.column import Column
 from discreet.catalog.table import Table
 from discreet.curator.answer import Answer
 from discreet.curator.bins import literal
-from discreet.curator.suggestions import AS_TAKEN_IN, in_quotes, people_of, protected_table, without_bounds
+from discreet.curator.suggestions import (
+    AS_TAKEN_IN,
+    in_quotes,
+    people_of,
+    protected_table,
+    the_column,
+    without_bounds,
+)
 from discreet.engines.identifier import quoted
 from discreet.errors import InvalidValue
 from discreet.exact.rational import Number
@@ -22,7 +30,7 @@ from discreet.exact.rational import Number
 if TYPE_CHECKING:
     from discreet.curator.curator import Curator
 
-__all__ = ["Estimate", "Touched", "touched"]
+__all__ = ["Estimate", "LeftOut", "Touched", "left_out", "touched"]
 
 _MANY = 0.05
 
@@ -74,6 +82,70 @@ class Touched:
             lines.append(f"with more than {most:,} row{'s' * (most > 1)}: {self.over}")
         lines += [f"values of {name} outside its bounds: {moved}" for name, moved in self.moved.items()]
         return "\n".join([*lines, self.policy or "Little is touched: the policy can stay as it is."])
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """How many of the groups that people are in are left out, where nobody listed the keys."""
+
+    table: Table
+    """The table and its policy."""
+    by: tuple[str, ...]
+    """The columns of GROUP BY."""
+    people: Estimate
+    """How many people there are."""
+    held: Estimate
+    """The groups of each person, added up over all people; of one person at most twice groups_per_unit are counted."""
+    lost: Estimate
+    """How many of those are left out."""
+    answer: Answer
+    """The paid answer."""
+
+    @property
+    def share(self) -> float:
+        """The share of what is held that is left out; about so much is missing from every group."""
+        return min(self.lost.value / self.held.value, 1.0) if self.held.value else 0.0
+
+    @property
+    def policy(self) -> str:
+        """What in the policy to think about; nothing where little is left out."""
+        if self.lost.low <= _MANY * self.held.value:
+            return ""
+        return f"groups_per_unit is low: of all groups that people are in, about {self.share:.0%} are left out"
+
+    def __str__(self) -> str:
+        most = self.table.most_groups
+        lines = [
+            f"people: {self.people}",
+            f"groups by {', '.join(self.by)}, added up over people: {self.held}",
+            f"of these beyond {most:,} of a person, and left out: {self.lost}, about {self.share:.1%}",
+        ]
+        return "\n".join([*lines, self.policy or "Little is left out: the policy can stay as it is."])
+
+
+def left_out(
+    curator: Curator, table: str, by: str | Sequence[str], epsilon: Number, analyst: str | None = None
+) -> LeftOut:
+    """Ask how much of GROUP BY these columns is left out; one question."""
+    policy = protected_table(curator.catalog, table)
+    columns = [the_column(policy, name) for name in ([by] if isinstance(by, str) else by)]
+    people = people_of(curator.catalog, policy)
+    if people is None or not columns:
+        rule = f"{policy.name}: every row is a person of its own, or no column is named, so nothing is left out"
+        raise InvalidValue(rule, table)
+    answer = curator.ask(_of_groups(policy, columns, people), epsilon, analyst=analyst)
+    people_there, held, lost = (_estimate(answer, name) for name in ("people", "held", "lost"))
+    return LeftOut(policy, tuple(column.name for column in columns), people_there, held, lost, answer)
+
+
+def _of_groups(table: Table, columns: list[Column], people: tuple[str, str]) -> str:
+    """One row per person and group, then one per person with how many they are."""
+    most, person = table.most_groups, f"{people[1]} AS person"
+    keys = [f"t0.{quoted(column.name)}" for column in columns]
+    groups = f"SELECT {person} FROM {people[0]} GROUP BY {', '.join([people[1], *keys])}"  # noqa: S608
+    each = f"SELECT COUNT(*) AS g FROM ({groups}) h GROUP BY person"  # noqa: S608
+    held, lost = f"SUM(LEAST(g, {2 * most})) AS held", f"SUM(LEAST(GREATEST(g - {most}, 0), {most})) AS lost"
+    return f"SELECT COUNT(*) AS people, {held}, {lost} FROM ({each}) p"  # noqa: S608
 
 
 def touched(curator: Curator, table: str, epsilon: Number, analyst: str | None = None) -> Touched:

@@ -119,6 +119,11 @@ class DuckDBEngine(Place):
         """A table as it was taken in: whose rows they are, and what was checked about them."""
         return self.snapshot().stored(table)
 
+    @property
+    def secret(self) -> str:
+        """What units' own orders are hashed with."""
+        return self.snapshot().secret
+
     def take_in(
         self,
         table: Table,

@@ -106,6 +106,11 @@ class DuckDBSnapshot(Engine):
         """A table as it was taken in: whose rows they are, and what was checked about them."""
         return lookup(self.manifest, table)
 
+    @property
+    def secret(self) -> str:
+        """What units' own orders are hashed with."""
+        return self.manifest.secret
+
     def rehearse(self, statement: str, parameters: Sequence[object] = ()) -> None:
         """Run the statement where every table is empty: what fails there fails whatever the rows are.
 

@@ -90,6 +90,11 @@ class Engine(ABC):
     def stored(self, table: str) -> Stored:
         """A table as it was taken in: whose rows they are, and what was checked about them."""
 
+    @property
+    def secret(self) -> str:
+        """What units' own orders are hashed with (`discreet.engines.unit_order`); for statements, and shown nowhere."""
+        return ""
+
     def check(self, statement: str, parameters: Sequence[object] = ()) -> None:
         """Refuse a statement that the engine cannot run, by its text alone; before anything is charged or read."""
         for value in parameters:

@@ -1,8 +1,9 @@
 """Keys that nobody listed: which of them each unit makes visible, found out once, when a table is taken in.
 
-A question by keys that are not public keeps, of each unit, the rows of its first few keys in the order of `shuffled`.
-For a question about a whole table by one of its columns, that depends on the rows, the column and the number of keys
-alone. An ingest therefore writes one number beside each row, per column that can be such a key:
+A question by keys that are not public keeps, of each unit, the rows of its first few keys in the unit's own order
+(`discreet.engines.unit_order`). For a question about a whole table by one of its columns, that depends on the rows, the
+column and the number of keys alone. An ingest therefore writes one number beside each row, per column that can be such
+a key:
 
 - 0 where the key is not among the first few of its unit;
 - n where it is, the unit keeps n rows in all, and this row stands for the unit among the holders of the key;
@@ -14,8 +15,6 @@ many rows of the unit have the same key.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Table
 from discreet.engines.manifest import Stored
@@ -26,21 +25,10 @@ __all__ = [
     "kept_held",
     "name_alike",
     "name_held",
-    "shuffled",
     "unlisted_columns",
 ]
 
 _UNLISTED_TYPES = (ColumnType.TEXT, ColumnType.INTEGER, ColumnType.DATE, ColumnType.TIMESTAMP)
-
-
-def shuffled(columns: list[str], reals: Collection[str] = ()) -> str:
-    """An order of values that has nothing to do with anybody, as terms of ORDER BY.
-
-    ``reals`` are those of the columns that are real numbers. They count as they are: engines print different digits.
-    """
-    spelled = [f"COALESCE(CAST({name} AS VARCHAR), '')" for name in columns if name not in reals]
-    text = " || '|' || ".join(spelled)
-    return ", ".join([*([f"md5({text})"] if spelled else []), *columns])
 
 
 def unlisted_columns(table: Table) -> list[int]:
@@ -72,8 +60,11 @@ def name_alike(place: int) -> str:
 
 
 def kept_held(column: str, limits: str, most: int, stored: Stored) -> str | None:
-    """The stored marks of a column, for so many keys of a unit; None where there are none, or values are moved now."""
-    if stored.held.get(column) != most or limits != stored.columns[column]:
+    """The stored marks of a column, for so many keys of a unit; None where there are none, or values are moved now.
+
+    Marks of rows without salts were made in the one order for everybody of an earlier release.
+    """
+    if not stored.salted or stored.held.get(column) != most or limits != stored.columns[column]:
         return None
     return name_held(list(stored.columns).index(column))
 

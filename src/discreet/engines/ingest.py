@@ -105,7 +105,7 @@ def _ingest(
             numbers.commit(build)
             fresh = build.finish()
         stored = replace(_stored(engine, table, numbers), digests=digests)
-        engine.store.publish(stored, fresh)
+        engine.store.publish(stored, fresh, numbers.secret)
     finally:
         scratch.close()
     if progress is not None:
@@ -158,11 +158,13 @@ def _sort(build: Build, table: Table, numbers: Numbering) -> None:
         if column in grids:
             real = f"CAST({name_within(place)} AS DOUBLE)"
             columns.append(f"CAST({in_steps(real, *grids[column])} AS INTEGER) AS {name_steps(place)}")
-    select = numbers.select(", ".join(columns + marking.columns()), marking.joins(build, table))
+    select = numbers.select(", ".join(columns + marking.columns()), marking.joins(build, table, numbers.secret))
     if marking.is_needed:
         build.run(f"CREATE TABLE stage.sorted AS {select}", bindings.parameters, until=(_NUMBERED + _SORTED) / 2)
         renamed = ", ".join(f"c{place} AS {name}" for place, name in enumerate(names))
-        build.run(f"CREATE TABLE fresh.rows AS SELECT * RENAME ({renamed}) FROM stage.sorted LIMIT 0")
+        build.run(
+            f"CREATE TABLE fresh.rows AS SELECT *{marking.left_out()} RENAME ({renamed}) FROM stage.sorted LIMIT 0"
+        )
         marking.write(build, _SORTED)
     else:
         build.run(f"CREATE TABLE fresh.rows AS {select}", bindings.parameters, until=_SORTED)
@@ -180,7 +182,7 @@ def _marking(table: Table, numbers: Numbering) -> Marking:
     """Which columns are marked; where a unit has one row, there is nothing to say."""
     kinds = (unlisted_columns(table), counted_columns(table)) if numbers.counted else ([], [])
     held, alike = ([place for place in places if place != numbers.place] for places in kinds)
-    return Marking(held, alike, table.groups_per_unit)
+    return Marking(held, alike, table.most_groups)
 
 
 def _grids(table: Table, numbers: Numbering) -> dict[Column, tuple[Fraction, Fraction]]:
@@ -201,6 +203,7 @@ def _stored(engine: Embedded, table: Table, numbers: Numbering) -> Stored:
         parent=None if parent is None else parent.name,
         parent_version=None if parent is None else parent.version,
         counted=numbers.counted,
+        salted=numbers.counted,
         held={table.columns[place].name: marking.most for place in marking.held},
         alike={table.columns[place].name: limits_of(table.columns[place]) for place in marking.alike},
         limits={column.name: limits_of(column) for column in table.columns if column.bounds is not None},

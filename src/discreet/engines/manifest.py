@@ -19,8 +19,8 @@ from discreet.errors import StoreError
 
 __all__ = ["FORMAT", "Manifest", "Stored"]
 
-FORMAT = 1
-"""Of the file: which fields it has."""
+FORMAT = 2
+"""Of the file: which fields it has. The first had no salts and no secret."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,8 @@ class Stored:
     """The columns that are also kept in steps of a grid, and of which."""
     held: Mapping[str, int] = field(default_factory=dict)
     """The columns whose keys are marked, and how many keys a unit makes visible by the marks."""
+    salted: bool = False
+    """Whether every row has, as ``_salt``, the salt of its unit; see `discreet.engines.unit_order`."""
     alike: Mapping[str, str] = field(default_factory=dict)
     """The columns of which rows say how many of their unit have the same key, and within which limits of the values."""
     complete: Sequence[str] = ()
@@ -76,6 +78,8 @@ class Manifest:
     """How many there have been."""
     tables: Mapping[str, Stored] = field(default_factory=dict)
     """By folded name."""
+    secret: str = field(default="", repr=False)
+    """What units' own orders are hashed with; never shown. Empty until the first table is taken in."""
 
     def find(self, name: str) -> Stored | None:
         """The table with this name, without regard to case."""
@@ -104,7 +108,8 @@ class Manifest:
 
     def write(self, path: Path) -> None:
         """Replace the file in one step; after this returns, a power cut does not undo it."""
-        body = {"format": FORMAT, "ingests": self.ingests, "tables": [asdict(t) for t in self.tables.values()]}
+        tables = [asdict(table) for table in self.tables.values()]
+        body = {"format": FORMAT, "ingests": self.ingests, "secret": self.secret, "tables": tables}
         write_whole(path, json.dumps(body, ensure_ascii=False, indent=1).encode(), mode=0o666)
 
 
@@ -113,4 +118,5 @@ def _parsed(body: Any) -> Manifest:
     tables = [Stored(**row) for row in body["tables"]]
     for table in tables:
         table.types()  # unknown types are refused here, not in the middle of a question
-    return Manifest(int(body["ingests"]), {table.name.casefold(): table for table in tables})
+    by_name = {table.name.casefold(): table for table in tables}
+    return Manifest(int(body["ingests"]), by_name, str(body.get("secret", "")))

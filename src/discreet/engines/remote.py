@@ -123,6 +123,11 @@ class RemoteEngine(Place):
         """A table as it was protected."""
         return lookup(self._manifest()[1], table)
 
+    @property
+    def secret(self) -> str:
+        """What units' own orders are hashed with."""
+        return self._manifest()[1].secret
+
     def check(self, statement: str, parameters: Sequence[object] = ()) -> None:
         """Refuse what cannot be asked on the server so that it means the same and cannot fail."""
         try:

@@ -21,6 +21,7 @@ from discreet.catalog.suggestion import suggestion
 from discreet.engines.file_lock import FileLock
 from discreet.engines.manifest import Manifest, Stored
 from discreet.errors import DiscreetError, InvalidValue, StoreError
+from discreet.noise.source import fresh_id
 
 __all__ = ["Store"]
 
@@ -90,16 +91,25 @@ class Store:
             if not found:
                 return None
             tables[name.casefold()] = found[0]
-        return Manifest(now.ingests, tables)
+        return replace(now, tables=tables)
 
     def forget_unused(self) -> None:
         """Remove the earlier versions that no question waits for; where somebody takes in data, they do so."""
         with suppress(DiscreetError, OSError), self.writing():
             pass
 
-    def publish(self, stored: Stored, fresh: Path) -> None:
+    def secret(self) -> str:
+        """What units' own orders are hashed with: the folder's for ever, or a fresh one where it has none yet."""
+        return self.manifest().secret or fresh_id()
+
+    def share(self, secret: str) -> None:
+        """Write down a secret: an audit compares neighbours in which people who are in both choose the same."""
+        with self.writing():
+            replace(self.manifest(), secret=secret).write(self._manifest)
+
+    def publish(self, stored: Stored, fresh: Path, secret: str) -> None:
         """Make a finished file the current version of its table. Only for who is `writing`."""
-        manifest = self.manifest()
+        manifest = replace(self.manifest(), secret=secret)
         replaced = manifest.find(stored.name)
         if replaced is not None:  # instead of the one before it
             Manifest.read(self._earlier).with_table(replaced).write(self._earlier)
@@ -109,7 +119,8 @@ class Store:
 
     def remember(self, stored: Stored) -> None:
         """Make this the current version of a table that stays on a server. Only for who is `writing`."""
-        self.manifest().with_table(stored).write(self._manifest)
+        manifest = replace(self.manifest(), secret=self.secret())
+        manifest.with_table(stored).write(self._manifest)
 
     def _forget_unused(self) -> None:
         """Keep those earlier versions that a question waits for. Who charges for one now has done so, or plans anew."""

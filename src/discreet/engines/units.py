@@ -6,7 +6,8 @@
 - A row without a key, or whose foreign key leads nowhere, is a unit of its own, with a negative id that is never used
   again. Such rows are not taken together, because they need not be of one person.
 - Where every row is a unit, the id is the number of the row, from 1. Public rows have no unit.
-- Where units may have several rows, every row also says how many (``_n``), so that not every question counts them.
+- Where units may have several rows, every row also says how many (``_n``), so that not every question counts them, and
+  the salt of its unit (``_salt``), by what names the unit and not by its id; see `unit_order`.
 
 Nothing is kept in the map of people before the new table has passed its checks.
 """
@@ -21,6 +22,7 @@ from discreet.engines.build import Build
 from discreet.engines.identifier import literal, quoted
 from discreet.engines.manifest import Stored
 from discreet.engines.store import Store, lookup
+from discreet.engines.unit_order import salt_of
 from discreet.errors import InvalidValue
 
 __all__ = ["ByKey", "ByParent", "Numbering", "RowByRow", "numbering"]
@@ -28,6 +30,10 @@ __all__ = ["ByKey", "ByParent", "Numbering", "RowByRow", "numbering"]
 
 _ROWS_OF_UNIT = "CAST(sum(n) OVER (PARTITION BY id) AS BIGINT) AS n"
 """Several keys may lead to one unit."""
+
+
+_SALT = f"CAST({salt_of(['key'], 'CAST($1 AS VARCHAR)')} AS INTEGER)"
+"""Of the unit with this key, which is text already."""
 
 
 class Numbering:
@@ -41,6 +47,10 @@ class Numbering:
     """Whether the finished rows say how many rows their unit has."""
     place: int | None = None
     """The column that leads to the unit, by its place."""
+
+    def __init__(self, secret: str) -> None:
+        self.secret = secret
+        """What salts are hashed with."""
 
     def prepare(self, build: Build, until: float) -> None:
         """Find the ids for the rows in ``stage.rows``."""
@@ -56,8 +66,9 @@ class Numbering:
 class RowByRow(Numbering):
     """Every row is a unit."""
 
-    def __init__(self, domain: str) -> None:
+    def __init__(self, domain: str, secret: str) -> None:
         self.domain = domain
+        self.secret = secret
 
     def select(self, columns: str, joins: str = "") -> str:
         """The rows as they came, each with its number."""
@@ -69,17 +80,22 @@ class _People(Numbering):
 
     counted = True
 
-    def __init__(self, domain: str, place: int) -> None:
+    def __init__(self, domain: str, place: int, secret: str) -> None:
         self.domain: str = domain
         self.place = place
+        self.secret = secret
         self._column = f"c{place}"
         self._folded = domain.casefold()
         self._own = -1  # the highest negative id that was never used
 
     def select(self, columns: str, joins: str = "") -> str:
         """The rows sorted by unit."""
+        # Who is not named has one row, whose salt decides nothing.
+        of_unit = (
+            f"coalesce(i.id, {self._own} - r.rowid) AS _unit, coalesce(i.n, 1) AS _n, coalesce(i.salt, 1) AS _salt"
+        )
         return (
-            f"SELECT coalesce(i.id, {self._own} - r.rowid) AS _unit, coalesce(i.n, 1) AS _n, {columns} "
+            f"SELECT {of_unit}, {columns} "
             f"FROM stage.rows r LEFT JOIN stage.ids i ON r.{self._column} = i.value{joins} ORDER BY _unit"
         )
 
@@ -122,8 +138,9 @@ class ByKey(_People):
             f"(SELECT coalesce(max(id), 0) FROM {self._map}) AS id FROM stage.keys ANTI JOIN {self._map} USING (key)"
         )
         build.run(
-            f"CREATE TABLE stage.ids AS SELECT value, id, {_ROWS_OF_UNIT} FROM stage.keys "
-            f"JOIN (FROM {self._map} UNION ALL FROM stage.people) USING (key)"
+            f"CREATE TABLE stage.ids AS SELECT value, id, {_ROWS_OF_UNIT}, {_SALT} AS salt FROM stage.keys "
+            f"JOIN (FROM {self._map} UNION ALL FROM stage.people) USING (key)",
+            [self.secret],
         )
 
     def _keep(self, build: Build) -> None:
@@ -133,8 +150,8 @@ class ByKey(_People):
 class ByParent(_People):
     """A foreign key leads to a row of another table, and that row's unit is ours."""
 
-    def __init__(self, domain: str, place: int, parent: Stored, column: str, file: Path) -> None:
-        super().__init__(domain, place)
+    def __init__(self, domain: str, place: int, secret: str, parent: Stored, column: str, file: Path) -> None:
+        super().__init__(domain, place, secret)
         self.parent: Stored = parent
         self._parent_column = column
         self._file = file
@@ -144,10 +161,13 @@ class ByParent(_People):
         super().prepare(build, until)
         build.run(f"ATTACH {literal(str(self._file))} AS parent (READ_ONLY)")
         key = quoted(self._parent_column)
+        # A parent whose rows are units, or that an earlier release took in, has no salts: then what leads to it has.
+        salt = "min(_salt)" if self.parent.salted else _SALT
         build.run(
-            f"CREATE TABLE stage.ids AS SELECT value, id, last, {_ROWS_OF_UNIT} FROM stage.keys JOIN ("
-            f"SELECT CAST({key} AS VARCHAR) AS key, min(_unit) AS id, max(_unit) AS last "
-            f"FROM parent.rows WHERE {key} IS NOT NULL GROUP BY 1) USING (key)"
+            f"CREATE TABLE stage.ids AS SELECT value, id, last, {_ROWS_OF_UNIT}, salt FROM stage.keys JOIN ("
+            f"SELECT CAST({key} AS VARCHAR) AS key, min(_unit) AS id, max(_unit) AS last, {salt} AS salt "
+            f"FROM parent.rows WHERE {key} IS NOT NULL GROUP BY 1) USING (key)",
+            [] if self.parent.salted else [self.secret],
         )
         if build.run("SELECT 1 FROM stage.ids WHERE id <> last LIMIT 1"):
             rule = f"{self.parent.name}.{self._parent_column}: a foreign key must lead to one person"
@@ -156,16 +176,16 @@ class ByParent(_People):
 
 def numbering(table: Table, catalog: Catalog, store: Store) -> Numbering:
     """How the rows of ``table`` get their units, by its policy alone."""
-    path, domain = catalog.unit_path(table.name), catalog.unit_domain(table.name)
+    path, domain, secret = catalog.unit_path(table.name), catalog.unit_domain(table.name), store.secret()
     if path is None or domain is None:
-        return Numbering()
+        return Numbering(secret)
     if path.steps:
         step = path.steps[0]
         parent = lookup(store.manifest(), step.table)
         named = catalog.table(step.table).column(step.other_column)
         column = step.other_column if named is None else named.name
-        return ByParent(domain, _place(table, step.column), parent, column, store.root / parent.file)
-    return RowByRow(domain) if path.column is None else ByKey(domain, _place(table, path.column))
+        return ByParent(domain, _place(table, step.column), secret, parent, column, store.root / parent.file)
+    return RowByRow(domain, secret) if path.column is None else ByKey(domain, _place(table, path.column), secret)
 
 
 def _place(table: Table, column: str) -> int:

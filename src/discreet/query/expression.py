@@ -8,6 +8,7 @@ expression knows its type and a public interval that holds all its values; both 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from fractions import Fraction
@@ -50,18 +51,39 @@ class Statement(Bindings):
         stored: Mapping[str, Stored] | None = None,
         marks: Mapping[str, str] | None = None,
         rows: int = 1,
+        secret: str = "",
+        salted: bool = False,
     ) -> None:
         """The rows say, as ``_n``, how many rows their unit has in the table, where ``counted``.
 
         ``stored`` says what else was kept of tables when they were taken in, by their folded names. ``marks`` are kept
         columns by the names under which they are read, ``_held`` and ``_alike``. Joins make so many ``rows`` of a
-        unit's at most.
+        unit's at most. Private rows say the salt of their unit, as ``_salt``, where ``salted``; with ``secret`` it is
+        hashed, and so is what units put in an order of their own (`discreet.engines.unit_order`).
         """
         super().__init__()
         self.counted = counted
         self.stored = stored or {}
         self.marks = marks or {}
         self.work = Work(rows)
+        self.salted = salted
+        self._secret = secret
+        self._bound_secret: str | None = None
+
+    def bind_secret(self) -> str:
+        """The one place of the secret."""
+        if self._bound_secret is None:
+            self._bound_secret = self.bind(self._secret, ColumnType.TEXT)
+        return self._bound_secret
+
+    @contextmanager
+    def salting(self) -> Iterator[None]:
+        """While rows below are written: they say their salts, whether rows above need them or not."""
+        before, self.salted = self.salted, True
+        try:
+            yield
+        finally:
+            self.salted = before
 
 
 @dataclass(frozen=True)

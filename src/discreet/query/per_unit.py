@@ -79,7 +79,8 @@ class _Groups:
             # Keys are written once, below the groups: their constants get another number wherever they are written.
             keys = [f"{canonical(key).write(statement)} AS {field.name}" for key, field in further]
             inner = f"SELECT {', '.join(['*', *keys])} FROM ({rows.write(statement)}) {below}"
-            parts = ["_unit", *(f"{text(statement)} AS {field.name}" for field, text in columns)]
+            salt = ["MIN(_salt) AS _salt"] if statement.salted else []
+            parts = ["_unit", *salt, *(f"{text(statement)} AS {field.name}" for field, text in columns)]
             # Grouped by the unit itself: rows of one unit whose identifiers are spelled differently stay together.
             grouped = ["_unit", *(field.name for _, field in further)]
             return f"SELECT {', '.join(parts)} FROM ({inner}) {alias} GROUP BY {', '.join(grouped)}"

@@ -122,6 +122,8 @@ class BlockPlan:
     """Whether the engine keeps, as ``_n``, how many rows a unit has in its table; the answer is the same."""
     stored: Mapping[str, Stored] = field(default_factory=dict)
     """What else the engine keeps of the tables, by their folded names; the answer is the same."""
+    secret: str = field(default="", repr=False)
+    """What units' own orders are hashed with, where the rows are; it is part of no price, record or certificate."""
 
     @cached_property
     def groups(self) -> list[tuple[Key, ...]]:

@@ -20,6 +20,7 @@ from discreet.engines.identifier import quoted
 from discreet.engines.limits import kept_within, limited, limits_of
 from discreet.engines.manifest import Stored
 from discreet.engines.steps import kept_steps
+from discreet.engines.unit_order import salt_of, spelled
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.calendar import epoch
 from discreet.query.contribution import Contribution, Truncation
@@ -41,6 +42,7 @@ __all__ = [
     "projected",
     "scanned",
     "undivided",
+    "unit_columns_of",
     "united",
 ]
 
@@ -170,10 +172,12 @@ def scanned(
     unit_columns: frozenset[str],
     count: CountAlike,
     ends: FindEnds | None = None,
+    salted_by: frozenset[str] = frozenset(),
 ) -> Relation:
     """All rows of a table, with defaults filled in and values moved into their bounds.
 
-    Public rows have a ``count``, and ``ends`` tells between which values a column of them lies.
+    Public rows have a ``count``, and ``ends`` tells between which values a column of them lies. What names a unit, for
+    its salt, are the values of the columns ``salted_by``, by folded names.
     """
     pairs = [(column, _field(column, names.new(), unit_columns)) for column in table.columns]
     public = frozenset([table.name] if privacy is None else [])
@@ -190,6 +194,8 @@ def scanned(
             f"{statement.marks[name]} AS {name}" if name in statement.marks else name
             for name in _of_unit(privacy, tallied, statement)
         ]
+        if statement.salted and privacy is not None and (stored is None or not stored.salted):
+            of_unit[1] = f"{_salt(table, salted_by, statement)} AS _salt"
         parts += [f"{kept} AS {in_steps_of(field)}" for column, field in pairs if (kept := _steps(column, stored))]
         return f"SELECT {', '.join(of_unit + parts)} FROM {quoted(table.name)}"
 
@@ -222,11 +228,22 @@ def _steps(column: Column, stored: Stored | None) -> str | None:
     return None if stored is None else kept_steps(column.name, stored)
 
 
+def _salt(table: Table, salted_by: frozenset[str], statement: Statement) -> str:
+    """The salt of the unit of a row, where no ingest stored it."""
+    named = [column for column in table.columns if column.name.casefold() in salted_by]
+    return salt_of([spelled(quoted(column.name), column.type) for column in named], statement.bind_secret())
+
+
+def unit_columns_of(statement: Statement) -> list[str]:
+    """The columns that name the unit of a private row, and its salt where that is needed."""
+    return ["_unit", "_salt"] if statement.salted else ["_unit"]
+
+
 def _of_unit(privacy: Privacy | None, tallied: Tallied, statement: Statement) -> list[str]:
     """The columns that say whose a row is, and what is known about the rows of its unit."""
     if privacy is None or tallied is Tallied.NOTHING:
-        return [] if privacy is None else ["_unit"]
-    return ["_unit", *(["_n"] if statement.counted else []), *statement.marks]
+        return [] if privacy is None else unit_columns_of(statement)
+    return [*unit_columns_of(statement), *(["_n"] if statement.counted else []), *statement.marks]
 
 
 def _private(field: Field, table: Table, column: Column, privacy: Privacy) -> Field:
@@ -321,7 +338,7 @@ def joined(
     both = left.privacy is not None and right.privacy is not None
 
     def write(statement: Statement) -> str:
-        unit = _unit_of_pair(left, right, kind, a, b)
+        unit = [one for name in unit_columns_of(statement) for one in _unit_of_pair(left, right, kind, a, b, name)]
         fields = [f"{a}.{field.name}" for _, field in left.columns] + [
             f"{b}.{field.name}" for _, field in right.columns
         ]
@@ -366,14 +383,15 @@ def _or(one: Expression, other: Expression) -> Expression:
     return Call(ColumnType.BOOLEAN, UNKNOWN, True, "{0} OR {1}", (one, other))
 
 
-def _unit_of_pair(left: Relation, right: Relation, kind: str, a: str, b: str) -> list[str]:
+def _unit_of_pair(left: Relation, right: Relation, kind: str, a: str, b: str, name: str) -> list[str]:
+    """The column of this name that says whose a pair is."""
     if left.privacy is None and right.privacy is None:
         return []
     if right.privacy is None:
-        return [f"{a}._unit"]
+        return [f"{a}.{name}"]
     if left.privacy is None:
-        return [f"{b}._unit"]
-    return [{"RIGHT": f"{b}._unit", "FULL": f"COALESCE({a}._unit, {b}._unit) AS _unit"}.get(kind, f"{a}._unit")]
+        return [f"{b}.{name}"]
+    return [{"RIGHT": f"{b}.{name}", "FULL": f"COALESCE({a}.{name}, {b}.{name}) AS {name}"}.get(kind, f"{a}.{name}")]
 
 
 def _privacy_of_pair(left: Relation, right: Relation, kind: str, contribution: Contribution | None) -> Privacy | None:
@@ -462,5 +480,5 @@ def _stacked_origin(fields: list[Field], names: Names) -> Origin | None:
 def _renamed(relation: Relation, columns: list[tuple[str, Field]], alias: str, statement: Statement) -> str:
     pairs = zip(relation.columns, columns, strict=True)
     renamed = [f"{old.name} AS {new.name}" for (_, old), (_, new) in pairs]
-    unit = ["_unit"] if relation.privacy is not None else []
+    unit = unit_columns_of(statement) if relation.privacy is not None else []
     return f"SELECT {', '.join(unit + renamed)} FROM ({relation.write(statement)}) {alias}"

@@ -4,7 +4,7 @@ Nothing else about the rows leaves the engine. Statements are written from typed
 integers and floats of the plan itself.
 
 Rows first get the block's keys and its values on their grids (``_rows``); where keys are not public, a person keeps few
-of them, by an order of the keys that has nothing to do with anybody. Then every row gets its weight (``_weighted``).
+of them, in the person's own order (`discreet.engines.unit_order`). Then every row gets its weight (``_weighted``).
 
 Where the engine keeps the number of rows of every unit in its table (``_n``), a question about the whole table takes it
 as it is; one about some of the rows counts those units alone that could have too many. Marks of keys that it keeps
@@ -15,21 +15,23 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from discreet.catalog.column import ColumnType
-from discreet.engines.held_keys import kept_alike, kept_held, shuffled
+from discreet.engines.held_keys import kept_alike, kept_held
 from discreet.engines.steps import in_steps, is_exact, real, steps_of
+from discreet.engines.unit_order import number_of, spelled, turned
 from discreet.exact.grid import LARGEST_STEPS
 from discreet.query.choice import Choice, ModeChoice, TopChoice
 from discreet.query.expression import Expression, Field, Statement, canonical
 from discreet.query.parts import People, PlainSum, Scale, Tally, Values
 from discreet.query.plan import BlockPlan, Priced
-from discreet.query.relation import Tallied, in_steps_of
+from discreet.query.relation import Tallied, in_steps_of, unit_columns_of
 
 __all__ = ["Parameters", "added_up", "counted_apart", "histogram_of", "statements_of", "sums_of", "weights_of"]
 
 Parameters = list[object]
 
 _SHORT = 2**31
+_PLACES = 2**32
+"""Keys that are not public are fewer, or the last of them are left out: a place times so many still fits 64 bits."""
 
 
 def statements_of(plan: BlockPlan) -> list[tuple[str, Parameters]]:
@@ -73,7 +75,7 @@ def sums_of(plan: BlockPlan) -> tuple[str, Parameters]:
 
 def counted_apart(plan: BlockPlan, priced: Priced) -> tuple[str, Parameters]:
     """The integer ``s`` of a count of people or of different values, with the block's keys."""
-    statement = _opened(plan)
+    statement = _opened(plan, values_are_few=isinstance(priced.part, Values) and not _has_one_row_each(plan))
     part, keys = priced.part, _keys(plan)
     condition = getattr(part, "condition", None)
     columns = [] if condition is None else [f"{condition.write(statement)} AS f"]
@@ -83,7 +85,7 @@ def counted_apart(plan: BlockPlan, priced: Priced) -> tuple[str, Parameters]:
     tests = [test for test, used in (("f", condition is not None), ("x IS NOT NULL", isinstance(part, Values))) if used]
     kept = f" WHERE {' AND '.join(tests)}" if tests else ""
     if isinstance(part, Values):
-        return _values_statement(plan, priced, part, rows, kept), statement.parameters
+        return _values_statement(plan, priced, part, rows, kept, statement), statement.parameters
     has_places = plan.rule is not None and not _has_one_row_each(plan) and "_held" not in statement.marks
     weighted = _with_weights("_present", priced.most, priced.weight, _at_most(plan))
     count = f"{_saturated(_total('w'))} AS s"
@@ -104,13 +106,14 @@ def _present(plan: BlockPlan, kept: str, *, is_marked: bool) -> str:
     return f"SELECT DISTINCT _unit, place FROM _rows{kept}" if kept else "SELECT _unit, place FROM _mine"
 
 
-def _values_statement(plan: BlockPlan, priced: Priced, part: Values, rows: str, kept: str) -> str:
+def _values_statement(plan: BlockPlan, priced: Priced, part: Values, rows: str, kept: str, statement: Statement) -> str:
     keys = _keys(plan)
     columns = ", ".join([*keys, "x"])
-    source = f"SELECT DISTINCT _unit, {columns} FROM _rows{kept}"
+    source = f"SELECT DISTINCT {', '.join(unit_columns_of(statement))}, {columns} FROM _rows{kept}"
     if not _has_one_row_each(plan):
-        reals = [*_real_keys(plan), *(["x"] if part.argument.type is ColumnType.REAL else [])]
-        source = _first_few(source, shuffled(["x", *keys], reals), priced.most)
+        texts = [spelled("x", part.argument.type), *_spelled_keys(plan)]
+        order = ", ".join([turned("_salt", number_of(texts, statement.bind_secret())), "x", *keys])
+        source = _first_few(source, order, priced.most)
     text = f"WITH {rows}, _present AS ({source}) SELECT {', '.join([*keys, 'COUNT(DISTINCT x) AS s'])} FROM _present"
     return f"{text}{_grouped(keys)}"
 
@@ -146,10 +149,19 @@ def histogram_of(plan: BlockPlan, choice: Choice) -> tuple[str, Parameters]:
     return f"WITH {source} {text}{_grouped(keys)}", statement.parameters
 
 
-def _opened(plan: BlockPlan) -> Statement:
-    privacy = plan.block.rows.privacy
+def _opened(plan: BlockPlan, *, values_are_few: bool = False) -> Statement:
+    """A statement for the plan; rows say the salt of their unit where it chooses among its keys or values."""
+    privacy, marks = plan.block.rows.privacy, _marks(plan)
     rows = 1 if privacy is None else max(privacy.contribution.times, privacy.contribution.plus)
-    return Statement(counted=plan.counted, stored=plan.stored, marks=_marks(plan), rows=rows)
+    keys_are_few = plan.rule is not None and not _has_one_row_each(plan) and "_held" not in marks
+    return Statement(
+        counted=plan.counted,
+        stored=plan.stored,
+        marks=marks,
+        rows=rows,
+        secret=plan.secret,
+        salted=keys_are_few or values_are_few,
+    )
 
 
 def _marks(plan: BlockPlan) -> dict[str, str]:
@@ -205,41 +217,49 @@ def _rows(plan: BlockPlan, columns: list[str], statement: Statement) -> str:
     # Parameters are numbered as they are written, so the columns that came before stay before the rows.
     keys = [f"{canonical(key).write(statement)} AS k{k}" for k, key in enumerate(plan.block.keys)]
     inner = plan.block.rows.write(statement)
-    select = f"SELECT {', '.join([*_unit(plan), *statement.marks, *keys, *columns, '1 AS one'])} FROM ({inner}) r"
+    salt = ["_salt"] if statement.salted else []
+    select = (
+        f"SELECT {', '.join([*_unit(plan), *salt, *statement.marks, *keys, *columns, '1 AS one'])} FROM ({inner}) r"
+    )
     if plan.rule is None or _has_one_row_each(plan):
         return f"_rows AS ({select})"
     if "_held" in statement.marks:
         return f"_rows AS ({select} WHERE _held <> 0)"
     # The rows of a table are read again sooner than they are kept; those of a join are not.
     again = "AS" if plan.block.rows.tallied is Tallied.NOTHING else "AS NOT MATERIALIZED"
-    order = shuffled(_keys(plan), _real_keys(plan))
-    few = _few_keys(_keys(plan), plan.rule.per_unit, order, again, is_counted=_tallied(plan) is not Tallied.NOTHING)
+    number = number_of(_spelled_keys(plan), statement.bind_secret())
+    few = _few_keys(_keys(plan), plan.rule.per_unit, number, again, is_counted=_tallied(plan) is not Tallied.NOTHING)
     return f"_all {again} ({select}), {few}"
 
 
-def _real_keys(plan: BlockPlan) -> list[str]:
-    return [name for name, key in zip(_keys(plan), plan.block.keys, strict=True) if key.type is ColumnType.REAL]
+def _spelled_keys(plan: BlockPlan) -> list[str]:
+    return [spelled(name, key.type) for name, key in zip(_keys(plan), plan.block.keys, strict=True)]
 
 
-def _few_keys(names: list[str], most: int, order: str, again: str, *, is_counted: bool) -> str:
-    """``_rows``: of ``_all`` the rows with the first few keys of their unit, in an order that depends on keys alone.
+def _few_keys(names: list[str], most: int, number: str, again: str, *, is_counted: bool) -> str:
+    """``_rows``: of ``_all`` the rows with the first few keys of their unit, in the unit's own order.
 
-    Keys are put in order once, as the places of ``_order``, and not for everybody who holds them; ``_mine`` are the
-    pairs of units and places that count.
+    Keys are hashed once, in ``_order``, and not for everybody who holds them, and numbered there by their values, as
+    ``place``: which of two has the lower number depends on these two alone. ``_mine`` are the pairs of units and places
+    that count.
     """
     listed = ", ".join(names)
+    found = "_order.place, _order.h" if most == 1 else "_order.place"
     same = " AND ".join(f"_all.{name} IS NOT DISTINCT FROM _order.{name}" for name in names)
     ordered = [
         f"_keys AS (SELECT DISTINCT {listed} FROM _all)",
-        f"_order AS (SELECT {listed}, row_number() OVER (ORDER BY {order}) AS place FROM _keys)",
-        f"_ranked {again} (SELECT _all.*, _order.place FROM _all JOIN _order ON {same})",
+        f"_order AS (SELECT {listed}, {number} AS h, row_number() OVER (ORDER BY {listed}) AS place FROM _keys)",
+        f"_ranked {again} (SELECT _all.*, {found} FROM _all JOIN _order ON {same})",
     ]
     return ", ".join([*ordered, *(_first_key() if most == 1 else _first_keys(most, is_counted=is_counted))])
 
 
 def _first_key() -> list[str]:
+    """One number holds the place of a key in the unit's order and, for keys that share it, among all keys."""
+    first = f"MIN({turned('_salt', 'h')} * {_PLACES} + place)"
     return [
-        "_mine AS (SELECT _unit, MIN(place) AS place FROM _ranked GROUP BY _unit)",
+        f"_first AS (SELECT _unit, {first} AS first FROM _ranked WHERE place < {_PLACES} GROUP BY _unit)",
+        f"_mine AS (SELECT _unit, first % {_PLACES} AS place FROM _first)",
         f"_rows AS (SELECT _ranked.* FROM _ranked JOIN _mine ON {_same_pair('_ranked', '_mine')})",
     ]
 
@@ -250,16 +270,18 @@ def _first_keys(most: int, *, is_counted: bool) -> list[str]:
     Who has no more rows than keys to keep needs no look at all, where rows are counted.
     """
     pairs = "SELECT DISTINCT _unit, place FROM _ranked"
-    held = f"{pairs} WHERE _n > {most}" if is_counted else pairs
+    held = f"SELECT _unit, place, MIN(_salt) AS _salt FROM _ranked{f' WHERE _n > {most}' if is_counted else ''}"
     others = f"{pairs} WHERE _n <= {most} UNION ALL " if is_counted else ""
-    nth = "row_number() OVER (PARTITION BY _held._unit ORDER BY _held.place) AS nth"
-    outside = "WHERE _beyond._unit IS NULL"
+    order = f"{turned('_held._salt', '_order.h')}, _held.place"
+    nth = f"row_number() OVER (PARTITION BY _held._unit ORDER BY {order}) AS nth"
+    theirs = "_held JOIN _many ON _held._unit = _many._unit JOIN _order ON _held.place = _order.place"
+    within, outside = f"_held LEFT JOIN _beyond ON {_same_pair('_held', '_beyond')}", "WHERE _beyond._unit IS NULL"
     return [
-        f"_held AS ({held})",
+        f"_held AS ({held} GROUP BY _unit, place)",
         f"_many AS (SELECT _unit FROM _held GROUP BY _unit HAVING COUNT(*) > {most})",
-        f"_theirs AS (SELECT _held._unit, _held.place, {nth} FROM _held JOIN _many ON _held._unit = _many._unit)",
+        f"_theirs AS (SELECT _held._unit, _held.place, {nth} FROM {theirs})",
         f"_beyond AS (SELECT _unit, place FROM _theirs WHERE nth > {most})",
-        f"_mine AS ({others}SELECT _held.* FROM _held LEFT JOIN _beyond ON {_same_pair('_held', '_beyond')} {outside})",
+        f"_mine AS ({others}SELECT _held._unit, _held.place FROM {within} {outside})",
         f"_rows AS (SELECT _ranked.* FROM _ranked LEFT JOIN _beyond ON {_same_pair('_ranked', '_beyond')} {outside})",
     ]
 

@@ -38,7 +38,8 @@ def table_rows(
     ends: FindEnds | None = None,
 ) -> Relation:
     """All rows of a table; of public ones ``count_alike`` tells how many are alike, and ``ends`` where values lie."""
-    return scanned(table, _privacy(table, catalog), names, _unit_columns(table, catalog), count_alike, ends)
+    unit_columns, salted_by = _unit_columns(table, catalog), _salted_by(table, catalog)
+    return scanned(table, _privacy(table, catalog), names, unit_columns, count_alike, ends, salted_by)
 
 
 def _privacy(table: Table, catalog: Catalog) -> Privacy | None:
@@ -50,7 +51,7 @@ def _privacy(table: Table, catalog: Catalog) -> Privacy | None:
         unit=domain,
         neighbours=table.neighbours,
         rows=table.rows_per_unit,
-        groups=table.groups_per_unit,
+        groups=table.most_groups,
         tables=frozenset([table.name]),
         one_row_each=is_row,
         contribution=ONE_ROW if is_row else Contribution.stored(table.rows_per_unit),
@@ -67,3 +68,12 @@ def _unit_columns(table: Table, catalog: Catalog) -> frozenset[str]:
     if path is None or path.steps or path.column is None:
         return frozenset()
     return frozenset([path.column.casefold()])
+
+
+def _salted_by(table: Table, catalog: Catalog) -> frozenset[str]:
+    """The columns that name the unit of a row: its identifier, what leads to it, or all where every row is a unit."""
+    path = catalog.unit_path(table.name)
+    if path is not None and (path.steps or path.column is not None):
+        named = path.steps[0].column if path.steps else path.column or ""
+        return frozenset([named.casefold()])
+    return frozenset(column.name.casefold() for column in table.columns)

@@ -1,8 +1,9 @@
 """Truncation: before a join, rows beyond a number are left out, so that what one unit becomes has a bound.
 
-Which rows of a unit are kept depends on these rows alone: the first in an order of their values that has nothing to do
-with anybody. Rows of equal values stand for each other, so they are kept in the one spelling of these values: which of
-them comes first can depend on who else is there, and so can numbers of units and the places of rows in a table.
+Which rows of a unit are kept depends on the unit alone: the first in its own order of their values
+(`discreet.engines.unit_order`). Rows of equal values stand for each other, so they are kept in the one spelling of
+these values: which of them comes first can depend on who else is there, and so can numbers of units and the places of
+rows in a table.
 
 Public rows are limited where they can change between planning and running: the number that was counted then is the
 number that is kept, whatever is there by now.
@@ -12,16 +13,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from discreet.catalog.column import ColumnType
-from discreet.engines.held_keys import shuffled
+from discreet.engines.unit_order import number_of, spelled, turned
 from discreet.query.contribution import Truncation
 from discreet.query.expression import Field, Statement, canonical
-from discreet.query.relation import Names, Privacy, Relation, Tallied
+from discreet.query.relation import Names, Privacy, Relation, Tallied, unit_columns_of
 
 __all__ = ["limited_alike", "one_per_key", "truncated"]
-
-_STEPS = float(2**20)
-"""Real numbers are spelled in steps of one part in so many: engines write the digits of a number differently."""
 
 
 def truncated(rows: Relation, names: Names) -> Relation:
@@ -50,20 +47,23 @@ def _noted(privacy: Privacy, left_out: Truncation) -> Privacy:
 def _first(rows: Relation, keys: list[Field], most: int, names: Names) -> Relation:
     """The first rows of each unit and values of the keys, so many at most, in an order of their own."""
     inner, outer, place = names.new("r"), names.new("r"), names.new("n")
-    fields = ["_unit", *(field.name for _, field in rows.columns)]
-    listed = ", ".join(fields)
+    fields = [field.name for _, field in rows.columns]
 
     def first_of(source: str, statement: Statement) -> str:
+        above = unit_columns_of(statement)
+        with statement.salting():
+            below = rows.write(statement)
         apart = ", ".join(["_unit", *(canonical(key).write(statement) for key in keys)])
         nth = f"row_number() OVER (PARTITION BY {apart} ORDER BY {_own_order(rows, statement)}) AS {place}"
-        ranked = f"SELECT {listed}, {nth} FROM ({rows.write(statement)}) {inner}{source}"
-        spelled = ", ".join(["_unit", *(_as_spelled(field, statement) for _, field in rows.columns)])
-        return f"SELECT {spelled} FROM ({ranked}) {outer} WHERE {place} <= {most}"
+        ranked = f"SELECT {', '.join([*above, *fields])}, {nth} FROM ({below}) {inner}{source}"
+        kept = ", ".join([*above, *(_as_spelled(field, statement) for _, field in rows.columns)])
+        return f"SELECT {kept} FROM ({ranked}) {outer} WHERE {place} <= {most}"
 
     def write(statement: Statement) -> str:
         if not statement.counted or rows.tallied is Tallied.NOTHING:
             return first_of("", statement)
         # Who has no more rows in the whole table has no more here, and is not looked at further.
+        listed = ", ".join([*unit_columns_of(statement), *fields])
         others = f"SELECT {listed} FROM ({rows.write(statement)}) {inner} WHERE _n <= {most}"
         return f"{others} UNION ALL {first_of(f' WHERE _n > {most}', statement)}"
 
@@ -77,14 +77,10 @@ def _as_spelled(field: Field, statement: Statement) -> str:
 
 
 def _own_order(rows: Relation, statement: Statement) -> str:
-    """An order of rows by all their values; those that are equal in it are equal."""
-    spelled, reals = [], []
-    for _, field in rows.columns:
-        value = canonical(field).write(statement)
-        is_real = field.type is ColumnType.REAL
-        spelled.append(f"TRY_CAST({value} * {_STEPS!r} AS BIGINT)" if is_real else value)
-        reals += [value] if is_real else []
-    return ", ".join([shuffled(spelled), *reals])
+    """The unit's own order of rows by all their values; those that are equal in it are equal."""
+    values = [(canonical(field).write(statement), field.type) for _, field in rows.columns]
+    number = number_of([spelled(value, kind) for value, kind in values], statement.bind_secret())
+    return ", ".join([turned("_salt", number), *(value for value, _ in values)])
 
 
 def limited_alike(rows: Relation, keys: list[Field], most: int, names: Names) -> Relation:

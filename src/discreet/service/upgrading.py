@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from discreet.curator.ledger import Ledger, has_ledger
 from discreet.curator.ledger_schema import RETURNS, WITHOUT_RETURNS
 from discreet.curator.ledger_schema import VERSION as LEDGER
 from discreet.engines.manifest import FORMAT as ROWS
+from discreet.engines.store import Store as RowsStore
 from discreet.errors import InvalidValue, StoreError
 from discreet.service.backup import back_up
 from discreet.service.store import Store
@@ -103,7 +104,14 @@ def _rows(folder: Path) -> Part:
         found = int(json.loads((folder / "store" / "manifest.json").read_text(encoding="utf-8"))["format"])
     except (ValueError, KeyError, TypeError):
         raise StoreError("the store's manifest must be whole", None, "restore it from a backup") from None
-    return _numbered("the rows in store/", found, ROWS)
+    part = _numbered("the rows in store/", found, ROWS)
+    does = "made a secret for the order of keys; take the tables in again, for marks of keys are made then"
+    return replace(part, step=_with_secret, does=does) if found < ROWS else part
+
+
+def _with_secret(folder: Path) -> None:
+    rows = RowsStore(folder)
+    rows.share(rows.secret())
 
 
 def _service(folder: Path) -> list[Part]:

@@ -14,6 +14,7 @@ from discreet.engines.parameters import Bound
 from discreet.engines.postgres.calendar import days_of, in_seconds, seconds_of, within_years
 from discreet.engines.postgres.numbers import between, double, within_64_bits
 from discreet.engines.postgres.texts import AS_CODE_POINTS, literal_text
+from discreet.engines.translation.plain_rules import hash_as_number
 from discreet.engines.translation.scope import Scope
 from discreet.engines.translation.untranslatable import Untranslatable
 from discreet.engines.translation.writer import Rule, Writer
@@ -34,6 +35,7 @@ _FIRST, _LAST = -(2**63), 2**63 - 1
 _LAST_DOUBLE = 2**63 - 1024
 """The largest double that fits 64 bits."""
 _DOUBLED = "::float8"
+_32_BITS = Fraction(0), Fraction(2**32 - 1)
 _FIRST_SHORT, _LAST_SHORT = -(2**31), 2**31 - 1
 
 
@@ -43,6 +45,8 @@ def _cast(writer: Any, node: Any, scope: Scope) -> Written:
         return _bound(writer, int(node.this.name), kind)
     if isinstance(node.this, exp.Literal):
         return _constant(node.this, kind)
+    if (hashed := hash_as_number(node)) is not None:
+        return Written(f"(('x' || left({writer.write(hashed, scope).text}, 8))::bit(32)::int8)", kind, *_32_BITS)
     value = writer.write(node.this, scope)
     if node.to.this == exp.DataType.Type.INT and value.kind in (Kind.INTEGER, Kind.REAL):
         return _short(value)

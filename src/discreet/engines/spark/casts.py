@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from discreet.engines.spark.date_text import date_text, timestamp_text
 from discreet.engines.spark.kinds import NAMES, SHORT, WORD, literal, placeholder
+from discreet.engines.translation.plain_rules import hash_as_number
 from discreet.engines.translation.scope import Scope
 from discreet.engines.translation.untranslatable import Untranslatable
 from discreet.engines.translation.writer import Rule, Writer
@@ -32,6 +33,9 @@ _FALSE = "'false', 'f', 'no', 'n', '0'"
 def _cast(writer: Writer, node: Any, scope: Scope) -> Written:
     if isinstance(node.this, exp.Literal) and node.this.this == "NaN" and writer.type_of(node.to) is Kind.REAL:
         return Written("CAST('NaN' AS DOUBLE)", Kind.REAL)
+    if (hashed := hash_as_number(node)) is not None:
+        text = f"CAST(conv(left({writer.write(hashed, scope).text}, 8), 16, 10) AS BIGINT)"
+        return Written(text, Kind.INTEGER, Fraction(0), Fraction(2**32 - 1))
     wanted, given = writer.type_of(node.to), _unmoved(writer, node, scope) or writer.write(node.this, scope)
     is_short = node.to.this is exp.DataType.Type.INT
     is_date = wanted in (Kind.DATE, Kind.TIMESTAMP) and isinstance(node.this, exp.Literal)  # one of the plan's own

@@ -13,7 +13,19 @@ from discreet.engines.translation.untranslatable import Untranslatable
 from discreet.engines.translation.writer import Rule, Writer
 from discreet.engines.translation.written import Kind, Written, hull
 
-__all__ = ["PLAIN_RULES"]
+__all__ = ["PLAIN_RULES", "hash_as_number"]
+
+
+def hash_as_number(node: exp.Cast) -> exp.MD5 | None:
+    """The hash whose first eight digits a plan reads as an integer: nothing else has '0x' before a text."""
+    joined = node.this
+    if not isinstance(joined, exp.DPipe) or not isinstance(joined.this, exp.Literal) or joined.this.this != "0x":
+        return None
+    digits = joined.expression
+    hashed = digits.this if isinstance(digits, exp.Substring) else None
+    if not isinstance(hashed, exp.MD5) or digits.args["start"].this != "1" or digits.args["length"].this != "8":
+        raise Untranslatable("hexadecimal digits of anything but a hash")
+    return hashed
 
 
 def _column(writer: Writer, node: exp.Column, scope: Scope) -> Written:

@@ -118,9 +118,10 @@ class TableFacts(BaseModel):
     @classmethod
     def of(cls, table: Table) -> TableFacts:
         """The facts of a policy."""
-        names = ("name", "description", "public", "unit", "rows_per_unit", "rows_after_joins", "groups_per_unit")
+        names = ("name", "description", "public", "unit", "rows_per_unit", "rows_after_joins")
         return cls(
             **{name: getattr(table, name) for name in names},
+            groups_per_unit=table.most_groups,
             neighbours=str(table.neighbours),
             budget=None if table.budget is None else Grant.of(table.budget),
             analysts={who: None if cap is None else Grant.of(cap) for who, cap in table.analysts.items()},
