@@ -228,7 +228,7 @@ def _every_second(held: list[bool], confidence: float) -> bool:
 
 
 def test_forgetting_the_noise_of_a_divisor_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    question = prepare(f"SELECT day, (n + 900) / LAG(n) OVER w AS x FROM ({WEEKLY}) {W}", CATALOG, Pure(12))
+    question = prepare(f"SELECT day, (n + 900) / LAG(n) OVER w AS x FROM ({WEEKLY}) {W}", CATALOG, Pure(3))
     assert not _every_second(_covered(question, 0.8, times=2)["x"], 0.8)
     monkeypatch.setattr(
         cells_above.Cells, "_difference", lambda self, a, b, quotient: (quotient, self._terms(a.noises, a.sizes))
