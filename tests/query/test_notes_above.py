@@ -13,23 +13,23 @@ from tests.query.test_unclipped_totals import measured_counts
 from tests.query.world import CATALOG, nothing_measured
 
 GROUPED = "SELECT ward, COUNT(*) AS n, SUM(age) AS s FROM visits GROUP BY ward"
-BY_NOISE = "noise decides which rows they are made of, or in which order"
+BY_NOISE = "noise decides which rows go in, or in which order"
 
 
 @pytest.mark.parametrize(
     ("text", "note"),
     [
-        (f"SELECT ward, RANK() OVER (ORDER BY n) AS r, n > 5 AS b FROM ({GROUPED})", "r, b: they compare, rank"),
+        (f"SELECT ward, RANK() OVER (ORDER BY n) AS r, n > 5 AS b FROM ({GROUPED})", "r, b: ranks, comparisons"),
         (f"SELECT ward, n, SUM(n) OVER (ORDER BY n) AS x FROM ({GROUPED})", f"x: {BY_NOISE}"),
         (f"SELECT SUM(n) OVER () AS x FROM ({GROUPED}) WHERE n > 5", f"x: {BY_NOISE}"),
         (f"SELECT COUNT(*) AS k FROM ({GROUPED}) WHERE n > 5", f"k: {BY_NOISE}"),
         ("SELECT DISTINCT COUNT(*) AS n FROM visits GROUP BY ward", "n: rows that are alike were put together"),
         ("SELECT COUNT(*) AS n FROM visits UNION SELECT COUNT(*) FROM patients", "n: rows that are alike"),
-        (f"SELECT n % 2 AS h, n AS m FROM ({GROUPED})", "h: no rule says how far noise carries them"),
-        (f"WITH t AS (SELECT ward, n % 2 > 0 AS b FROM ({GROUPED})) SELECT b FROM t", "b: they compare"),
+        (f"SELECT n % 2 AS h, n AS m FROM ({GROUPED})", "h: no rule says how far noise carries such"),
+        (f"WITH t AS (SELECT ward, n % 2 > 0 AS b FROM ({GROUPED})) SELECT b FROM t", "b: ranks, comparisons"),
         (
             f"SELECT ward, n FROM ({GROUPED}) UNION ALL SELECT ward, RANK() OVER (ORDER BY s) FROM ({GROUPED})",
-            "n: they compare",
+            "n: ranks, comparisons",
         ),
     ],
 )

@@ -11,23 +11,24 @@ branch of a CASE. Anything else has none. A list is NULL where its value is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import sqlglot
 from sqlglot import exp
 
 from discreet.query.ends_above import has_public_rows
-from discreet.query.noisy_view import QuerySource, Shape, TableSource, View, column_of, view_of
+from discreet.query.noisy_view import QuerySource, TableSource, View, column_of, view_of
 
-__all__ = ["FORM", "PUBLIC", "Linear", "Quotient", "append_once", "is_small", "linear_of", "quotient_of"]
+__all__ = ["FORM", "PUBLIC", "Linear", "Quotient", "append_once", "linear_of", "quotient_of", "rows_read"]
 
 FORM = "_form"
 """The ending of the column of a noisy table with the form of an aggregate."""
 PUBLIC = -1
 """The cell that is always 1."""
 _MOST_ROWS = 1000
-"""How many rows tables may have together for lists over many of them: a list per row grows with the square."""
+"""How many rows a query may read for lists over many of them: a list for each row grows with the square."""
 _REAL = (exp.DataType.Type.DOUBLE, exp.DataType.Type.FLOAT)
 _OTHER_ROW = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue)
 
@@ -52,11 +53,6 @@ class Quotient:
     below: Linear
     divisor: exp.Expr
     """The divisor as the query says it: what is divided by the same can be added."""
-
-
-def is_small(tables: Iterable[Shape]) -> bool:
-    """Whether tables have so few rows that every row may have a list over all of them."""
-    return sum(shape.rows or 0 for shape in tables) <= _MOST_ROWS
 
 
 def linear_of(node: exp.Expr, view: View, *, is_inside: bool = False) -> Linear | None:
@@ -295,6 +291,19 @@ def _subquery(node: exp.Expr, place: _Place) -> Linear | None:
 # Many rows.
 
 
+def rows_read(view: View) -> int:
+    """About how many rows a query reads: a join on something has as many as its larger side, any other all pairs."""
+    if view.is_united:
+        return sum(rows_read(side) for side in view.sides)
+    counts = [
+        (source.shape.rows or 0) if isinstance(source, TableSource) else rows_read(source.view)
+        for source in view.sources
+    ]
+    joins = view.query.args.get("joins") or []
+    is_paired = any(not (join.args.get("on") or join.args.get("using") or join.method) for join in joins)
+    return math.prod(counts) if is_paired else max(counts, default=1)
+
+
 def _collected(node: exp.Expr, place: _Place) -> Linear | None:
     """A sum or mean over rows that noise did not choose: the list of their lists."""
     is_seen = not place.is_inside and not place.view.noise_chose_rows
@@ -344,7 +353,7 @@ def _over_rows(node: exp.Expr, place: _Place, *, inside: bool, around: Callable[
     is_read = is_plain and isinstance(call, (exp.Sum, exp.Avg)) and not isinstance(call.this, (exp.Distinct, exp.Order))
     if not is_read or (is_filtered and not place.is_public(node.expression)):
         return None
-    form = linear_of(call.this, place.view, is_inside=inside) if is_small(place.view.tables.values()) else None
+    form = linear_of(call.this, place.view, is_inside=inside) if rows_read(place.view) <= _MOST_ROWS else None
     if form is None or not form.is_plain:
         return None
 

@@ -5,6 +5,8 @@ Every sentence follows from the query alone, so it is known before anything is a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlglot import exp
 
 from discreet.query.ends_above import has_public_rows
@@ -12,17 +14,18 @@ from discreet.query.intervals_above import shape_of, with_intervals
 from discreet.query.noisy_view import Shape, TableSource, View, view_of
 from discreet.query.question import Question
 
-__all__ = ["notes_above"]
+__all__ = ["note_on_lost_bars", "notes_above"]
 
 _CHOSEN = (
     "Rows were chosen by their noisy values; their error bars may cover less often than stated, and say nothing about "
     "the rows that were left out."
 )
 _DIVISOR = "Where a divisor may be zero, its quotient has no error bar; where it is a count, the quotient is missing."
-_BY_NOISE = "noise decides which rows they are made of, or in which order"
+_LOST = "The error bars could not be computed: join or group fewer rows above the aggregates."
+_BY_NOISE = "noise decides which rows go in, or in which order"
 _MERGED = "rows that are alike were put together"
-_COMPARED = "they compare, rank or spell noisy values"
-_NO_RULE = "no rule says how far noise carries them"
+_COMPARED = "ranks, comparisons and texts of noisy values have none"
+_NO_RULE = "no rule says how far noise carries such a value"
 _RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile)
 _COMPARES = (exp.Predicate, exp.Connector, exp.Not)
 
@@ -35,6 +38,12 @@ def notes_above(question: Question) -> list[str]:
     parts = list(question.split.above.copy().find_all(exp.Select, exp.SetOperation))
     notes = [_CHOSEN] if any(view_of(part, tables).is_chosen for part in parts) else []
     return notes + _about_missing(question.split.above, tables)
+
+
+def note_on_lost_bars(question: Question, bars: Mapping[str, object]) -> list[str]:
+    """What to say where error bars are known in principle, and the database could not compute them."""
+    is_lost = not bars and not question.split.only_picks and bool(question.plans)
+    return [_LOST] if is_lost and with_intervals(question.split.above, _shapes(question)).followed else []
 
 
 def _shapes(question: Question) -> dict[str, Shape]:
