@@ -233,6 +233,20 @@ def test_blocks_that_were_measured_together_share_their_noise() -> None:
     assert y[0] > y[1] * 1.2
 
 
+def test_quotients_of_many_rows_are_hardly_narrower_and_not_much_wider(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = prepare(SHOWN["growth"], CATALOG, Pure(1))
+    measured = _measured(question, MANY)
+    _, exact = _ask(question, measured, 0.95)
+    monkeypatch.setattr(cells_above, "_MANY", 10)
+    _, bound = _ask(question, measured, 0.95)
+    pairs = [(one, two) for one, two in zip(exact["x"], bound["x"], strict=True) if one is not None and two is not None]
+    assert len(pairs) > 80
+    ratios = [(wide[1] - wide[0]) / (narrow[1] - narrow[0]) for narrow, wide in pairs]
+    assert 0.8 < min(ratios) < max(ratios) < 3
+    assert np.median(ratios) > 1
+    assert not _every_second(_covered(question, 0.8, times=2)["x"], 0.8)
+
+
 def test_a_list_too_long_for_every_row_gives_way_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     question = prepare(SHOWN["running sums"], CATALOG, Pure(1))
     measured = _measured(question, MANY)
@@ -256,9 +270,7 @@ def _every_second(held: list[bool], confidence: float) -> bool:
 def test_forgetting_the_noise_of_a_divisor_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     question = prepare(f"SELECT day, (n + 900) / LAG(n) OVER w AS x FROM ({WEEKLY}) {W}", CATALOG, Pure(3))
     assert not _every_second(_covered(question, 0.8, times=2)["x"], 0.8)
-    monkeypatch.setattr(
-        cells_above.Cells, "_difference", lambda self, a, b, quotient: (quotient, self._terms(a.noises, a.sizes))
-    )
+    monkeypatch.setattr(cells_above.Cells, "_difference", lambda self, a, b, quotient: (quotient, a.noises, a.sizes))
     # The divisor's noise counts ten times: about one row in ten is covered. That half of them are, is rarer than 1e-15.
     assert _every_second(_covered(question, 0.8, times=2)["x"], 0.8)
 

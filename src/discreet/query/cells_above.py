@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,8 @@ _LITTLE, _MORE = 0.02, 0.2
 """Of the probability to miss, what is left to the divisor: little where it is large, more where it is not."""
 _FINE = 0.02
 _ANYTHING = (-math.inf, math.inf)
+_MANY = 5000
+"""From so many rows on, quotients take R' = 0, which is wider: forms are alike in most rows then, and read once."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,7 @@ class Cells:
         self._columns: dict[str, dict[str, int]] = {}
         self._laws: list[Noise] = []
         self._starts: list[int] = []
+        self._reaches: dict[tuple[bytes, bytes, float], float] = {}
         self._cell_count = self._noise_count = 0
         found: dict[tuple[int, int], list[int]] = {}
         for block, one in zip(blocks, measured, strict=True):
@@ -166,8 +170,27 @@ class Cells:
         counts = np.bincount(found // max(self._noise_count, 1), minlength=count)
         return found % max(self._noise_count, 1), totals, _cuts(counts)
 
-    def _terms(self, noises: Places, sizes: Floats) -> Terms:
-        laws = np.searchsorted(self._starts, noises, side="right") - 1
+    def _reach(self, noises: Places, sizes: Floats, confidence: float) -> float:
+        """How far noises carry their sum; forms that are alike are looked at once."""
+        laws = self._laws_of(noises)
+        key = laws.tobytes(), sizes.tobytes(), confidence
+        found = self._reaches.get(key)
+        if found is None:
+            found = self._reaches[key] = reach(self._terms(laws, sizes), confidence)
+        return found
+
+    def _laws_of(self, noises: Places) -> Places:
+        return np.asarray(np.searchsorted(self._first_noises, noises, side="right") - 1, np.int64)
+
+    @cached_property
+    def _first_noises(self) -> Places:
+        return np.asarray(self._starts, np.int64)
+
+    @cached_property
+    def _variances(self) -> Floats:
+        return np.asarray([law.variance for law in self._laws])
+
+    def _terms(self, laws: Places, sizes: Floats) -> Terms:
         found: dict[Noise, list[Floats]] = {}
         for law in np.unique(laws).tolist():
             found.setdefault(self._laws[law], []).append(sizes[laws == law])
@@ -188,64 +211,66 @@ class Cells:
         rows = self._rows(above)
         if below is None:
             return [self._of_form(a, _number(v), confidence, raw=raw) for a, v in zip(rows, shown, strict=True)]
-        each = zip(rows, self._rows(below), shown, strict=True)
-        return [self._of_quotient(a, b, _number(v), confidence, raw=raw) for a, b, v in each]
+        each, many = zip(rows, self._rows(below), shown, strict=True), len(rows) > _MANY
+        return [self._of_quotient(a, b, _number(v), confidence, raw=raw, many=many) for a, b, v in each]
 
     def _of_form(self, form: _Row | None, shown: float | None, confidence: float, *, raw: bool) -> Ends:
         if form is None or shown is None or not math.isfinite(form.value):
             return None
-        width = reach(self._terms(form.noises, form.sizes), confidence)
+        width = self._reach(form.noises, form.sizes, confidence)
         possible = _ANYTHING if raw else self._possible(form)
         return _moved(form.value, width, shown, possible)
 
     def _of_quotient(
-        self, above: _Row | None, below: _Row | None, shown: float | None, confidence: float, *, raw: bool
+        self, above: _Row | None, below: _Row | None, shown: float | None, confidence: float, *, raw: bool, many: bool
     ) -> Ends:
         if above is None or below is None or shown is None or not below.value:
             return None
         quotient = above.value / below.value
-        width = self._width(above, below, quotient, 1 - confidence) if math.isfinite(quotient) else math.inf
+        missing = 1 - confidence
+        width = self._width(above, below, quotient, missing, many=many) if math.isfinite(quotient) else math.inf
         if not math.isfinite(width):
             return None
         possible = _ANYTHING if raw else self._possible_quotients(above, below)
         return _moved(quotient, width, shown, possible)
 
-    def _width(self, above: _Row, below: _Row, quotient: float, missing: float) -> float:
+    def _width(self, above: _Row, below: _Row, quotient: float, missing: float, *, many: bool) -> float:
         """How far a quotient may be off; anything where its divisor may be zero."""
-        divisor, of_divisor = abs(below.value), self._terms(below.noises, below.sizes)
-        share = _LITTLE
-        far = reach(of_divisor, 1 - share * missing)
-        if far > divisor / 20:
+        divisor, share = abs(below.value), _LITTLE
+        far = self._reach(below.noises, below.sizes, 1 - share * missing)
+        if many or far > divisor / 20:
             share = _MORE
-            far = reach(of_divisor, 1 - share * missing)
+            far = self._reach(below.noises, below.sizes, 1 - share * missing)
         if far >= divisor:
             return math.inf
-        near, terms = self._difference(above, below, quotient)
-        return (reach(terms, 1 - (1 - share) * missing) + far * abs(quotient - near)) / (divisor - far)
+        left = (0.0, above.noises, above.sizes) if many else self._difference(above, below, quotient)
+        near, noises, sizes = left
+        return (self._reach(noises, sizes, 1 - (1 - share) * missing) + far * abs(quotient - near)) / (divisor - far)
 
-    def _difference(self, above: _Row, below: _Row, quotient: float) -> tuple[float, Terms]:
+    def _difference(self, above: _Row, below: _Row, quotient: float) -> tuple[float, Places, Floats]:
         """A number near the quotient, and the noise of one form less the other so many times."""
         noises, which = np.unique(np.concatenate([above.noises, below.noises]), return_inverse=True)
         tops = np.bincount(which[: len(above.noises)], above.sizes, len(noises))
         bottoms = np.bincount(which[len(above.noises) :], below.sizes, len(noises))
-        variances = np.asarray([law.variance for law in self._laws])[
-            np.searchsorted(self._starts, noises, side="right") - 1
-        ]
+        variances = self._variances[self._laws_of(noises)]
         left = tops - quotient * bottoms
         left[np.abs(left) < 1e-12 * np.maximum(np.abs(tops), np.abs(quotient * bottoms))] = 0.0
         of_both, of_divisor = (math.sqrt(float(np.dot(variances, each * each))) for each in (left, bottoms))
         if not of_both or not of_divisor:
-            return quotient, self._terms(noises, left)
+            return quotient, noises, left
         step = 2.0 ** math.floor(math.log2(_FINE * of_both / of_divisor))
         near = round(quotient / step) * step
-        return near, self._terms(noises, tops - near * bottoms)
+        return near, noises, tops - near * bottoms
 
     # What is possible.
 
     def _are_counts(self, cells: Places) -> bool:
-        starts = [cell.start for cell in self._cells]
-        which = np.unique(np.searchsorted(starts, cells, side="right") - 1).tolist()
-        return all(self._cells[cell].is_count for cell in which)
+        return bool(self._is_count[cells].all())
+
+    @cached_property
+    def _is_count(self) -> npt.NDArray[np.bool_]:
+        """Whether each cell is a count."""
+        return np.concatenate([np.full(len(cell.values), cell.is_count) for cell in self._cells])
 
     def _possible(self, form: _Row) -> tuple[float, float]:
         """Where a form of counts lies, none of which is below zero."""
