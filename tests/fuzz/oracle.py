@@ -392,11 +392,15 @@ class Oracle:
     # Above.
 
     def _check_above(self, question: Question) -> None:
-        """What is shown of nothing can be shown."""
+        """What is shown of nothing can be shown, and lies within its error bars."""
         try:
             measured = [nothing_measured(plan) for plan in question.plans]
             public = self.pair.here.planner.public(question)
-            answered(question.split, measured, public, 0.95, raw=False)
+            table, bars = answered(question.split, measured, public, 0.95, raw=False)
+            for name, column in bars.items():
+                for value, bar in zip(table[name].to_pylist(), column, strict=True):
+                    if bar is not None and not bar[0] <= value <= bar[1]:
+                        self.say(Broken.INTERVAL, f"above: {name} is {value}, outside its error bar {bar}")
         except QueryRefused:
             return
         except Exception as failure:

@@ -20,9 +20,10 @@ from discreet.query import expression_ends
 from discreet.query.answer_table import noisy_table
 from discreet.query.answered import Intervals, answered, extension, shown
 from discreet.query.ends import Ends
-from discreet.query.intervals_above import choice_notes, shape_of, with_intervals
+from discreet.query.intervals_above import shape_of, with_intervals
 from discreet.query.measure import Measured, exact_sums, measure, public_groups
 from discreet.query.noisy_view import Shape
+from discreet.query.notes_above import notes_above
 from discreet.query.public_multiplicity import PublicMultiplicity
 from discreet.query.public_values import PublicValues
 from discreet.query.question import Question, prepare
@@ -54,10 +55,11 @@ def _on_the_grid(expression: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     query = sqlglot.parse_one(text, read="duckdb")
     assert isinstance(query, exp.Query)
     extended = with_intervals(query, {"_block1": Shape(("k0", "a0", "a1"), 1, is_noisy=True)})
-    assert extended.positions == (0,)
+    (followed,) = extended.followed
     result = post_process(extended.query, {"_block1": _grid()})
-    value, low, high = (result.column(k).to_numpy(zero_copy_only=False).astype(float) for k in range(3))
-    return value, low, high
+    added = result.select(list(range(1, result.num_columns))).rename_columns(list(extended.added))
+    value, low, high = result.column(0).to_pylist(), *answering._ends_in(added, followed)
+    return np.array(value, float), np.array(low, float), np.array(high, float)
 
 
 def _outside(expression: str) -> int:
@@ -135,7 +137,7 @@ def test_a_product_too_long_to_write_has_no_ends() -> None:
     query = sqlglot.parse_one(f"SELECT {' * '.join(['(a0 + a1)'] * 12)} AS x FROM _block1", read="duckdb")
     assert isinstance(query, exp.Query)
     extended = with_intervals(query, {"_block1": Shape(("a0", "a1"), 1, is_noisy=True)})
-    assert extended.positions == ()
+    assert extended.followed == ()
     assert extended.query == query
 
 
@@ -277,25 +279,38 @@ GROUPED = "SELECT ward, COUNT(*) AS n, SUM(age) AS s, AVG(age) AS m FROM visits 
 FOLLOWED = {
     f"SELECT ward, n FROM ({GROUPED}) WHERE ward <> 'b' ORDER BY ward LIMIT 3": {"n": 1},
     f"WITH t AS ({GROUPED}) SELECT * FROM t": {"n": 1, "s": 1, "m": 1},
-    f"WITH t AS ({GROUPED}) SELECT t.*, s / n AS q FROM t WHERE ward = 'a'": {"n": 1, "s": 1, "m": 1, "q": 2},
+    f"WITH t AS ({GROUPED}) SELECT t.*, s / n AS q FROM t WHERE ward = 'a'": {"n": 1, "s": 1, "m": 1, "q": 1},
     f"WITH t AS ({GROUPED}), u AS (SELECT ward, 2 * n AS d FROM t) SELECT d + 1 AS e, ward FROM u": {"e": 1},
     f"SELECT w.floor, t.n FROM ({GROUPED}) t JOIN wards w ON w.name = t.ward": {"n": 1},
     f"SELECT w.floor, COALESCE(t.n, 0) AS n FROM wards w LEFT JOIN ({GROUPED}) t ON w.name = t.ward": {"n": 1},
-    f"WITH t AS ({GROUPED}) SELECT a.n - b.n AS d FROM t a JOIN t b ON a.ward < b.ward": {"d": 2},
+    f"WITH t AS ({GROUPED}) SELECT a.n - b.n AS d FROM t a JOIN t b ON a.ward < b.ward": {"d": 1},
     f"SELECT n * 2 AS d, d + 1 AS e FROM ({GROUPED})": {"d": 1, "e": 1},
     f"SELECT SUM(n) AS x, AVG(s) AS y, MAX(n) - MIN(n) AS r, COUNT(*) AS k FROM ({GROUPED})": {"x": 1, "y": 1, "r": 5},
-    f"SELECT SUM(s) / SUM(n) AS q, SUM(n) / COUNT(*) AS p, MEDIAN(m) AS c FROM ({GROUPED})": {"q": 2, "p": 1, "c": 5},
-    f"SELECT floor, SUM(n) AS x FROM ({GROUPED}) t JOIN wards w ON w.name = t.ward GROUP BY floor": {"x": 5},
+    f"SELECT SUM(s) / SUM(n) AS q, SUM(n) / COUNT(*) AS p, MEDIAN(m) AS c FROM ({GROUPED})": {"q": 1, "p": 1, "c": 5},
+    f"SELECT floor, SUM(n) AS x FROM ({GROUPED}) t JOIN wards w ON w.name = t.ward GROUP BY floor": {"x": 1},
     f"SELECT SUM(n) FILTER (WHERE ward <> 'b') AS x FROM ({GROUPED})": {"x": 1},
     f"SELECT 2 * x AS y FROM (SELECT SUM(n) AS x FROM ({GROUPED}))": {"y": 1},
-    "SELECT ward, COUNT(*) * 1.0 / (SELECT COUNT(*) FROM visits) AS p FROM visits GROUP BY ward": {"p": 2},
+    "SELECT ward, COUNT(*) * 1.0 / (SELECT COUNT(*) FROM visits) AS p FROM visits GROUP BY ward": {"p": 1},
     f"SELECT (SELECT SUM(n) FROM ({GROUPED})) AS x, (SELECT COUNT(*) FROM visits) - 1 AS y": {"x": 1, "y": 1},
+    f"SELECT s / n - m AS d, ROUND(s / n * m, 1) AS p, n * s AS v FROM ({GROUPED})": {"d": 2, "p": 2, "v": 2},
+    "SELECT COUNT(*) AS n FROM visits UNION ALL SELECT COUNT(*) FROM patients": {"n": 1},
+    f"SELECT SUM(n) AS x FROM (SELECT n FROM ({GROUPED}) UNION ALL SELECT s FROM ({GROUPED}))": {"x": 1},
+    f"SELECT ward, m * n AS n FROM ({GROUPED}) UNION ALL SELECT 'all', SUM(n) / 2 FROM ({GROUPED})": {"n": 2},
+    f"SELECT SUM(n) OVER () AS x, ROW_NUMBER() OVER (ORDER BY n) AS r FROM ({GROUPED})": {"x": 1},
+    f"SELECT SUM(n) OVER (ORDER BY ward) AS x, AVG(n) FILTER (WHERE ward <> 'b') OVER () AS y FROM ({GROUPED})": {
+        "x": 1,
+        "y": 1,
+    },
+    f"SELECT ward, 100.0 * n / SUM(n) OVER w AS p, n - LAG(n, 1, 0) OVER w AS d, ROUND(n / LAG(n) OVER w - 1, 3) AS g "
+    f"FROM ({GROUPED}) WINDOW w AS (ORDER BY ward)": {"p": 1, "d": 1, "g": 1},
 }
 UNKNOWN = [
     "SELECT DISTINCT COUNT(*) AS n FROM visits",
-    "SELECT COUNT(*) AS n FROM visits UNION ALL SELECT COUNT(*) FROM patients",
-    f"SELECT SUM(n) AS x FROM (SELECT n FROM ({GROUPED}) UNION ALL SELECT n FROM ({GROUPED}))",
-    f"SELECT SUM(n) OVER () AS x, ROW_NUMBER() OVER (ORDER BY n) AS r FROM ({GROUPED})",
+    "SELECT COUNT(*) AS n FROM visits UNION SELECT COUNT(*) FROM patients",
+    f"SELECT SUM(n) OVER (ORDER BY n) AS x, LAG(n) OVER (ORDER BY s) AS y FROM ({GROUPED})",
+    f"SELECT RANK() OVER (ORDER BY n) AS r FROM ({GROUPED})",
+    f"SELECT SUM(n) OVER () AS x FROM ({GROUPED}) WHERE n > 5",
+    f"SELECT SUM(n) FILTER (WHERE s > 0) OVER () AS x, AVG(NULLIF(n, 0)) OVER () AS y FROM ({GROUPED})",
     f"SELECT n, COUNT(*) AS k FROM ({GROUPED}) GROUP BY n",
     f"SELECT COUNT(*) AS k, SUM(DISTINCT n) AS d, SUM(n) FILTER (WHERE n > 2) AS f FROM ({GROUPED}) WHERE n > 5",
     f"SELECT SUM(s / n) AS q, AVG(NULLIF(n, 0)) AS z FROM ({GROUPED})",
@@ -315,10 +330,7 @@ def _extended(text: str) -> tuple[dict[str, int], Question]:
     shapes |= {"wards": Shape(("name", "floor"), 4, is_noisy=False)}
     extended = with_intervals(question.split.above, shapes)
     names = [each.alias_or_name for each in extended.query.selects]
-    added = names[len(names) - 2 * len(extended.positions) :: 2]
-    cells = [int(name.rsplit("_", 1)[1]) for name in added]
-    assert set(cells) == extended.divisors
-    return {names[position]: count for position, count in zip(extended.positions, cells, strict=True)}, question
+    return {names[each.position]: each.cells for each in extended.followed}, question
 
 
 @pytest.mark.parametrize("text", FOLLOWED)
@@ -403,7 +415,7 @@ def test_counting_the_groups_as_one_cell_is_caught(monkeypatch: pytest.MonkeyPat
     ],
 )
 def test_a_choice_by_noise_is_said(text: str) -> None:
-    (note,) = choice_notes(prepare(text, CATALOG, Pure(1)))
+    note = notes_above(prepare(text, CATALOG, Pure(1)))[0]
     assert note.startswith("Rows were chosen by their noisy values;")
 
 
@@ -418,18 +430,18 @@ def test_a_choice_by_noise_is_said(text: str) -> None:
     ],
 )
 def test_a_choice_by_public_values_needs_no_word(text: str) -> None:
-    assert choice_notes(prepare(text, CATALOG, Pure(1))) == []
+    assert notes_above(prepare(text, CATALOG, Pure(1))) == []
 
 
 def test_keys_that_noise_chose_are_said_and_what_is_computed_over_them_has_no_interval() -> None:
     question = prepare(
         "SELECT note, COUNT(*) AS n FROM visits GROUP BY note", CATALOG, Pure(1), delta=Fraction(1, 10**6)
     )
-    assert len(choice_notes(question)) == 1
+    assert len(notes_above(question)) == 1
     shapes = {"_block1": Shape(("k0", "a0"), None, is_noisy=True)}
     query = sqlglot.parse_one('SELECT SUM(n) AS x FROM (SELECT "_block1"."a0" AS n FROM _block1)', read="duckdb")
     assert isinstance(query, exp.Query)
-    assert with_intervals(query, shapes).positions == ()
+    assert with_intervals(query, shapes).followed == ()
     least = "SELECT MIN(note) AS k, MIN(big) AS b FROM (SELECT note, big, COUNT(*) AS n FROM visits GROUP BY note, big)"
     question = prepare(least, CATALOG, Pure(1), delta=Fraction(1, 10**6))
     table, intervals = answered(question.split, [nothing_measured(question.plans[0])], {}, 0.95, raw=False)
@@ -451,7 +463,7 @@ def test_what_is_computed_over_no_groups_is_missing_and_so_is_its_interval() -> 
 def test_a_confidence_too_near_to_one_leaves_no_interval_rather_than_a_short_one() -> None:
     question = prepare(f"SELECT SUM(n) AS x FROM ({GROUPED})", CATALOG, Pure(1))
     measured = [nothing_measured(plan) for plan in question.plans]
-    for confidence, is_known in ((0.999999, True), (1 - 2.0**-39, False), (1 - 2.0**-53, False)):
+    for confidence, is_known in ((0.999999, True), (1 - 2.0**-39, True), (1 - 2.0**-53, False)):
         _, intervals = answered(question.split, measured, {}, confidence, raw=False)
         assert (intervals["x"] != [None]) == is_known
 
@@ -480,14 +492,15 @@ def test_a_total_is_narrower_than_all_groups_at_their_worst() -> None:
     assert widths[0] < widths[1] / 4
 
 
-def test_a_total_of_rows_that_noise_or_a_join_chose_is_made_of_all_groups() -> None:
+def test_a_total_of_rows_that_noise_chose_is_made_of_all_groups() -> None:
     joined = f"SELECT SUM(n) AS x FROM ({GROUPED}) t JOIN wards w ON w.name = t.ward"
     for text in (
         f"SELECT SUM(n) AS x FROM ({GROUPED}) WHERE n > 1",
-        f"SELECT SUM(2 * n) AS x FROM ({GROUPED})",
-        joined,
+        f"SELECT SUM(n) AS x FROM (SELECT n FROM ({GROUPED}) ORDER BY n LIMIT 3)",
     ):
         assert _extended(text)[0] == {"x": 5}
+    for text in (f"SELECT SUM(2 * n) AS x FROM ({GROUPED})", joined):
+        assert _extended(text)[0] == {"x": 1}
 
 
 def _both_ways(text: str, confidence: float, *, raw: bool) -> list[tuple[pa.Table, Intervals]]:

@@ -11,14 +11,15 @@ import pytest
 
 from discreet.privacy.loss import Pure
 from discreet.query.answered import Intervals, answered
-from discreet.query.question import prepare
+from discreet.query.measure import Measured
+from discreet.query.question import Question, prepare
 from tests.query.world import CATALOG, nothing_measured
 
 COUNTED = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
 
 
-def _answered(text: str, counts: list[int]) -> tuple[pa.Table, Intervals]:
-    """The answer where these counts were measured in the first groups, and zero in the others."""
+def measured_counts(text: str, counts: list[int]) -> tuple[Question, list[Measured]]:
+    """A question, and what was measured where these are the counts of the first groups, and zero those of others."""
     question = prepare(text, CATALOG, Pure(1))
     measured = []
     for plan in question.plans:
@@ -26,6 +27,11 @@ def _answered(text: str, counts: list[int]) -> tuple[pa.Table, Intervals]:
         steps = np.zeros(len(empty.groups), np.int64)
         steps[: len(counts)] = [round(count / priced.unit) for count in counts]
         measured.append(replace(empty, sums=[[steps]]))
+    return question, measured
+
+
+def _answered(text: str, counts: list[int]) -> tuple[pa.Table, Intervals]:
+    question, measured = measured_counts(text, counts)
     return answered(question.split, measured, {}, 0.95, raw=False)
 
 

@@ -68,6 +68,7 @@ from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.loss import Loss
 from discreet.query.answered import answered
 from discreet.query.measure import Measured, Run, measure
+from discreet.query.notes_above import note_on_lost_bars
 from discreet.query.output_names import labelled, shares_of
 from discreet.query.plan import BlockPlan
 from discreet.query.question import Question
@@ -539,6 +540,7 @@ class Curator:
         facts = facts_of(sql, question, told.receipt, told.versions, measured, planner.catalog, self.ledger)
         facts |= told.batch
         notes = notes_of(question, told.confidence, offers=self._offers) + notes_on_values(table)
+        notes += tuple(note_on_lost_bars(question, error))
         if not told.raw:
             notes += notes_on_moved_cells(question, measured, told.confidence)
         left, entry = self._left(told.accounts), told.receipt.position

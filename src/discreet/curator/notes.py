@@ -7,13 +7,13 @@ from fractions import Fraction
 
 from discreet.curator.suggestions import offer, offer_of_groups
 from discreet.privacy.shown import shown
-from discreet.query.answer_table import count_moved_cells
+from discreet.query.answer_table import count_moved_cells, counted_beside
 from discreet.query.block import Aggregate, AggregateKind
 from discreet.query.choice import QuantileChoice
 from discreet.query.expression import Call, Expression, Field
-from discreet.query.intervals_above import choice_notes
 from discreet.query.measure import Measured
 from discreet.query.narrowing import usual_bounds
+from discreet.query.notes_above import notes_above
 from discreet.query.parts import People, Values
 from discreet.query.plan import BlockPlan
 from discreet.query.question import Question
@@ -22,6 +22,7 @@ from discreet.query.rank_error import rank_error
 __all__ = ["is_on_noise", "notes_of", "notes_on_moved_cells"]
 
 _SHOWN_AS_ZERO = "shown as 0, measured below; sums, means and shares over groups are of what was measured."
+_ASK_COUNT = "with COUNT(*) beside it, it is missing where the group may be empty."
 _SHOWN_NEAREST = "measured outside what is possible, and shown at the nearest value that is."
 
 
@@ -38,7 +39,7 @@ def notes_of(question: Question, confidence: float, *, offers: bool = True) -> t
             *_about_groups(plan, confidence, offers=offers),
             *_about_choices(plan, confidence),
         ]
-    return tuple(dict.fromkeys([*notes, *choice_notes(question)]))
+    return tuple(dict.fromkeys([*notes, *notes_above(question)]))
 
 
 def notes_on_moved_cells(question: Question, measured: Sequence[Measured], confidence: float) -> tuple[str, ...]:
@@ -177,6 +178,8 @@ def _name(aggregate: Aggregate) -> str:
 def _about_choices(plan: BlockPlan, confidence: float) -> list[str]:
     notes = []
     for choice in plan.choices:
+        if plan.block.keys and plan.rule is None and not counted_beside(plan, choice.aggregate):
+            notes.append(f"{_name(choice.aggregate)}: an empty group has one too, which means nothing; {_ASK_COUNT}")
         if isinstance(choice, QuantileChoice):
             ranks = (rank_error(choice.points, choice.factor, confidence) + choice.inward) / plan.weight
             often = f"{confidence:.0%} of the time"

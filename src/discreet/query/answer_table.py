@@ -38,7 +38,16 @@ from discreet.query.measure import Measured
 from discreet.query.parts import PlainSum, Tally, bounds_of
 from discreet.query.plan import BlockPlan, Priced
 
-__all__ = ["Band", "count_form", "count_moved_cells", "noisy_schema", "noisy_table", "sum_form"]
+__all__ = [
+    "Band",
+    "count_form",
+    "count_moved_cells",
+    "counted_beside",
+    "linear_form",
+    "noisy_schema",
+    "noisy_table",
+    "sum_form",
+]
 
 Floats = npt.NDArray[np.float64]
 _WORD = 2**63
@@ -178,6 +187,17 @@ def sum_form(priced: Priced) -> Form:
     return _of_values(priced, [low, high] if _tally(priced).degree == 1 else [low, (low + high) / 2, high])
 
 
+def linear_form(plan: BlockPlan, aggregate: Aggregate) -> tuple[int, Form] | None:
+    """The part and the form of its integers that a count or a sum is; None for what is neither."""
+    position = None if plan.top is not None else plan.part_of(aggregate)
+    if position is None:
+        return None
+    priced = plan.parts[position]
+    if aggregate.kind is AggregateKind.SUM:
+        return position, sum_form(priced)
+    return (position, count_form(priced, aggregate)) if aggregate.kind.is_count else None
+
+
 def _of_values(priced: Priced, controls: list[Fraction]) -> Form:
     """The sum of a polynomial with these control points."""
     return Form((*(control * priced.unit for control in controls), *[Fraction(0)] * _tally(priced).rest))
@@ -218,14 +238,21 @@ def _moved_within(band: Band, least: float, most: float) -> Band:
 def _may_be_empty(measured: Measured, aggregate: Aggregate, confidence: float) -> npt.NDArray[np.bool_]:
     """The groups that may have no row of an aggregate, as far as a count that was released beside it tells."""
     empty = np.zeros(len(measured.groups), np.bool_)
-    for priced, sums in zip(measured.plan.parts, measured.sums, strict=True):
-        part = priced.part
-        if not isinstance(part, Tally) or part.condition not in (None, aggregate.condition):
-            continue
-        if part.argument in (None, aggregate.argument):
-            form = Form((*[priced.unit] * (part.degree + 1), *[Fraction(0)] * part.rest))
-            empty |= _form_band(priced, sums, form, confidence).low <= 0
+    for position in counted_beside(measured.plan, aggregate):
+        priced, sums = measured.plan.parts[position], measured.sums[position]
+        form = _of_values(priced, [Fraction(1)] * (_tally(priced).degree + 1))
+        empty |= _form_band(priced, sums, form, confidence).low <= 0
     return empty
+
+
+def counted_beside(plan: BlockPlan, aggregate: Aggregate) -> list[int]:
+    """The parts that count the rows of an aggregate, or more rows than those."""
+    tallies = [(position, priced.part) for position, priced in enumerate(plan.parts) if isinstance(priced.part, Tally)]
+    return [
+        position
+        for position, part in tallies
+        if part.condition in (None, aggregate.condition) and part.argument in (None, aggregate.argument)
+    ]
 
 
 # Means and spreads.

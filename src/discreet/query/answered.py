@@ -9,18 +9,22 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from sqlglot import exp
 
 from discreet.errors import QueryRefused
 from discreet.query.answer_table import noisy_table
 from discreet.query.block import AggregateKind, Block
+from discreet.query.cells_above import Cells, Ends
+from discreet.query.ends_above import TOTAL_PARTS, end_name
 from discreet.query.forms import Form, Noise
-from discreet.query.intervals_above import TOTAL_PARTS, Extended, end_name, shape_of, with_intervals
+from discreet.query.intervals_above import Extended, Followed, Part, shape_of, with_intervals
 from discreet.query.measure import Measured
 from discreet.query.noisy_view import Shape
 from discreet.query.plan import BlockPlan
 from discreet.query.sandbox import post_process, told_apart
 from discreet.query.split import SplitQuery
 from discreet.query.sums_over_groups import linear_noise, spread
+from discreet.query.sure_divisors import guard_divisors
 from discreet.query.unclipped_totals import MEASURED, unclip_totals
 
 __all__ = ["Intervals", "answered", "confidence_of_each", "extension", "shown"]
@@ -82,10 +86,19 @@ def shown(
     tables = _shapes(split, [one.plan for one in measured], public)
     if extended.has_totals:
         noisy = {b.name: _with_totals(noisy[b.name], one, b, confidence, raw, extended.divisors) for b, one in pairs}
+    cells = Cells(*zip(*pairs, strict=True)) if extended.has_forms else None
+    if cells is not None:
+        noisy = {block.name: cells.added_to(noisy[block.name], block) for block, _ in pairs}
     try:
-        return _apart(post_process(unclip_totals(extended.query, tables), {**public, **noisy}), extended)
+        result = post_process(_made_plausible(extended.query, tables, raw), {**public, **noisy})
+        return _apart(result, extended, cells, confidence, raw)
     except QueryRefused:  # perhaps the ends alone failed, and what was paid for is shown all the same
-        return post_process(unclip_totals(split.above, tables), {**public, **noisy}), {}
+        return post_process(_made_plausible(split.above, tables, raw), {**public, **noisy}), {}
+
+
+def _made_plausible(query: exp.Query, tables: Mapping[str, Shape], raw: bool) -> exp.Query:
+    """The query with totals of what was measured and sure divisors; where all is shown as measured, as it is."""
+    return query if raw else unclip_totals(guard_divisors(query, tables), tables)
 
 
 def confidence_of_each(confidence: float, cells: int) -> float:
@@ -139,14 +152,44 @@ def _total_parts(form: Form, noise: Noise, confidence: float, divisor: int, grou
     return form.reach(noise, of_one), total.square, total.least
 
 
-def _apart(result: pa.Table, extended: Extended) -> tuple[pa.Table, Intervals]:
+def _apart(
+    result: pa.Table, extended: Extended, cells: Cells | None, confidence: float, raw: bool
+) -> tuple[pa.Table, Intervals]:
     """The table people see, and the intervals of its columns."""
-    width = result.num_columns - 2 * len(extended.positions)
+    width = result.num_columns - len(extended.added)
+    added = result.select(list(range(width, result.num_columns))).rename_columns(list(extended.added))
     intervals: Intervals = {}
-    for pair, position in enumerate(extended.positions):
-        values, low, high = (result.column(at).to_pylist() for at in (position, width + 2 * pair, width + 2 * pair + 1))
-        intervals[result.column_names[position]] = [_interval(*row) for row in zip(values, low, high, strict=True)]
+    for one in extended.followed:
+        if cells is not None:
+            each = confidence_of_each(confidence, one.cells)
+            added = _with_parts(added, one.parts, cells, each, raw)
+        rows = zip(result.column(one.position).to_pylist(), *_ends_in(added, one), strict=True)
+        intervals[result.column_names[one.position]] = [_interval(*row) for row in rows]
     return result.select(list(range(width))), intervals
+
+
+def _with_parts(added: pa.Table, parts: Sequence[Part], cells: Cells, confidence: float, raw: bool) -> pa.Table:
+    """The columns that were added, and the ends of parts."""
+    for part in parts:
+        below = None if part.below is None else added[part.below]
+        ends: list[Ends] = [None] * added.num_rows
+        if confidence <= _HIGHEST:
+            ends = cells.ends(added[part.above], below, added[part.shown].to_pylist(), confidence, raw=raw)
+        for name, end in ((part.low, 0), (part.high, 1)):
+            found = pa.array([None if pair is None else pair[end] for pair in ends], pa.float64())
+            added = added.append_column(name, found)
+    return added
+
+
+def _ends_in(added: pa.Table, one: Followed) -> list[list[float | None]]:
+    """The two ends of every row of a column."""
+    low, high = one.ends.low, one.ends.high
+    if isinstance(low, exp.Column) and isinstance(high, exp.Column):
+        return [added[end.name].to_pylist() for end in (low, high)]
+    used = sorted({column.name for end in (low, high) for column in end.find_all(exp.Column)})
+    query = exp.select(exp.alias_(low.copy(), "low"), exp.alias_(high.copy(), "high")).from_("added")
+    found = post_process(query, {"added": added.select(used)})
+    return [column.to_pylist() for column in found.columns]
 
 
 def _interval(value: Any, low: float | None, high: float | None) -> tuple[float, float] | None:

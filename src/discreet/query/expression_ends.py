@@ -50,13 +50,21 @@ class Known(Protocol):
     def leaf(self, node: exp.Expr) -> Ends | None:
         """The ends of a noisy column, subquery or aggregate; None where none are known."""
 
+    def whole(self, node: exp.Expr) -> Ends | None:
+        """The ends of a noisy expression as a whole; None where they follow from those of its parts."""
+
+    def public(self, node: exp.Expr) -> exp.Expr:
+        """A public value, as it is called where the ends are computed."""
+
 
 def ends_of(node: exp.Expr, known: Known) -> Ends | None:
     """The ends of an expression; None where none are known."""
     if not known.is_noisy(node):
-        return exact(node)
+        return exact(known.public(node))
     rule = _RULES.get(type(node))
-    found = known.leaf(node) if rule is None else rule(node, known)
+    found = known.whole(node)
+    if found is None:
+        found = known.leaf(node) if rule is None else rule(node, known)
     return None if found is None or _is_long(found.low) else found
 
 
@@ -100,7 +108,12 @@ def _all(nodes: list[exp.Expr], known: Known) -> list[Ends] | None:
 def _never_falling(node: exp.Expr, known: Known) -> Ends | None:
     x = ends_of(node.this, known)
     settings = [value for key, value in node.args.items() if key != "this" and isinstance(value, exp.Expr)]
-    return None if x is None or any(known.is_noisy(each) for each in settings) else mapped(x, node)
+    is_set = all(isinstance(_unsigned(each), exp.Literal) for each in settings)
+    return None if x is None or not is_set else mapped(x, node)
+
+
+def _unsigned(node: exp.Expr) -> exp.Expr:
+    return _unsigned(node.this) if isinstance(node, (exp.Neg, exp.Paren)) else node
 
 
 def _cast(node: exp.Expr, known: Known) -> Ends | None:
@@ -162,12 +175,12 @@ def _tight_quotient(above: exp.Expr, below: exp.Expr, known: Known) -> Ends | No
         ends = None if found is None else subtract(divide(*found), exact(exp.Literal.number(1)))
     else:
         return None
-    return None if ends is None else _scaled(ends, factor)
+    return None if ends is None else _scaled(ends, factor, known)
 
 
-def _scaled(ends: Ends, factors: list[exp.Expr]) -> Ends:
+def _scaled(ends: Ends, factors: list[exp.Expr], known: Known) -> Ends:
     for factor in factors:
-        ends = multiply(ends, exact(factor))
+        ends = multiply(ends, exact(known.public(factor)))
     return ends
 
 
@@ -210,14 +223,14 @@ def _coalesced(node: exp.Expr, known: Known) -> Ends | None:
     """The first that is not NULL: known where NULL is public, else any of them."""
     first, *others = [node.this, *node.expressions]
     x = ends_of(first, known)
-    rest = exact(others[0]) if others and not known.is_noisy(others[0]) else None
+    rest = exact(known.public(others[0])) if others and not known.is_noisy(others[0]) else None
     if others and rest is None:
         rest = ends_of(exp.Coalesce(this=others[0].copy(), expressions=[o.copy() for o in others[1:]]), known)
     if x is None or rest is None:
         return x if not others else None
     if not x.is_plain:
         return hull([x, rest])
-    is_missing = exp.Is(this=exp.Paren(this=first.copy()), expression=exp.Null())
+    is_missing = known.public(exp.Is(this=exp.Paren(this=first.copy()), expression=exp.Null()))
     low, high = _either(is_missing, rest.low, x.low), _either(is_missing, rest.high, x.high)
     return Ends(low, high, rest.is_plain)
 
@@ -237,7 +250,8 @@ def _chosen(node: exp.Expr, known: Known) -> Ends | None:
         return hull(found) if any(known.is_noisy(value) for value in numbers) else None
     ends = iter(found)
     branches = [None if isinstance(value, exp.Null) else next(ends) for value in values]
-    public = [each.this for each in ifs]
+    public = [known.public(each.this) for each in ifs]
+    subject = None if subject is None else known.public(subject)
     low = _case_of(subject, public, [None if each is None else each.low for each in branches])
     high = _case_of(subject, public, [None if each is None else each.high for each in branches])
     return Ends(low, high, all(each.is_plain for each in found))

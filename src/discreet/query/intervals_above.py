@@ -1,308 +1,282 @@
-"""Intervals for whatever is computed above the aggregates: the same query, with the ends of its columns added to it.
+"""Intervals for whatever is computed above the aggregates: what to add to the query, and what to make of it.
 
-Claim. A cell of the answer that is computed from m noisy cells lies within its ends with the probability that is asked
-for, c, at least, where the ends of each noisy cell are taken at the confidence 1 - (1 - c) / m.
+A value of the answer is made of parts: linear forms of noisy cells, quotients of two of them, and single noisy values
+that are neither, such as means.
 
-Proof. Each noisy cell lies outside its own ends with probability at most (1 - c) / m, so any of the m does with
-probability at most 1 - c, whatever they have to do with each other (the union bound). Where all lie within their ends,
-the cell that is computed from them lies within its own, by interval arithmetic.
+Claim. A value that is made of m parts lies within its ends with the probability that is asked for, c, at least, where
+the ends of each part are taken at the confidence 1 - (1 - c) / m.
 
-The m cells are public: every aggregate in the expression counts once for each place in FROM where its table stands,
-since two places can show two groups; below SUM, AVG, MIN, MAX or MEDIAN over groups it counts once for every group of
-its table. The latter intervals hold for all groups together, so they also hold where noise chose among the groups.
-Where keys are not public nobody may know how many groups there are, and what is computed over them has no ends.
+Proof. Each part lies outside its own ends with probability at most (1 - c) / m, so any of the m does with probability
+at most 1 - c, whatever they have to do with each other (the union bound). Where all lie within their ends, the value
+that is computed from them lies within its own, by interval arithmetic.
 
-SUM and AVG of a column that is a count or a sum as it stands, over groups that neither noise nor a join chose, count as
-one cell: the noises of the groups are independent, and `sums_over_groups` bounds their sum.
+The parts are as large as can be: an expression that is a form or a quotient as a whole is one part, and its interval is
+that of its own noise. `forms_above` finds the form of every cell of the answer, `cells_above` its interval, and
+`ends_above` the ends of other values. Rows of UNION ALL come from one query each, so they are made of its parts alone.
 
-No ends are known for window functions, DISTINCT, UNION, what is not arithmetic, and what is computed from the keys of
-rows that noise chose; for quotients whose divisor may be zero they are unknown in those rows where it may. A row that
-noise chose, by HAVING or by ORDER BY with LIMIT, is not any row: the claim is about cells that are named beforehand,
-and `choice_notes` says so.
+No ends are known for what ranks or counts rows by noisy values, for DISTINCT and other set operations, for what is not
+arithmetic, and for what is computed over rows that noise chose; for quotients whose divisor may be zero they are
+unknown in those rows where it may. A row that noise chose, by HAVING or by ORDER BY with LIMIT, is not any row: the
+claim is about cells that are named beforehand, and `notes_above` says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from discreet.query.answer_table import linear_form
 from discreet.query.block import Block
 from discreet.query.ends import Ends
+from discreet.query.ends_above import Demand, InSql, leaf_of
 from discreet.query.expression_ends import ends_of
-from discreet.query.noisy_view import Shape, TableSource, View, column_of, view_of
+from discreet.query.forms_above import Linear, Write, linear_of, quotient_of
+from discreet.query.noisy_view import QuerySource, Shape, TableSource, View, column_of, view_of
 from discreet.query.plan import BlockPlan
-from discreet.query.question import Question
-from discreet.query.sums_over_groups import linear_noise
 
-__all__ = ["TOTAL_PARTS", "Extended", "carry", "choice_notes", "end_name", "leaf_of", "shape_of", "with_intervals"]
+__all__ = ["Extended", "Followed", "Part", "shape_of", "with_intervals"]
 
-TOTAL_PARTS = ("raw", "each", "square", "least", "floor")
-"""What the ends of a sum over groups are made of: values as they were measured, the reach of one group, the two numbers
-of a `Spread`, and what no value lies below."""
-_TOTAL = "total of "
-_GROW_WITH_EACH = (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median)
-_NOTE = (
-    "Rows were chosen by their noisy values; their error bars may cover less often than stated, and say nothing about "
-    "the rows that were left out."
-)
+_LONGEST = 1000
+
+
+@dataclass(frozen=True)
+class Part:
+    """A linear form, or a quotient of two, by the names of the columns that were added for it."""
+
+    above: str
+    below: str | None
+    shown: str
+    """Its value as the query shows it, made of counts that are not below zero."""
+    low: str
+    high: str
+    """What its ends are called in those of the column."""
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A column of the answer that has ends."""
+
+    position: int
+    cells: int
+    """How many parts share the probability to miss."""
+    parts: tuple[Part, ...]
+    ends: Ends
+    """Over the columns that were added, and the ends of the parts."""
 
 
 @dataclass(frozen=True)
 class Extended:
-    """A query with pairs of ends added behind its columns."""
+    """A query with columns added behind its own, and what they mean."""
 
     query: exp.Query
-    positions: tuple[int, ...]
-    """The columns that have ends, in the order of the pairs."""
-    divisors: frozenset[int]
-    """How many cells share the probability to miss: noisy tables need ends for each of these numbers."""
+    added: tuple[str, ...]
+    """The names of those columns."""
+    followed: tuple[Followed, ...]
     has_totals: bool
-    """Whether noisy tables also need what the ends of a sum over groups are made of."""
+    """Whether noisy tables need what the ends of a sum over groups are made of."""
+
+    @property
+    def divisors(self) -> frozenset[int]:
+        """How many parts share the probability to miss: noisy tables need ends for each of these numbers."""
+        return frozenset(each.cells for each in self.followed)
+
+    @property
+    def has_forms(self) -> bool:
+        """Whether noisy tables need the forms of their aggregates."""
+        return any(each.parts for each in self.followed)
 
 
 def shape_of(block: Block, plan: BlockPlan) -> Shape:
     """What is known beforehand about a block's table."""
     keys = [f"k{k}" for k in range(len(block.keys))]
-    aggregates = [f"a{a}" for a in range(len(block.aggregates))]
-    linear = [f"a{a}" for a, asked in enumerate(block.aggregates) if linear_noise(plan, asked) is not None]
-    counts = [f"a{a}" for a, asked in enumerate(block.aggregates) if asked.kind.is_count and plan.top is None]
-    rows = None if plan.releases_keys else len(plan.groups)
-    return Shape((*keys, *aggregates), rows, is_noisy=True, linear=frozenset(linear), counts=frozenset(counts))
-
-
-def end_name(aggregate: str, end: str, divisor: int) -> str:
-    """The column of a noisy table with an end of an aggregate, for values made of this many cells."""
-    return f"{aggregate}_{end}_{divisor}"
+    aggregates = {f"a{a}": asked for a, asked in enumerate(block.aggregates)}
+    linear = [name for name, asked in aggregates.items() if linear_form(plan, asked) is not None]
+    counts = [name for name, asked in aggregates.items() if asked.kind.is_count and plan.top is None]
+    return Shape(
+        (*keys, *aggregates),
+        None if plan.releases_keys else len(plan.groups),
+        is_noisy=True,
+        linear=frozenset([] if plan.releases_keys else linear),
+        counts=frozenset(counts),
+        formed=frozenset(linear),
+    )
 
 
 def with_intervals(query: exp.Query, tables: Mapping[str, Shape]) -> Extended:
-    """The query with ends for every column that has them."""
+    """The query with what is needed for the ends of every column that has them."""
     extended = query.copy()
-    view = view_of(extended, tables)
-    positions: list[int] = []
-    divisors: set[int] = set()
+    top = _Level(view_of(extended, tables), lambda name: column_of("", name), itertools.count())
+    width = len(top.view.names)
+    followed: list[Followed] = []
     has_totals = False
-    for position in range(len(view.names)):
-        trial = _Demand()
-        if not view.shows_noise(position) or _column_ends(view, position, trial) is None:
+    for position in range(width):
+        trial = Demand()
+        if not top.view.shows_noise(position) or top.ends(position, trial, []) is None or not trial.total:
             continue
-        divisor = sum(trial.cells.values())
-        if not divisor:  # it is made of no noisy cell: a key is, and a value over no groups
-            continue
-        _column_ends(view, position, _Demand(divisor, is_trial=False))
-        positions.append(position)
-        divisors.add(divisor)
-        has_totals |= any(name.startswith(_TOTAL) for _, name in trial.cells)
-    return Extended(extended if positions else query, tuple(positions), frozenset(divisors), has_totals)
+        followed.append(_followed(top, position, trial.total))
+        has_totals |= trial.has_totals
+    added = tuple(each.alias for each in extended.selects[width:])
+    return Extended(extended if followed else query, added, tuple(followed), has_totals)
 
 
-def choice_notes(question: Question) -> list[str]:
-    """What to say where noise chose which rows are shown; nothing where it did not."""
-    pairs = zip(question.split.blocks, question.plans, strict=True)
-    tables = {block.name: shape_of(block, plan) for block, plan in pairs}
-    tables |= {name: Shape((), 0, is_noisy=False) for name in question.split.public_tables}
-    if question.split.only_picks:
-        return [_NOTE] if any(shape.rows is None for shape in tables.values()) else []
-    parts = list(question.split.above.copy().find_all(exp.Select, exp.SetOperation))
-    return [_NOTE] if any(view_of(part, tables).is_chosen for part in parts) else []
+def _followed(top: _Level, position: int, cells: int) -> Followed:
+    parts: list[Part] = []
+    ends = top.ends(position, Demand(cells, is_trial=False), parts)
+    if ends is None:
+        raise AssertionError("what was found in a trial is found again")
+    return Followed(position, cells, tuple(parts), ends)
 
 
 @dataclass
-class _Demand:
-    """Ends that are wanted, and the noisy cells that they are made of."""
+class _Level:
+    """A query, the columns that are added to it, and how they are brought up to the answer."""
 
-    divisor: int = 1
-    """How many cells share the probability to miss."""
-    is_trial: bool = True
-    """Whether the cells are counted and the query is left as it is."""
-    over_groups: bool = False
-    """Whether one value is made of all groups."""
-    cells: dict[tuple[int, str], int] = field(default_factory=dict)
-    """Per place of a noisy table in the query, and per aggregate: how many cells one value is made of."""
+    view: View
+    lift: Callable[[str], exp.Expr]
+    """What a column that was added here is called in the answer."""
+    numbers: Iterator[int]
+    sides: list[View] = field(init=False)
+    """The queries whose rows it shows, one after the other."""
 
-    def over_all_groups(self) -> _Demand:
-        return _Demand(self.divisor, self.is_trial, True, self.cells)
+    def __post_init__(self) -> None:
+        self.sides = _sides(self.view)
 
-    def counts_total(self, source: TableSource, name: str) -> None:
-        """Write down that a sum over groups is used, which is one cell."""
-        self.cells[id(source.node), _TOTAL + name] = 1
+    def ends(self, position: int, demand: Demand, parts: list[Part]) -> Ends | None:
+        """The ends of a shown column, over columns of the answer; see `_Place`."""
+        if not self.sides:
+            return None
+        if len(self.sides) == 1:
+            return self._ends_of_side(0, position, demand, parts)
+        return self._ends_of_several(position, demand, parts)
 
-    def counts(self, source: TableSource, name: str) -> bool:
-        """Write down which cells are used; False where nobody may know how many they are."""
-        place = id(source.node), name
-        rows = source.shape.rows if self.over_groups else 1
-        self.cells[place] = max(self.cells.get(place, 0), rows or 0)
-        return rows is not None
+    def _ends_of_side(self, side: int, position: int, demand: Demand, parts: list[Part]) -> Ends | None:
+        node = self.sides[side].projections[position].unalias()
+        is_long = next(itertools.islice(node.walk(), _LONGEST, None), None) is not None
+        return None if is_long else ends_of(node, _Place(self, side, demand, parts))
+
+    def _ends_of_several(self, position: int, demand: Demand, parts: list[Part]) -> Ends | None:
+        """A row is of one side: its ends are those of that side, and made of that side's parts alone."""
+        found: list[Ends | None] = []
+        most: dict[tuple[int, str], int] = {}
+        for side, view in enumerate(self.sides):
+            own = Demand(demand.divisor, demand.is_trial)
+            if not view.shows_noise(position):
+                found.append(None)
+                continue
+            ends = self._ends_of_side(side, position, own, parts)
+            if ends is None:
+                return None
+            found.append(ends)
+            most = max(most, own.cells, key=lambda cells: sum(cells.values()))
+        demand.cells.update(most)
+        which = self._bring_numbers(demand)
+        low = _of_side(which, [None if each is None else each.low for each in found])
+        high = _of_side(which, [None if each is None else each.high for each in found])
+        return Ends(low, high, is_plain=False)
+
+    def _bring_numbers(self, demand: Demand) -> exp.Expr:
+        name = f"__{next(self.numbers)}"
+        if demand.is_trial:
+            return column_of("", name)
+        for side, view in enumerate(self.sides):
+            view.query.append("expressions", exp.alias_(exp.Literal.number(side), name, quoted=True))
+        return self.lift(name)
+
+    def bring(self, side: int, write: Write, name: str) -> exp.Expr:
+        """Add a column to a side, and one without values to the others."""
+        added = write()
+        for each, view in enumerate(self.sides):
+            value = added if each == side else exp.Null()
+            view.query.append("expressions", exp.alias_(value, name, quoted=True))
+        return self.lift(name)
 
 
-def _column_ends(view: View, position: int, demand: _Demand) -> Ends | None:
-    """The ends of a shown column, as two columns that are added to the query unless this is a trial."""
-    ends = ends_of(view.projections[position].unalias(), _Place(view, demand)) if view.is_open else None
-    if ends is None:
-        return None
-    names = [f"__{end}_{position}_{demand.divisor}" for end in ("low", "high")]
-    if not demand.is_trial and names[0] not in [each.alias for each in view.query.selects[len(view.names) :]]:
-        for name, end in zip(names, (ends.low, ends.high), strict=True):
-            view.query.append("expressions", exp.alias_(end.copy(), name, quoted=True))
-    return Ends(column_of("", names[0]), column_of("", names[1]), ends.is_plain)
+def _sides(view: View) -> list[View]:
+    if view.is_united:
+        return [each for side in view.sides for each in _sides(side)]
+    return [view] if view.is_open else []
+
+
+def _of_side(which: exp.Expr, values: list[exp.Expr | None]) -> exp.Expr:
+    ifs = [
+        exp.If(this=exp.Literal.number(side), true=value.copy())
+        for side, value in enumerate(values)
+        if value is not None
+    ]
+    return exp.Case(this=which.copy(), ifs=ifs)
 
 
 class _Place:
-    """Where an expression stands: in which query, for which demand, inside or outside of an aggregate."""
+    """Where an expression stands, for ends that are put together when the query has run.
 
-    def __init__(self, view: View, demand: _Demand, *, is_inside: bool = False) -> None:
-        self.view, self.demand, self.is_inside = view, demand, is_inside
+    What they are made of is brought up to the answer: public values, the ends of single noisy values, and for each part
+    its forms and its value.
+    """
+
+    def __init__(self, level: _Level, side: int, demand: Demand, parts: list[Part]) -> None:
+        self.level, self.side, self.demand, self.parts = level, side, demand, parts
+        self.view = level.sides[side]
 
     def is_noisy(self, node: exp.Expr) -> bool:
+        """Whether noise can change the value."""
         return self.view.is_noisy(node)
 
+    def public(self, node: exp.Expr) -> exp.Expr:
+        """A number as it stands; anything else as a column of the answer."""
+        is_number = isinstance(node, exp.Literal) and not node.is_string
+        return node if is_number else self._bring(node.copy)
+
+    def whole(self, node: exp.Expr) -> Ends | None:
+        """The ends of a linear form, or of a quotient of two, as one part; a single noisy value is neither."""
+        if leaf_of(self.view, node, each_once=False) is not None:
+            return None
+        form, quotient = linear_of(node, self.view), None
+        if form is None:
+            quotient = quotient_of(node, self.view)
+        if form is None and quotient is None:
+            return None
+        self.demand.cells[id(self.view), f"part {node.sql()}"] = 1
+        if self.demand.is_trial:
+            return Ends(column_of("", "__low"), column_of("", "__high"), form is not None and form.is_plain)
+        if quotient is not None:
+            return self._part(node, quotient.above, quotient.below)
+        return None if form is None else self._part(node, form, None)
+
     def leaf(self, node: exp.Expr) -> Ends | None:
-        if isinstance(node, exp.Column):
-            return self._column(node)
-        if isinstance(node, exp.Subquery):
-            return self._subquery(node)
-        return self._aggregate(node)
-
-    def _column(self, node: exp.Column) -> Ends | None:
-        found = self.view.found(node)
-        if not found:
+        """The ends of a column of a subquery, wherever they come from; of others as SQL knows them."""
+        source = self._query_source(node)
+        if source is not None:
+            positions = source.view.positions(node.name)
+            return self._level_of(source).ends(positions[0], self.demand, self.parts) if len(positions) == 1 else None
+        if isinstance(node, exp.Column) and not self.view.found(node):
             return self.view.unfolded(node, lambda meant: ends_of(meant, self), unknown=None)
-        if len(found) > 1 or (_is_grouped(self.view) and not self.is_inside):
-            return None
-        (source,) = found
-        if isinstance(source, TableSource):
-            return self._table_column(source, node.name)
-        positions = source.view.positions(node.name)
-        ends = _column_ends(source.view, positions[0], self.demand) if len(positions) == 1 else None
-        return None if ends is None else self._qualified(source.alias, ends)
-
-    def _table_column(self, source: TableSource, name: str) -> Ends | None:
-        if not self.demand.counts(source, name):
-            return None
-        low, high = (column_of("", end_name(name, end, self.demand.divisor)) for end in ("low", "high"))
-        return self._qualified(source.alias, Ends(low, high))
-
-    def _qualified(self, table: str, ends: Ends) -> Ends:
-        low, high = (column_of(table, end.name) for end in (ends.low, ends.high))
-        return Ends(low, high, ends.is_plain and not self.view.noise_joined_rows)
-
-    def _subquery(self, node: exp.Subquery) -> Ends | None:
-        """One value from a query of its own: its ends are read from that query with the ends added."""
-        view = view_of(node if self.demand.is_trial else node.copy(), self.view.tables)
-        ends = _column_ends(view, 0, self.demand) if len(view.names) == 1 else None
+        ends = InSql(self.view, self.demand).leaf(node)
         if ends is None:
             return None
-        alias = exp.TableAlias(this=exp.to_identifier("__one", quoted=True))
-        low, high = (
-            exp.select(end.copy()).from_(exp.Subquery(this=view.query.copy(), alias=alias.copy())).subquery()
-            for end in (ends.low, ends.high)
-        )
-        return Ends(low, high, ends.is_plain and not view.is_chosen)
+        return Ends(self._bring(ends.low.copy), self._bring(ends.high.copy), ends.is_plain)
 
-    def _aggregate(self, node: exp.Expr) -> Ends | None:
-        """A sum, mean, least, greatest or median never falls when one of its values grows."""
-        call = node.this if isinstance(node, exp.Filter) else node
-        is_plain = [key for key, value in call.args.items() if value] == ["this"]
-        is_read = (
-            is_plain and isinstance(call, _GROW_WITH_EACH) and not isinstance(call.this, (exp.Distinct, exp.Order))
-        )
-        if not is_read or self.is_inside or (isinstance(node, exp.Filter) and self.is_noisy(node.expression)):
-            return None
-        if not self.is_noisy(call.this):  # noise chose the rows of public values, and no ends say which
-            return None
-        total = self._total(node, call)
-        if total is not None:
-            return total
-        x = ends_of(call.this, _Place(self.view, self.demand.over_all_groups(), is_inside=True))
-        if x is None or not x.is_plain:
-            return None
-        # An aggregate passes over NULL: where the ends of a value are unknown, so are those of the aggregate.
-        counts = [_over(node, exp.Count(this=value.copy())) for value in (x.low, call.this)]
-        is_known = exp.EQ(this=counts[0], expression=counts[1])
-        ends = [_over(node, type(call)(this=end.copy())) for end in (x.low, x.high)]
-        low, high = (exp.Case(ifs=[exp.If(this=is_known.copy(), true=end)]) for end in ends)
-        return Ends(low, high)
+    def _query_source(self, node: exp.Expr) -> QuerySource | None:
+        found = self.view.found(node) if isinstance(node, exp.Column) and not self.view.is_grouped else []
+        return found[0] if len(found) == 1 and not isinstance(found[0], TableSource) else None
 
-    def _total(self, node: exp.Expr, call: exp.Expr) -> Ends | None:
-        """The ends of a sum or mean of groups whose noises are independent; see `sums_over_groups`."""
-        leaf = leaf_of(self.view, call.this) if isinstance(call, (exp.Sum, exp.Avg)) else None
-        if leaf is None or leaf[1] not in leaf[0].shape.linear or self.view.noise_chose_rows:
-            return None
-        self.demand.counts_total(*leaf)
-        raw, each, square, least_reach, floor = (
-            carry(self.view, call.this, end_name("", end, self.demand.divisor), is_trial=self.demand.is_trial)
-            for end in TOTAL_PARTS
-        )
+    def _level_of(self, source: QuerySource) -> _Level:
+        def lift(name: str) -> exp.Expr:
+            return self.level.bring(self.side, lambda: column_of(source.alias, name), name)
 
-        def over(kind: type[exp.AggFunc], column: exp.Expr) -> exp.Expr:
-            return _over(node, kind(this=column.copy()))
+        return _Level(source.view, lift, self.level.numbers)
 
-        count = over(exp.Count, raw)
-        worst = exp.Mul(this=count.copy(), expression=over(exp.Max, each))
-        root = exp.Sqrt(this=exp.Mul(this=count.copy(), expression=over(exp.Max, square)))
-        reach = _call("LEAST", worst, _call("GREATEST", root, over(exp.Max, least_reach)))
-        is_known = _call("ISFINITE", over(exp.Max, each))
-        # A total below its floor is shown at the floor, and takes its interval along.
-        shown = _call("GREATEST", over(exp.Sum, raw), over(exp.Max, floor))
-        low, high = (
-            _call("GREATEST", kind(this=shown.copy(), expression=reach.copy()), over(exp.Max, floor))
-            for kind in (exp.Sub, exp.Add)
-        )
-        if isinstance(call, exp.Avg):
-            low, high = (exp.Div(this=end, expression=count.copy()) for end in (low, high))
-        low, high = (exp.Case(ifs=[exp.If(this=is_known.copy(), true=end)]) for end in (low, high))
-        return Ends(low, high)
+    def _part(self, node: exp.Expr, above: Linear, below: Linear | None) -> Ends:
+        number = next(self.level.numbers)
+        forms = [self._bring(form.write).name for form in (above, below) if form is not None]
+        # The name begins with no underscore, so that totals in it are taken of what was measured, as in the query.
+        shown = self._bring(node.copy, f"shown {number}").name
+        low, high = f"__{number}_low", f"__{number}_high"
+        self.parts.append(Part(forms[0], forms[1] if below is not None else None, shown, low, high))
+        return Ends(column_of("", low), column_of("", high), below is None and above.is_plain)
 
-
-def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=name, expressions=list(arguments))
-
-
-def leaf_of(view: View, node: exp.Expr, *, each_once: bool = True) -> tuple[TableSource, str] | None:
-    """The noisy table and the aggregate that a column is, row by row; None where anything was done to it.
-
-    With ``each_once`` also where a join or noise may have left groups out, or brought them in several times.
-    """
-    is_found = isinstance(node, exp.Column) and view.is_open and not (each_once and view.query.args.get("joins"))
-    found = view.found(node) if is_found and isinstance(node, exp.Column) else []
-    if len(found) != 1:
-        return None
-    (source,) = found
-    if isinstance(source, TableSource):
-        return source, node.name
-    positions = source.view.positions(node.name)
-    if len(positions) != 1 or (each_once and source.is_chosen) or _is_grouped(source.view):
-        return None
-    return leaf_of(source.view, source.view.projections[positions[0]].unalias(), each_once=each_once)
-
-
-def carry(view: View, node: exp.Expr, ending: str, *, is_trial: bool = False) -> exp.Expr:
-    """Bring the column that stands beside a column of a noisy table up to where that column was brought."""
-    if not isinstance(node, exp.Column):
-        raise AssertionError("columns are carried")
-    (source,) = view.found(node)
-    if isinstance(source, TableSource):
-        return column_of(source.alias, node.name + ending)
-    (position,) = source.view.positions(node.name)
-    carried = carry(source.view, source.view.projections[position].unalias(), ending, is_trial=is_trial)
-    name = f"__{position}{ending}"
-    if not is_trial and name not in [each.alias for each in source.view.query.selects[len(source.view.names) :]]:
-        source.view.query.append("expressions", exp.alias_(carried, name, quoted=True))
-    return column_of(source.alias, name)
-
-
-def _over(node: exp.Expr, aggregate: exp.Expr) -> exp.Expr:
-    """An aggregate over the same rows as ``node``."""
-    is_part = isinstance(node, exp.Filter)
-    return exp.Filter(this=aggregate, expression=node.expression.copy()) if is_part else aggregate
-
-
-def _is_grouped(view: View) -> bool:
-    """Whether one row of a query stands for several."""
-    if view.query.args.get("group") or view.query.args.get("having"):
-        return True
-    kinds = (exp.Window, exp.Query, exp.Subquery)
-    parts = [p for one in view.projections for p in one.walk(prune=lambda part: isinstance(part, kinds))]
-    return any(isinstance(part, exp.AggFunc) for part in parts)
+    def _bring(self, write: Write, name: str | None = None) -> exp.Expr:
+        name = name or f"__{next(self.level.numbers)}"
+        return column_of("", name) if self.demand.is_trial else self.level.bring(self.side, write, name)

@@ -16,6 +16,8 @@ __all__ = ["QuerySource", "Shape", "Source", "TableSource", "View", "column_of",
 
 _PICKING = frozenset({exp.Select, exp.From, exp.Table, exp.Identifier, exp.Alias, exp.Column})
 _QUERIES = (exp.Query, exp.Subquery)
+_APART = (exp.Window, *_QUERIES)
+"""What is computed over rows of its own."""
 _Found = TypeVar("_Found")
 
 
@@ -33,6 +35,8 @@ class Shape:
     """The aggregates whose noise is a sum of noises of their own in every group."""
     counts: frozenset[str] = frozenset()
     """The aggregates that are counts, shown as zero where they were measured below it."""
+    formed: frozenset[str] = frozenset()
+    """The aggregates that are linear forms of noisy integers, whoever chose the groups."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,9 @@ class View:
 
     def __init__(self, query: exp.Query, tables: Mapping[str, Shape]) -> None:
         self.query, self.tables = query, tables
+        sides = (query.left, query.right) if isinstance(query, exp.SetOperation) else ()
+        self.sides = [view_of(side, tables) for side in sides]
+        """The two queries of a set operation."""
         self.sources = [self._source(place, k) for k, place in enumerate(_places(query))]
         self.is_open = isinstance(query, exp.Select) and not query.args.get("distinct") and self._expand_stars()
         """Whether columns can be added to it without changing those it shows."""
@@ -113,6 +120,13 @@ class View:
         self.names = [projection.alias_or_name for projection in self.projections]
         self._unfolding: set[str] = set()
         self._is_choosing = False
+
+    @cached_property
+    def is_united(self) -> bool:
+        """Whether it shows all rows of several queries, one after the other, each of which columns can be added to."""
+        of = self.query.args.get
+        is_all = isinstance(self.query, exp.Union) and not of("distinct") and not of("by_name")
+        return is_all and all(side.is_open or side.is_united for side in self.sides)
 
     def positions(self, name: str) -> list[int]:
         """Where a name is shown."""
@@ -177,6 +191,8 @@ class View:
 
     def shows_noise(self, position: int) -> bool:
         """Whether a shown column holds noise."""
+        if self.is_united:
+            return any(position < len(side.names) and side.shows_noise(position) for side in self.sides)
         projection = self.projections[position]
         if not isinstance(self.query, exp.Select) or projection.is_star:
             return self._holds_noise(self.query)
@@ -221,6 +237,19 @@ class View:
         return is_read or any(source.is_chosen for source in self.sources)
 
     @cached_property
+    def noise_chose_groups(self) -> bool:
+        """Whether noise decided which rows a window function sees: those that were read, grouped and kept."""
+        return self.noise_chose_rows or self._decides(self.query.args.get("having"))
+
+    @cached_property
+    def is_grouped(self) -> bool:
+        """Whether one row of it stands for several."""
+        if self.query.args.get("group") or self.query.args.get("having"):
+            return True
+        parts = [p for one in self.projections for p in one.walk(prune=lambda part: isinstance(part, _APART))]
+        return any(isinstance(part, exp.AggFunc) for part in parts)
+
+    @cached_property
     def is_chosen(self) -> bool:
         """Whether noise decided which rows are shown."""
         if self.noise_chose_rows or isinstance(self.query, exp.SetOperation):
@@ -231,10 +260,9 @@ class View:
         return bool(self._decides(of("having")) or self._decides(of("qualify")) or is_cut or is_merged)
 
     def _is_chosen_set(self, query: exp.SetOperation) -> bool:
-        sides = [view_of(side, self.tables) for side in (query.left, query.right)]
         is_merged = query.args.get("distinct") or not isinstance(query, exp.Union)
         is_cut = query.args.get("order") and query.args.get("limit")
-        return any(side.is_chosen for side in sides) or (bool(is_merged or is_cut) and self._holds_noise(query))
+        return any(side.is_chosen for side in self.sides) or (bool(is_merged or is_cut) and self._holds_noise(query))
 
     def _groups_by_noise(self) -> bool:
         group = self.query.args.get("group")

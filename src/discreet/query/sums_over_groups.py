@@ -24,8 +24,8 @@ import math
 from dataclasses import dataclass
 
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.query.answer_table import count_form, sum_form
-from discreet.query.block import Aggregate, AggregateKind
+from discreet.query.answer_table import linear_form
+from discreet.query.block import Aggregate
 from discreet.query.forms import Form, Noise
 from discreet.query.plan import BlockPlan
 
@@ -57,10 +57,5 @@ def spread(form: Form, noise: Noise, confidence: float) -> Spread:
 
 def linear_noise(plan: BlockPlan, aggregate: Aggregate) -> tuple[Form, Noise] | None:
     """What an aggregate's noise is made of, where groups are public and it is a sum of noises; else None."""
-    position = plan.part_of(aggregate)
-    if position is None or plan.releases_keys:
-        return None
-    priced = plan.parts[position]
-    if aggregate.kind is AggregateKind.SUM:
-        return sum_form(priced), priced.noise
-    return (count_form(priced, aggregate), priced.noise) if aggregate.kind.is_count else None
+    found = None if plan.releases_keys else linear_form(plan, aggregate)
+    return None if found is None else (found[1], plan.parts[found[0]].noise)

@@ -15,10 +15,10 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
-from discreet.query.intervals_above import carry, leaf_of
+from discreet.query.ends_above import carry, leaf_of
 from discreet.query.noisy_view import Shape, View, view_of
 
-__all__ = ["MEASURED", "unclip_totals"]
+__all__ = ["MEASURED", "own_parts", "unclip_totals"]
 
 MEASURED = "_measured"
 """The ending of the column of a noisy table that has a count before it was made plausible."""
@@ -31,16 +31,16 @@ def unclip_totals(query: exp.Query, tables: Mapping[str, Shape]) -> exp.Query:
     taken = query.copy()
     views = [view_of(select, tables) for select in taken.find_all(exp.Select)]
     for view in views:
-        for total in list(_own_parts(view.query, exp.Sum, exp.Avg)):
+        for total in list(own_parts(view.query, exp.Sum, exp.Avg)):
             _take_measured(view, total)
     for view in views:
-        for quotient in list(_own_parts(view.query, exp.Div)):
+        for quotient in list(own_parts(view.query, exp.Div)):
             if any(column.name.endswith(MEASURED) for column in quotient.find_all(exp.Column)):
                 _replace_counts(view, quotient)
     return taken
 
 
-def _own_parts(select: exp.Expr, *kinds: type[exp.Expr]) -> Iterator[exp.Expr]:
+def own_parts(select: exp.Expr, *kinds: type[exp.Expr]) -> Iterator[exp.Expr]:
     """What stands in the clauses of this query itself; ends of intervals, whose names begin with __, are left alone."""
     for key, value in select.args.items():
         parts = value if isinstance(value, list) else [value]
