@@ -15,6 +15,7 @@ from sqlglot.dialects.dialect import DialectType
 from discreet.errors import QueryRefused
 from discreet.query.grammar import Asked, AskedTop
 from discreet.query.misspelling import unreadable
+from discreet.query.places import parsed_in
 from discreet.query.refusal import refuse
 from discreet.query.rewriting import written_out
 
@@ -52,7 +53,7 @@ def _statements(text: str, dialect: str) -> list[exp.Expr]:
     complaints: list[sqlglot.errors.SqlglotError] = []
     for grammar in _GRAMMARS if dialect == _DIALECTS[0] else (dialect,):
         try:
-            return [statement for statement in sqlglot.parse(text, read=grammar) if statement is not None]
+            return parsed_in(grammar, text)
         except sqlglot.errors.SqlglotError as error:
             complaints.append(error)
         except _FAULTS:

@@ -6,33 +6,17 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from discreet.errors import QueryRefused
+from discreet.query.places import place_of
 
 __all__ = ["refuse", "spelled"]
 
-_LONGEST = 60
-
 
 def refuse(node: exp.Expr | None, rule: str, remedy: str) -> QueryRefused:
-    """The error to raise for ``node``; it finds the node's place in the text the analyst wrote."""
-    line, column = _place(node)
-    words = "" if node is None else _words(node)
-    return QueryRefused(rule, words, remedy, line=line, column=column)
-
-
-def _place(node: exp.Expr | None) -> tuple[int, int]:
-    """Line and column of the first named thing inside the node, or around it where nothing inside has a name."""
-    while node is not None:
-        places = [found.meta for found in node.walk() if "line" in found.meta]
-        if places:
-            first = min(places, key=lambda meta: meta["start"])
-            return first["line"], first["col"] - (first["end"] - first["start"])
-        node = node.parent
-    return 1, 1
-
-
-def _words(node: exp.Expr) -> str:
-    text = spelled(node)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    """The error to raise for ``node``: it quotes what the analyst wrote there, never what the parser made of it."""
+    place = place_of(node)
+    if place is None:
+        return QueryRefused(rule, "", remedy, line=1, column=1)
+    return QueryRefused(rule, place.words, remedy, line=place.line, column=place.column)
 
 
 def spelled(node: exp.Expr) -> str:
