@@ -69,8 +69,11 @@ def _check_size(node: exp.Expr) -> None:
     while stack:
         part, depth = stack.pop()
         seen += 1
-        if depth > _DEEPEST or seen > _MOST_NODES:
+        if depth > _DEEPEST:
             raise _too_deep()
+        if seen > _MOST_NODES:
+            rule = f"a question may hold at most {_MOST_NODES:,} names, values, functions and operators"
+            raise QueryRefused(rule, "", "ask in several questions", line=1, column=1)
         stack += [(child, depth + 1) for child in part.iter_expressions()]
 
 

@@ -7,6 +7,7 @@ belong to it. What later passes make stands where that stands which it replaces.
 
 from __future__ import annotations
 
+import logging
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ __all__ = ["Place", "parsed_in", "place_of", "replacing", "written_by_us"]
 
 _LONGEST = 60
 _KEY, _OURS = "place", "written_by_us"
+_LOG = logging.getLogger("sqlglot")
+_LOG.addHandler(logging.NullHandler())
+_LOG.propagate = False  # it warns of what a refusal says too, and would write analysts' questions to standard error
 _Node = TypeVar("_Node", bound=exp.Expr)
 
 
@@ -93,17 +97,27 @@ def _place_all(root: exp.Expr, words: _Words) -> None:
     """Give every node a place that the parser gave none."""
     nodes = list(root.walk())
     for node in reversed(nodes):  # parts before what they are part of
-        if _KEY not in node.meta and _OURS not in node.meta:
+        if _KEY not in node.meta and not _is_ours(node):
             _put_together(node, words)
     for node in nodes:
         if _KEY not in node.meta and node.parent is not None and _KEY in node.parent.meta:
             node.meta[_KEY] = node.parent.meta[_KEY]
 
 
+def _is_ours(node: exp.Expr) -> bool:
+    """Whether a node was read as a part of another, so that it has no words of its own."""
+    is_unread = isinstance(node, exp.Func) and "start" not in node.meta
+    return _OURS in node.meta or (is_unread and not isinstance(node, (exp.Binary, exp.Connector)))
+
+
 def _put_together(node: exp.Expr, words: _Words) -> None:
-    spans = [(place.start, place.end) for part in node.iter_expressions() if (place := part.meta.get(_KEY))]
+    parts = list(node.iter_expressions())
+    if isinstance(node, exp.Func) and not all(_KEY in part.meta for part in parts):
+        return  # an operator, one side of which the parser took apart
+    inside = [each for part in parts for each in ([part] if _KEY in part.meta else part.iter_expressions())]
+    spans = [(place.start, place.end) for part in inside if (place := part.meta.get(_KEY))]
     if "start" in node.meta:
-        spans.append((node.meta["start"], node.meta["end"] + 1))
+        spans.append((node.meta["start"], words.end_of_call(node.meta["start"], node.meta["end"] + 1)))
     if spans:
         node.meta[_KEY] = words.closed(min(start for start, _ in spans), max(end for _, end in spans))
 
@@ -123,6 +137,12 @@ class _Words:
                 self._partner[number] = opened.pop()
                 self._partner[self._partner[number]] = number
 
+    def end_of_call(self, start: int, end: int) -> int:
+        """Where what starts with a name ends: behind the parentheses after it, where there are some."""
+        opened = bisect_left(self._starts, start) + 1
+        partner = self._partner.get(opened, 0)
+        return self._tokens[partner].end + 1 if partner > opened else end
+
     def closed(self, start: int, end: int) -> Place:
         """The place with the other end of every parenthesis in it."""
         first, last = bisect_left(self._starts, start), bisect_right(self._starts, end - 1) - 1
@@ -136,7 +156,8 @@ class _Words:
 _PARSED = (
     "_parse_statement", "_parse_select", "_parse_with", "_parse_cte", "_parse_table", "_parse_join", "_parse_where",
     "_parse_group", "_parse_having", "_parse_qualify", "_parse_order", "_parse_limit", "_parse_grouping_sets",
-    "_parse_cube_or_rollup", "_parse_unary", "_parse_function", "_parse_interval", "_parse_ordered",
+    "_parse_cube_or_rollup", "_parse_lateral", "_parse_into",
+    "_parse_table_sample", "_parse_locks", "_parse_unary", "_parse_function", "_parse_interval", "_parse_ordered",
 )  # fmt: skip
 """Steps of the parser between whose first and last word what they return stands. Few, because each of them is in the
 stack once more for every parenthesis."""
@@ -153,8 +174,9 @@ def _step(parse: Callable[..., Any]) -> Callable[..., Any]:
     def placed(self: Any, *args: Any, **kwargs: Any) -> Any:
         first, index = self._curr, self._index
         found = parse(self, *args, **kwargs)
-        if self._index > index and isinstance(found, exp.Expr):
-            _place(found, self.sql, first.start, self._prev.end + 1)
+        for node in found if isinstance(found, list) else [found]:
+            if self._index > index and isinstance(node, exp.Expr):
+                _place(node, self.sql, first.start, self._prev.end + 1)
         return found
 
     return placed
