@@ -76,7 +76,7 @@ _NAMED: tuple[tuple[str, Instead], ...] = (
     ("SEM", Instead("STDDEV_SAMP(x) / SQRT(COUNT(*))")),
     ("COVAR_POP COVAR_SAMP COVARIANCE COVAR", Instead(_COVARIANCE)),
     ("CORR CORRELATION", Instead(f"({_COVARIANCE}) / (STDDEV_POP(x) * STDDEV_POP(y))")),
-    ("REGR_SLOPE", Instead(f"({_COVARIANCE}) / VAR_POP(y)")),
+    ("REGR_SLOPE", Instead(f"({_COVARIANCE}) / VAR_POP(x)")),
     ("REGR_INTERCEPT REGR_R2 REGR_COUNT REGR_AVGX REGR_AVGY REGR_SXX REGR_SXY REGR_SYY", Instead("AVG(x * y)")),
     ("PRODUCT", Instead("EXP(SUM(CLAMP(LN(x), 0, 5)))")),
     ("GEOMEAN GEOMETRIC_MEAN", Instead("EXP(AVG(CLAMP(LN(x), 0, 5)))")),
