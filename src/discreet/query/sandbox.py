@@ -47,23 +47,26 @@ def _shown_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def check_above(query: exp.Query, schemas: Mapping[str, pa.Schema]) -> None:
     """Refuse what fails on made-up rows: the query is run once where each of these tables has one."""
     shapes = tuple((name, schemas[name]) for name in sorted(schemas))
-    if _complaint(_text(query), shapes):
-        wrong = mistake_in(query, lambda part: _complaint(_text(part), shapes))
-        raise refused_above(wrong, _complaint(_text(query), shapes), "correct it: nothing was spent")
+
+    def complaint(part: exp.Expr) -> str:
+        try:
+            _run_described(_text(part), shapes)
+        except duckdb.Error as error:
+            return str(error)
+        return ""
+
+    if said := complaint(query):
+        raise refused_above(mistake_in(query, complaint), said, "correct it: nothing was spent")
 
 
 @lru_cache(maxsize=256)
-def _complaint(text: str, schemas: tuple[tuple[str, pa.Schema], ...]) -> str:
-    """What is wrong with a text over tables of these shapes; nothing where it runs.
+def _run_described(text: str, schemas: tuple[tuple[str, pa.Schema], ...]) -> None:
+    """The same text over tables of the same shape is looked at once; what fails is looked at again.
 
     No clock runs: one row joined with one row is one row, however often.
     """
-    try:
-        with closed_database({name: _made_up(schema) for name, schema in schemas}) as database:
-            database.execute(text).fetchall()
-    except duckdb.Error as error:
-        return str(error)
-    return ""
+    with closed_database({name: _made_up(schema) for name, schema in schemas}) as database:
+        database.execute(text).fetchall()
 
 
 def _text(query: exp.Expr) -> str:
