@@ -12,10 +12,11 @@ from pathlib import Path
 from sqlglot import exp
 
 import discreet.query
-from discreet.query import aggregates, calendar, dates, domains, joining, parsing, per_unit, split
+from discreet.query import aggregates, calendar, dates, domains, instead, joining, parsing, per_unit, split
 from discreet.query.allowed_above import ALLOWED_ABOVE
 from discreet.query.date_spellings import CLOCKS, DATE_SPELLINGS
 from discreet.query.grammar import Asked
+from discreet.query.instead import INSTEAD
 from discreet.query.logic import LOGIC_RULES
 from discreet.query.numbers import NUMBER_RULES
 from discreet.query.reading import CAST_TYPES, SPECIAL
@@ -67,6 +68,7 @@ TITLES = {
     "conversion": "Expressions",
     "numbers": "Expressions",
     "logic": "Expressions",
+    "instead": "Functions",
     "texts": "Text",
     "dates": "Dates",
     "date_spellings": "Dates",
@@ -98,6 +100,7 @@ def sql_page() -> str:
     ]
     lines += ["## Dates and times", "", _about(dates), "", *_dates(), ""]
     lines += ["## Above the aggregates", "", _ABOVE, "", _list(_names(ALLOWED_ABOVE - _used_below())), ""]
+    lines += ["## What to write instead", "", _about(instead), "", *_instead(), ""]
     lines += ["## Refusals", "", _REFUSALS, "", *_refusals()]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -107,6 +110,8 @@ _ABOVE = (
     "HAVING, QUALIFY, ORDER BY, LIMIT, DISTINCT, window functions, outer queries, set operations and joins with public "
     "tables cost nothing: they see noisy and public values alone. They may use every function above, and these:"
 )
+_REFUSING = ("refuse", "refuse_part")
+"""What makes a refusal of a rule and a remedy, which it takes last."""
 _REFUSALS = (
     "A refusal costs nothing, reads no row, and names the line, the column and the words. A gap in a rule (…) is "
     "filled with what the query says."
@@ -197,6 +202,14 @@ def _list(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
+def _instead() -> list[str]:
+    names: dict[tuple[str, str], list[str]] = {}
+    for name, one in INSTEAD.items():
+        names.setdefault((one.rule.format("it"), one.sql or one.advice), []).append(name)
+    rows = [f"| {_list(sorted(each))} | {_cell(rule)} | {_cell(sql)} |" for (rule, sql), each in names.items()]
+    return ["| function | why it is refused | what works |", "| --- | --- | --- |", *rows]
+
+
 def _refusals() -> list[str]:
     found: dict[str, dict[tuple[str, str], None]] = {}
     folder = Path(inspect.getfile(discreet.query)).parent
@@ -232,12 +245,8 @@ def _refusals_of(tree: ast.AST) -> Iterator[tuple[str, str]]:
                 if isinstance(target, ast.Name)
             }
             for node in ast.walk(scope):
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "refuse":
-                    yield from _pair(node.args[1:3], local)
-        elif isinstance(scope, ast.AnnAssign) and getattr(scope.target, "id", "") == "_REFUSED":
-            for node in ast.walk(scope):
-                if isinstance(node, ast.Tuple) and len(node.elts) == 2:
-                    yield from _pair(node.elts, values)
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _REFUSING:
+                    yield from _pair(node.args[-2:], {name: text.replace("{}", "…") for name, text in local.items()})
 
 
 def _pair(nodes: list[ast.expr], values: dict[str, str]) -> Iterator[tuple[str, str]]:

@@ -368,6 +368,8 @@ def test_an_old_question_shows_its_answer_and_comes_back_into_the_editor(enter: 
         ("SELECT * FROM v", QueryRefused("r", "SELECT * FROM v", line=1, column=8), "*"),
         ("SELECT COUNT(*", QueryRefused("r", "", line=1, column=15), "SELECT"),
         ("SELECT 🙂 FROM v", QueryRefused("r", "v", line=1, column=15), "v"),
+        ("SELECT f(\n  x,  1) FROM v", QueryRefused("r", "f( x, 1)", line=1, column=8), "f(\n  x,  1)"),
+        ("SELECT '\u2028', f(x) FROM v", QueryRefused("r", "f(x)", line=1, column=13), "f(x)"),
     ],
 )
 def test_the_refused_words_are_found(text: str, refusal: QueryRefused, underlined: str) -> None:

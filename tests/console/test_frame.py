@@ -128,3 +128,24 @@ def test_a_failure_says_no_more_than_a_refusal_does() -> None:
     words = failure_words(RuntimeError("row 17: 4711"))
     assert "4711" not in words
     assert "Nothing more was spent" in words
+
+
+UNEXPLAINED = """() => [...document.querySelectorAll('button:disabled, button[aria-disabled=true], .q-btn.disabled')]
+    .filter(button => !button.title && !(button.getAttribute('aria-describedby') || '').split(' ').some(id => {
+        const said = document.getElementById(id)
+        return said && said.checkVisibility() && said.innerText.trim()
+    }))
+    .map(button => button.outerHTML.slice(0, 200))"""
+
+
+def test_every_button_that_cannot_be_pressed_says_why(enter: Enter) -> None:
+    seen = 0
+    for member in ("owner", "ana"):
+        page = enter(member)
+        for room in ROOMS:
+            page.goto(room.path)
+            page.locator(".d-page h1").wait_for()
+            page.wait_for_function("window.did_handshake === true")
+            assert page.evaluate(UNEXPLAINED) == [], (member, room.path)
+            seen += page.locator("button:disabled, button[aria-disabled=true]").count()
+    assert seen, "some buttons wait for something, as that of an empty question"

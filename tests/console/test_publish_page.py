@@ -127,6 +127,33 @@ def test_a_search_can_be_stopped(enter: Enter) -> None:
     expect(page.get_by_role("button", name="Find candidates")).to_be_enabled()
 
 
+def test_a_table_of_nine_columns_fits_the_page(enter: Enter) -> None:
+    """Tables scroll in themselves, so that nobody has to scroll the page sideways."""
+    page = enter("owner", "/publish", viewport={"width": 1440, "height": 900})
+    names = ["patient_number", "full_name", "postal_code", "age", "sex", "admitted", "ward", "diagnosis", "stay"]
+    lines = [
+        f"{1000 + row},Person {row} of the Hospital,{13000 + row % 29},{20 + 7 * row % 60},{'fm'[row % 2]},"
+        f"2020-0{1 + row % 9}-1{row % 9},{('surgery', 'intensive care of hearts')[row % 2]},"
+        f"{('influenza', 'broken leg')[row * row % 7 % 2]},{row % 21}"
+        for row in range(300)
+    ]
+    wide = {"name": "wide.csv", "mimeType": "text/csv", "buffer": "\n".join([",".join(names), *lines]).encode()}
+    page.locator("input[type=file]").first.set_input_files(wide)
+    expect(page.get_by_text("wide: 300 rows, 9 columns")).to_be_visible()
+    for method in ("optimal", "local", "taxonomy"):
+        page.get_by_role("checkbox", name=method).click()
+    page.get_by_role("button", name="Find candidates").click()
+    page.get_by_role("button", name="Choose mondrian").click()
+    expect(page.get_by_role("heading", name="Before and after")).to_be_visible()
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")  # charts follow a little later
+    approve = page.get_by_role("button", name="Approve as owner")
+    expect(approve).to_have_accessible_description("Tick the box above first.")
+    page.get_by_role("checkbox", name="I have read what an attacker can still do.").click()
+    expect(page.get_by_text("Tick the box above first.")).to_be_hidden()
+
+
 def test_an_analyst_does_not_get_in(enter: Enter) -> None:
     page = enter("ana", "/publish")
     expect(page.get_by_role("button", name="Take the made-up hospital")).to_have_count(0)

@@ -41,6 +41,17 @@ def quiet(share: float, words: str) -> None:
     assert words
 
 
+def test_every_column_that_cannot_become_coarser_is_named() -> None:
+    found = brought("people.csv", CSV)
+    plans = plans_of(found) | {
+        "zip": ColumnPlan(Role.QUASI_IDENTIFYING, HierarchyPlan("intervals", "many")),
+        "age": ColumnPlan(Role.QUASI_IDENTIFYING, HierarchyPlan("dates", "month")),
+    }
+    with pytest.raises(DiscreetError) as caught:
+        hierarchies_of(found.table, plans)
+    assert [line.partition(":")[0] for line in str(caught.value).splitlines()[1:]] == ["zip", "age"]
+
+
 # Tables -----------------------------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ from discreet.catalog.table import Budget, Table
 from discreet.curator.certificate import is_genuine
 from discreet.curator.curator import Curator
 from discreet.curator.verification import verify
-from discreet.errors import BudgetExceeded, InvalidInput, InvalidValue, QueryRefused
+from discreet.errors import BudgetExceeded, InvalidInput, InvalidType, InvalidValue, QueryRefused
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
 
@@ -114,6 +114,8 @@ def test_an_empty_batch_or_a_single_text_is_refused(tmp_path: Path) -> None:
     for wrong in ([], "SELECT COUNT(*) FROM visits"):
         with pytest.raises(InvalidValue, match="a batch is a list of questions"):
             curator.ask_all(wrong, epsilon=1)
+    with pytest.raises(InvalidType, match="a batch is a list of questions, got 5"):
+        curator.ask_all(5, epsilon=1)  # type: ignore[arg-type]
     with pytest.raises(QueryRefused):
         curator.ask_all([_count("A"), "SELECT * FROM visits"], epsilon=1)
     assert _spent(curator) == 0

@@ -75,12 +75,22 @@ def test_a_spelling_is_read_in_our_own_grammar(query: str) -> None:
     assert isinstance(sqlglot.parse_one(query, read=Asked), exp.Query)
 
 
-def test_conditions_move_into_comma_joins_past_inner_joins_alone() -> None:
-    inner = parsed("SELECT COUNT(*) FROM visits v, wards w WHERE v.ward = w.name AND v.age > 3", "duckdb")
-    assert inner.args["joins"][0].args["on"].sql() == "v.ward = w.name"
-    assert inner.args["where"].this.sql() == "v.age > 3"
-    outer = parsed(
-        "SELECT COUNT(*) FROM visits v LEFT JOIN patients p ON v.patient_id = p.id, wards w WHERE v.ward = w.name",
-        "duckdb",
+def test_tables_are_joined_by_where_past_inner_joins_alone() -> None:
+    written = "SELECT COUNT(*) FROM visits v JOIN patients p ON v.patient_id = p.id WHERE v.age > 3"
+    for query in (
+        "SELECT COUNT(*) FROM visits v, patients p WHERE v.patient_id = p.id AND v.age > 3",
+        "SELECT COUNT(*) FROM visits, patients WHERE patient_id = id AND age > 3",
+        "SELECT COUNT(*) FROM visits v CROSS JOIN patients p WHERE patient_id = p.id AND age > 3",
+        "SELECT COUNT(*) FROM visits v INNER JOIN patients p WHERE patient_id = p.id AND v.age > 3",
+    ):
+        found, wanted = (prepare(text, CATALOG, Pure(1)).fingerprint({}) for text in (query, written))
+        assert found == wanted, query
+    outer = (
+        "SELECT COUNT(*) FROM visits v LEFT JOIN patients p ON v.patient_id = p.id, visits w "
+        "WHERE v.patient_id = w.patient_id"
     )
-    assert outer.args["joins"][1].args.get("on") is None
+    with pytest.raises(QueryRefused, match="neither ON nor WHERE"):
+        prepare(outer, CATALOG, Pure(1))
+    for both_have_it in ("patient_id = patient_id", "age = 3"):
+        with pytest.raises(QueryRefused, match="neither ON nor WHERE"):
+            prepare(f"SELECT COUNT(*) FROM visits v, visits w WHERE {both_have_it}", CATALOG, Pure(1))

@@ -21,7 +21,7 @@ from discreet.console.ask_price import Price
 from discreet.console.ask_schema import Schema
 from discreet.console.ask_words import refused_words, too_dear
 from discreet.console.frame import failure_words
-from discreet.console.look import busy, button, chip, empty, notice, page_title, section
+from discreet.console.look import busy, button, chip, empty, notice, page_title, says_why, section
 from discreet.console.tables_words import no_table_hint
 from discreet.console.visit import Visit
 from discreet.curator.amount import amount
@@ -36,6 +36,7 @@ __all__ = ["build"]
 
 _STYLE = (Path(__file__).parent / "ask.css").read_text("utf-8")
 _PAUSE = 0.25
+_NO_QUESTION = "Write a question first."
 """Seconds without typing after which a question is priced."""
 _LEAD = "Every answer carries noise that hides each person. You see its price and its error before you pay."
 _LOOKS = (0.02, 0.05, 0.1, 0.2, 0.4)
@@ -89,6 +90,7 @@ class _Ask:
             self._said = ui.element("div").classes("w-full").props('aria-live="polite"')
             self._price = Price(self._changed)
             self._button = button("Ask", self._ask, icon="send")
+            self._why = says_why(self._button, "Looking what it costs …")
             self._button.disable()
 
     async def start(self) -> None:
@@ -149,6 +151,7 @@ class _Ask:
     def _offer(self) -> None:
         """Say on the button what pressing it costs."""
         found = self._explained
+        self._why.set_text("The question is refused as it stands." if self._editor.text.strip() else _NO_QUESTION)
         self._button.set_enabled(found is not None)
         price = None if found is None else found.due
         self._button.set_text("Ask" if found is None else "Ask, free" if price is None else f"Ask for {amount(price)}")
@@ -172,6 +175,7 @@ class _Ask:
         if self._intent is None or self._intent[0] != wish:
             self._intent = wish, fresh_id()
         self._answer.wait()
+        self._why.set_text("The question is being answered.")
         with busy(self._button):
             try:
                 await self._answered(*self._intent)

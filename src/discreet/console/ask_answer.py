@@ -21,6 +21,7 @@ __all__ = ["AnswerBox"]
 
 _MOST_ROWS = 200
 _MOST_BARS = 30
+_MOST_MARKS = 60
 
 
 class AnswerBox:
@@ -146,8 +147,11 @@ def _line(answer: Answer, name: str, over: str, values: Sequence[float | None]) 
     middle = [(place, value) for place, value, _ in rows if value is not None]
     ends = [(place, ends) for place, _, ends in rows if ends is not None]
     low, high = ([(place, pair[side]) for place, pair in ends] for side in (0, 1))
-    lines = [Line(name, middle, marks=True), Line("at least", low, dash="dotted"), Line("at most", high, dash="dotted")]
-    return line_chart(lines, Axis(over, is_time=is_time), Axis(name))
+    # Many points with marks, between lines of dots, are one blur where a page is as wide as a phone.
+    many = len(rows) > _MOST_MARKS
+    ends_of = {"at least": low, "at most": high}
+    lines = [Line(said, points, dash="solid" if many else "dotted", thin=many) for said, points in ends_of.items()]
+    return line_chart([Line(name, middle, marks=not many), *lines], Axis(over, is_time=is_time), Axis(name))
 
 
 def _label(answer: Answer, measured: str, place: int) -> str:

@@ -47,11 +47,12 @@ def refused_words(text: str, refusal: QueryRefused) -> tuple[int, int] | None:
     """
     if refusal.line is None or refusal.column is None:
         return None
-    lines = text.splitlines(keepends=True)
-    start = sum(map(len, lines[: refusal.line - 1])) + refusal.column - 1
-    words = str(refusal.value or "<>")[1:-1]
-    if words and text[start : start + len(words)].casefold() == words.casefold():
-        return start, start + len(words)
+    lines = text.split("\n")
+    start = sum(len(line) + 1 for line in lines[: refusal.line - 1]) + refusal.column - 1
+    words = str(refusal.value or "<>")[1:-1].removesuffix("…").split()
+    quoted = re.compile(r"\s+".join(map(re.escape, words)), re.IGNORECASE).match(text, start) if words else None
+    if quoted is not None:
+        return quoted.span()
     found = _WORD.search(text, start) or _WORD.search(text)
     return None if found is None else found.span()
 

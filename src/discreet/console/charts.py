@@ -22,6 +22,8 @@ _SMALL = 12
 _LONG, _WIDEST = 18, 120
 """Names of more letters than this are broken into lines of so many pixels."""
 _TEXT, _MUTED, _LINE, _SURFACE = "var(--d-text)", "var(--d-muted)", "var(--d-line)", "var(--d-surface)"
+_THICK, _FINE, _MANY = 2.2, 1.1, 120
+"""How wide a curve is drawn, and from how many points on it is finer, so that its turns can be told apart."""
 _DASHES: dict[str, Any] = {"solid": "solid", "dashed": [7, 4], "dotted": [2, 4]}
 
 
@@ -61,6 +63,8 @@ class Line:
     """Whether it goes in steps, each to the end of its place."""
     marks: bool = False
     """Whether the points are drawn as well."""
+    thin: bool = False
+    """Whether it is drawn thin and pale, as the ends of intervals are where there are many."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +204,12 @@ def _line(line: Line) -> Options:
             "type": "line",
             "name": line.name,
             "data": [list(point) for point in line.points],
-            "lineStyle": {"color": colour, "width": 2.2, "type": _DASHES[line.dash]},
+            "lineStyle": {
+                "color": colour,
+                "type": _DASHES[line.dash],
+                "width": _FINE if line.thin or len(line.points) > _MANY else _THICK,
+                "opacity": 0.45 if line.thin else 1,
+            },
             "itemStyle": {"color": colour},
             "symbol": "circle" if line.marks else "none",
             "symbolSize": 6,

@@ -60,6 +60,7 @@ class Board:
     def _empty(self, attack: str, defence: str) -> ui.element:
         button = ui.element("button").classes("lab-cell").props('type="button" disabled')
         button.props["aria-label"] = f"{attack} against {defence}: not there yet"
+        button.props["title"] = "It is filled in while the attacks run"
         button.on("click", lambda: self._tell(attack, defence))
         with button:
             ui.label("·")
@@ -69,7 +70,7 @@ class Board:
         """Fill in one cell."""
         self._cells[cell.attack, cell.defence] = cell
         button = self._buttons[cell.attack, cell.defence]
-        button.props(remove="disabled")
+        button.props(remove="disabled title")
         button.props["aria-label"] = f"{cell.attack} against {cell.defence}: {cell.words}"
         share = round(_STRONGEST * cell.harm)
         button.style(f"background:color-mix(in srgb, var(--d-bad) {share}%, var(--d-surface))")

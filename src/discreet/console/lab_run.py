@@ -32,6 +32,7 @@ class RunPanel:
         with look.row():
             self._start = look.button(label, start, icon="play_arrow")
             self._stop = look.button("Stop", self.stop, icon="stop", kind="plain")
+            look.says_why(self._start, "A run is under way: stop it, or wait for it.")
             self._words = ui.label().classes("d-muted d-small").props('role="status"')
         self._bar = ui.linear_progress(0, show_value=False).props('rounded aria-label="How far it is"')
         self._said = ui.element("div").classes("w-full")

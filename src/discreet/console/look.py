@@ -37,6 +37,7 @@ __all__ = [
     "notice",
     "page_title",
     "row",
+    "says_why",
     "section",
     "shown_once",
     "stylesheet",
@@ -196,14 +197,22 @@ def button(
     return made
 
 
+def says_why(pressed: ui.button, words: str) -> ui.label:
+    """Words that stand beside a button for as long as it cannot be pressed; they may be changed."""
+    said = ui.label(words).classes("d-muted d-small")
+    said.bind_visibility_from(pressed, "enabled", value=False)
+    pressed.props["aria-describedby"] = said.html_id
+    return said
+
+
 @contextmanager
 def busy(pressed: ui.button) -> Iterator[None]:
     """While inside, the button turns and takes no other press."""
-    pressed.props("loading").disable()
+    pressed.props('loading title="Wait until this is done"').disable()
     try:
         yield
     finally:
-        pressed.props(remove="loading").enable()
+        pressed.props(remove="loading title").enable()
         come_back_to(pressed)
 
 

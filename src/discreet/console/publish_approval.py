@@ -6,7 +6,7 @@ import asyncio
 
 from nicegui import ui
 
-from discreet.console.look import button, confirm, download_button, in_pages, notice, row, section
+from discreet.console.look import button, confirm, download_button, in_pages, notice, row, says_why, section
 from discreet.console.publish_bench import Bench
 from discreet.console.publishing.candidates import Candidate
 from discreet.console.publishing.files import csv_bytes, parquet_bytes
@@ -65,6 +65,7 @@ class ApprovalStep:
         with row():
             publish = button(f"Approve as {who}", icon="how_to_reg", kind="danger")
             publish.bind_enabled_from(read, "value")
+            says_why(publish, "Tick the box above first.")
         publish.on_click(lambda: self._confirm(one, (called.value or "").strip(), str(form.value), why.value or ""))
 
     async def _confirm(self, one: Candidate, name: str, form: str, why: str) -> None:

@@ -19,6 +19,9 @@ from discreet.console.quiet_words import quiet
 
 __all__ = ["ChosenStep"]
 
+_SIDE_BY_SIDE = 5
+"""Tables of more columns stand below each other: half a page would show half of them."""
+
 
 class ChosenStep:
     """Everything about the candidate that is chosen."""
@@ -98,7 +101,7 @@ def _before_and_after(one: Candidate, original: pa.Table) -> None:
     roles = one.report.checked.roles
     heading("Before and after", 3)
     quiet("Some rows of both. A release is sorted by what it shows, so no row stands beside its own.")
-    with ui.element("div").classes("side-by-side"):
+    with ui.element("div").classes("side-by-side" if original.num_columns <= _SIDE_BY_SIDE else "w-full flex flex-col"):
         _rows("Before", original, roles)
         _rows("After", one.release.table, roles)
     heading("What changed", 3)

@@ -155,10 +155,10 @@ class _ColumnCard:
     def _levels(self) -> None:
         """The preview of the levels, or what stands in the way."""
         if self._file_problem:
-            notice(self._file_problem, "error")
+            notice(f"{self._name}: {self._file_problem}", "error")
         found = self._preview
         if found.problem:
-            _draw_problem(found)
+            _draw_problem(self._name, found)
             return
         heads = ["as it is", *(f"level {level}" for level in range(1, len(found.groups)))]
         counts = [f"{count:,} values" if count > 1 else "1 value" for count in found.groups]
@@ -208,8 +208,8 @@ class _ColumnCard:
             self._preview = found
 
 
-def _draw_problem(found: LevelPreview) -> None:
-    notice(found.problem, "error")
+def _draw_problem(column: str, found: LevelPreview) -> None:
+    notice(f"{column}: {found.problem}", "error")
     if found.offending:
         with row():
             quiet("In the way:")

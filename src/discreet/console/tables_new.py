@@ -15,7 +15,7 @@ from discreet.anonymize.figures import counted
 from discreet.catalog.literal import ColumnType
 from discreet.catalog.schema import Schema
 from discreet.catalog.unread_values import unread_words
-from discreet.console.look import Kind, button, heading, notice, row, section
+from discreet.console.look import Kind, button, heading, notice, row, says_why, section
 from discreet.console.one_line_upload import one_line_upload
 from discreet.console.quiet_words import quiet
 from discreet.console.tables_form import ColumnForm, PolicyForm, PreviewLine, first_form, policy_text, preview_lines
@@ -144,7 +144,7 @@ class NewTable:
         heading("The policy", 3)
         with row() as below:
             self._button = button("Protect", self._protect, icon="shield")
-            self._left = quiet("")
+            self._left = says_why(self._button, "")
         self._preview()
         below.move(target_index=-1)
 
@@ -257,7 +257,8 @@ class NewTable:
             bar = ui.linear_progress(value=self._share, show_value=False).props('aria-label="Taking in"')
             ui.timer(0.2, lambda: bar.set_value(self._share or 0.0))
         self._button.set_enabled(not problems and self._share is None)
-        self._left.set_text(f"{counted(len(problems), 'problem is', 'problems are')} left." if problems else "")
+        left = f"{counted(len(problems), 'problem is', 'problems are')} left, each in its line above."
+        self._left.set_text(left if problems else "The table is being taken in.")
 
     async def _protect(self) -> None:
         source, text = self._source, self._policy()

@@ -7,7 +7,7 @@ is read; its noisy values are durable before anyone sees them; asked again, the 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -61,7 +61,7 @@ from discreet.curator.twins import twin_words
 from discreet.curator.unanswered import Unanswered
 from discreet.engines.engine import Place
 from discreet.engines.opening import opened
-from discreet.errors import DiscreetError, InvalidValue, LedgerError, StoreError
+from discreet.errors import DiscreetError, InvalidType, InvalidValue, LedgerError, StoreError
 from discreet.exact.rational import Number
 from discreet.noise.law import open_probability
 from discreet.noise.source import SYSTEM, Source
@@ -390,9 +390,11 @@ class Curator:
         share the price, so each answer is at least as good as one asked alone for its part of the price.
         """
         confidence = _as_float(confidence)
+        if not isinstance(queries, Iterable):
+            raise InvalidType("a batch is a list of questions", queries, "pass a list, as in ask_all([sql, sql], 1)")
         texts = [] if isinstance(queries, str) else list(queries)
         if not texts:
-            raise InvalidValue("a batch is a list of questions", queries or "<none>")
+            raise InvalidValue("a batch is a list of questions", queries or "<none>", "ask one question with ask")
 
         def planned(planner: Planner) -> list[Question]:
             return planner.questions(texts, epsilon)

@@ -135,8 +135,8 @@ class RemoteEngine(Place):
         except RecursionError:
             raise QueryRefused("the query is nested too deeply", "", "ask in several questions") from None
         except Untranslatable as what:
-            rule = f"{type(self).dialect} answers what means the same there as everywhere, and cannot fail"
-            raise QueryRefused(rule, str(what), "say it in another way") from None
+            rule = f"{type(self).dialect} cannot be asked for {what} so that it means the same as elsewhere"
+            raise QueryRefused(rule, "", "say it in another way, or ask the owner for a column of it") from None
 
     def rehearse(self, statement: str, parameters: Sequence[object] = ()) -> None:
         """Let the server try the statement where every table is empty; once for the text that is written for it.

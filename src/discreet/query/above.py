@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from discreet.query.allowed_above import check_all
-from discreet.query.refusal import refuse
+from discreet.query.refusal import refuse_part
 from discreet.query.scope import Scope, check_alias
 
 __all__ = ["post_processing"]
@@ -25,7 +25,7 @@ def post_processing(node: exp.Select, scope: Scope, answer: Answer) -> exp.Selec
     """The query with what WITH named put in place."""
     unknown = {key for key, value in node.args.items() if value} - _PARTS
     if unknown:
-        raise refuse(node, f"{min(unknown).rstrip('_').upper()} is not understood here", "leave it out")
+        raise refuse_part(node, min(unknown), "{} is not understood here", "leave it out")
     # Sources and subqueries are answered as the nodes they were first built from, so that nothing is measured twice.
     above = node.copy()
     above.set("with_", None)

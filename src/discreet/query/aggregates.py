@@ -8,9 +8,12 @@ from fractions import Fraction
 from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
+from discreet.errors import QueryRefused
 from discreet.query.block import Aggregate, AggregateKind
 from discreet.query.dates import shown_date
+from discreet.query.domains import domain_of
 from discreet.query.expression import Call, Constant, Expression, Field
+from discreet.query.instead import not_answered
 from discreet.query.interval import UNKNOWN
 from discreet.query.narrowing import facts_of, narrowed, within_usual
 from discreet.query.reading import LookUp, check_complete, read, read_condition
@@ -95,7 +98,7 @@ def _filtered(node: exp.Filter, look_up: LookUp) -> Aggregate:
 def _by_value(node: exp.Expr, look_up: LookUp) -> Aggregate:
     found = BY_VALUE.get(type(node))
     if found is None:
-        raise refuse(node, f"{node.key.upper()} is not answered over protected rows", "use COUNT, SUM, AVG, MEDIAN …")
+        raise not_answered(node, "over protected rows", {*BY_VALUE, *QUANTILES, exp.Count, exp.CountIf, exp.Mode})
     if [key for key, value in node.args.items() if value and key != "this"]:
         raise refuse(node, "only one argument is understood here", "leave the rest out")
     if found[0].is_choice:
@@ -148,7 +151,11 @@ def _mode(node: exp.Expr, look_up: LookUp) -> Aggregate:
     argument = read(node.this, look_up)
     if isinstance(argument, Field) and argument.is_unit:
         raise refuse(node, "the person's own identifier cannot be shown", "ask about another column")
-    return Aggregate(AggregateKind.MODE, shown_date(argument), shown_as=argument.type)
+    shown = shown_date(argument)
+    if not domain_of(replace(shown, nullable=False)):
+        rule = "MODE needs a column whose values are public"
+        raise refuse(node, rule, "the owner lists its keys in the policy, or write SELECT x, COUNT(*) … GROUP BY x")
+    return Aggregate(AggregateKind.MODE, shown, shown_as=argument.type)
 
 
 def _within_group(node: exp.WithinGroup, look_up: LookUp) -> Aggregate:
@@ -193,11 +200,44 @@ def _read_bounded(node: exp.Expr, look_up: LookUp) -> Expression:
 
 def _bounded(node: exp.Expr, typed: Expression) -> Expression:
     if not typed.type.is_numeric:
-        raise refuse(node, f"this aggregate needs numbers, not {typed.type.value}", "use COUNT, or CAST it")
+        raise _no_number(node, typed)
     if typed.interval.known is None:
-        rule = "this needs public bounds, and they do not follow from the columns' bounds"
-        remedy = "state bounds in the policy, keep WHERE x BETWEEN 0 AND 100, or clamp: CLAMP(x, 0, 100)"
-        raise refuse(node, rule, remedy)
+        raise _unbounded(node, typed)
     if max(abs(end) for end in typed.interval.known) > _LARGEST:
         raise refuse(node, "the bounds of this are too wide", "clamp it: CLAMP(x, 0, 100)")
     return typed
+
+
+def _no_number(node: exp.Expr, typed: Expression) -> QueryRefused:
+    column = _column(typed)
+    if typed.type is not ColumnType.TEXT or column is None:
+        remedy = _NUMBERS.get(typed.type, "write CLAMP(CAST(x AS INTEGER), 0, 100), or count: COUNT(x)")
+        return refuse(node, f"this aggregate needs numbers, not {typed.type.value}", remedy)
+    rule = f"this aggregate needs numbers, and the policy says that {column} is text"
+    numbers = "if it holds numbers, the owner states its type and bounds in the policy"
+    return refuse(node, rule, f"{numbers}; else count: SELECT {column}, COUNT(*) … GROUP BY {column}")
+
+
+_NUMBERS = {
+    ColumnType.BOOLEAN: "write COUNT_IF(x), or AVG(CAST(x AS INTEGER))",
+    ColumnType.DATE: "write MEDIAN(x) or MIN(x) or MAX(x)",
+    ColumnType.TIMESTAMP: "write MEDIAN(x) or MIN(x) or MAX(x)",
+}
+
+
+def _unbounded(node: exp.Expr, typed: Expression) -> QueryRefused:
+    """Refuse values without public bounds: where the policy declares none, or where they do not follow from it."""
+    dated = isinstance(typed, Call) and typed.template in (template for _, template in _DATES.values())
+    column = _column(typed.arguments[0] if isinstance(typed, Call) and dated else typed)
+    x, few = column or "x", "DATE '2020-01-01' AND DATE '2020-12-31'" if dated else "0 AND 100"
+    ways = f"keep WHERE {x} BETWEEN {few}" + ("" if dated else f", or clamp: CLAMP({x}, 0, 100)")
+    if column is None:
+        rule = "this needs public bounds, and they do not follow from the columns' bounds"
+        return refuse(node, rule, f"state bounds in the policy, {ways}")
+    rule = f"this needs public bounds, and the policy declares none for {column}"
+    return refuse(node, rule, f"the owner adds lower and upper to {column}; or {ways}")
+
+
+def _column(typed: Expression) -> str | None:
+    """The column of a protected table that an expression is, by the name that the policy gives it."""
+    return typed.column[1] if isinstance(typed, Field) and typed.column is not None else None

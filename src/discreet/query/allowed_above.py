@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from discreet.query.date_spellings import CLOCKS, DATE_SPELLINGS
 from discreet.query.functions import RULES
+from discreet.query.instead import not_answered
 from discreet.query.reading import check_complete
 from discreet.query.refusal import refuse
 
@@ -42,7 +43,8 @@ def check_node(node: exp.Expr) -> None:
     """Refuse ``node`` itself when it is not allowed."""
     is_unknown = isinstance(node, exp.Func) and type(node) not in ALLOWED_ABOVE
     if is_unknown or isinstance(node, _CLOSED):
-        name = node.name if isinstance(node, exp.Anonymous) else node.key
-        raise refuse(node, f"{name.upper()} is not a function that can be used here", "the manual lists those that can")
+        raise not_answered(node, "here", ALLOWED_ABOVE)
     if isinstance(node, exp.Func):
         check_complete(node)
+    if isinstance(node, exp.LimitOptions) and (node.args.get("percent") or node.args.get("with_ties")):
+        raise refuse(node, "rows are limited by their number, without PERCENT and WITH TIES", "write LIMIT 10")

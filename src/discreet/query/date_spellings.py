@@ -23,6 +23,7 @@ from discreet.query.dates import (
     truncated_date,
 )
 from discreet.query.expression import Constant, Expression
+from discreet.query.instead import INSTEAD
 from discreet.query.refusal import refuse
 
 __all__ = ["CLOCKS", "DATE_SPELLINGS", "is_interval", "moved_by_interval"]
@@ -130,7 +131,7 @@ def _as_it_is(node: exp.Expr, read: Read) -> Expression:
 
 
 def _clock(node: exp.Expr, read: Read) -> Expression:
-    raise refuse(node, "the clock cannot be asked: an answer must mean the same tomorrow", "write DATE '2020-12-31'")
+    raise refuse(node, INSTEAD["NOW"].rule, INSTEAD["NOW"].remedy)
 
 
 def _zone(node: exp.Expr, read: Read) -> Expression:

@@ -1,16 +1,16 @@
 """Dates and timestamps on rows: parts, truncation, moving, differences, names. Intervals count days or seconds of 1970.
 
-Timestamps have no time zone: a text or a function that brings one is refused, and what an owner takes in is stored in
-UTC. A date stays a date when it is truncated, or moved by days or more. Weeks begin on Monday; dayofweek counts from 0
-for Sunday, isodow from 1 for Monday. date_diff counts the starts of a unit that lie between, date_sub and TIMESTAMPDIFF
-count whole units. NULL stands for what lies past the end of the calendar, and among what is shown for all that lies
-outside the years 1 to 9999.
+Timestamps are in UTC: what an owner takes in is stored so, a text may end in Z or +00:00, and one with another offset
+is refused, as are functions of time zones. A date stays a date when it is truncated, or moved by days or more. Weeks
+begin on Monday; dayofweek counts from 0 for Sunday, isodow from 1 for Monday. date_diff counts the starts of a unit
+that lie between, date_sub and TIMESTAMPDIFF count whole units. NULL stands for what lies past the end of the calendar,
+and among what is shown for all that lies outside the years 1 to 9999.
 """
 
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from fractions import Fraction
 
 from sqlglot import exp
@@ -109,11 +109,22 @@ def dated_constant(node: exp.Expr | None, text: str, kind: ColumnType) -> Consta
     try:
         value = date.fromisoformat(text) if kind is DATE else datetime.fromisoformat(text)
     except ValueError:
-        raise refuse(node, "a date must be written as '2020-12-31'", "or compare with a column") from None
+        raise refuse(node, "a date must be written as '2020-12-31'", f"write {_LIKE[kind]}") from None
     if isinstance(value, datetime) and value.tzinfo is not None:
-        raise refuse(node, "timestamps have no time zone here", "convert it to UTC")
+        value = _in_universal_time(node, value)
     place = epoch(value)
     return Constant(kind, Interval(place, place), False, value)
+
+
+def _in_universal_time(node: exp.Expr | None, value: datetime) -> datetime:
+    """The moment without its zone, which must be UTC: Z or +00:00."""
+    if value.utcoffset():
+        same = value.astimezone(UTC).replace(tzinfo=None)
+        raise refuse(node, "timestamps are in UTC here", f"the same moment in UTC is '{same}Z'")
+    return value.replace(tzinfo=None)
+
+
+_LIKE = {DATE: "DATE '2020-12-31'", TIMESTAMP: "TIMESTAMP '2020-12-31 23:59:59'"}
 
 
 def dated(node: exp.Expr, argument: Expression) -> Expression:

@@ -16,6 +16,7 @@ from sqlglot.parsers.duckdb import DuckDBParser
 
 from discreet.query.calendar import unit_named
 from discreet.query.dates import is_date_part
+from discreet.query.places import written_by_us
 
 __all__ = ["SPELLINGS", "Asked", "AskedTop"]
 
@@ -125,9 +126,10 @@ def _clamped(arguments: Arguments) -> exp.Expr:
     if len(arguments) != 3:
         return _unread("CLAMP", arguments)
     x, low, high = arguments
-    below = exp.If(this=exp.LT(this=x.copy(), expression=low.copy()), true=low)
-    above = exp.If(this=exp.GT(this=x.copy(), expression=high.copy()), true=high)
-    return exp.Case(ifs=[below, above], default=x)
+    is_below = written_by_us(exp.LT(this=x.copy(), expression=low.copy()))
+    is_above = written_by_us(exp.GT(this=x.copy(), expression=high.copy()))
+    ifs = [exp.If(this=is_below, true=low), exp.If(this=is_above, true=high)]
+    return exp.Case(ifs=[written_by_us(each) for each in ifs], default=x)
 
 
 def _not_here(arguments: Arguments) -> exp.Expr:

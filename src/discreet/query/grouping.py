@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from discreet.errors import QueryRefused
 from discreet.query.expression import Expression
+from discreet.query.instead import not_answered
 from discreet.query.reading import LookUp, read
 from discreet.query.refusal import refuse
 
@@ -18,8 +19,10 @@ def group_keys(node: exp.Select, look_up: LookUp) -> dict[Expression, exp.Expr]:
     if group is None:
         return {}
     unknown = [key for key, value in group.args.items() if value and key != "expressions"]
+    if unknown and isinstance(group.args[unknown[0]], list):
+        raise not_answered(group.args[unknown[0]][0], "in GROUP BY", ())
     if unknown:
-        raise refuse(group, f"GROUP BY {unknown[0].upper()} is not answered", "name the columns")
+        raise refuse(group, "groups are columns and expressions that are named", "write GROUP BY x, y")
     keys: dict[Expression, exp.Expr] = {}
     for part in group.expressions:
         keys.setdefault(read(_meant(part, node, look_up), look_up), part)

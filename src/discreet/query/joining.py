@@ -19,28 +19,64 @@ from discreet.catalog.unit_path import folded
 from discreet.query.expression import Call, Expression, Field
 from discreet.query.join_bounds import bounded_sides
 from discreet.query.multiplicity import of_pairs
-from discreet.query.naming import Shared, Visible
+from discreet.query.naming import Aliased, Shared, Visible, owner_of
 from discreet.query.reading import read_condition
 from discreet.query.refusal import refuse
 from discreet.query.relation import Names, Privacy, Relation, joined
 
-__all__ = ["join", "shared_by"]
+__all__ = ["conditions_of", "join", "shared_by"]
 
 _SIDES = ("", "LEFT", "RIGHT", "FULL")
-_KINDS = ("", "INNER", "OUTER")
+_KINDS = ("", "INNER", "OUTER", "CROSS")
+_INNER = ("", "INNER", "CROSS")
 _WORDS = {"this", "side", "kind", "on", "using"}
 
 
+def conditions_of(
+    joins: list[exp.Join], tests: list[exp.Expr], sources: list[Aliased]
+) -> tuple[list[exp.Expr | None], list[exp.Expr]]:
+    """What says for each join which rows belong together, and the other tests of WHERE.
+
+    FROM a, b WHERE a.x = b.y is a JOIN b ON a.x = b.y. Tests move only past inner joins, and only where each of their
+    columns can be of one table alone.
+    """
+    found: list[exp.Expr | None] = [each.args.get("on") for each in joins]
+    if any(each.side or each.kind not in _INNER for each in joins):
+        return found, tests
+    for number, each in enumerate(joins, start=1):
+        if found[number - 1] is None and not each.args.get("using") and each.args.get("method") is None:
+            moved = [test for test in tests if _last_of(test, sources) == number]
+            tests = [test for test in tests if not any(test is one for one in moved)]
+            found[number - 1] = exp.and_(*moved) if moved else None
+    return found, tests
+
+
+def _last_of(test: exp.Expr, sources: list[Aliased]) -> int | None:
+    """The last of the tables that a test is about; None where that is not sure."""
+    if test.find(exp.Query) is not None:
+        return None
+    owners = [owner_of(column, sources) for column in test.find_all(exp.Column)]
+    return max((owner for owner in owners if owner is not None), default=None) if None not in owners else None
+
+
 def join(
-    node: exp.Join, left: Relation, right: Relation, look_up: Visible, names: Names, *, at_rest: bool = True
+    node: exp.Join,
+    left: Relation,
+    right: Relation,
+    look_up: Visible,
+    names: Names,
+    *,
+    on: exp.Expr | None,
+    at_rest: bool = True,
 ) -> Relation:
-    """The pairs of rows that a JOIN makes, from rows that stay as they are or not."""
+    """The pairs of rows that a JOIN makes where ``on`` holds, from rows that stay as they are or not."""
     kind = _kind(node)
     _check_sides(node, kind, left, right)
-    condition = _condition(node, left, right, look_up)
+    condition = _condition(node, on, left, right, look_up)
     pairs = _equal_pairs(condition, left, right)
     if not pairs:
-        raise refuse(node, "a join needs a column on the left that equals a column on the right", "ON a.x = b.y")
+        rule = "a join needs a column on the left that equals a column on the right"
+        raise refuse(on or node, rule, "write ON a.x = b.y, and other conditions after AND")
     if left.privacy is not None and right.privacy is not None:
         _check_units(node, left.privacy, right.privacy, pairs)
     if left.alike is not None and right.alike is not None:
@@ -125,16 +161,17 @@ def _is_along_key(a: Field, b: Field, keys: frozenset[tuple[str, str, str, str]]
     return theirs in of_mine or mine in of_theirs or not of_mine.isdisjoint(of_theirs)
 
 
-def _condition(node: exp.Join, left: Relation, right: Relation, look_up: Visible) -> Expression:
+def _condition(node: exp.Join, on: exp.Expr | None, left: Relation, right: Relation, look_up: Visible) -> Expression:
     using = node.args.get("using")
     if using:
         condition, *others = (_same_name(node, name.name, left, right, look_up.shared) for name in using)
         for test in others:
             condition = Call(ColumnType.BOOLEAN, condition.interval, True, "{0} AND {1}", (condition, test))
         return condition
-    if node.args.get("on") is None:
-        raise refuse(node, "a join needs an ON condition", "write JOIN … ON …")
-    return read_condition(node.args["on"], look_up)
+    if on is None:
+        rule = "neither ON nor WHERE says which rows of the two tables belong together"
+        raise refuse(node, rule, "write JOIN … ON a.x = b.y")
+    return read_condition(on, look_up)
 
 
 def _same_name(node: exp.Join, name: str, left: Relation, right: Relation, shared: Shared) -> Expression:

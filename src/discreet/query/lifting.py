@@ -15,8 +15,9 @@ from discreet.query.aggregates import is_aggregate, read_aggregate
 from discreet.query.allowed_above import check_node
 from discreet.query.block import Block
 from discreet.query.expression import Constant
+from discreet.query.places import replacing
 from discreet.query.reading import LookUp, read
-from discreet.query.refusal import refuse, spelled
+from discreet.query.refusal import refuse, refuse_part, spelled
 
 __all__ = ["lifted"]
 
@@ -34,7 +35,7 @@ def lifted(node: exp.Select, block: Block, look_up: LookUp, answer: Answer) -> e
     """The query over the block's noisy table that ``node`` asks for."""
     unknown = {key for key, value in node.args.items() if value} - {*_PARTS, *_BELOW, "from_"}
     if unknown:
-        raise refuse(node, f"{min(unknown).rstrip('_').upper()} is not understood here", "leave it out")
+        raise refuse_part(node, min(unknown), "{} is not understood here", "leave it out")
     projections = [_named(projection) for projection in node.expressions]
     above = _shell(node)
     above.set("from_", exp.From(this=exp.Table(this=exp.to_identifier(block.name))))
@@ -47,7 +48,7 @@ def lifted(node: exp.Select, block: Block, look_up: LookUp, answer: Answer) -> e
     having = above.args.get("having")
     if having is not None:  # the noisy table has one row per group, so HAVING is its WHERE
         above.set("having", None)
-        above.set("where", exp.Where(this=having.this))
+        above.set("where", replacing(having, exp.Where(this=having.this)))
     return above
 
 
@@ -58,7 +59,7 @@ def _named(projection: exp.Expr) -> exp.Expr:
         return projection
     is_column = isinstance(projection, exp.Column)
     shown = projection.name if is_column else spelled(projection).lower()[:60]
-    return exp.alias_(projection.copy(), shown, quoted=True)
+    return replacing(projection, exp.alias_(projection.copy(), shown, quoted=True))
 
 
 def _shell(node: _Node) -> _Node:
@@ -76,17 +77,16 @@ class _Lift:
     def of(self, node: exp.Expr) -> exp.Expr:
         """``node`` with aggregates and groups replaced by columns of the noisy table."""
         if is_aggregate(node):
-            return self._column(self.block.ask(read_aggregate(node, self.look_up)))
+            return self._column(node, self.block.ask(read_aggregate(node, self.look_up)))
         if isinstance(node, (exp.Query, exp.Subquery)):
-            return exp.Subquery(this=self.answer(node))
+            return replacing(node, exp.Subquery(this=self.answer(node)))
         key = self._key(node)
         if key is not None:
-            return self._column(f"k{key}")
+            return self._column(node, f"k{key}")
         if isinstance(node, exp.Column):
             return self._alias(node)
-        inside = self._inside(node)
-        check_node(inside)
-        return inside
+        check_node(node)  # before what is inside it: a column in a function that nobody knows is not what is wrong
+        return self._inside(node)
 
     def _inside(self, node: exp.Expr) -> exp.Expr:
         found = _shell(node)
@@ -96,6 +96,7 @@ class _Lift:
             elif isinstance(value, (exp.Identifier, exp.DataType, exp.Var)):
                 found.set(name, value.copy())
             elif isinstance(node, exp.Window) and name == "this":  # its function is not an aggregate over rows
+                check_node(value)
                 found.set(name, self._inside(value))
             else:
                 found.set(name, self.of(value) if isinstance(value, exp.Expr) else value)
@@ -118,6 +119,6 @@ class _Lift:
         is_key = not isinstance(typed, Constant) and typed in self.block.keys
         return self.block.keys.index(typed) if is_key else None
 
-    def _column(self, name: str) -> exp.Column:
+    def _column(self, node: exp.Expr, name: str) -> exp.Column:
         table = exp.to_identifier(self.block.name, quoted=True)
-        return exp.column(exp.to_identifier(name, quoted=True), table=table)
+        return replacing(node, exp.column(exp.to_identifier(name, quoted=True), table=table))

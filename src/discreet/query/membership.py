@@ -13,12 +13,18 @@ from discreet.query.reading import LookUp, read
 from discreet.query.refusal import refuse
 from discreet.query.relation import Names, Relation, joined, projected
 
-__all__ = ["among", "apart"]
+__all__ = ["among", "apart", "tests_of"]
 
 
-def apart(condition: exp.Expr) -> tuple[list[exp.In], list[exp.Expr]]:
-    """The tests for membership in a subquery that a condition joins with AND, and its other tests."""
-    tests = list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
+def tests_of(where: exp.Expr | None) -> list[exp.Expr]:
+    """The tests that WHERE joins with AND."""
+    if where is None:
+        return []
+    return list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
+
+
+def apart(tests: list[exp.Expr]) -> tuple[list[exp.In], list[exp.Expr]]:
+    """The tests for membership in a subquery, and the others."""
     members = [test for test in tests if isinstance(test, exp.In) and test.args.get("query") is not None]
     return members, [test for test in tests if not any(test is member for member in members)]
 

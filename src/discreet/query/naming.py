@@ -9,10 +9,11 @@ from sqlglot import exp
 
 from discreet.catalog.suggestion import suggestion
 from discreet.query.expression import Call, Expression, Field
+from discreet.query.instead import INSTEAD, is_clock
 from discreet.query.refusal import refuse
 from discreet.query.relation import Relation
 
-__all__ = ["Aliased", "Shared", "Visible", "alias_of", "names_of"]
+__all__ = ["Aliased", "Shared", "Visible", "alias_of", "names_of", "owner_of"]
 
 Aliased = tuple[str, Relation]
 """A relation under the name it has in FROM."""
@@ -79,11 +80,24 @@ class Visible:
         return found
 
     def _no_column(self, node: exp.Column, candidates: list[Relation]) -> Exception:
+        if is_clock(node.name) and not node.table:  # some dialects write it without parentheses
+            return refuse(node, INSTEAD["NOW"].rule, INSTEAD["NOW"].remedy)
         known = [visible for relation in candidates for visible, _ in relation.columns]
         remedy = suggestion(node.name, known)
         if node.this.args.get("quoted") and not node.table:
             remedy = f"text is written in single quotes: '{node.name}'; {remedy}"
         return refuse(node, "there is no column of this name", remedy)
+
+
+def owner_of(node: exp.Column, sources: list[Aliased]) -> int | None:
+    """The number of the one source that a column's name can mean; None where it is none or several."""
+    wanted = ".".join(part.name for part in node.parts[:-1]).casefold()
+    found = [
+        number
+        for number, (alias, relation) in enumerate(sources)
+        if _means(wanted, alias.casefold()) and list(relation.find(node.name))
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def names_of(sources: list[Aliased], shared: Shared | None = None) -> Visible:

@@ -168,7 +168,7 @@ def _logarithm_of_base(node: exp.Expr, arguments: Arguments) -> Expression:
     base = arguments[0] if len(arguments) == 2 else Constant.of(10)
     number = base.value if isinstance(base, Constant) and isinstance(base.value, int) else 0
     if number not in (2, 10):
-        raise refuse(node, "logarithms have base 2, 10 or e", "write LN(x), LOG2(x) or LOG10(x)")
+        raise refuse(node, "logarithms have base 2, 10 or e", "write LN(x) or LOG2(x) or LOG10(x)")
     natural = _logarithm(node, arguments[-1:])
     scale = Interval(ln_down(Fraction(number)), ln_up(Fraction(number)))
     function = "log2" if number == 2 else "log10"

@@ -15,6 +15,7 @@ from sqlglot.dialects.dialect import DialectType
 from discreet.errors import QueryRefused
 from discreet.query.grammar import Asked, AskedTop
 from discreet.query.misspelling import unreadable
+from discreet.query.places import parsed_in
 from discreet.query.refusal import refuse
 from discreet.query.rewriting import written_out
 
@@ -52,7 +53,7 @@ def _statements(text: str, dialect: str) -> list[exp.Expr]:
     complaints: list[sqlglot.errors.SqlglotError] = []
     for grammar in _GRAMMARS if dialect == _DIALECTS[0] else (dialect,):
         try:
-            return [statement for statement in sqlglot.parse(text, read=grammar) if statement is not None]
+            return parsed_in(grammar, text)
         except sqlglot.errors.SqlglotError as error:
             complaints.append(error)
         except _FAULTS:
@@ -68,8 +69,11 @@ def _check_size(node: exp.Expr) -> None:
     while stack:
         part, depth = stack.pop()
         seen += 1
-        if depth > _DEEPEST or seen > _MOST_NODES:
+        if depth > _DEEPEST:
             raise _too_deep()
+        if seen > _MOST_NODES:
+            rule = f"a question may hold at most {_MOST_NODES:,} names, values, functions and operators"
+            raise QueryRefused(rule, "", "ask in several questions", line=1, column=1)
         stack += [(child, depth + 1) for child in part.iter_expressions()]
 
 

@@ -21,7 +21,7 @@ from discreet.query.contribution import ONE_ROW
 from discreet.query.expression import Expression, Field, Statement, canonical, lists_missing, named, pieces_of
 from discreet.query.interval import Interval
 from discreet.query.reading import LookUp, as_condition, check_complete, read
-from discreet.query.refusal import refuse
+from discreet.query.refusal import refuse, refuse_part
 from discreet.query.relation import Names, Relation, filtered, projected
 
 __all__ = ["names_unit", "per_unit"]
@@ -39,8 +39,8 @@ def per_unit(node: exp.Select, rows: Relation, keys: list[Expression], look_up: 
     """Rows grouped by the unit, and perhaps by more."""
     unknown = [part for part, value in node.args.items() if value and part not in _PARTS]
     if unknown:
-        rule = f"{unknown[0].rstrip('_').upper()} is not answered in a subquery of one row per person"
-        raise refuse(node, rule, "use it in the query around it")
+        rule = "{} is not answered in a subquery of one row per person"
+        raise refuse_part(node, unknown[0], rule, "use it in the query around it")
     groups = _Groups(keys, look_up, names, rows)
     columns = [(_visible(projection), groups.read(projection.unalias())) for projection in node.expressions]
     having = node.args.get("having")
@@ -173,7 +173,7 @@ def _aggregate(node: exp.Expr, look_up: LookUp, names: Names) -> tuple[Field, Wr
 def _sum(node: exp.Expr, argument: Expression, names: Names) -> tuple[Field, Writer]:
     ends = argument.interval.known
     if not argument.type.is_numeric or ends is None or max(abs(ends[0]), abs(ends[1])) > _LONGEST:
-        raise refuse(node, "a sum per person needs a number with public bounds", "CLAMP(x, 0, 100)")
+        raise refuse(node, "a sum per person needs a number with public bounds", "write CLAMP(x, 0, 100)")
     is_whole = argument.type is ColumnType.INTEGER
     step = Fraction(1) if is_whole else _step(ends)
     interval = _of_any_mean(argument.interval, step) if isinstance(node, exp.Avg) else _of_any_sum(ends)

@@ -49,7 +49,10 @@ _ROW_BITS = 62
 """What one row adds to a sum has no more: a product that left 64 bits would fail by that row."""
 _HELD = Aggregate(AggregateKind.PEOPLE)
 """How many people hold a key: decides whether a key that is not public is shown."""
-_NOT_PUBLIC = "list keys or bounds for the columns of GROUP BY in the policy, or set delta_for_keys aside in the budget"
+_NOT_PUBLIC = (
+    "the owner lists keys or bounds for the columns of GROUP BY in the policy; "
+    "a table whose budget had delta_for_keys from the start needs none"
+)
 
 
 @dataclass(frozen=True)

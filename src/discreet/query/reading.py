@@ -5,6 +5,7 @@ Nothing is ignored: a node whose every part is not understood is refused.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from sqlglot import exp
@@ -14,13 +15,13 @@ from discreet.engines.parameters import bound
 from discreet.errors import InvalidInput, QueryRefused
 from discreet.exact.rational import rational
 from discreet.query.conversion import as_decimal, as_type, common_type
-from discreet.query.date_spellings import DATE_SPELLINGS, is_interval, moved_by_interval
+from discreet.query.date_spellings import CLOCKS, DATE_SPELLINGS, is_interval, moved_by_interval
 from discreet.query.dates import dated_constant
 from discreet.query.expression import Call, Constant, Expression
 from discreet.query.functions import RULES
-from discreet.query.grammar import SPELLINGS
+from discreet.query.instead import not_answered, usage_of
 from discreet.query.narrowing import Fact, facts_of, narrowed
-from discreet.query.refusal import refuse
+from discreet.query.refusal import refuse, refuse_part
 from discreet.query.texts import TEXT_RULES
 
 __all__ = ["CAST_TYPES", "SPECIAL", "LookUp", "as_condition", "check_complete", "read", "read_condition"]
@@ -38,6 +39,7 @@ _TYPES = {
     _KIND.DATE: ColumnType.DATE,
     _KIND.BOOLEAN: ColumnType.BOOLEAN,
 }
+_ZONED = (_KIND.TIMESTAMPTZ, _KIND.TIMESTAMPLTZ)
 _WORDS = (
     "this", "expression", "low", "high", "start", "length", "decimals", "replacement", "substr", "expressions",
 )  # fmt: skip
@@ -85,7 +87,7 @@ def check_complete(node: exp.Expr) -> None:
     """Refuse a node without an argument that it needs: not every grammar complains of MAX()."""
     needed = [word for word, is_needed in node.arg_types.items() if is_needed or _NEEDED.get(type(node)) == word]
     if any(node.args.get(word) is None for word in needed):
-        raise refuse(node, "an argument is missing", "the manual shows how it is written")
+        raise refuse(node, "an argument is missing", usage_of(node))
 
 
 def _by_rule(node: exp.Expr, look_up: LookUp) -> Expression:
@@ -100,20 +102,17 @@ def _unknown(node: exp.Expr) -> QueryRefused:
     if isinstance(node, (exp.Query, exp.Subquery, exp.Exists, exp.In)):
         remedy = "join the table, or ask two questions"
         return refuse(node, "a subquery cannot be used on single rows", remedy)
-    if type(node) in _REFUSED:
-        return refuse(node, *_REFUSED[type(node)])
-    name = node.name.upper() if isinstance(node, exp.Anonymous) else node.key.upper()
-    if name in SPELLINGS:
-        rule = f"{name} cannot be read with these arguments"
-        return refuse(node, rule, "a unit of time goes first, in quotes: date_diff('day', first, last)")
-    return refuse(node, f"{name} is not a function that can be used on rows", "the manual lists those that can")
+    if isinstance(node, exp.AggFunc) and not isinstance(node.parent, exp.Window):
+        remedy = "use HAVING, or GROUP BY in a subquery and aggregate around it"
+        return refuse(node, "an aggregate cannot stand inside another or in WHERE", remedy)
+    return not_answered(node, "on single rows", ANSWERED_ON_ROWS)
 
 
 def _check_words(node: exp.Expr, words: Sequence[str]) -> None:
     """What is not understood is refused, never ignored."""
     unknown = [key for key, value in node.args.items() if value and key not in words and key not in _HARMLESS]
     if unknown:
-        raise refuse(node, f"{unknown[0].upper()} is not understood here", "leave it out")
+        raise refuse_part(node, unknown[0], "{} is not understood here", "leave it out")
 
 
 def _parts(node: exp.Expr) -> list[exp.Expr]:
@@ -138,7 +137,7 @@ def _text(node: exp.Expr) -> str:
     try:
         return str(bound(str(node.this)))
     except InvalidInput as error:
-        raise refuse(None, error.rule, "leave such characters out") from None
+        raise refuse(node, error.rule, "leave such characters out") from None
 
 
 def _number(node: exp.Expr) -> Constant:
@@ -220,29 +219,28 @@ def _cast(node: exp.Expr, look_up: LookUp) -> Expression:
     to = node.args["to"]
     if to.this is _KIND.DECIMAL:
         return as_decimal(node, read(node.this, look_up), _sizes(node, to))
-    kind = _TYPES.get(to.this)
+    kind, inner = _TYPES.get(to.this), read(node.this, look_up)
+    if to.this in _ZONED and isinstance(inner, Constant) and _ends_in_zone(str(inner.value)):
+        kind = ColumnType.TIMESTAMP
     if kind is None or to.expressions:
-        raise refuse(node, f"values cannot be cast to {to.sql()} here", f"cast to {', '.join(CAST_TYPES)}")
-    inner = read(node.this, look_up)
+        raise refuse(node, "values cannot be cast to this type", f"cast to {', '.join(CAST_TYPES)}")
     if isinstance(inner, Constant) and isinstance(inner.value, str) and kind in (ColumnType.DATE, ColumnType.TIMESTAMP):
         return dated_constant(node, inner.value, kind)
     return as_type(inner, kind)
 
 
+def _ends_in_zone(text: str) -> bool:
+    """Whether a moment says itself in which zone it is, so that it is the same whoever asks."""
+    return re.search(r":\d\d(\.\d+)?\s*(Z|[+-]\d\d(:?\d\d)?)$", text) is not None
+
+
 def _sizes(node: exp.Expr, to: exp.Expr) -> list[int]:
     """The digits of DECIMAL(10, 2), which are written out: the parser takes any word for them."""
     if not all(size.name.isdecimal() for size in to.expressions):
-        raise refuse(node, "the digits of a DECIMAL are whole numbers", "write DECIMAL(10, 2)")
+        raise refuse(node, "the digits of a DECIMAL are whole numbers", "write CAST(x AS DECIMAL(10, 2))")
     return [int(size.name) for size in to.expressions]
 
 
-_REFUSED: dict[type[exp.Expr], tuple[str, str]] = {
-    exp.SimilarTo: ("SIMILAR TO means different things in different dialects", "write regexp_matches(x, '^a')"),
-    exp.Escape: ("LIKE is answered without ESCAPE", "write contains(x, '%'), or regexp_matches(x, '100%')"),
-    exp.Rand: ("chance cannot be asked: the same question has the same answer", "leave it out"),
-    exp.Window: ("windows over single rows are not answered", "use them above an aggregate: SUM(COUNT(*)) OVER ()"),
-}
-"""Nodes that are refused with a rule of their own, and what to write instead."""
 CAST_TYPES = ("INTEGER", "DOUBLE", "VARCHAR", "BOOLEAN", "DATE", "TIMESTAMP", "DECIMAL(10, 2)")
 """What values can be cast to; other names of these types are understood too."""
 SPECIAL: dict[type[exp.Expr], tuple[Callable[[exp.Expr, LookUp], Expression], tuple[str, ...]]] = {
@@ -253,3 +251,5 @@ SPECIAL: dict[type[exp.Expr], tuple[Callable[[exp.Expr, LookUp], Expression], tu
     exp.TryCast: (_cast, ("this", "to", "requires_string")),
 }
 """Nodes that are not read argument by argument, and the words of each that are understood."""
+ANSWERED_ON_ROWS = frozenset({*RULES, *DATE_SPELLINGS, *SPECIAL} - {*CLOCKS, exp.AtTimeZone})
+"""Functions that can be used on rows."""

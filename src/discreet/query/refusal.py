@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from discreet.errors import QueryRefused
+from discreet.query.places import place_of
 
-__all__ = ["refuse", "spelled"]
+__all__ = ["refuse", "refuse_part", "spelled"]
 
-_LONGEST = 60
+_CLAUSE = re.compile(r"[A-Za-z]+(?: BY\b)?")
 
 
 def refuse(node: exp.Expr | None, rule: str, remedy: str) -> QueryRefused:
-    """The error to raise for ``node``; it finds the node's place in the text the analyst wrote."""
-    line, column = _place(node)
-    words = "" if node is None else _words(node)
-    return QueryRefused(rule, words, remedy, line=line, column=column)
+    """The error to raise for ``node``: it quotes what the analyst wrote there, never what the parser made of it."""
+    place = place_of(node)
+    if place is None:
+        return QueryRefused(rule, "", remedy, line=1, column=1)
+    return QueryRefused(rule, place.words, remedy, line=place.line, column=place.column)
 
 
-def _place(node: exp.Expr | None) -> tuple[int, int]:
-    """Line and column of the first named thing inside the node, or around it where nothing inside has a name."""
-    while node is not None:
-        places = [found.meta for found in node.walk() if "line" in found.meta]
-        if places:
-            first = min(places, key=lambda meta: meta["start"])
-            return first["line"], first["col"] - (first["end"] - first["start"])
-        node = node.parent
-    return 1, 1
+def refuse_part(node: exp.Expr, part: str, rule: str, remedy: str) -> QueryRefused:
+    """The error for a clause of ``node``, by the parser's name of it; the rule's {} is filled with the analyst's."""
+    value = node.args.get(part)
+    found = value[0] if isinstance(value, list) and value else value
+    where = found if isinstance(found, exp.Expr) else node
+    return refuse(where, rule.format("this" if where is node else _keyword(where)), remedy)
 
 
-def _words(node: exp.Expr) -> str:
-    text = spelled(node)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+def _keyword(clause: exp.Expr) -> str:
+    """The word that a clause starts with; where nothing is known of it but what comes after, what it is called."""
+    place, inside = place_of(clause), [found for part in clause.iter_expressions() if (found := place_of(part))]
+    is_first = place is not None and all(place.start < part.start for part in inside)
+    word = _CLAUSE.match(place.words) if place is not None and is_first else None
+    return "this clause" if word is None else word[0].upper()
 
 
 def spelled(node: exp.Expr) -> str:

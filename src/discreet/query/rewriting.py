@@ -1,4 +1,4 @@
-"""Shorthands written out: GROUP BY ALL, tables separated by commas, and one value of APPROX_QUANTILES.
+"""Shorthands written out: GROUP BY ALL, and one value of APPROX_QUANTILES.
 
 Each is replaced by what it stands for, so that the passes after this one know one form alone.
 """
@@ -10,6 +10,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from discreet.query.aggregates import is_aggregate
+from discreet.query.places import replacing
 
 __all__ = ["written_out"]
 
@@ -19,10 +20,9 @@ def written_out(query: exp.Query) -> exp.Query:
     for node in list(query.find_all(exp.Bracket)):
         quantile = _quantile(node)
         if quantile is not None:
-            node.replace(quantile)
+            node.replace(replacing(node, quantile))
     for select in query.find_all(exp.Select):
         _name_groups(select)
-        _join_by_where(select)
     return query
 
 
@@ -65,37 +65,10 @@ def _name_groups(select: exp.Select) -> None:
     stars = any(each.is_star for each in select.expressions)
     if plain and not stars:
         group.set("all", None)
-        group.set("expressions", [exp.Literal.number(place) for place in plain])
+        group.set("expressions", [replacing(group, exp.Literal.number(place)) for place in plain])
     elif not stars:
         select.set("group", None)
 
 
 def _aggregates(node: exp.Expr) -> bool:
     return any(is_aggregate(part) for part in node.walk(prune=lambda part: isinstance(part, exp.Query)))
-
-
-def _join_by_where(select: exp.Select) -> None:
-    """FROM a, b WHERE a.x = b.y AND … is a JOIN b ON a.x = b.y; conditions move only past inner joins."""
-    joins, where = select.args.get("joins") or [], select.args.get("where")
-    if where is None or not any(_is_comma(join) for join in joins) or any(join.side or join.kind for join in joins):
-        return
-    tests = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
-    before = {select.args["from_"].this.alias_or_name.casefold()}
-    for join in joins:
-        name = join.this.alias_or_name.casefold()
-        if _is_comma(join):
-            moved = [test for test in tests if _tables(test) <= before | {name} and name in _tables(test)]
-            tests = [test for test in tests if not any(test is each for each in moved)]
-            if moved:
-                join.set("on", exp.and_(*moved, copy=False))
-        before.add(name)
-    select.set("where", exp.Where(this=exp.and_(*tests, copy=False)) if tests else None)
-
-
-def _is_comma(join: exp.Join) -> bool:
-    return not [key for key, value in join.args.items() if value and key != "this"]
-
-
-def _tables(test: exp.Expr) -> set[str]:
-    """The tables that a condition names; a column without a table could be of any, so it stays where it is."""
-    return {column.table.casefold() or "?" for column in test.find_all(exp.Column)}

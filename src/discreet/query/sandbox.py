@@ -15,10 +15,11 @@ from threading import Timer
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlglot import exp
+from sqlglot import ErrorLevel, exp
 
-from discreet.errors import QueryRefused
+from discreet.query.above_mistakes import mistake_in, refused_above
 from discreet.query.closed_database import closed_database
+from discreet.query.refusal import refuse
 
 __all__ = ["check_above", "post_process", "told_apart"]
 
@@ -28,8 +29,8 @@ _SECONDS = 30.0
 
 def post_process(query: exp.Query, tables: Mapping[str, pa.Table]) -> pa.Table:
     """The result of ``query`` over these tables alone."""
-    with _sandbox(tables, "the noisy values are stored: ask again") as database, _ended_in_time(database):
-        found = database.sql(query.sql(dialect="duckdb", comments=False)).to_arrow_table()
+    with _sandbox(tables, query, "the noisy values are stored: ask again") as database, _ended_in_time(database):
+        found = database.sql(_text(query)).to_arrow_table()
     return pa.table([_shown_dates(column) for column in found.columns], told_apart(found.column_names))
 
 
@@ -45,18 +46,31 @@ def _shown_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def check_above(query: exp.Query, schemas: Mapping[str, pa.Schema]) -> None:
     """Refuse what fails on made-up rows: the query is run once where each of these tables has one."""
-    text = query.sql(dialect="duckdb", comments=False)
-    _check_described(text, tuple((name, schemas[name]) for name in sorted(schemas)))
+    shapes = tuple((name, schemas[name]) for name in sorted(schemas))
+
+    def complaint(part: exp.Expr) -> str:
+        try:
+            _run_described(_text(part), shapes)
+        except duckdb.Error as error:
+            return str(error)
+        return ""
+
+    if said := complaint(query):
+        raise refused_above(mistake_in(query, complaint), said, "correct it: nothing was spent")
 
 
 @lru_cache(maxsize=256)
-def _check_described(text: str, schemas: tuple[tuple[str, pa.Schema], ...]) -> None:
-    """The same text over tables of the same shape is looked at once; what is refused is looked at again.
+def _run_described(text: str, schemas: tuple[tuple[str, pa.Schema], ...]) -> None:
+    """The same text over tables of the same shape is looked at once; what fails is looked at again.
 
     No clock runs: one row joined with one row is one row, however often.
     """
-    with _sandbox({name: _made_up(schema) for name, schema in schemas}, "correct it: nothing was spent") as database:
+    with closed_database({name: _made_up(schema) for name, schema in schemas}) as database:
         database.execute(text).fetchall()
+
+
+def _text(query: exp.Expr) -> str:
+    return query.sql(dialect="duckdb", comments=False, unsupported_level=ErrorLevel.IGNORE)
 
 
 def _made_up(schema: pa.Schema) -> pa.Table:
@@ -75,17 +89,16 @@ _MADE_UP = {
 
 
 @contextmanager
-def _sandbox(tables: Mapping[str, pa.Table], remedy: str) -> Iterator[duckdb.DuckDBPyConnection]:
+def _sandbox(tables: Mapping[str, pa.Table], query: exp.Query, remedy: str) -> Iterator[duckdb.DuckDBPyConnection]:
     try:
         with closed_database(tables) as database:
             yield database
     except duckdb.InterruptException:
         rule = f"the part of the query above the aggregates must take at most {_SECONDS:g} seconds"
-        raise QueryRefused(rule, "", "join or group fewer of its rows; " + remedy) from None
+        raise refuse(query, rule, "join or group fewer of its rows; " + remedy) from None
     except duckdb.Error as error:
         # What it complains about was computed from public and noisy values alone.
-        rule = "the part of the query above the aggregates failed"
-        raise QueryRefused(rule, str(error).split("\n")[0][:120], remedy) from None
+        raise refused_above(query, str(error), remedy) from None
 
 
 @contextmanager

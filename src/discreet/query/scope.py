@@ -54,5 +54,7 @@ class Scope:
 def check_alias(node: exp.Expr) -> None:
     """New names for columns after an alias are refused: dropping them would change what the query means."""
     alias = node.args.get("alias")
+    if isinstance(alias, exp.TableAlias) and not isinstance(alias.this, (exp.Identifier, type(None))):
+        raise refuse(node, "an alias is a name", "write FROM visits AS v")
     if isinstance(alias, exp.TableAlias) and alias.args.get("columns"):
         raise refuse(node, "columns cannot be renamed after an alias", "write SELECT … AS name inside")

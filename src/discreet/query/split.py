@@ -18,15 +18,16 @@ from discreet.catalog.column import Value
 from discreet.errors import QueryRefused
 from discreet.query.above import post_processing
 from discreet.query.aggregates import has_aggregate
+from discreet.query.allowed_above import check_all
 from discreet.query.block import Block
 from discreet.query.dates import shown_date
 from discreet.query.expression import Expression, Field, fields_of
 from discreet.query.grouping import group_keys
 from discreet.query.growth import Growth
 from discreet.query.join_bounds import check_rows
-from discreet.query.joining import join, shared_by
+from discreet.query.joining import conditions_of, join, shared_by
 from discreet.query.lifting import lifted
-from discreet.query.membership import among, apart
+from discreet.query.membership import among, apart, tests_of
 from discreet.query.multiplicity import CountAlike, count_of_nothing
 from discreet.query.naming import Aliased, Shared, Visible, alias_of, names_of
 from discreet.query.narrowing import narrowed_columns
@@ -34,7 +35,7 @@ from discreet.query.noisy_view import only_picks
 from discreet.query.parsing import parsed
 from discreet.query.per_unit import names_unit, per_unit
 from discreet.query.reading import LookUp, read, read_condition
-from discreet.query.refusal import refuse
+from discreet.query.refusal import refuse, refuse_part
 from discreet.query.relation import FindEnds, Names, Relation, filtered, projected, undivided, united
 from discreet.query.scope import Released, Scope, check_alias
 from discreet.query.tables import find_table, table_rows
@@ -186,8 +187,10 @@ class _Splitter:
             return self._aggregated(node, rows, look_up, scope)
         if not _is_row_wise(node, aggregated):
             part = next(key for key, value in node.args.items() if value and key not in _ROW_PARTS)
-            rule = f"{part.rstrip('_').upper()} on single rows of a protected table cannot be answered"
-            raise refuse(node, rule, "use it above an aggregate")
+            rule = "{} on single rows of a protected table cannot be answered"
+            raise refuse_part(
+                node, part, rule, "use it beside an aggregate: SELECT x, COUNT(*) … GROUP BY x ORDER BY 2"
+            )
         return projected(rows, _projections(node, look_up), self.names)
 
     def _public_rows(self, node: exp.Select, aliased: list[Aliased], scope: Scope) -> Found:
@@ -216,16 +219,16 @@ class _Splitter:
         return self.build(named.query, named.scope)
 
     def _rows(self, node: exp.Select, aliased: list[Aliased], scope: Scope) -> tuple[Relation, Visible]:
-        rows, shared = aliased[0][1], _NOTHING_SHARED
-        for count, each in enumerate(node.args.get("joins") or [], start=1):
+        rows, shared, joins = aliased[0][1], _NOTHING_SHARED, node.args.get("joins") or []
+        conditions, tests = conditions_of(joins, tests_of(node.args.get("where")), aliased)
+        for count, (each, on) in enumerate(zip(joins, conditions, strict=True), start=1):
             left, right = rows, aliased[count][1]
             visible = names_of(aliased[: count + 1], shared)
-            rows = join(each, left, right, visible, self.names, at_rest=self._at_rest)
+            rows = join(each, left, right, visible, self.names, on=on, at_rest=self._at_rest)
             shared = shared_by(each, left, right, shared)
         # After an outer join, columns of the optional side may be missing; the joined relation knows which.
         look_up = names_of(aliased, shared).known_as({field.name: field for _, field in rows.columns})
-        where = node.args.get("where")
-        members, tests = apart(where.this) if where is not None else ([], [])
+        members, tests = apart(tests)
         for member in members:
             rows = among(rows, member, self.build(member.args["query"], scope), look_up, self.names)
         if tests:
@@ -242,6 +245,8 @@ class _Splitter:
             return self._united(node, [side for side, _ in sides])
         if {key for key, value in node.args.items() if value} - _UNION_PARTS:
             raise refuse(node, "only ORDER BY and LIMIT can follow here", "leave the rest out")
+        for clause in filter(None, map(node.args.get, ("order", "limit", "offset"))):
+            check_all(clause)
         above = node.copy()
         above.set("with_", None)
         for key, (side, part) in zip(("this", "expression"), sides, strict=True):
@@ -278,7 +283,7 @@ class _Splitter:
         block.keys = [shown_date(key) for key in keys]  # what is selected was found among them as they were read
         block.top = wanted_top(above, block.aggregates)
         if not block.aggregates:
-            raise refuse(node, "nothing is measured: the groups are public", "add COUNT(*)")
+            raise refuse(node, "nothing is measured: GROUP BY alone asks for no number", "add COUNT(*)")
         return Released(above)
 
 

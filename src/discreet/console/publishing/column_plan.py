@@ -16,7 +16,7 @@ from discreet.anonymize.coded import CodedColumn
 from discreet.anonymize.described_hierarchy import described_hierarchy
 from discreet.anonymize.hierarchy import Hierarchy
 from discreet.anonymize.roles import Role, Roles
-from discreet.errors import InvalidValue
+from discreet.errors import DiscreetError, InvalidValue
 
 __all__ = ["KINDS", "ColumnPlan", "HierarchyPlan", "Plans", "first_plans", "hierarchies_of", "roles_of"]
 
@@ -93,12 +93,18 @@ def roles_of(plans: Plans) -> Roles:
 
 
 def hierarchies_of(table: pa.Table, plans: Plans) -> dict[str, Hierarchy]:
-    """The hierarchy of every quasi-identifier."""
-    return {
-        name: plan.hierarchy.hierarchy(CodedColumn.of(name, table.column(name)))
-        for name, plan in plans.items()
-        if plan.role is Role.QUASI_IDENTIFYING
-    }
+    """The hierarchy of every quasi-identifier; refused with the name of each column that has none."""
+    found: dict[str, Hierarchy] = {}
+    problems: list[str] = []
+    for name, plan in plans.items():
+        if plan.role is Role.QUASI_IDENTIFYING:
+            try:
+                found[name] = plan.hierarchy.hierarchy(CodedColumn.of(name, table.column(name)))
+            except DiscreetError as refusal:
+                problems.append(f"{name}: {refusal}")
+    if problems:
+        raise InvalidValue("every column that others know must become coarser\n" + "\n".join(problems))
+    return found
 
 
 # The first plan ---------------------------------------------------------------------------------------------------

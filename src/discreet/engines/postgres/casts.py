@@ -91,7 +91,7 @@ def _constant(node: exp.Literal, kind: Kind) -> Written:
     if kind is Kind.REAL and node.this == "NaN":
         return Written(double(math.nan), kind)
     if node.is_string or kind not in (Kind.INTEGER, Kind.REAL):
-        raise Untranslatable(node.sql(dialect="duckdb"))
+        raise Untranslatable(f"a constant of {kind.value}")
     value = Fraction(float(node.this)) if kind is Kind.REAL else Fraction(node.this)
     text = double(value) if kind is Kind.REAL else f"'{int(value)}'::int8"
     return Written(text, kind, value, value, whole=value.denominator == 1)

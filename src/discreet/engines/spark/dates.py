@@ -49,7 +49,7 @@ def _year_and_week(x: str) -> str:
 
 def _dated(value: Written, node: Any) -> Written:
     if value.kind not in (Kind.DATE, Kind.TIMESTAMP):
-        raise Untranslatable(f"{type(node).__name__} of {value.kind.value}")
+        raise Untranslatable(f"a function of {value.kind.value}")
     return value
 
 

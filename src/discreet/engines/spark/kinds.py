@@ -108,5 +108,5 @@ def constant(writer: Writer, node: Any) -> Bound:
     while isinstance(node, (exp.Paren, exp.Cast)):
         node = node.this
     if not isinstance(node, exp.Placeholder):
-        raise Untranslatable(f"{type(node).__name__} in the place of a constant")
+        raise Untranslatable("something else in the place of a constant")
     return _value(writer, node)

@@ -55,7 +55,7 @@ def moved(writer: Writer, node: Any, scope: Scope) -> Written:
     given, span = writer.write(node.this, scope), _bare(node.expression)
     amount = writer.write(span.expressions[0] if isinstance(span, exp.Anonymous) else span.this, scope)
     if given.kind not in (Kind.DATE, Kind.TIMESTAMP) or amount.kind is not Kind.INTEGER:
-        raise Untranslatable(f"{type(node).__name__} of {given.kind.value} and a length of time")
+        raise Untranslatable(f"the sum of {given.kind.value} and a length of time")
     function = _function(span)
     steps = f"try_subtract(0L, {amount.text})" if isinstance(node, exp.Sub) else amount.text
     if function in _MONTHS:

@@ -35,7 +35,7 @@ def _both(writer: Writer, node: Any, scope: Scope) -> tuple[Written, Written, Ki
             return first, second, kind
     if kinds == {Kind.INTEGER}:
         return first, second, Kind.INTEGER
-    raise Untranslatable(f"{type(node).__name__} of {first.kind.value} and {second.kind.value}")
+    raise Untranslatable(f"arithmetic of {first.kind.value} and {second.kind.value}")
 
 
 def _arithmetic(symbol: str, attempt: str, ends_of: Callable[[Written, Written], Ends]) -> Rule:
@@ -142,7 +142,7 @@ def _absolute(writer: Writer, node: exp.Abs, scope: Scope) -> Written:
 def _number(writer: Writer, node: Any, scope: Scope) -> Written:
     value = writer.write(node.this, scope)
     if value.kind not in (Kind.INTEGER, Kind.REAL):
-        raise Untranslatable(f"{type(node).__name__} of {value.kind.value}")
+        raise Untranslatable(f"a function of {value.kind.value}")
     return value
 
 

@@ -46,7 +46,7 @@ def _literal(writer: Writer, node: exp.Literal, scope: Scope) -> Written:
 
 def _negative(writer: Writer, node: exp.Neg, scope: Scope) -> Written:
     if not isinstance(node.this, exp.Literal):
-        raise Untranslatable("Neg")
+        raise Untranslatable("the negative of what is no number")
     value = -Fraction(node.this.this)
     return Written(f"(-{node.this.this})", Kind.INTEGER if node.this.is_int else Kind.REAL, value, value)
 
@@ -73,7 +73,7 @@ def _not(writer: Writer, node: exp.Not, scope: Scope) -> Written:
 
 def _is(writer: Writer, node: exp.Is, scope: Scope) -> Written:
     if not isinstance(node.expression, (exp.Null, exp.Boolean)):
-        raise Untranslatable("Is")
+        raise Untranslatable("IS with what is neither NULL, TRUE nor FALSE")
     return Written(f"({writer.write(node.this, scope).text} IS {node.expression.sql()})", Kind.BOOLEAN)
 
 
@@ -170,7 +170,7 @@ def _window(writer: Writer, node: exp.Window, scope: Scope) -> Written:
     if isinstance(node.this, exp.Count) and apart:
         return Written(f"{writer.write(node.this, scope).text} OVER (PARTITION BY {apart})", Kind.INTEGER, Fraction(1))
     if not isinstance(node.this, exp.RowNumber):
-        raise Untranslatable("Window")
+        raise Untranslatable("a window of this kind")
     order = ", ".join(f"{writer.write(one.this, scope).text} NULLS LAST" for one in node.args["order"].expressions)
     among = f"PARTITION BY {apart} ORDER BY {order}" if apart else f"ORDER BY {order}"
     return Written(f"ROW_NUMBER() OVER ({among})", Kind.INTEGER, Fraction(1))

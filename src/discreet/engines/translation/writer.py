@@ -89,7 +89,7 @@ class Writer(ABC):
                 return self._union(node, known)
             case exp.Select():
                 return self._select(node, known)
-        raise Untranslatable(type(node).__name__)
+        raise Untranslatable("a query of this kind")
 
     def _union(self, node: exp.Union, known: Mapping[str, Columns]) -> Rows:
         if node.args.get("with_") is not None:
@@ -101,8 +101,8 @@ class Writer(ABC):
         return Rows(f"({first.text}) {word} ({second.text})", columns)
 
     def _select(self, node: exp.Select, known: Mapping[str, Columns]) -> Rows:
-        if unknown := [part for part, value in node.args.items() if value and part not in _PARTS]:
-            raise Untranslatable(unknown[0])
+        if any(value and part not in _PARTS for part, value in node.args.items()):
+            raise Untranslatable("a clause of this kind")
         before, known = self._with(node, dict(known))
         source, scope = self._from(node, known)
         columns = self._projections(node, scope)
@@ -123,8 +123,8 @@ class Writer(ABC):
         text, alias, columns = self._relation(node.args["from_"].this, known)
         scope = Scope({alias: columns})
         for join in node.args.get("joins") or ():
-            if unknown := [part for part, value in join.args.items() if value and part not in _JOINS]:
-                raise Untranslatable(unknown[0])
+            if any(value and part not in _JOINS for part, value in join.args.items()):
+                raise Untranslatable("a join of this kind")
             joined, alias, columns = self._relation(join.this, known)
             scope = Scope({**scope.relations, alias: columns})
             word = " ".join(filter(None, (join.side, join.kind, "JOIN")))
@@ -182,12 +182,9 @@ class Writer(ABC):
 
     def write(self, node: Any, scope: Scope) -> Written:
         """An expression in the engine's language; what a condition around it says of it is known of it."""
-        if isinstance(node, exp.Anonymous):
-            rule, name = self.functions.get(node.name.lower()), node.name.lower()
-        else:
-            rule, name = self.rules.get(type(node)), type(node).__name__
+        rule = self.functions.get(node.name.lower()) if isinstance(node, exp.Anonymous) else self.rules.get(type(node))
         if rule is None:
-            raise Untranslatable(name)
+            raise Untranslatable("one of its functions")
         written = rule(self, node, scope)
         known = scope.facts.get(node.sql(dialect="duckdb")) if scope.facts else None
         return written if known is None else replace(written, low=known[0], high=known[1])
@@ -196,7 +193,7 @@ class Writer(ABC):
         """The type that a cast in the language of plans leads to."""
         kind = _KINDS.get(node.this)
         if kind is None:
-            raise Untranslatable(node.sql(dialect="duckdb"))
+            raise Untranslatable("a cast to this type")
         return kind
 
 
