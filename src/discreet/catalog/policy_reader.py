@@ -19,7 +19,8 @@ from discreet.catalog.fields import Fields, scalar_text
 from discreet.catalog.literal import flag, parsed, whole
 from discreet.catalog.table import ForeignKey, Table
 from discreet.catalog.yaml_tree import Mapping, Node, Scalar, place_of, tree_of
-from discreet.errors import PolicyError, Problem
+from discreet.errors import InvalidInput, PolicyError, Problem
+from discreet.exact.rational import rational
 from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["Policy", "read_text"]
@@ -30,7 +31,7 @@ _BUDGET_FIELDS = tuple(field.name for field in fields(Budget))
 _KEY_FIELDS = tuple(field.name for field in fields(ForeignKey))
 _NOT_FOR_PUBLIC = ("unit", "neighbours", "budget", "analysts", "rows_per_unit", "groups_per_unit", "rows_after_joins")
 
-_BUDGET_FORM = "{epsilon: 1} or {epsilon: 1, delta: 1e-6}"
+_BUDGET_FORM = "1, {epsilon: 1} or {epsilon: 1, delta: 1e-6}"
 _KEY_FORM = "{column: order_id, table: orders, other_column: id}"
 _UNIT_REMEDY = "name the column of the person, or say unit: row"
 
@@ -152,10 +153,14 @@ def _spelled_out_unit(top: Fields) -> str | None:
 def _budget(top: Fields) -> Budget | None:
     if not top.require("budget", "a protected table", f"write {_BUDGET_FORM}, or public: true"):
         return None
-    return _allowance(top.mapping("budget", _BUDGET_FORM))
+    return _allowance(top, "budget", _BUDGET_FORM)
 
 
-def _allowance(stated: Fields | None) -> Budget | None:
+def _allowance(outer: Fields, name: str, form: str) -> Budget | None:
+    node = outer.node.get(name)
+    if isinstance(node, Scalar) and _is_number(node.text):
+        return outer.read(name, lambda text, _: Budget(text))
+    stated = outer.mapping(name, form)
     if stated is None:
         return None
     stated.refuse_unknown(_BUDGET_FIELDS, "a budget")
@@ -164,6 +169,14 @@ def _allowance(stated: Fields | None) -> Budget | None:
     if "epsilon" not in texts or None in texts.values():
         return None
     return stated.found.checked(stated.path, lambda: Budget(**texts))  # type: ignore[arg-type]  # None was excluded
+
+
+def _is_number(text: str) -> bool:
+    try:
+        rational(text)
+    except InvalidInput:
+        return False
+    return True
 
 
 def _analysts(top: Fields) -> dict[str, Budget | None]:
@@ -175,7 +188,7 @@ def _analysts(top: Fields) -> dict[str, Budget | None]:
         if isinstance(node, Scalar) and node.text == "all":
             caps[name] = None
             continue
-        cap = _allowance(stated.mapping(name, f"all, {_BUDGET_FORM}"))
+        cap = _allowance(stated, name, f"all, {_BUDGET_FORM}")
         if cap is not None:
             caps[name] = cap
     return caps

@@ -16,12 +16,12 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from discreet.catalog.budget import Budget
+from discreet.catalog.budget import BudgetStated
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.policy_file import read as read_policy
 from discreet.catalog.table import Table
 from discreet.curator.analysts import allow, disallow, kept_analysts
 from discreet.curator.answer import Answer, notes_on_values
+from discreet.curator.answer_html import catalog_html
 from discreet.curator.bound_requests import bound
 from discreet.curator.certificate import issue
 from discreet.curator.charging import check_analyst, plans_of, prices_of
@@ -49,9 +49,9 @@ from discreet.curator.promises import (
     places_of,
 )
 from discreet.curator.publications import Publication, publications_in, record_publication
-from discreet.curator.remaining import LastPrices, balance_of
+from discreet.curator.remaining import Balances, LastPrices, balance_of
 from discreet.curator.stage import NOTE, Stage
-from discreet.curator.stated import stated_policy
+from discreet.curator.stated import CapsStated, ColumnStated, KeyStated, UnitStated, policy_of
 from discreet.curator.stored import restored, stored
 from discreet.curator.suggested_bounds import SuggestedBounds, suggest_bounds
 from discreet.curator.suggested_rows import SuggestedRows, suggest_rows_per_unit
@@ -66,6 +66,7 @@ from discreet.exact.rational import Number
 from discreet.noise.law import open_probability
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.loss import Loss
+from discreet.privacy.neighbours import Neighbours
 from discreet.query.answered import answered
 from discreet.query.measure import Measured, Run, measure
 from discreet.query.output_names import labelled, shares_of
@@ -169,18 +170,42 @@ class Curator:
         progress: Callable[[float], None] | None = None,
         *,
         unread: Callable[[Mapping[str, int]], None] | None = None,
-        **stated: Any,
+        table: str | None = None,
+        unit: UnitStated | None = None,
+        budget: BudgetStated | None = None,
+        columns: Mapping[str, ColumnStated] | None = None,
+        rows_per_unit: int | None = None,
+        groups_per_unit: int | None = None,
+        rows_after_joins: int | None = None,
+        neighbours: Neighbours | str | None = None,
+        analysts: CapsStated | None = None,
+        foreign_keys: Sequence[KeyStated] | None = None,
+        public: bool | None = None,
+        description: str | None = None,
     ) -> Table:
-        """Take in the rows of ``source`` under a policy: a `Table`, a policy file, or facts ``stated`` here.
+        """Take in the rows of ``source`` under a policy: a `Table`, a policy file, or what is stated here.
 
-        Facts are those of a policy file: ``table`` (the file's name if left out), ``unit``, ``budget``, ``columns``,
-        ``rows_per_unit``, ``groups_per_unit``, ``rows_after_joins``, ``neighbours``, ``analysts``, ``foreign_keys``,
-        ``public``, ``description``. Names and types come from the source's schema, and nothing from its rows.
+        The keywords are the fields of a policy file; ``table`` is the file's name if left out. ``budget`` may be a
+        number, ε. ``columns`` says what is public about some columns: ``{"age": (0, 110)}`` for bounds, ``{"ward":
+        {"keys": ["A", "B"]}}`` for this and other facts of policy files, ``{"age": "integer"}`` for the type that a
+        CSV file does not state. Names and types come from the source's schema, and nothing from its rows.
 
         A table that is protected already gets new data; its unit, its neighbours and its budgets stay as they were.
         ``unread`` is told, per column, how many values could not be read as its type: exact, for the owner alone.
         """
-        table = self._policy(source, policy, stated)
+        promised = {"unit": unit, "budget": budget, "neighbours": neighbours, "analysts": analysts, "public": public}
+        limits = {"rows_per_unit": rows_per_unit, "groups_per_unit": groups_per_unit}
+        joined = {"rows_after_joins": rows_after_joins, "foreign_keys": foreign_keys}
+        named = {"table": table, "columns": columns, "description": description}
+        return self._take_in(source, policy_of(source, policy, named | promised | limits | joined), progress, unread)
+
+    def _take_in(
+        self,
+        source: Any,
+        table: Table,
+        progress: Callable[[float], None] | None,
+        unread: Callable[[Mapping[str, int]], None] | None,
+    ) -> Table:
         self._reread()
         before, catalog = self.catalog.find(table.name), self._checked(table)
         self.engine.take_in(table, source, catalog=catalog, progress=progress, unread=unread)
@@ -213,22 +238,13 @@ class Curator:
         check_granted(table, accounts)
         return catalog
 
-    @staticmethod
-    def _policy(source: Any, policy: Table | str | os.PathLike[str] | None, stated: dict[str, Any]) -> Table:
-        if policy is None:
-            return stated_policy(source, **stated)
-        if stated:
-            rule = "a policy is passed whole or stated in words, not both"
-            raise InvalidValue(rule, min(stated), "put it into the policy")
-        return policy if isinstance(policy, Table) else read_policy(policy)
-
     def _open_accounts(self, table: Table) -> None:
         known = self.ledger.accounts()
         for name, allowance in allowances_of(table).items():
             if name not in known:
                 self.ledger.open_account(name, allowance, places_of(table))
 
-    def allow(self, table: str, analyst: str, cap: Budget | None = None, *, by: str | None = None) -> Table:
+    def allow(self, table: str, analyst: str, cap: BudgetStated | None = None, *, by: str | None = None) -> Table:
         """Let ``analyst`` ask about a table, up to a ``cap`` of their own or with the whole budget; ``by`` whom.
 
         Who may ask already gets the cap instead of the one they had, which must not be below what they spent. That
@@ -499,14 +515,22 @@ class Curator:
         self.refresh()
         return touched(self, table, epsilon, analyst)
 
-    def budget(self) -> dict[str, dict[str, Any]]:
+    def budget(self) -> Balances:
         """Per account: what was granted, spent and left, and how many more questions like the last one that is.
 
         ``more`` is None while nothing was charged. ``delta_cap`` and its kin are there where δ was set aside for keys.
         """
         accounts = self.ledger.accounts()
         prices = self._last_prices.now()
-        return {name: balance_of(account, prices.get(name)) for name, account in accounts.items()}
+        return Balances({name: balance_of(account, prices.get(name)) for name, account in accounts.items()})
+
+    def __repr__(self) -> str:
+        return f"Curator({str(self.folder)!r})"
+
+    def _repr_html_(self) -> str:
+        """The tables with what is public about them, and what is left to ask; nothing of this comes from rows."""
+        self.refresh()
+        return catalog_html(self.catalog) + self.budget()._repr_html_()
 
     # Pricing.
 
