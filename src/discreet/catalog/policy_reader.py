@@ -15,6 +15,7 @@ from typing import Any
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, ColumnType, Value
 from discreet.catalog.complaints import Complaints
+from discreet.catalog.csv_format import CSVFormat
 from discreet.catalog.fields import Fields, scalar_text
 from discreet.catalog.literal import flag, parsed, whole
 from discreet.catalog.table import ForeignKey, Table
@@ -28,6 +29,7 @@ __all__ = ["Policy", "read_text"]
 _TABLE_FIELDS = tuple("table" if field.name == "name" else field.name for field in fields(Table))
 _COLUMN_FIELDS = tuple(field.name for field in fields(Column) if field.name != "name")
 _BUDGET_FIELDS = tuple(field.name for field in fields(Budget))
+_CSV_FIELDS = tuple(field.name for field in fields(CSVFormat))
 _KEY_FIELDS = tuple(field.name for field in fields(ForeignKey))
 _NOT_FOR_PUBLIC = ("unit", "neighbours", "budget", "analysts", "rows_per_unit", "groups_per_unit", "rows_after_joins")
 
@@ -87,6 +89,7 @@ def _table(top: Fields) -> Table | None:
         "description": _prose(top),
         "columns": _columns(top),
         "public": public,
+        "csv": _csv_format(top),
     }
     if public:
         _refuse_stated(top)
@@ -253,6 +256,20 @@ def _keys(name: str, kind: ColumnType, stated: Fields) -> tuple[Value, ...] | No
         if key is not None:
             keys.append(key)
     return tuple(keys) if len(keys) == len(items) else None
+
+
+def _csv_format(top: Fields) -> CSVFormat | None:
+    stated = top.mapping("csv", '{decimal: ",", thousands: ".", dates: "%d.%m.%Y", nulls: [NA]}')
+    if stated is None:
+        return None
+    stated.refuse_unknown(_CSV_FIELDS, "csv")
+    facts: dict[str, Any] = {name: stated.text(name) for name in _CSV_FIELDS if name in stated and name != "nulls"}
+    items = stated.sequence("nulls", '[NA, "-"]') or []
+    paths = [(*stated.path, "nulls", place) for place in range(len(items))]
+    words = [scalar_text(item, path, "a word", stated.found) for item, path in zip(items, paths, strict=True)]
+    if None in facts.values() or None in words:
+        return None
+    return stated.found.checked(stated.path, lambda: CSVFormat(**facts, nulls=tuple(words)))  # type: ignore[arg-type]
 
 
 def _foreign_keys(top: Fields) -> tuple[ForeignKey, ...]:

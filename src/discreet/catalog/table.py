@@ -10,6 +10,7 @@ from typing import Any
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column
 from discreet.catalog.complaints import Complaints
+from discreet.catalog.csv_format import CSVFormat
 from discreet.catalog.names import checked_name, checked_text
 from discreet.catalog.suggestion import suggestion
 from discreet.errors import InvalidType, InvalidValue
@@ -82,6 +83,8 @@ class Table:
     """How many rows joins may make of one person's; a question that could make more is refused."""
     foreign_keys: tuple[ForeignKey, ...] = ()
     """How rows belong to rows of other tables, and through them to people."""
+    csv: CSVFormat | None = None
+    """How values of CSV files are spelled, where that is not as programs spell them."""
     description: str = ""
     """A sentence for analysts."""
 
@@ -107,6 +110,8 @@ class Table:
         self._set("analysts", found.checked(("analysts",), _caps, self.analysts, self.name))
         if self.budget is not None:
             self._set("budget", found.checked(("budget",), Budget.of, self.budget, f"{self.name}: a budget"))
+        if self.csv is not None:
+            self._set("csv", found.checked(("csv",), CSVFormat.of, self.csv))
         if not isinstance(self.public, bool):
             found.say(("public",), f"{self.name}: public must be true or false", self.public)
         if self.unit is not None and not isinstance(self.unit, str):

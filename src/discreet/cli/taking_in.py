@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from discreet.catalog.policy_file import read as read_policy
-from discreet.catalog.unread_values import unread_words
+from discreet.catalog.unread_values import UnreadColumn, unread_words
 from discreet.cli.output import console, say, whisper
 from discreet.curator.curator import Curator
 from discreet.engines.opening import opened
@@ -37,7 +37,7 @@ def source_of(file: Path | str, table: str | None, delimiter: str | None) -> Any
 def take_in(source: Any, policy: Path, folder: Path, rows: str | None, verbose: bool) -> None:
     """Take in the rows of ``source`` under the policy, and say what to do next."""
     table = read_policy(policy)
-    unread: dict[str, int] = {}
+    unread: dict[str, UnreadColumn] = {}
     with _nothing_left_behind(folder), _bar() as bar:
         curator = Curator(folder, engine=opened(folder, rows, **({"owner_log": _print_words} if verbose else {})))
         is_known = table.name in curator.catalog

@@ -7,6 +7,7 @@ is read; its noisy values are durable before anyone sees them; asked again, the 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -18,7 +19,9 @@ from typing import Any
 
 from discreet.catalog.budget import BudgetStated
 from discreet.catalog.catalog import Catalog
+from discreet.catalog.csv_format import CSVFormat
 from discreet.catalog.table import Table
+from discreet.catalog.unread_values import UnreadColumn, unread_words
 from discreet.curator.analysts import allow, disallow, kept_analysts
 from discreet.curator.answer import Answer, notes_on_values
 from discreet.curator.answer_html import catalog_html
@@ -59,7 +62,7 @@ from discreet.curator.suspensions import Suspension, lift, suspensions_in
 from discreet.curator.touched import Touched, touched
 from discreet.curator.twins import twin_words
 from discreet.curator.unanswered import Unanswered
-from discreet.engines.engine import Place
+from discreet.engines.engine import Place, Unread
 from discreet.engines.opening import opened
 from discreet.errors import DiscreetError, InvalidValue, LedgerError, StoreError
 from discreet.exact.rational import Number
@@ -169,7 +172,7 @@ class Curator:
         policy: Table | str | os.PathLike[str] | None = None,
         progress: Callable[[float], None] | None = None,
         *,
-        unread: Callable[[Mapping[str, int]], None] | None = None,
+        unread: Unread | None = None,
         table: str | None = None,
         unit: UnitStated | None = None,
         budget: BudgetStated | None = None,
@@ -180,6 +183,7 @@ class Curator:
         neighbours: Neighbours | str | None = None,
         analysts: CapsStated | None = None,
         foreign_keys: Sequence[KeyStated] | None = None,
+        csv: CSVFormat | Mapping[str, Any] | None = None,
         public: bool | None = None,
         description: str | None = None,
     ) -> Table:
@@ -188,23 +192,30 @@ class Curator:
         The keywords are the fields of a policy file; ``table`` is the file's name if left out. ``budget`` may be a
         number, ε. ``columns`` says what is public about some columns: ``{"age": (0, 110)}`` for bounds, ``{"ward":
         {"keys": ["A", "B"]}}`` for this and other facts of policy files, ``{"age": "integer"}`` for the type that a
-        CSV file does not state. Names and types come from the source's schema, and nothing from its rows.
+        CSV file does not state. ``csv`` says how its values are spelled: ``{"decimal": ",", "nulls": ["NA"]}``. Names
+        and types come from the source's schema, and nothing from its rows.
 
         A table that is protected already gets new data; its unit, its neighbours and its budgets stay as they were.
-        ``unread`` is told, per column, how many values could not be read as its type: exact, for the owner alone.
+        ``unread`` is told, per column, how many values could not be read as its type and what they look like: exact,
+        for the owner alone. Left out, a Python warning says it.
         """
         promised = {"unit": unit, "budget": budget, "neighbours": neighbours, "analysts": analysts, "public": public}
         limits = {"rows_per_unit": rows_per_unit, "groups_per_unit": groups_per_unit}
         joined = {"rows_after_joins": rows_after_joins, "foreign_keys": foreign_keys}
-        named = {"table": table, "columns": columns, "description": description}
-        return self._take_in(source, policy_of(source, policy, named | promised | limits | joined), progress, unread)
+        named = {"table": table, "columns": columns, "csv": csv, "description": description}
+        whole = policy_of(source, policy, named | promised | limits | joined)
+        found: dict[str, UnreadColumn] = {}
+        made = self._take_in(source, whole, progress, found.update if unread is None else unread)
+        if found:
+            warnings.warn("\n".join(unread_words(made, found)), stacklevel=2)
+        return made
 
     def _take_in(
         self,
         source: Any,
         table: Table,
         progress: Callable[[float], None] | None,
-        unread: Callable[[Mapping[str, int]], None] | None,
+        unread: Unread,
     ) -> Table:
         self._reread()
         before, catalog = self.catalog.find(table.name), self._checked(table)

@@ -24,6 +24,7 @@ import pyarrow as pa
 
 from discreet.catalog.budget import BudgetStated
 from discreet.catalog.column import Column
+from discreet.catalog.csv_format import CSVFormat
 from discreet.catalog.draft import type_of
 from discreet.catalog.literal import ColumnType, parsed
 from discreet.catalog.policy_file import read as read_policy
@@ -102,6 +103,7 @@ def stated_policy(
     neighbours: Neighbours | str | None = None,
     analysts: CapsStated | None = None,
     foreign_keys: Sequence[KeyStated] | None = None,
+    csv: CSVFormat | Mapping[str, Any] | None = None,
     public: bool | None = None,
     description: str | None = None,
 ) -> Table:
@@ -115,7 +117,7 @@ def stated_policy(
     if unit is None and not public and not foreign_keys:
         rule = f"{name}: whose privacy is protected must be said"
         raise InvalidValue(rule, "<no unit>", 'pass unit="patient_id", or unit="row", or a policy')
-    schema = _schema(source)
+    schema = _schema(source, None if csv is None else CSVFormat.of(csv))
     more: dict[str, Any] = {
         "budget": budget,
         "rows_per_unit": rows_per_unit,
@@ -124,6 +126,7 @@ def stated_policy(
         "neighbours": neighbours,
         "analysts": analysts,
         "foreign_keys": foreign_keys,
+        "csv": csv,
         "public": public,
         "description": description,
     }
@@ -137,14 +140,14 @@ def _name(source: Any) -> str:
     raise InvalidValue("a table must have a name", f"<a source of type {type(source).__name__}>", 'pass table="visits"')
 
 
-def _schema(source: Any) -> Schema:
+def _schema(source: Any, csv: CSVFormat | None) -> Schema:
     library = type(source).__module__.partition(".")[0]
     if library == "pandas" and hasattr(source, "iloc"):
         return schema_of_arrow(pa.Schema.from_pandas(source, preserve_index=False))
     if library == "polars" and hasattr(source, "collect_schema"):
         return schema_of_arrow(source.head(0).lazy().collect().to_arrow().schema)
     if isinstance(source, (str, os.PathLike)) or hasattr(source, "schema"):
-        return schema_of(source)
+        return schema_of(source, csv)
     raise InvalidType("names and types cannot be read from this source", f"<{type(source).__name__}>", "pass a policy")
 
 

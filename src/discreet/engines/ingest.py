@@ -96,7 +96,7 @@ def _ingest(
     try:
         settings = engine.settings(scratch.path / "spill")
         with Build(scratch.path, engine.store.units, settings, progress) as build:
-            _load(build, table, parts_of(source, declared(table), build.connection), unread is not None)
+            _load(build, table, _parts(build, table, source, scratch.path), unread is not None)
             numbers.prepare(build, _NUMBERED)
             _sort(build, table, numbers)
             verify(build, table)
@@ -113,6 +113,10 @@ def _ingest(
     if unread is not None:
         unread(counts)
     return stored.version
+
+
+def _parts(build: Build, table: Table, source: Any, scratch: Path) -> list[Part]:
+    return parts_of(source, declared(table), build.connection, spelled=table.csv, scratch=scratch)
 
 
 def _load(build: Build, table: Table, parts: list[Part], is_flagged: bool) -> None:
