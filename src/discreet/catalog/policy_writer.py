@@ -15,7 +15,7 @@ from discreet.catalog.csv_format import CSVFormat
 from discreet.catalog.literal import number_text, written
 from discreet.catalog.table import ROWS_AFTER_JOINS, ForeignKey, Table
 
-__all__ = ["scalar", "text_of"]
+__all__ = ["csv_text", "scalar", "text_of"]
 
 _WIDTH = 110
 _RESOLVER: Any = yaml.resolver.Resolver()
@@ -30,6 +30,11 @@ def text_of(table: Table) -> str:
 def scalar(text: str) -> str:
     """``text`` as YAML on one line, in quotes where it could be read as something else."""
     return _serialized(_quotable(text), width=10**9).removesuffix("\n").removesuffix("\n...")
+
+
+def csv_text(stated: CSVFormat) -> str:
+    """A format of CSV files as YAML on one line."""
+    return _serialized(_csv_format(stated), width=10**9).removesuffix("\n")
 
 
 def _serialized(node: Any, width: int = _WIDTH) -> str:

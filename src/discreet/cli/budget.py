@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from discreet.cli.options import DEFAULT_FOLDER, Folder
-from discreet.cli.output import console, opened, refusals, say, whisper
+from discreet.cli.options import DEFAULT_FOLDER, AsJson, Folder
+from discreet.cli.output import console, emit, opened, refusals, say, whisper
 
 if TYPE_CHECKING:
     from discreet.curator.remaining import Balances
@@ -16,13 +16,16 @@ if TYPE_CHECKING:
 __all__ = ["budget"]
 
 
-def budget(folder: Folder = DEFAULT_FOLDER) -> None:
+def budget(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
     """Show what was granted, spent and left, per table and per analyst with a cap.
 
     [dim]Example:[/]  discreet budget
+    [dim]Example:[/]  discreet budget --json
     """
     with refusals():
         found = opened(folder).budget()
+        if as_json:
+            return emit(found.to_dict())
         if not found:
             return say("no protected table yet: discreet protect")
         _show(found)

@@ -58,6 +58,7 @@ from discreet.curator.stated import CapsStated, ColumnStated, KeyStated, UnitSta
 from discreet.curator.stored import restored, stored
 from discreet.curator.suggested_bounds import SuggestedBounds, suggest_bounds
 from discreet.curator.suggested_rows import SuggestedRows, suggest_rows_per_unit
+from discreet.curator.suggestions import Offers
 from discreet.curator.suspensions import Suspension, lift, suspensions_in
 from discreet.curator.touched import Touched, touched
 from discreet.curator.twins import twin_words
@@ -111,7 +112,7 @@ class Curator:
         rows: str | None = None,
         source: Source = SYSTEM,
         shared_answers: bool = True,
-        offers: bool = True,
+        offers: Offers = Offers.PYTHON,
     ) -> None:
         """Open the curator in ``folder``, or start one there; a ledger that cannot be believed is not opened.
 
@@ -125,13 +126,13 @@ class Curator:
         have running numbers, so that one sees that something was recorded in between; and a text that was planned
         before, by anybody, is planned a little faster.
 
-        With ``offers`` notes name the paid questions that help to write a policy; a service has none of these.
+        ``offers`` says how notes name the paid questions that help to write a policy; a service has none of these.
         """
         if not source.trusted:
             raise InvalidValue("a curator draws from the operating system alone", type(source).__name__)
         self.folder = Path(folder)
         self.shared_answers = shared_answers
-        self._offers = offers
+        self.offers = offers
         self._policies = Policies(self.folder)
         self._rereading = Lock()
         self._stamp = self._policies.stamp()  # before the files are read: what changes meanwhile is read again
@@ -364,7 +365,7 @@ class Curator:
         )
         affordable = is_known or self.ledger.affords(prices)
         errors = labelled(question, question.errors(confidence))
-        notes = notes_of(question, confidence, offers=self._offers)
+        notes = notes_of(question, confidence, offers=self.offers)
         shares, accounts = shares_of(question), tuple(prices)
         return Explanation(question.price, affordable, groups, errors, shares, notes, named, accounts, is_known)
 
@@ -504,7 +505,7 @@ class Curator:
         with Stage(MadeUpRows(planner.catalog, rows, planner.public_rows)) as stage:
             measured = [measure(stage.prepared(plan), stage.run, stage.source) for plan in question.plans]
         table, error = answered(question.split, measured, planner.public(question), confidence, raw)
-        notes = (NOTE, *notes_of(question, confidence, offers=self._offers))
+        notes = (NOTE, *notes_of(question, confidence, offers=self.offers))
         return Answer(table, error, confidence, question.price, False, notes, {})
 
     # Paid questions that help to write a policy.
@@ -565,7 +566,7 @@ class Curator:
         table, error = answered(question.split, measured, planner.public(question), told.confidence, told.raw)
         facts = facts_of(sql, question, told.receipt, told.versions, measured, planner.catalog, self.ledger)
         facts |= told.batch
-        notes = notes_of(question, told.confidence, offers=self._offers) + notes_on_values(table)
+        notes = notes_of(question, told.confidence, offers=self.offers) + notes_on_values(table)
         if not told.raw:
             notes += notes_on_moved_cells(question, measured, told.confidence)
         left, entry = self._left(told.accounts), told.receipt.position

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
-from discreet.curator.amount import amount
+from discreet.curator.amount import amount, as_json
 from discreet.curator.answer_html import html_grid
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.query.question import ExpectedError
@@ -43,6 +44,20 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         return html_grid((), self.lines(), self.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same for programs: prices exact and as numbers."""
+        return {
+            "price": None if self.price is None else as_json(self.price),
+            "epsilon": None if self.epsilon is None else str(self.epsilon),
+            "affordable": self.affordable,
+            "asked_before": self.is_known,
+            "groups": self.groups,
+            "errors": [{"column": one.column, "within": one.within} for one in self.errors],
+            "shares": [{"part": part, "price": as_json(share)} for part, share in self.shares],
+            "accounts": list(self.accounts),
+            "notes": list(self.notes),
+        }
 
     def lines(self) -> list[tuple[str, str]]:
         """What there is to say beside the notes, each by its name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from discreet.curator.suggestions import offer
+from discreet.curator.suggestions import Offers, offer
 from discreet.privacy.shown import shown
 from discreet.query.answer_table import count_moved_cells
 from discreet.query.block import Aggregate, AggregateKind
@@ -24,9 +24,9 @@ _SHOWN_AS_ZERO = "shown as 0, measured below; sums, means and shares over groups
 _SHOWN_NEAREST = "measured outside what is possible, and shown at the nearest value that is."
 
 
-def notes_of(question: Question, confidence: float, *, offers: bool = True) -> tuple[str, ...]:
+def notes_of(question: Question, confidence: float, *, offers: Offers = Offers.PYTHON) -> tuple[str, ...]:
     """Every sentence once, in the order of the query; with ``offers`` also which paid question says more."""
-    offered = [offer(question.tables)] if offers else []
+    offered = [] if offers is Offers.NONE else [offer(question.tables, offers)]
     notes: list[str] = []
     for plan in question.plans:
         notes += [

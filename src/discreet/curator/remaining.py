@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any
 
 from discreet.curator.allowance import DELTA_UNITS, Price
-from discreet.curator.amount import amount, balance
+from discreet.curator.amount import amount, as_json, balance, balance_as_json
 from discreet.curator.answer_html import html_grid
 from discreet.curator.ledger import Account, Entry, Ledger
 from discreet.privacy.shown import shown
@@ -31,6 +31,14 @@ class Balances(dict[str, dict[str, Any]]):
                 lines.append(("  δ for keys", *deltas, ""))
         return lines
 
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """The same for programs: amounts exact and as numbers, what is granted and left rounded down."""
+        kinds = {"cap": balance_as_json, "spent": as_json, "left": balance_as_json}
+        return {
+            name: {key: kinds[key](value) if key in kinds else _exact(value) for key, value in sums.items()}
+            for name, sums in sorted(self.items())
+        }
+
     def notes(self) -> list[str]:
         """What to say below."""
         has_deltas = any("delta_cap" in sums for sums in self.values())
@@ -44,6 +52,10 @@ class Balances(dict[str, dict[str, Any]]):
 
     def _repr_html_(self) -> str:
         return html_grid(self.HEADS, self.lines(), self.notes())
+
+
+def _exact(value: Fraction | int | None) -> str | int | None:
+    return str(value) if isinstance(value, Fraction) else value
 
 
 def _account(name: str) -> str:

@@ -26,7 +26,7 @@ from discreet.catalog.csv_format import CSVFormat
 from discreet.engines.identifier import literal, quoted
 from discreet.engines.part import Given, Part
 from discreet.engines.source_frames import frame_parts
-from discreet.errors import InvalidValue, StoreError
+from discreet.errors import InvalidValue, StoreError, UnreadableSource
 
 __all__ = ["CSVFiles", "CSVReading", "DuckDBTable", "csv_files_parts", "duckdb_parts", "file_parts"]
 
@@ -150,7 +150,7 @@ def _parquet_shape(file: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     try:
         schema = parquet.read_schema(file)
     except (pa.ArrowException, OSError):
-        raise StoreError("a source must be readable as Parquet", str(file)) from None
+        raise UnreadableSource("a source must be readable as Parquet", str(file)) from None
     return tuple(schema.names), tuple(str(kind) for kind in schema.types)
 
 
@@ -186,7 +186,7 @@ def _in_utf8(file: Path, encoding: str, target: Path) -> Path:
         with codecs.getreader(encoding)(pa.input_stream(str(file))) as text, target.open("wb") as written:
             shutil.copyfileobj(text, codecs.getwriter("utf-8")(written), _CHUNK)
     except UnicodeError:
-        raise StoreError(f"a CSV file must be text in {encoding}, as the policy says", str(file)) from None
+        raise UnreadableSource(f"a CSV file must be text in {encoding}, as the policy says", str(file)) from None
     except (OSError, pa.ArrowException):
         raise StoreError("a source must be readable, and the store have room for it", str(file)) from None
     return target
@@ -199,7 +199,7 @@ def _header(file: Path, wanted: frozenset[str], delimiters: str) -> tuple[str, t
             start = text.read(_LONGEST_HEADER)
     except UnicodeDecodeError:
         remedy = "say csv: {encoding: latin-1} in the policy, or save it as UTF-8"
-        raise StoreError("a CSV file must be text in UTF-8", str(file), remedy) from None
+        raise UnreadableSource("a CSV file must be text in UTF-8", str(file), remedy) from None
     except (OSError, pa.ArrowException):
         raise StoreError("a source must be readable", str(file)) from None
     found = [(mark, _first_row(start, mark)) for mark in delimiters]
@@ -257,7 +257,7 @@ def excel_parts(files: list[Path], wanted: frozenset[str], connection: duckdb.Du
             query = "SELECT * FROM read_xlsx(?, header = true, all_varchar = true)"
             rows = reader.execute(query, [str(files[0])]).to_arrow_table()
         except duckdb.Error:
-            raise StoreError("a source must be readable as an Excel file", str(files[0])) from None
+            raise UnreadableSource("a source must be readable as an Excel file", str(files[0])) from None
     return frame_parts(rows, wanted, connection)
 
 
@@ -273,7 +273,7 @@ def duckdb_parts(source: DuckDBTable, connection: duckdb.DuckDBPyConnection) -> 
         connection.execute(f"ATTACH {literal(str(path))} AS source_file (READ_ONLY)")
     except duckdb.Error:
         remedy = "close it where it is open for writing"
-        raise StoreError("a source must be readable as a DuckDB file", str(path), remedy) from None
+        raise UnreadableSource("a source must be readable as a DuckDB file", str(path), remedy) from None
     schema, _, table = source.table.rpartition(".")
     relation = f"source_file.{quoted(schema or 'main')}.{quoted(table)}"
     try:
