@@ -64,6 +64,6 @@ def test_best_says_why() -> None:
 )
 def test_bad_input_is_refused_in_a_sentence(words: list[str]) -> None:
     done = runner.invoke(app, ["local", *words])
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "refused" in done.output + done.stderr
     assert "Traceback" not in done.output

@@ -25,7 +25,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def refused(*arguments: str) -> str:
     before = sorted(Path().iterdir())
     result = run("understand", *arguments)
-    assert result.exit_code == 1, result.output
+    assert result.exit_code == 2, result.output
     said = str(result.stderr)
     assert said.startswith("refused  ")
     assert said.count("\n") == 1
@@ -71,10 +71,6 @@ def test_nothing_is_overwritten_unasked(place: Path) -> None:
     assert (place / "page.html").read_text() == "mine"
     assert run("understand", "-e", "1", "--html", "page.html", "--force").exit_code == 0
     assert_standalone((place / "page.html").read_text())
-
-
-def test_two_views_cannot_share_a_file() -> None:
-    assert "a name of its own" in refused("-e", "1", "--html", "same", "--json", "./same")
 
 
 def test_a_folder_that_is_not_there_is_named() -> None:
