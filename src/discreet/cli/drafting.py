@@ -33,14 +33,17 @@ class Drafted:
     blank: list[str]
     """Fields that the owner has to fill in."""
     unclear: list[str]
-    """Columns of the sample whose dates can be read in two orders."""
+    """Columns of the sample that can be read in two ways."""
     was_asked: bool
     """Whether somebody sits at a terminal."""
 
     @property
     def words(self) -> list[str]:
         """What to say about the sample."""
-        told = "can be read with the day or the month first; it stays text until you say csv: {dates: '%d/%m/%Y'}"
+        told = (
+            "dates can be read with the day or the month first, or commas as decimals or thousands; it stays text"
+            ' until you say its type and csv: {dates: \'%d/%m/%Y\'}, {decimal: ","} or {thousands: ","}'
+        )
         return [f"{name}: {told}" for name in self.unclear]
 
 

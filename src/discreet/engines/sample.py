@@ -47,7 +47,7 @@ class Guess:
     csv: CSVFormat | None
     """How its values are spelled, where that is not as programs spell them."""
     unclear: tuple[str, ...] = ()
-    """Columns whose dates can be read in two orders; they are text."""
+    """Columns whose dates can be read in two orders, or whose commas mean decimals or thousands; they are text."""
 
 
 def guess(sample: str | os.PathLike[str], stated: CSVFormat | None = None) -> Guess:
@@ -76,9 +76,10 @@ class _Sample:
 
     def guessed(self) -> Guess:
         filled = {name for name, count in self._counts("count({0})").items() if count}
-        codes = {name for name in filled if self._hold(r"regexp_matches(trim({0}), '^0[0-9]')")[name]}
-        numbers, spelled = self._numbers(filled - codes)
-        dates, form, unclear = self._dates(filled - numbers - codes)
+        codes = {name for name in filled if self._hold(r"regexp_full_match(trim({0}), '0[0-9]+')")[name]}
+        numbers, spelled, commas = self._numbers(filled - codes)
+        clocks = {name for name in filled if self._hold("contains({0}, ':')")[name]}
+        dates, form, orders = self._dates(filled - numbers - codes - clocks)
         flags = self._reads_all(filled - numbers - dates, _is_flag)
         kinds = dict.fromkeys(numbers, ColumnType.REAL) | dict.fromkeys(dates, ColumnType.DATE)
         whole = self._reads_all(numbers, lambda value: total_cast(value, "VARCHAR", ColumnType.INTEGER, spelled))
@@ -88,16 +89,21 @@ class _Sample:
         types = {name: DUCKDB_TYPES[kinds.get(name, ColumnType.TEXT)] for name in self._labels}
         found = replace(spelled, dates=form, nulls=self._nulls(kinds))
         found = replace(found, delimiter=self._stated.delimiter, encoding=self._stated.encoding)
-        return Guess(types, None if found == CSVFormat() else found, tuple(sorted(unclear)))
+        return Guess(types, None if found == CSVFormat() else found, tuple(sorted(orders | commas)))
 
-    def _numbers(self, names: set[str]) -> tuple[set[str], CSVFormat]:
-        """The columns of numbers, under the format that reads most columns; the plain one where none reads more."""
+    def _numbers(self, names: set[str]) -> tuple[set[str], CSVFormat, set[str]]:
+        """The columns of numbers under the format that reads most, and those whose commas may mean two things."""
 
         def read(spelled: CSVFormat) -> set[str]:
             return self._reads_all(names, lambda value: total_cast(value, "VARCHAR", ColumnType.REAL, spelled))
 
-        found = [(read(spelled), spelled) for spelled in _NUMBERS]
-        return max(found, key=lambda pair: len(pair[0]))
+        found = {spelled: read(spelled) for spelled in _NUMBERS}
+        plain = found[_NUMBERS[0]]
+        unclear = (found[CSVFormat(decimal=",")] & found[CSVFormat(thousands=",")]) - plain
+        best = max(found, key=lambda spelled: len(found[spelled] - unclear))
+        if found[best] - unclear == plain:
+            return plain, _NUMBERS[0], unclear
+        return found[best], best, set()  # another column says what a comma means
 
     def _dates(self, names: set[str]) -> tuple[set[str], str | None, set[str]]:
         """The columns of dates under the format that reads most of them, and those that two orders read."""
