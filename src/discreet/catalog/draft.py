@@ -48,7 +48,7 @@ _PROMISE = """\
 unit:
 # add-remove-one hides whether a person is there; replace-one takes the number of people to be public.
 neighbours: add-remove-one
-# What all analysts together may spend, such as {epsilon: 1} or {epsilon: 3, delta: 1e-6}. Keep delta far below one
+# What all analysts together may spend: an epsilon such as 1, or {epsilon: 3, delta: 1e-6}. Keep delta far below one
 # in the number of people.
 budget:
 # How many rows of one person count in full; the rows of people with more share this weight.

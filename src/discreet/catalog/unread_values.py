@@ -34,18 +34,29 @@ class Look(IntEnum):
 
 
 _WORDS = {
-    Look.NULL_WORD: 'words for nothing, such as NA or -: csv: {nulls: [NA, "-"]}',
-    Look.COMMA_THOUSANDS: 'a comma between thousands (12,000): csv: {thousands: ","}; or decimals, decimal: ","',
-    Look.POINT_THOUSANDS: 'a point between thousands (12.000): csv: {thousands: ".", decimal: ","}; or decimals,'
-    ' decimal: "."',
-    Look.OTHER_THOUSANDS: "a space or an apostrophe between thousands: csv: {thousands: ' '} or {thousands: \"'\"}",
-    Look.DECIMAL_COMMA: 'a decimal comma: csv: {decimal: ","}',
-    Look.FRACTION: "numbers with a fraction or an exponent: declare real",
-    Look.WITH_UNIT: "numbers with a sign or a unit around them: take it away first",
-    Look.YEAR_LAST: "dates with the year last: csv: {dates: '%d.%m.%Y'}, or '%m/%d/%Y'; timestamps: for timestamps",
-    Look.SHORT_YEAR: "dates with two digits for a year: csv: {dates: '%y-%m-%d'} or '%d-%m-%y'",
-    Look.EIGHT_DIGITS: "dates without separators: csv: {dates: '%Y%m%d'}",
-    Look.DAY_NUMBER: "numbers of days, as spreadsheets keep dates: save them as 2024-12-31",
+    Look.NULL_WORD: ("words for nothing, such as NA", 'say csv: {nulls: [NA, "-"]}'),
+    Look.COMMA_THOUSANDS: (
+        "numbers with a comma between thousands (12,000)",
+        'say csv: {thousands: ","}, or {decimal: ","} if they are decimals',
+    ),
+    Look.POINT_THOUSANDS: (
+        "numbers with a point between thousands (12.000)",
+        'say csv: {thousands: ".", decimal: ","}, or {decimal: "."} if they are decimals',
+    ),
+    Look.OTHER_THOUSANDS: (
+        "numbers with a space or an apostrophe between thousands (12 000)",
+        'say csv: {thousands: " "} or {thousands: "\'"}',
+    ),
+    Look.DECIMAL_COMMA: ("numbers with a decimal comma (1,5)", 'say csv: {decimal: ","}'),
+    Look.FRACTION: ("numbers with a fraction or an exponent", "declare real"),
+    Look.WITH_UNIT: ("numbers with a sign or a unit around them", "take it away first"),
+    Look.YEAR_LAST: (
+        "dates with the year last (31.12.2024)",
+        "say csv: {dates: '%d.%m.%Y'}, or '%m/%d/%Y', and timestamps: for timestamps",
+    ),
+    Look.SHORT_YEAR: ("dates with two digits for a year", "say csv: {dates: '%d-%m-%y'}, or '%y-%m-%d'"),
+    Look.EIGHT_DIGITS: ("dates without separators (20241231)", "say csv: {dates: '%Y%m%d'}"),
+    Look.DAY_NUMBER: ("numbers of days, as spreadsheets keep dates", "save them as 2024-12-31"),
 }
 
 
@@ -82,7 +93,8 @@ def _column_words(table: Table, column: Column, one: UnreadColumn) -> list[str]:
         )
         for look, count in sorted(one.looks.items(), key=lambda pair: -pair[1]):
             if look in _WORDS:
-                words.append(f"{column.name}: {count:,} of them look like this: {_WORDS[look]}")
+                like, remedy = _WORDS[look]
+                words.append(f"{column.name}: {count:,} of them look like {like}; {remedy}")
     if one.doubtful:
         told = 'if they mean thousands, say csv: {thousands: ".", decimal: ","}; if not, csv: {decimal: "."}'
         words.append(f"{_counted(column, one.doubtful, 'with three digits after a point counted as decimals')}; {told}")
