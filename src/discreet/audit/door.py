@@ -100,7 +100,7 @@ def door(
         curators = [_OftenMeasured(Path(folder) / name) for name in ("here", "there")]
         try:
             for curator, own in zip(curators, (rows, other.rows), strict=True):
-                curator.protect(own, stated)
+                curator.protect(own, stated, unread=lambda _: None)  # of the source itself the owner was told
             questions = [curator.planned(sql, epsilon) for curator in curators]
             pairs = zip(_WORDS, curators, questions, strict=True)
             measured = {words: curator.measurements(question) for words, curator, question in pairs}
