@@ -13,6 +13,7 @@
     ├── RequestConflict                            one request id, two different questions
     ├── LedgerError                                the ledger cannot be read, written or believed
     ├── StoreError                                 the store of rows cannot be read or written; told to the owner
+    │   └── UnreadableSource                       a file of rows is not what it is taken to be
     ├── EngineFailure                              a run over the rows failed; the same words whatever the reason
     ├── EngineUnavailable                          the rows cannot be reached; none was read and nobody is suspended
     ├── Suspended                                  a question failed before; the owner must look at it first
@@ -58,6 +59,7 @@ __all__ = [
     "Suspended",
     "TooManyRequests",
     "Unreachable",
+    "UnreadableSource",
 ]
 
 _LONGEST_VALUE = 80
@@ -165,6 +167,10 @@ class LedgerError(DiscreetError):
 
 class StoreError(DiscreetError):
     """The store of rows cannot be read or written. What was stored before is as it was."""
+
+
+class UnreadableSource(StoreError):
+    """A file of rows is not what it is taken to be. What was stored before is as it was."""
 
 
 class EngineFailure(DiscreetError):

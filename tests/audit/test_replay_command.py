@@ -34,18 +34,18 @@ def files(tmp_path: Path) -> tuple[str, str]:
 def test_an_owner_replays_questions_and_keeps_the_report(files: tuple[str, str], tmp_path: Path) -> None:
     asked = tmp_path / "asked.sql"
     asked.write_text("SELECT COUNT(*) FROM visits;\nSELECT * FROM visits;\n", encoding="utf-8")
-    page, figures = tmp_path / "r.html", tmp_path / "r.json"
+    page = tmp_path / "r.html"
     options = ["--sql", QUESTION, "--questions", str(asked), "--neighbours", "2"]
-    found = CliRunner().invoke(app, ["replay", *files, *options, "--html", str(page), "--json", str(figures)])
+    found = CliRunner().invoke(app, ["replay", *files, *options, "--html", str(page)])
     assert found.exit_code == 0, found.output
     assert "nothing but noise tells them apart" in " ".join(found.output.split())
-    assert len(json.loads(figures.read_text(encoding="utf-8"))["questions"]) == 3
+    assert found.output.count("SELECT") >= 3
     assert QUESTION in page.read_text(encoding="utf-8")
 
 
 def test_answers_are_audited_from_draws_as_well(files: tuple[str, str]) -> None:
     """False alarm: 1e-6."""
-    options = ["--sql", "SELECT COUNT(*) FROM visits", "--neighbours", "1", "--draws", "200", "--json", "-"]
+    options = ["--sql", "SELECT COUNT(*) FROM visits", "--neighbours", "1", "--draws", "200", "--json"]
     found = CliRunner().invoke(app, ["replay", *files, *options])
     assert found.exit_code == 0, found.output
     (audit,) = json.loads(found.output)["audits"]
@@ -54,7 +54,7 @@ def test_answers_are_audited_from_draws_as_well(files: tuple[str, str]) -> None:
 
 def test_a_violation_leaves_with_one(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure_module, "sums_of", lambda plan: ("SELECT error('a row')", []))
-    found = CliRunner().invoke(app, ["replay", *files, "--sql", QUESTION, "--neighbours", "1", "--json", "-"])
+    found = CliRunner().invoke(app, ["replay", *files, "--sql", QUESTION, "--neighbours", "1", "--json"])
     assert found.exit_code == 1
     assert json.loads(found.output)["sound"] is False
 

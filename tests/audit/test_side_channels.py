@@ -31,7 +31,7 @@ def mine(tmp_path: Path) -> str:
 
 
 def run(*options: str, draws: int = 500) -> tuple[int, str]:
-    found = CliRunner().invoke(app, ["audit", *options, "--side-channels", "--draws", str(draws), "--json", "-"])
+    found = CliRunner().invoke(app, ["audit", *options, "--side-channels", "--draws", str(draws), "--json"])
     return found.exit_code, found.output
 
 

@@ -13,10 +13,17 @@ from typing import Any
 
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column
+from discreet.catalog.csv_format import CSVFormat
 from discreet.catalog.table import ForeignKey, Table
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "policy.md"
-TABLES: dict[str, type] = {"table": Table, "budget": Budget, "foreign key": ForeignKey, "column": Column}
+TABLES: dict[str, type] = {
+    "table": Table,
+    "budget": Budget,
+    "foreign key": ForeignKey,
+    "column": Column,
+    "CSV format": CSVFormat,
+}
 NEEDED = {"table", "columns", "type", "epsilon", "column", "other_column"}
 """What every file states; unit and budget are stated by every protected table."""
 

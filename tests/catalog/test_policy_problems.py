@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.catalog import yaml_tree
+from discreet.catalog.budget import Budget
 from discreet.catalog.policy_file import loads
 from discreet.errors import DiscreetError, PolicyError, Problem
 
@@ -189,6 +190,8 @@ def test_a_blank_field_must_be_filled_in(field: str, blank: str) -> None:
 @pytest.mark.parametrize("field", ["budget", "analysts", "columns", "foreign_keys"])
 @pytest.mark.parametrize("value", ["", "5", "[1]", "{a: b}", "text"])
 def test_a_field_of_the_wrong_shape_is_refused_on_its_line(field: str, value: str) -> None:
+    if (field, value) == ("budget", "5"):
+        value = "-5"  # a number alone is an epsilon
     text = without(field) + f"{field}: {value}\n"
     line = text.count("\n")
     found = problems(text)
@@ -215,6 +218,12 @@ def test_a_column_must_state_its_type() -> None:
 def test_a_column_without_facts_is_refused() -> None:
     (problem,) = problems(GOOD.replace("  order_id: {type: integer}", "  order_id: integer"))
     assert "order_id must have fields of its own, got 'integer'; write {type: integer}" in str(problem)
+
+
+def test_a_number_alone_is_the_epsilon_of_a_budget_and_of_a_cap() -> None:
+    text = "table: t\nunit: row\nbudget: 3\nanalysts: {ann: 1/2}\ncolumns:\n  x: {type: integer}\n"
+    table = loads(text)
+    assert (table.budget, table.analysts) == (Budget(3), {"ann": Budget("1/2")})
 
 
 def test_a_budget_must_state_its_epsilon() -> None:

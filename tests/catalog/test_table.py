@@ -47,7 +47,19 @@ WRONG = [
     ({"columns": (*COLUMNS, Column("WARD", ColumnType.TEXT))}, "columns must have different names"),
     ({"unit": "patient"}, "the unit must be one of the columns"),
     ({"budget": None}, "a protected table must have a budget"),
-    ({"budget": 3}, "a protected table must have a budget"),
+    ({"budget": Pure(3)}, "visits: a budget must be ε, or ε and δ, got Pure(ε=3); write 3,"),
+    ({"budget": True}, "a budget must be ε, or ε and δ, got True"),
+    ({"budget": {"epsilom": 3}}, "a budget has no such field, got 'epsilom'; did you mean 'epsilon'?"),
+    ({"budget": {"delta": 0.1}}, "a budget must have an epsilon"),
+    ({"budget": -3}, "epsilon must be positive, got -3"),
+    ({"unit": 4.5}, "the unit must be the name of a column, got 4.5; write"),
+    ({"public": "yes"}, "public must be true or false, got 'yes'"),
+    ({"analysts": ["ann"]}, "analysts must be names with their caps, got ['ann']; write"),
+    ({"analysts": {"ann": [1]}}, "the cap of ann must be ε, or ε and δ, got [1]"),
+    ({"columns": ["id"]}, "columns must be a list of Column, got ['id']; write"),
+    ({"foreign_keys": [{"column": "id"}]}, "a foreign key has the fields column, table and other_column"),
+    ({"foreign_keys": {"column": "id"}}, "foreign_keys must be a list"),
+    ({"foreign_keys": ["id"]}, "a foreign key must have three fields, got 'id'; write"),
     ({"rows_per_unit": 2}, "every row is a person of its own"),
     ({"unit": "id", "rows_per_unit": 2.0}, "rows_per_unit must be an integer"),
     ({"unit": "id", "rows_per_unit": 2**21}, "rows_per_unit must be at most"),
@@ -79,6 +91,19 @@ def test_a_table_that_contradicts_itself_is_refused(facts: dict[str, Any], said:
 def test_a_unit_column_has_no_facts_that_could_merge_two_people(facts: dict[str, Any]) -> None:
     with pytest.raises(PolicyError, match="the unit column names people"):
         table(unit="ID", columns=(Column("id", ColumnType.INTEGER, **facts),))
+
+
+def test_what_is_plain_is_taken_as_it_is_meant() -> None:
+    for budget in (3, "3", 3.0, Fraction(3), {"epsilon": 3}, Budget(3)):
+        assert table(budget=budget).budget == Budget(3)
+    assert table(budget={"epsilon": 1, "delta": "1e-6"}).budget == Budget(1, "1e-6")
+    assert table(analysts={"ann": 0.5, "bob": "all", "eve": None}).analysts == {
+        "ann": Budget("0.5"),
+        "bob": None,
+        "eve": None,
+    }
+    stated = {"column": "id", "table": "t", "other_column": "id"}
+    assert table(foreign_keys=[stated]).foreign_keys == (ForeignKey("id", "t", "id"),)
 
 
 def test_a_foreign_key_names_three_things() -> None:

@@ -56,13 +56,14 @@ def run(*words: str):
 
 
 def test_a_mechanism_of_ours_is_audited_by_name(tmp_path: Path):
-    page, data = tmp_path / "page.html", tmp_path / "data.json"
-    found = run("laplace", "--epsilon", "0.5", "--draws", "20000", "--html", page, "--json", data)
+    page = tmp_path / "page.html"
+    found = run("laplace", "--epsilon", "0.5", "--draws", "20000", "--html", page)
     assert found.exit_code == 0
     assert "consistent" in found.output
     assert "Pure(ε=0.5)" in found.output
     assert page.read_text().startswith("<!doctype html>")
-    assert json.loads(data.read_text())["draws"] == 20000
+    data = run("laplace", "--epsilon", "0.5", "--draws", "20000", "--json")
+    assert json.loads(data.stdout)["draws"] == 20000
     again = run("laplace", "--draws", "2000", "--html", page)
     assert again.exit_code == 2
     assert "nothing is overwritten unasked" in again.stderr
@@ -75,13 +76,13 @@ def test_a_function_of_ones_own_is_audited(mine: Path, place: str):
     guilty = run(f"{place}:without_noise", "--epsilon", "1", "--delta", "0.01", *inputs)
     assert guilty.exit_code == 1
     assert "violation" in guilty.output
-    batched = run(f"{place}:many", "--batched", "--epsilon", "1", "--json", "-", *inputs)
+    batched = run(f"{place}:many", "--batched", "--epsilon", "1", "--json", *inputs)
     assert batched.exit_code == 1
     assert json.loads(batched.stdout)["verdict"] == "violation"
 
 
 def test_a_measurement_or_a_case_of_ones_own_brings_what_it_knows(mine: Path):
-    found = run("mine_to_audit:laplace", "--first", "0", "--second", "1", "--draws", "2000", "--json", "-")
+    found = run("mine_to_audit:laplace", "--first", "0", "--second", "1", "--draws", "2000", "--json")
     assert json.loads(found.stdout)["claim"] == "Pure(ε=2)"
     assert run("mine_to_audit:case", "--draws", "2000").exit_code == 1
 

@@ -28,7 +28,7 @@ from discreet.errors import (
     LedgerError,
     PolicyError,
     QueryRefused,
-    StoreError,
+    UnreadableSource,
 )
 from tests.cli.hospital import COUNT, POLICY, protected, run, write_files
 
@@ -61,9 +61,10 @@ def kept(place: Path, first_kept: Path) -> Path:
     return place
 
 
-def refused(*arguments: str) -> str:
+def refused(*arguments: str, code: int = 2) -> str:
+    """What is said about bad input; ``code`` 1 is for what failed though the input was good."""
     result = run(*arguments)
-    assert result.exit_code == 1, result.output
+    assert result.exit_code == code, result.output
     assert result.stderr.startswith("refused  ")
     return str(result.stderr)
 
@@ -113,7 +114,8 @@ def test_a_price_or_setting_that_does_not_fit_is_refused_before_anything_is_spen
     kept: Path, options: list[str], words: str
 ) -> None:
     before = balance()
-    assert words in refused("ask", "SELECT SUM(age) FROM visits", *options)
+    code = 1 if "must fit what is left" in words else 2
+    assert words in refused("ask", "SELECT SUM(age) FROM visits", *options, code=code)
     assert balance() == before
 
 
@@ -205,12 +207,12 @@ def _damage_ledger() -> None:
 def test_a_damaged_curator_answers_nothing_and_says_why(kept: Path, damage: Callable[[], object], words: str) -> None:
     damage()
     for command in (["ask", COUNT, "-e", "0.5"], ["budget"], ["protect", "visits.csv", "visits.yaml"]):
-        assert words in refused(*command)
+        assert words in refused(*command, code=2 if "valid YAML" in words else 1)
 
 
 def test_a_damaged_ledger_can_be_looked_at_without_a_traceback(kept: Path) -> None:
     Path("curator/ledger.db").write_bytes(b"")
-    assert "see discreet ledger verify" in refused("ledger", "show")
+    assert "see discreet ledger verify" in refused("ledger", "show", code=1)
     assert run("ledger", "verify").exit_code == 1
 
 
@@ -228,7 +230,7 @@ def test_a_damaged_ledger_can_be_looked_at_without_a_traceback(kept: Path) -> No
 def test_a_damaged_store_is_refused_before_the_charge(kept: Path, damage: Callable[[], object], words: str) -> None:
     before = balance()
     damage()
-    assert words in refused("ask", "SELECT SUM(age) FROM visits", "-e", "0.5")
+    assert words in refused("ask", "SELECT SUM(age) FROM visits", "-e", "0.5", code=1)
     assert balance() == before
 
 
@@ -317,7 +319,7 @@ def test_a_second_ingest_at_the_same_time_is_refused(kept: Path) -> None:
     lock = FileLock(Path("curator/store/ingest.lock"))
     assert lock.acquire(wait=False)
     try:
-        assert "one ingest at a time" in refused("protect", "visits.csv", "visits.yaml")
+        assert "one ingest at a time" in refused("protect", "visits.csv", "visits.yaml", code=1)
         assert "asked before, free now" in run("ask", COUNT, "-e", "0.5").output
     finally:
         lock.release()
@@ -376,7 +378,7 @@ def test_every_kind_has_its_own_error(place: Path) -> None:
     Path("visits.csv").write_text("patient_id\n1\n")
     assert issubclass(kind(lambda: curator.protect("visits.csv", "visits.yaml")), InvalidInput)
     Path("visits.csv").write_bytes(b"\xff\xfe\x00")
-    assert kind(lambda: curator.protect("visits.csv", "visits.yaml")) is StoreError
+    assert kind(lambda: curator.protect("visits.csv", "visits.yaml")) is UnreadableSource
     curator.ledger.close()
     Path("curator/ledger.db").write_bytes(b"")
     assert kind(lambda: Curator("curator")) is LedgerError

@@ -41,7 +41,7 @@ def test_a_newcomer_gets_from_a_csv_to_a_private_answer(tmp_path: Path, monkeypa
     monkeypatch.chdir(tmp_path)
     Path("visits.csv").write_text("person,ward,age\n" + "\n".join(f"{k},{'ab'[k % 2]},{k % 90}" for k in range(300)))
     assert runner.invoke(app, ["init", "visits.csv"]).exit_code == 0
-    assert runner.invoke(app, ["init", "visits.csv"]).exit_code == 1  # the draft is not overwritten
+    assert runner.invoke(app, ["init", "visits.csv"]).exit_code == 2  # the draft is not overwritten
     policy = "table: visits\nunit: person\nbudget: {epsilon: 3}\ncolumns:\n  person: {type: integer}\n"
     policy += "  ward: {type: text, keys: [a, b]}\n  age: {type: integer, lower: 0, upper: 100}\n"
     Path("visits.yaml").write_text(policy)
@@ -58,7 +58,7 @@ def test_a_newcomer_gets_from_a_csv_to_a_private_answer(tmp_path: Path, monkeypa
     assert question in runner.invoke(app, ["ledger", "show", "-c", "h"]).output
     assert "sound" in runner.invoke(app, ["ledger", "verify", "-c", "h"]).output
     refused = runner.invoke(app, ["ask", "SELECT * FROM visits", "-e", "1", "-c", "h"])
-    assert refused.exit_code == 1
+    assert refused.exit_code == 2
     assert "never shown" in refused.stderr
 
 
@@ -87,7 +87,7 @@ def test_natural_mistakes_are_told_in_one_line(tmp_path: Path, monkeypatch: pyte
         (["ledger", "verify", "-c", "none"], "must be a curator"),
     ):
         result = runner.invoke(app, arguments)
-        assert result.exit_code == 1, arguments
+        assert result.exit_code == 2, arguments
         assert words in result.stderr
         assert result.stderr.count("\n") == 1, arguments
     assert not Path("none").exists()
@@ -126,7 +126,7 @@ def test_certificates_are_checked_without_the_data(tmp_path: Path) -> None:
     file.write_text(json.dumps(paper | {"loss": "Pure(ε=0)"}))
     assert runner.invoke(app, ["certificate", "verify", str(file)]).exit_code == 1
     file.write_text("not JSON")
-    assert runner.invoke(app, ["certificate", "verify", str(file)]).exit_code == 1
+    assert runner.invoke(app, ["certificate", "verify", str(file)]).exit_code == 2
 
 
 def test_version_is_told() -> None:

@@ -88,13 +88,13 @@ def test_what_cannot_be_done_is_refused_in_words_and_changes_nothing(
     folder: Path, words: tuple[str, ...], said: str
 ) -> None:
     visitors(folder).add("boss", Role.OWNER)
-    assert said in run(folder, *words, code=1)
+    assert said in run(folder, *words, code=2)
     assert [(one.name, one.removed) for one in visitors(folder).all()] == [("boss", None)]
     assert visitors(folder).tokens("boss") == []
 
 
 def test_a_mistyped_folder_is_refused_and_not_made(tmp_path: Path) -> None:
-    assert "there must be a curator" in run(tmp_path / "mistyped", "list", code=1)
+    assert "there must be a curator" in run(tmp_path / "mistyped", "list", code=2)
     assert not (tmp_path / "mistyped").exists()
 
 

@@ -46,7 +46,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def refused(*arguments: str) -> str:
     before = sorted(Path().iterdir())
     result = run(*arguments)
-    assert result.exit_code == 1, result.output
+    assert result.exit_code == 2, result.output
     said = str(result.stderr)
     assert said.startswith("refused  ")
     assert said.count("\n") == 1

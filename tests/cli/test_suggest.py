@@ -44,7 +44,10 @@ def protected(folder: Path) -> Path:
     [
         (["bounds", "visits", "age"], ["age: {type: integer, lower: 0, upper: 100}"]),
         (["rows", "visits"], ["rows_per_unit: 4", "people over", "noise"]),
-        (["touched", "visits"], ["with more than 2 rows: ", "values of age outside its bounds: ", "suggest_bounds"]),
+        (
+            ["touched", "visits"],
+            ["with more than 2 rows: ", "values of age outside its bounds: ", "discreet suggest bounds visits age"],
+        ),
     ],
 )
 def test_suggestions_say_what_to_write_and_what_they_cost(
@@ -67,7 +70,7 @@ def test_mistakes_are_told_in_one_line(protected: Path) -> None:
         (["touched", "visits", "-e", "nothing"], "epsilon"),
     ):
         refused = runner.invoke(app, ["suggest", *command, *([] if "-e" in command else ["-e", "1"]), "-c", "h"])
-        assert refused.exit_code == 1
+        assert refused.exit_code == 2
         assert words in refused.stderr
 
 
@@ -94,6 +97,6 @@ def test_what_does_not_go_with_a_rehearsal_is_refused(protected: Path) -> None:
         (["--rehearse", "--policy", "nothing.yaml"], "nothing.yaml"),
     ):
         refused = runner.invoke(app, ["ask", QUESTION, "-e", "1", "-c", "h", *options])
-        assert refused.exit_code == 1
+        assert refused.exit_code == 2
         assert words in refused.stderr
     assert not Path("paper.json").exists()

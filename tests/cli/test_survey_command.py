@@ -25,7 +25,7 @@ def run(*words: object) -> str:
 
 def refused(*words: object) -> str:
     found = runner.invoke(app, ["survey", *map(str, words)])
-    assert found.exit_code == 1, found.output
+    assert found.exit_code == 2, found.output
     assert "Traceback" not in found.output
     return " ".join(found.output.split())
 

@@ -22,6 +22,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 from discreet.curator.answer import Answer, notes_on_values
+from discreet.curator.curator import Curator
 from discreet.errors import InvalidInput
 from discreet.privacy.loss import Pure, ZeroConcentrated
 
@@ -98,12 +99,48 @@ def test_a_notebook_shows_a_table_in_which_nothing_is_code() -> None:
     assert "… 900 more rows" in answer_of({"n": list(range(1000))})._repr_html_()
 
 
+def test_a_notebook_shows_explanations_budgets_and_curators(tmp_path: Path) -> None:
+    curator = Curator(tmp_path / "<b>")
+    assert "no table yet" in curator._repr_html_()
+    rows = pa.table({"person": [1, 2, 3], "<i>": [30, 40, 50]})
+    curator.protect(rows, table="visits", unit="person", budget="1/3", columns={"<i>": (0, 110)}, analysts={"ann": 0.1})
+    explained = curator.explain('SELECT COUNT(*) AS n, SUM("<i>") FROM visits', epsilon="0.1")
+    for shown, words in (
+        (explained, ["price", "ε = 0.1", "afforded", "&lt;i&gt;"]),
+        (curator.budget(), ["granted", "ε 0.33333", "nothing asked yet", "  ann"]),
+        (curator, ["visits", "each person", "&lt;i&gt; integer 0 to 110", "ε 0.33333"]),
+    ):
+        html = shown._repr_html_()
+        assert [word for word in words if word not in html] == []
+        assert "<i>" not in html
+        assert "<b>" not in html
+    first = str(curator.budget()).splitlines()[1]
+    assert first.split("  ")[0] == "visits"
+    assert first.endswith("nothing asked yet")
+    assert curator.budget() == dict(curator.budget())
+    assert repr(curator).startswith("Curator('")
+    assert " 3 " not in curator._repr_html_()  # how many rows there are is private
+
+
 def test_infinity_is_explained() -> None:
     table = pa.table({"each": [math.inf, 1.0], "gap": [math.nan, None], "fine": [1.0, None], "n": [1, 2]})
     assert [note.split(":")[0] for note in notes_on_values(table)] == ["each", "gap"]
 
 
 # For programs -----------------------------------------------------------------------------------------------------
+
+
+def test_frames_can_carry_the_error_bars() -> None:
+    shown = grouped()
+    frame = shown.to_pandas(intervals=True)
+    assert list(frame) == ["ward", "n", "n_low", "n_high", "mean_age", "mean_age_low", "mean_age_high"]
+    assert list(frame["n_high"]) == [1300.0, 111.0]
+    assert math.isnan(frame["mean_age_low"][1])
+    assert shown.to_polars(intervals=True).columns == list(frame)
+    assert shown.to_arrow(intervals=True).column_names == list(frame)
+    assert shown.to_rows(intervals=True)[0]["n_low"] == 1100.0
+    clash = answer_of({"n_low": ["x"], "n": [1]}, {"n": [(0.0, 2.0)]})
+    assert clash.to_arrow(intervals=True).column_names == ["n_low", "n", "n_low_1", "n_high"]
 
 
 def test_frames_hold_the_values() -> None:

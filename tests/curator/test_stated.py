@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -12,9 +16,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.catalog.budget import Budget
-from discreet.catalog.column import ColumnType
+from discreet.catalog.column import Column, ColumnType
+from discreet.catalog.table import ForeignKey, Table
 from discreet.curator.curator import Curator
+from discreet.curator.stated import ColumnFacts, stated_policy
 from discreet.errors import DiscreetError
+from discreet.privacy.loss import Pure
 
 ROWS = {"patient_id": [1, 1, 2, 3], "ward": ["a", "b", "a", "a"], "age": [30, 31, 50, 70]}
 FACTS: dict[str, Any] = {
@@ -42,10 +49,61 @@ def test_every_source_with_types_can_be_protected_in_one_call(tmp_path: Path, ki
     assert Curator(tmp_path / "curator").catalog.table("visits") == table
 
 
+def test_the_plain_way_to_say_it_is_taken(tmp_path: Path) -> None:
+    pq.write_table(pa.table(ROWS), tmp_path / "visits.parquet")
+    curator = Curator(tmp_path / "curator")
+    made = curator.protect(
+        tmp_path / "visits.parquet",
+        unit="patient_id",
+        budget=3,
+        columns={"age": (0, np.int64(110))},
+        analysts={"ann": 1},
+    )
+    assert made.column("age").bounds == (0, 110)
+    assert (made.budget, made.analysts) == (Budget(3), {"ann": Budget(1)})
+    assert curator.allow("visits", "bob", 2).analysts["bob"] == Budget(2)
+    assert curator.allow("visits", "bob", {"epsilon": "5/2"}).analysts["bob"] == Budget("5/2")
+
+
+def test_dates_may_be_written_as_text_and_foreign_keys_as_their_fields(tmp_path: Path) -> None:
+    curator = Curator(tmp_path)
+    days = pa.table({"person": [1], "day": [date(2024, 5, 1)]})
+    made = curator.protect(days, table="days", unit="person", budget=1, columns={"day": ("2024-01-01", "2024-12-31")})
+    assert made.column("day").bounds == (date(2024, 1, 1), date(2024, 12, 31))
+    key = {"column": "person", "table": "days", "other_column": "person"}
+    orders = curator.protect(pa.table({"person": [1]}), table="orders", budget=1, foreign_keys=[key])
+    assert orders.foreign_keys == (ForeignKey("person", "days", "person"),)
+
+
+def test_a_column_of_the_name_row_must_be_told_from_each_row(tmp_path: Path) -> None:
+    rows = pa.table({"row": [1, 1]})
+    with pytest.raises(DiscreetError, match="there is a column of the name row too"):
+        Curator(tmp_path).protect(rows, table="t", unit="row", budget=1)
+    assert stated_policy(rows, table="t", unit={"column": "row"}, budget=1).unit == "row"
+    assert stated_policy(rows, table="t", unit={"each": "row"}, budget=1).unit is None
+
+
+def test_editors_and_type_checkers_see_every_field_of_a_policy() -> None:
+    seen = inspect.signature(Curator.protect).parameters
+    fields = {"table" if field.name == "name" else field.name for field in dataclasses.fields(Table)}
+    assert fields <= set(seen)
+    assert not [name for name, one in seen.items() if one.kind is one.VAR_KEYWORD]
+    facts = {field.name for field in dataclasses.fields(Column)} - {"name"}
+    assert facts == set(ColumnFacts.__annotations__)
+    with pytest.raises(TypeError, match="rows_per_units"):
+        Curator.protect(None, None, rows_per_units=3)  # type: ignore[call-arg]
+
+
+def test_bounds_of_a_csv_column_need_its_type(tmp_path: Path) -> None:
+    (tmp_path / "visits.csv").write_text("id,age\n1,2\n")
+    with pytest.raises(DiscreetError, match=r'a CSV file states no types.*write {"type": "integer", "lower": 0'):
+        Curator(tmp_path).protect(tmp_path / "visits.csv", unit="id", budget=1, columns={"age": (0, 110)})
+
+
 def test_a_csv_states_no_types_so_the_owner_does(tmp_path: Path) -> None:
     path = tmp_path / "visits.csv"
     pd.DataFrame(ROWS).to_csv(path, index=False)
-    columns = {"patient_id": {"type": "integer"}, "age": {"type": "integer", "lower": 0, "upper": 110}}
+    columns = {"patient_id": "integer", "age": {"type": "integer", "lower": 0, "upper": 110}}
     table = Curator(tmp_path / "curator").protect(path, unit="row", budget=Budget(1), columns=columns)
     assert table.unit is None
     assert [column.type for column in table.columns] == [ColumnType.INTEGER, ColumnType.TEXT, ColumnType.INTEGER]
@@ -57,7 +115,21 @@ def test_a_csv_states_no_types_so_the_owner_does(tmp_path: Path) -> None:
         ({"unit": None}, "whose privacy is protected must be said"),
         ({"columns": {"agee": {"lower": 0}}}, "there is no such column, got 'agee'; did you mean 'age'"),
         ({"columns": {"age": {"lwer": 0}}}, "a column has no such fact, got 'lwer'; did you mean 'lower'"),
-        ({"rows_per_units": 3}, "a policy has no such field, got 'rows_per_units'; did you mean 'rows_per_unit'"),
+        ({"columns": {"age": [0, 110]}}, r"must be clear, got \[0, 110\]; write \(0, 110\) for bounds"),
+        ({"columns": {"age": (0, 50, 110)}}, "what is public about a column must be clear"),
+        ({"columns": {"age": 110}}, "visits.age: what is public about a column must be clear, got 110; write"),
+        ({"columns": {"ward": {"keys": "ab"}}}, "keys must be a list of values, got 'ab'; write"),
+        ({"columns": {"ward": {"keys": 5}}}, "keys must be a list of values, got 5"),
+        ({"columns": {"ward": ("a", "b")}}, "only numbers, dates and timestamps have bounds"),
+        ({"columns": {"age": "number"}}, "type must be one of"),
+        ({"columns": ["age"]}, r"columns must be names with what is public about them, got \['age'\]; write"),
+        ({"unit": 4.5}, "the unit must be the name of a column, got 4.5; write"),
+        ({"unit": {"columm": "ward"}}, 'unit must be {"column": NAME} or {"each": "row"}'),
+        ({"budget": Pure(1)}, r"a budget must be ε, or ε and δ, got Pure\(ε=1\); write 3"),
+        ({"budget": [1]}, r"a budget must be ε, or ε and δ, got \[1\]"),
+        ({"analysts": "ann"}, "analysts must be names with their caps, got 'ann'; write"),
+        ({"foreign_keys": [{"column": "ward"}]}, "a foreign key has the fields column, table and other_column"),
+        ({"policy": 3}, "a policy must be a Table or the path of a policy file, got 3"),
         ({"budget": None}, "must have a budget"),
         ({"unit": "nobody"}, "the unit must be one of the columns"),
         ({"table": None}, "a table must have a name"),
@@ -67,8 +139,9 @@ def test_what_is_missing_or_misspelled_is_refused_and_nothing_is_kept(
     tmp_path: Path, changed: dict[str, Any], rule: str
 ) -> None:
     curator = Curator(tmp_path / "curator")
+    facts = {} if "policy" in changed else FACTS | {"table": "visits"}
     with pytest.raises(DiscreetError, match=rule):
-        curator.protect(pa.table(ROWS), **(FACTS | {"table": "visits"} | changed))
+        curator.protect(pa.table(ROWS), **(facts | changed))
     assert not list(curator.catalog)
 
 

@@ -1,24 +1,61 @@
-"""Every Python block of the README and the docs runs, in order, as a reader would type it."""
+"""Every Python block of the README and the docs runs, in order, as a reader would type it, with what a reader has."""
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.docs.installed import BLOCK, ROOT, extras_of, installed
+
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+RUNNING = [page for page in PAGES if BLOCK.search(page.read_text("utf-8"))]
+
+Reader = Callable[[Path], str | None]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_page_runs_from_top_to_bottom(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    names: dict[str, object] = {"__name__": "page"}
-    for match in BLOCK.finditer(page.read_text()):
-        line = page.read_text()[: match.start()].count("\n") + 2
-        code = compile("\n" * (line - 1) + match.group(1), str(page), "exec")
-        exec(code, names)
+@pytest.fixture(scope="module")
+def reader() -> Iterator[Reader]:
+    """Somebody with the base install and the extras that a page names; says how a page failed."""
+    command = [sys.executable, "-W", "error", "-m", "tests.docs.installed"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": ROOT}
+    with subprocess.Popen(command, **pipes) as process:  # type: ignore[call-overload]
+
+        def read(page: Path) -> str | None:
+            process.stdin.write(f"{page}\n")
+            process.stdin.flush()
+            found: str | None = json.loads(process.stdout.readline())
+            return found
+
+        yield read
+        process.stdin.close()
+
+
+@pytest.mark.parametrize("page", RUNNING, ids=lambda page: str(page.relative_to(ROOT)))
+def test_page_runs_from_top_to_bottom_with_what_it_says_is_installed(page: Path, reader: Reader) -> None:
+    failure = reader(page)
+    assert failure is None, failure
+
+
+def test_a_page_that_needs_what_it_does_not_name_fails(tmp_path: Path, reader: Reader) -> None:
+    block = "```python\nimport pandas\n```\n"
+    bare, named = tmp_path / "bare.md", tmp_path / "named.md"
+    bare.write_text(block)
+    named.write_text(f"You need `pip install 'discreet[frames]'`.\n{block}")
+    assert "No module named 'pandas'" in (reader(bare) or "")
+    assert reader(named) is None
+
+
+def test_a_reader_has_the_base_install_and_the_extras_that_are_named_alone() -> None:
+    assert {"discreet", "pyarrow", "typer"} <= installed()
+    assert not {"pandas", "polars", "matplotlib", "fastapi", "httpx", "pytest"} & installed()
+    assert {"pandas", "python-dateutil"} <= installed(["frames"])
+    assert extras_of("pip install 'discreet[frames,plot]'") == {"frames", "plot"}
 
 
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#]+)")

@@ -50,6 +50,15 @@ def cast(literal: str, wanted: ColumnType, parameters: list[Any] | None = None) 
         ("'-9223372036854775808'", INTEGER, -(2**63)),
         ("'١'", INTEGER, None),
         ("''", INTEGER, None),
+        ("'5.0'", INTEGER, 5),
+        ("'12.000'", INTEGER, None),  # twelve thousand in other countries
+        ("' -1.000'", INTEGER, None),
+        ("'1234.000'", INTEGER, 1234),
+        ("'0.000'", INTEGER, 0),
+        ("'7.0000'", INTEGER, 7),
+        ("'12.000'", REAL, 12.0),
+        ("'04-03-24'", DATE, None),  # DuckDB takes it for a day of the year 4
+        ("'04/03/24'", TIMESTAMP, None),
         ("5.5::DOUBLE", INTEGER, None),
         ("5::DOUBLE", INTEGER, 5),
         ("9223372036854775808::DOUBLE", INTEGER, None),

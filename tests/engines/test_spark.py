@@ -336,9 +336,14 @@ def test_types_that_hold_no_values_of_ours_are_refused(tmp_path: Path, spark_ses
 
 COLUMNS: list[tuple[str, ColumnType, list[tuple[str, object]]]] = [
     ("string", ColumnType.INTEGER, [("' 12 '", 12), ("'5.0'", 5), ("'5.5'", None), ("'1e3'", None), ("'x'", None)]),
+    ("string", ColumnType.INTEGER, [("'12.000'", None), ("'1234.000'", 1234), ("'0.000'", 0), ("'7.0000'", 7)]),
     ("string", ColumnType.INTEGER, [("'9223372036854775808'", None), ("'-7'", -7), ("''", None), ("'+'", None)]),
     ("string", ColumnType.REAL, [("'1e400'", None), ("'nan'", None), ("'1d'", None), ("' -1.5e3'", -1500.0)]),
-    ("string", ColumnType.DATE, [("'2021-02-30'", None), ("'2021-02-03'", "2021-02-03"), ("'2021'", None)]),
+    (
+        "string",
+        ColumnType.DATE,
+        [("'2021-02-30'", None), ("'2021-02-03'", "2021-02-03"), ("'2021'", None), ("'04-03-24'", None)],
+    ),
     ("string", ColumnType.TIMESTAMP, [("'2021-02-03 04:05:06+01:00'", "2021-02-03 03:05:06"), ("'epoch'", None)]),
     ("string", ColumnType.BOOLEAN, [("' Yes '", True), ("'F'", False), ("'2'", None)]),
     ("double", ColumnType.INTEGER, [("9.223372036854775807e18D", None), ("double('nan')", None), ("2.5D", None)]),

@@ -309,7 +309,7 @@ def test_the_commands_say_what_they_did(hospital: Hospital, tmp_path: Path) -> N
     shown = CliRunner().invoke(app, ["ledger", "show", "-c", str(tmp_path / "new"), "--last", "1"])
     assert "restored from a backup" in shown.output
     both = ["restore", str(tmp_path / "b"), str(tmp_path / "newer"), "--use-up", "--nothing-lost"]
-    assert CliRunner().invoke(app, both).exit_code == 1
+    assert CliRunner().invoke(app, both).exit_code == 2
 
 
 def test_a_ledger_on_a_server_is_dumped_and_accounted_for(

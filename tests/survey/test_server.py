@@ -261,7 +261,7 @@ def test_a_port_in_use_is_refused_in_words(serving: Serving, survey: Made) -> No
     program = "from discreet.cli.main import app; app()"
     command = [sys.executable, "-c", program, "survey", "serve", str(survey.folder), "--port", str(serving.port)]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert found.returncode == 1
+    assert found.returncode == 2
     assert "another program uses it; pass another --port" in found.stderr
     assert "Traceback" not in found.stderr
 

@@ -101,7 +101,7 @@ def door(
         try:
             for curator, own in zip(curators, (rows, other.rows), strict=True):
                 curator.engine.store.share("audit")  # people who are in both choose the same in both
-                curator.protect(own, stated)
+                curator.protect(own, stated, unread=lambda _: None)  # of the source itself the owner was told
             questions = [curator.planned(sql, epsilon) for curator in curators]
             pairs = zip(_WORDS, curators, questions, strict=True)
             measured = {words: curator.measurements(question) for words, curator, question in pairs}

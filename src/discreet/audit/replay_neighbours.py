@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -84,16 +86,18 @@ class Neighbour:
 def rows_of(source: Any, policy: Table) -> pa.Table:
     """The declared columns of a source, read as the types that the policy declares."""
     connection = duckdb.connect(":memory:")
+    scratch = TemporaryDirectory(prefix="discreet-replay-")
     try:
         names = [column.name for column in policy.columns]
         found = []
-        for part in parts_of(source, declared(policy), connection):
+        for part in parts_of(source, declared(policy), connection, spelled=policy.csv, scratch=Path(scratch.name)):
             relation = part.patient_relation or part.relation
             columns = ", ".join(f"{cast} AS c{k}" for k, cast in enumerate(selection(policy, part)))
             found.append(connection.sql(f"SELECT {columns} FROM {relation}").to_arrow_table())  # noqa: S608  our casts
         return pa.concat_tables(found).rename_columns(names)
     finally:
         connection.close()
+        scratch.cleanup()
 
 
 def neighbours_of(rows: pa.Table, policy: Table, most: int, chance: Chance) -> list[Neighbour]:

@@ -146,7 +146,7 @@ def recorded(folder: Path, world: World, questions: Sequence[str], epsilon: Numb
     try:
         curator.engine.store.share("audit")  # people who are in two sessions choose the same in both
         for rows, policy in world:
-            curator.protect(rows, policy)
+            curator.protect(rows, policy, unread=lambda _: None)  # values that break are put in on purpose
         curator.next_tape()
         asked = [_asked(curator, sql, epsilon) for sql in questions]
         entries = [(entry.body["kind"], entry.body.get("prices")) for entry in curator.ledger.entries()]

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from numbers import Real
 
 from discreet.catalog.complaints import Complaints
-from discreet.errors import InvalidValue
+from discreet.catalog.suggestion import suggestion
+from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.rational import Number, positive, probability
 from discreet.privacy.loss import Approximate, Pure
 
-__all__ = ["Budget"]
+__all__ = ["Budget", "BudgetStated"]
+
+_FIELDS = ("epsilon", "delta", "delta_for_keys")
+_FORM = 'write 3, {"epsilon": 3, "delta": "1e-6"} or Budget(3)'
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,30 @@ class Budget:
         object.__setattr__(self, "delta", slack)
         object.__setattr__(self, "delta_for_keys", keys)
 
+    @classmethod
+    def of(cls, stated: BudgetStated, name: str = "a budget") -> Budget:
+        """The budget that somebody wrote down: ε alone, its fields, or a `Budget`.
+
+        >>> Budget.of(3) == Budget.of({"epsilon": 3}) == Budget(3)
+        True
+        """
+        if isinstance(stated, Budget):
+            return stated
+        if isinstance(stated, Mapping):
+            return cls._of_fields(stated, name)
+        if isinstance(stated, (str, Decimal, Real)) and not isinstance(stated, bool):
+            return cls(stated)
+        raise InvalidType(f"{name} must be ε, or ε and δ", stated, _FORM)
+
+    @classmethod
+    def _of_fields(cls, stated: Mapping[str, Number], name: str) -> Budget:
+        for field in stated:
+            if field not in _FIELDS:
+                raise InvalidValue(f"{name} has no such field", field, suggestion(str(field), list(_FIELDS)))
+        if "epsilon" not in stated:
+            raise InvalidValue(f"{name} must have an epsilon", dict(stated), _FORM)
+        return cls(**stated)
+
     @property
     def adds_up(self) -> bool:
         """Whether the ε of questions adds up; else they are counted in ρ, which many small questions need less of."""
@@ -64,3 +95,7 @@ def _part_for_keys(stated: Number, delta: Fraction) -> Fraction:
     if part > delta:
         raise InvalidValue("delta_for_keys must be a part of delta", stated, "half of delta is usual")
     return part
+
+
+BudgetStated = Budget | Number | Mapping[str, Number]
+"""What can be written for a budget: ``3``, ``{"epsilon": 3, "delta": "1e-6"}`` or a `Budget`."""

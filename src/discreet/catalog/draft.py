@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from discreet.catalog.csv_format import CSVFormat
 from discreet.catalog.literal import ColumnType
 from discreet.catalog.names import checked_name
-from discreet.catalog.policy_writer import scalar
+from discreet.catalog.policy_writer import csv_text, scalar
 from discreet.errors import InvalidInput
 
 __all__ = ["draft", "type_of"]
@@ -38,8 +39,8 @@ _HINTS = {
 }
 
 _HEAD = """\
-# A first policy, written from the names and types of the columns alone: no value was read.
-# Fill in unit and budget. State bounds and keys from what everybody may know, never by looking at the rows:
+# A first policy, written from the names and types of the columns alone: no value of the table was read.
+# Fill in what is blank. State bounds and keys from what everybody may know, never by looking at the rows:
 # a bound taken from the rows publishes the largest value, and a list of keys publishes who is there."""
 
 _PROMISE = """\
@@ -47,7 +48,7 @@ _PROMISE = """\
 unit:
 # add-remove-one hides whether a person is there; replace-one takes the number of people to be public.
 neighbours: add-remove-one
-# What all analysts together may spend, such as {epsilon: 1} or {epsilon: 3, delta: 1e-6}. Keep delta far below one
+# What all analysts together may spend: an epsilon such as 1, or {epsilon: 3, delta: 1e-6}. Keep delta far below one
 # in the number of people.
 budget:
 # How many rows of one person count in full; the rows of people with more share this weight.
@@ -64,12 +65,26 @@ _CSV_NOTE = """\
 # otherwise: integer, real, boolean, date or timestamp."""
 
 
-def draft(name: str, schema: Mapping[str, str], *, types_are_stated: bool = True) -> str:
+_SAMPLE_NOTE = """\
+# Types, and csv where it stands below, were guessed from {}, which you said is public or made up."""
+
+
+def draft(
+    name: str,
+    schema: Mapping[str, str],
+    *,
+    types_are_stated: bool = True,
+    unit: str | None = None,
+    budget: str | None = None,
+    csv: CSVFormat | None = None,
+    sample: str | None = None,
+) -> str:
     """The text of a first policy for the table ``name``.
 
     ``schema`` maps each column to its type in DuckDB's words (``BIGINT``, ``DECIMAL(10,2)``, ``TIMESTAMP WITH TIME
     ZONE``). ``types_are_stated`` is False for a CSV file, whose columns are all text until the owner says otherwise:
-    to sniff a type is to read the rows, and one person's cell could change it.
+    to sniff a type is to read the rows, and one person's cell could change it. ``unit`` and ``budget`` are left blank
+    where they are not said. ``sample`` names a public file that types and ``csv`` were guessed from.
     """
     checked_name(name, "a table's name")
     kept: dict[str, ColumnType] = {}
@@ -82,9 +97,17 @@ def draft(name: str, schema: Mapping[str, str], *, types_are_stated: bool = True
             left_out.append(f"{_shown(column)}: {reason}")
         else:
             kept[column] = kind
+    promise = _filled(_filled(_PROMISE, "unit", unit), "budget", budget)
     note = [] if types_are_stated else [_CSV_NOTE]
-    parts = [_HEAD, f"table: {scalar(name)}", _PROMISE, *note, *_columns(kept), *_left_out(left_out)]
+    spelled = [] if csv is None else [f"csv: {csv_text(csv)}"]
+    if sample is not None:
+        note = [_SAMPLE_NOTE.format(_shown(sample))]
+    parts = [_HEAD, f"table: {scalar(name)}", promise, *note, *spelled, *_columns(kept), *_left_out(left_out)]
     return "\n".join(parts) + "\n"
+
+
+def _filled(promise: str, field: str, value: str | None) -> str:
+    return promise if value is None else promise.replace(f"\n{field}:\n", f"\n{field}: {scalar(value)}\n")
 
 
 def type_of(words: str) -> ColumnType | None:

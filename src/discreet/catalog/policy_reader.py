@@ -15,11 +15,13 @@ from typing import Any
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, ColumnType, Value
 from discreet.catalog.complaints import Complaints
+from discreet.catalog.csv_format import CSVFormat
 from discreet.catalog.fields import Fields, scalar_text
 from discreet.catalog.literal import flag, parsed, whole
 from discreet.catalog.table import ForeignKey, Table
 from discreet.catalog.yaml_tree import Mapping, Node, Scalar, place_of, tree_of
-from discreet.errors import PolicyError, Problem
+from discreet.errors import InvalidInput, PolicyError, Problem
+from discreet.exact.rational import rational
 from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["Policy", "read_text"]
@@ -27,10 +29,11 @@ __all__ = ["Policy", "read_text"]
 _TABLE_FIELDS = tuple("table" if field.name == "name" else field.name for field in fields(Table))
 _COLUMN_FIELDS = tuple(field.name for field in fields(Column) if field.name != "name")
 _BUDGET_FIELDS = tuple(field.name for field in fields(Budget))
+_CSV_FIELDS = tuple(field.name for field in fields(CSVFormat))
 _KEY_FIELDS = tuple(field.name for field in fields(ForeignKey))
 _NOT_FOR_PUBLIC = ("unit", "neighbours", "budget", "analysts", "rows_per_unit", "groups_per_unit", "rows_after_joins")
 
-_BUDGET_FORM = "{epsilon: 1} or {epsilon: 1, delta: 1e-6}"
+_BUDGET_FORM = "1, {epsilon: 1} or {epsilon: 1, delta: 1e-6}"
 _KEY_FORM = "{column: order_id, table: orders, other_column: id}"
 _UNIT_REMEDY = "name the column of the person, or say unit: row"
 
@@ -86,6 +89,7 @@ def _table(top: Fields) -> Table | None:
         "description": _prose(top),
         "columns": _columns(top),
         "public": public,
+        "csv": _csv_format(top),
     }
     if public:
         _refuse_stated(top)
@@ -152,10 +156,14 @@ def _spelled_out_unit(top: Fields) -> str | None:
 def _budget(top: Fields) -> Budget | None:
     if not top.require("budget", "a protected table", f"write {_BUDGET_FORM}, or public: true"):
         return None
-    return _allowance(top.mapping("budget", _BUDGET_FORM))
+    return _allowance(top, "budget", _BUDGET_FORM)
 
 
-def _allowance(stated: Fields | None) -> Budget | None:
+def _allowance(outer: Fields, name: str, form: str) -> Budget | None:
+    node = outer.node.get(name)
+    if isinstance(node, Scalar) and _is_number(node.text):
+        return outer.read(name, lambda text, _: Budget(text))
+    stated = outer.mapping(name, form)
     if stated is None:
         return None
     stated.refuse_unknown(_BUDGET_FIELDS, "a budget")
@@ -164,6 +172,14 @@ def _allowance(stated: Fields | None) -> Budget | None:
     if "epsilon" not in texts or None in texts.values():
         return None
     return stated.found.checked(stated.path, lambda: Budget(**texts))  # type: ignore[arg-type]  # None was excluded
+
+
+def _is_number(text: str) -> bool:
+    try:
+        rational(text)
+    except InvalidInput:
+        return False
+    return True
 
 
 def _analysts(top: Fields) -> dict[str, Budget | None]:
@@ -175,7 +191,7 @@ def _analysts(top: Fields) -> dict[str, Budget | None]:
         if isinstance(node, Scalar) and node.text == "all":
             caps[name] = None
             continue
-        cap = _allowance(stated.mapping(name, f"all, {_BUDGET_FORM}"))
+        cap = _allowance(stated, name, f"all, {_BUDGET_FORM}")
         if cap is not None:
             caps[name] = cap
     return caps
@@ -244,6 +260,20 @@ def _keys(name: str, kind: ColumnType, stated: Fields) -> tuple[Value | None, ..
         if key is not None:
             keys.append(key)
     return tuple(keys) if len(keys) == len(items) else None
+
+
+def _csv_format(top: Fields) -> CSVFormat | None:
+    stated = top.mapping("csv", '{decimal: ",", thousands: ".", dates: "%d.%m.%Y", nulls: [NA]}')
+    if stated is None:
+        return None
+    stated.refuse_unknown(_CSV_FIELDS, "csv")
+    facts: dict[str, Any] = {name: stated.text(name) for name in _CSV_FIELDS if name in stated and name != "nulls"}
+    items = stated.sequence("nulls", '[NA, "-"]') or []
+    paths = [(*stated.path, "nulls", place) for place in range(len(items))]
+    words = [scalar_text(item, path, "a word", stated.found) for item, path in zip(items, paths, strict=True)]
+    if None in facts.values() or None in words:
+        return None
+    return stated.found.checked(stated.path, lambda: CSVFormat(**facts, nulls=tuple(words)))  # type: ignore[arg-type]
 
 
 def _foreign_keys(top: Fields) -> tuple[ForeignKey, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -10,10 +11,11 @@ import yaml
 
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, Value
+from discreet.catalog.csv_format import CSVFormat
 from discreet.catalog.literal import number_text, written
 from discreet.catalog.table import ROWS_AFTER_JOINS, ForeignKey, Table
 
-__all__ = ["scalar", "text_of"]
+__all__ = ["csv_text", "scalar", "text_of"]
 
 _WIDTH = 110
 _RESOLVER: Any = yaml.resolver.Resolver()
@@ -28,6 +30,11 @@ def text_of(table: Table) -> str:
 def scalar(text: str) -> str:
     """``text`` as YAML on one line, in quotes where it could be read as something else."""
     return _serialized(_quotable(text), width=10**9).removesuffix("\n").removesuffix("\n...")
+
+
+def csv_text(stated: CSVFormat) -> str:
+    """A format of CSV files as YAML on one line."""
+    return _serialized(_csv_format(stated), width=10**9).removesuffix("\n")
 
 
 def _serialized(node: Any, width: int = _WIDTH) -> str:
@@ -48,6 +55,8 @@ def _table(table: Table) -> Iterable[tuple[str, Any]]:
         yield from _promise(table)
     if table.foreign_keys:
         yield "foreign_keys", _list([_foreign_key(key) for key in table.foreign_keys], flow=False)
+    if table.csv is not None:
+        yield "csv", _csv_format(table.csv)
     yield "columns", _block((column.name, _column(column)) for column in table.columns)
 
 
@@ -81,6 +90,14 @@ def _budget(budget: Budget) -> Any:
     if budget.delta_for_keys:
         named.append(("delta_for_keys", budget.delta_for_keys))
     return _flow((name, _plain(number_text(value))) for name, value in named)
+
+
+def _csv_format(stated: CSVFormat) -> Any:
+    facts = {field.name: getattr(stated, field.name) for field in fields(stated)}
+    changed = {field.name: facts[field.name] for field in fields(stated) if facts[field.name] != field.default}
+    nulls = changed.pop("nulls", ())
+    written_nulls = [("nulls", _list([_quotable(word) for word in nulls], flow=True))] if nulls else []
+    return _flow([*((name, _quotable(value)) for name, value in changed.items()), *written_nulls])
 
 
 def _foreign_key(key: ForeignKey) -> Any:

@@ -7,7 +7,8 @@ a first line that looks like a row is refused.
 
 from __future__ import annotations
 
-import csv
+import csv as csv_files
+import io
 import os
 import re
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from typing import Any
 
 import duckdb
 
+from discreet.catalog.csv_format import CSVFormat
 from discreet.errors import InvalidType, InvalidValue
 
 __all__ = ["Schema", "schema_of", "schema_of_arrow", "schema_of_csv", "schema_of_duckdb", "schema_of_parquet"]
@@ -42,23 +44,22 @@ class Schema:
     """Whether the source states its types; a CSV file does not."""
 
 
-def schema_of(source: str | os.PathLike[str] | Any) -> Schema:
+def schema_of(source: str | os.PathLike[str] | Any, csv: CSVFormat | None = None) -> Schema:
     """The schema of a CSV or Parquet file, by its suffix, or of an Arrow object."""
     if not isinstance(source, (str, os.PathLike)):
         return schema_of_arrow(source)
     suffix = Path(source).suffix.lower()
     if suffix in _CSV_SUFFIXES:
-        return schema_of_csv(source)
+        stated = CSVFormat() if csv is None else csv
+        return schema_of_csv(source, stated.delimiter, stated.encoding)
     if suffix in (".parquet", ".pq"):
         return schema_of_parquet(source)
     raise InvalidValue("a source must be a .csv, .tsv or .parquet file", str(source), "or pass an Arrow table")
 
 
-def schema_of_csv(path: str | os.PathLike[str], delimiter: str | None = None) -> Schema:
+def schema_of_csv(path: str | os.PathLike[str], delimiter: str | None = None, encoding: str = "utf-8") -> Schema:
     """The names in the first line of a CSV file; no other line is read."""
-    with Path(path).open("rb") as file:
-        line = file.readline(_LONGEST_HEADER)
-    names = _names(_decoded(line), delimiter)
+    names = _names(_first_line(Path(path), "utf-8-sig" if encoding == "utf-8" else encoding), delimiter)
     _refuse_a_row(names)
     return Schema(dict.fromkeys(names, "VARCHAR"), types_are_stated=False)
 
@@ -101,21 +102,25 @@ def _described(connection: duckdb.DuckDBPyConnection, query: str, values: list[s
 # The first line of a CSV file -------------------------------------------------------------------------------------
 
 
-def _decoded(line: bytes) -> str:
+def _first_line(path: Path, encoding: str) -> str:
+    with path.open("rb") as file:
+        start = io.BytesIO(file.readline(_LONGEST_HEADER) if encoding == "utf-8-sig" else file.read(_LONGEST_HEADER))
+    try:
+        line = io.TextIOWrapper(start, encoding=encoding, newline="").readline()
+    except UnicodeDecodeError:
+        rule = f"a CSV file must be text in {encoding.removesuffix('-sig').upper()}"
+        raise InvalidValue(rule, "<something else>", "say csv: {encoding: latin-1}, or save it as UTF-8") from None
     if len(line) == _LONGEST_HEADER:
         raise InvalidValue("the first line of a CSV file must be shorter than 1 MiB", "<a longer one>")
-    try:
-        return line.decode("utf-8-sig").rstrip("\r\n")
-    except UnicodeDecodeError:
-        raise InvalidValue("a CSV file must be text in UTF-8", "<something else>", "save it as UTF-8") from None
+    return line.rstrip("\r\n")
 
 
 def _names(header: str, delimiter: str | None) -> list[str]:
     # The delimiter is guessed from the header alone; guessing from rows would let a row change the names.
     mark = delimiter or max(_DELIMITERS, key=header.count)
     try:
-        return next(csv.reader([header], delimiter=mark, strict=True), [])
-    except csv.Error:
+        return next(csv_files.reader([header], delimiter=mark, strict=True), [])
+    except csv_files.Error:
         raise InvalidValue(
             "the names in a CSV file must be on its first line, with their quotes closed", None
         ) from None

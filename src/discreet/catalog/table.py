@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column
 from discreet.catalog.complaints import Complaints
+from discreet.catalog.csv_format import CSVFormat
 from discreet.catalog.names import checked_name, checked_text
 from discreet.catalog.suggestion import suggestion
+from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.rational import integer
 from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["ROWS_AFTER_JOINS", "Budget", "ForeignKey", "Table"]
 
 _MOST_PER_UNIT = 2**20
+_KEY_FORM = 'write [{"column": "order_id", "table": "orders", "other_column": "id"}]'
 ROWS_AFTER_JOINS = 10_000
 """What joins may make of one person where a policy says nothing else."""
 
@@ -37,6 +41,19 @@ class ForeignKey:
         for name in ("column", "table", "other_column"):
             found.checked((name,), checked_name, getattr(self, name), f"the {name} of a foreign key")
         found.refuse_any()
+
+    @classmethod
+    def of(cls, stated: ForeignKey | Mapping[str, str]) -> ForeignKey:
+        """The foreign key that somebody wrote down: its three fields, or a `ForeignKey`."""
+        if isinstance(stated, ForeignKey):
+            return stated
+        if not isinstance(stated, Mapping):
+            raise InvalidType("a foreign key must have three fields", stated, _KEY_FORM)
+        wrong = sorted(map(str, stated.keys() ^ {"column", "table", "other_column"}))
+        if wrong:
+            rule = "a foreign key has the fields column, table and other_column"
+            raise InvalidValue(rule, wrong[0], _KEY_FORM)
+        return cls(**stated)
 
 
 @dataclass(frozen=True)
@@ -66,15 +83,15 @@ class Table:
     """How many rows joins may make of one person's; a question that could make more is refused."""
     foreign_keys: tuple[ForeignKey, ...] = ()
     """How rows belong to rows of other tables, and through them to people."""
+    csv: CSVFormat | None = None
+    """How values of CSV files are spelled, where that is not as programs spell them."""
     description: str = ""
     """A sentence for analysts."""
 
     def __post_init__(self) -> None:
-        self._set("columns", tuple(self.columns))
-        self._set("foreign_keys", tuple(self.foreign_keys))
-        self._set("analysts", dict(self.analysts))
         found = Complaints()
         found.checked(("table",), checked_name, self.name, "a table's name")
+        self._read_stated(found)
         found.checked(("description",), checked_text, self.description, f"{self.name}: description")
         self._check_columns(found)
         self._check_unit(found)
@@ -94,6 +111,22 @@ class Table:
         the threshold stays a few times the error of a count of rows.
         """
         return self.rows_per_unit if self.groups_per_unit is None else self.groups_per_unit
+
+    def _read_stated(self, found: Complaints) -> None:
+        """Take what is plain, such as 3 for a budget; what is of no kind that has a meaning is refused first."""
+        self._set("columns", found.checked(("columns",), _columns, self.columns, self.name))
+        self._set("foreign_keys", found.checked(("foreign_keys",), _foreign_keys, self.foreign_keys, self.name))
+        self._set("analysts", found.checked(("analysts",), _caps, self.analysts, self.name))
+        if self.budget is not None:
+            self._set("budget", found.checked(("budget",), Budget.of, self.budget, f"{self.name}: a budget"))
+        if self.csv is not None:
+            self._set("csv", found.checked(("csv",), CSVFormat.of, self.csv))
+        if not isinstance(self.public, bool):
+            found.say(("public",), f"{self.name}: public must be true or false", self.public)
+        if self.unit is not None and not isinstance(self.unit, str):
+            rule = f"{self.name}: the unit must be the name of a column"
+            found.say(("unit",), rule, self.unit, 'write "patient_id", or "row" where every row is a person')
+        found.refuse_any()
 
     def column(self, name: str) -> Column | None:
         """The column with this name, without regard to case."""
@@ -166,7 +199,7 @@ class Table:
                 found.say((name,), f"{self.name}: a public table has no {name}", "<one>", "drop it, or drop public")
 
     def _check_spending(self, found: Complaints) -> None:
-        if not isinstance(self.budget, Budget):
+        if self.budget is None:
             remedy = "state one, or say public: true when everybody may see every row"
             found.say(("budget",), f"{self.name}: a protected table must have a budget", "<none>", remedy)
             return
@@ -180,6 +213,30 @@ class Table:
     def _holds(budget: Budget, cap: Budget) -> bool:
         same_kind = cap.adds_up is budget.adds_up  # the two are held by filters that must speak one language
         return same_kind and cap.epsilon <= budget.epsilon and cap.delta <= budget.delta
+
+
+def _columns(stated: Any, table: str) -> tuple[Column, ...]:
+    listed = tuple(stated) if isinstance(stated, Iterable) else (stated,)
+    if not all(isinstance(column, Column) for column in listed):
+        raise InvalidType(f"{table}: columns must be a list of Column", stated, 'write [Column("age", "integer")]')
+    return listed
+
+
+def _foreign_keys(stated: Any, table: str) -> tuple[ForeignKey, ...]:
+    if isinstance(stated, (str, Mapping)) or not isinstance(stated, Iterable):
+        raise InvalidType(f"{table}: foreign_keys must be a list", stated, _KEY_FORM)
+    return tuple(ForeignKey.of(key) for key in stated)
+
+
+def _caps(stated: Any, table: str) -> dict[str, Budget | None]:
+    """Per analyst the cap; None, or the word of policy files, lets them spend what the table has."""
+    if not isinstance(stated, Mapping):
+        remedy = 'write {"ann": 0.5, "bob": "all"}'
+        raise InvalidType(f"{table}: analysts must be names with their caps", stated, remedy)
+    return {
+        name: None if cap is None or cap == "all" else Budget.of(cap, f"{table}: the cap of {name}")
+        for name, cap in stated.items()
+    }
 
 
 def _per_unit(value: Any, name: str) -> int:

@@ -95,7 +95,7 @@ def anonymize(
         hierarchies = hierarchies_of(hierarchy, table, roles)
         job = Job(table, roles, models, hierarchies, suppression, seconds, loss, weights_of(weight), relaxed)
         refuse_options(method, job)
-        found = _found(method, job)
+        found = _found(method, job, json)
         people = population_of(population)
         report = checked_report(job, found, name=file.stem, file=str(file), population=people)
         _write(found.table, output, page, report)
@@ -111,13 +111,13 @@ def _refuse_ending(output: Path) -> None:
         raise InvalidValue("a release must be a .csv or .parquet file", str(output))
 
 
-def _found(method: str, job: Job) -> Release:
+def _found(method: str, job: Job, is_quiet: bool) -> Release:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     from discreet.anonymize.recoding_methods import release_of
 
     parts = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(*parts, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(*parts, console=console, transient=True, disable=is_quiet or not console.is_terminal) as bar:
         task = bar.add_task(method, total=1.0)
         return release_of(method, job, lambda share: bar.update(task, completed=share))
 

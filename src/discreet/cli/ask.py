@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.options import DEFAULT_FOLDER, Analyst, Folder, Sql
-from discreet.cli.output import console, opened, refusals
+from discreet.cli.options import DEFAULT_FOLDER, Analyst, AsJson, Folder, Sql, SqlFile, sql_of
+from discreet.cli.output import emit, opened, refusals
 from discreet.cli.rehearsing import check_rehearsal, rehearsed
 from discreet.cli.showing import show_answer, show_explanation
 from discreet.errors import InvalidValue
@@ -23,23 +23,35 @@ _PICTURES = (".png", ".svg", ".pdf")
 
 
 def explain(
-    sql: Sql,
-    epsilon: Annotated[str, typer.Option("--epsilon", "-e", help="The price you have in mind.")] = "0.5",
+    sql: Sql = None,
+    epsilon: Annotated[
+        str | None, typer.Option("--epsilon", "-e", help="The price you have in mind; 0.5 if left out.")
+    ] = None,
+    within: Annotated[float | None, typer.Option(help="The wanted error instead; the price follows.")] = None,
+    file: SqlFile = None,
     folder: Folder = DEFAULT_FOLDER,
     analyst: Analyst = None,
+    as_json: AsJson = False,
 ) -> None:
     """Say what a question would cost and how good the answer would be. Reads no data and costs nothing.
 
     [dim]Example:[/]  discreet explain "SELECT ward, COUNT(*) FROM visits GROUP BY ward" -e 0.5
+    [dim]Example:[/]  discreet explain -f question.sql --within 20 --json
     """
     with refusals():
-        show_explanation(opened(folder).explain(sql, epsilon, analyst=analyst))
+        price = "0.5" if epsilon is None and within is None else epsilon
+        found = opened(folder).explain(sql_of(sql, file), price, within=within, analyst=analyst)
+        if as_json:
+            emit(found.to_dict())
+        else:
+            show_explanation(found)
 
 
 def ask(
-    sql: Sql,
+    sql: Sql = None,
     epsilon: Annotated[str | None, typer.Option("--epsilon", "-e", help="The price; say this or --within.")] = None,
     within: Annotated[float | None, typer.Option(help="The wanted error, as in ± 20; the price follows.")] = None,
+    file: SqlFile = None,
     folder: Folder = DEFAULT_FOLDER,
     analyst: Analyst = None,
     confidence: Annotated[float, typer.Option(help="How often an error bar holds, between 0 and 1.")] = 0.95,
@@ -47,7 +59,7 @@ def ask(
         Path | None, typer.Option(help="Write the signed certificate here, for discreet certificate.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the answer into this file: .png, .svg or .pdf.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with the ends of the error bars.")] = False,
     rehearse: Annotated[
         bool, typer.Option("--rehearse", help="Answer on rows made up from the policy: free, and of nobody's data.")
@@ -59,18 +71,23 @@ def ask(
     """Ask a question and spend its price; a question that was asked before is free.
 
     [dim]Example:[/]  discreet ask "SELECT ward, AVG(age) FROM visits GROUP BY ward" -e 0.5
+    [dim]Example:[/]  discreet ask -f question.sql --within 20 --csv > answer.csv
+    [dim]Example:[/]  echo "SELECT COUNT(*) FROM visits" | discreet ask - -e 0.1 --json
     """
     with refusals("a price that was charged by then stays charged; ask again, and the same question costs no more"):
         if (epsilon is None) == (within is None):
             given = "neither" if epsilon is None else "both"
             raise InvalidValue("a question has a price or a wanted error", f"<{given}>", "pass -e 0.5 or --within 20")
+        if as_json and as_csv:
+            raise InvalidValue("an answer is printed in one form", "<both>", "pass --json or --csv")
+        question = sql_of(sql, file)
         if plot is not None:
             _check_picture(plot)
         check_rehearsal(rehearse, policy, certificate)
         if rehearse:
-            answer = rehearsed(folder, policy or (), sql, epsilon, within, confidence, analyst)
+            answer = rehearsed(folder, policy or (), question, epsilon, within, confidence, analyst)
         else:
-            answer = opened(folder).ask(sql, epsilon, within=within, analyst=analyst, confidence=confidence)
+            answer = opened(folder).ask(question, epsilon, within=within, analyst=analyst, confidence=confidence)
         _print(answer, as_json, as_csv)
         if certificate is not None:
             certificate.write_text(json.dumps(answer.certificate, ensure_ascii=False, indent=1) + "\n", "utf-8")
@@ -80,7 +97,7 @@ def ask(
 
 def _print(answer: Answer, as_json: bool, as_csv: bool) -> None:
     if as_json:
-        console.print_json(answer.to_json())
+        emit(json.loads(answer.to_json()))
     elif as_csv:
         typer.echo(answer.to_csv(intervals=True), nl=False)
     else:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.output import console, refusals, say, whisper
+from discreet.cli.options import AsJson
+from discreet.cli.output import BAD_INPUT, console, emit, refusals, say, whisper
 from discreet.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["attack"]
 
-_BAD_INPUT = 2
-_STANDARD_OUTPUT = "-"
 _MOST_NAMES = 10
 
 
@@ -35,7 +34,7 @@ def attack(
     known: Annotated[bool, typer.Option("--list", help="List the attacks and defences.")] = False,
     detail: Annotated[bool, typer.Option("--detail", help="Print every attack by itself, too.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Where the attackers' chance comes from.")] = 0,
-    json: Annotated[str | None, typer.Option("--json", help="Write the scores as JSON; - prints them.")] = None,
+    json: AsJson = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write a page with charts that stands alone.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
@@ -51,23 +50,21 @@ def attack(
 
     [dim]To try:[/]        discreet attack --demo --attacks reconstruction --epsilon 0.5 --epsilon 2
     """
-    with refusals("nothing was written", _BAD_INPUT):
+    with refusals("nothing was written", BAD_INPUT):
         if known:
-            return _list(epsilon)
+            return _list(epsilon, json)
         from discreet.cli.whole_files import refuse_overwriting, write_texts
 
-        figures = None if json in (None, _STANDARD_OUTPUT) else Path(str(json))
-        refuse_overwriting({"--json": figures, "--html": html}, table, force)
+        refuse_overwriting({"--html": html}, table, force)
         wanted = {"attacks": _listed(attacks), "seed": seed}
         if release is None:
             wanted |= {"defences": _listed(defences), **({"epsilons": epsilon} if epsilon else {})}
         source = _source(table, demo, quasi, secret)
         links = _links(source, release, outside, _listed(names))
         board = _board(source, release, wanted)
-        views = {figures: board.to_json, html: board.to_html}
-        texts = {file: view() for file, view in views.items() if file is not None}
-        write_texts(texts)
-        if json == _STANDARD_OUTPUT:
+        if html is not None:
+            write_texts({html: board.to_html()})
+        if json:
             typer.echo(board.to_json())
             return None
         _show(board, detail)
@@ -75,8 +72,8 @@ def attack(
             whisper("Nobody is known to be outside this release, so what it tells of the crowd counts as well.")
         if links is not None:
             _show_links(links)
-        for file in texts:
-            whisper(f"wrote {file}")
+        if html is not None:
+            whisper(f"wrote {html}")
         return None
 
 
@@ -158,13 +155,18 @@ def _show(board: Scoreboard, detail: bool) -> None:
         whisper("Every attack by itself, with intervals: --detail, or --html FILE.")
 
 
-def _list(epsilon: list[str] | None) -> None:
+def _list(epsilon: list[str] | None, as_json: bool) -> None:
     from discreet.attacks.board import EPSILONS
     from discreet.attacks.catalogue import every_attack, every_defence
 
+    if as_json:
+        attacks = [{"name": one.name, "needs": one.needs, "claims": one.claims} for one in every_attack()]
+        defences = [{"name": one.name, "says": one.says} for one in every_defence(epsilon or EPSILONS)]
+        return emit({"attacks": attacks, "defences": defences})
     console.print("[bold]Attacks[/]")
     for one in every_attack():
         say(f"  {one.name}: {one.needs} {one.claims}")
     console.print("[bold]Defences[/]")
     for other in every_defence(epsilon or EPSILONS):
         say(f"  {other.name}: {other.says}")
+    return None

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli.counting import counted
-from discreet.cli.output import console, refusals, whisper
+from discreet.cli.options import AsJson
+from discreet.cli.output import BAD_INPUT, console, refusals, whisper
 from discreet.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["audit"]
 
-_VIOLATION, _BAD_INPUT = 1, 2
-_STANDARD_OUTPUT = "-"
+_VIOLATION = 1
 _HOUSE_DRAWS = 200_000
 _DELTA = "0.001"
 
@@ -44,7 +44,7 @@ def audit(
     side_channels: Annotated[
         bool, typer.Option("--side-channels", help="Also ask whether last bits or the time tell the inputs apart.")
     ] = False,
-    json: Annotated[str | None, typer.Option("--json", help="Write the report as JSON; - prints it.")] = None,
+    json: AsJson = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write a page with plots that stands alone.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
@@ -57,13 +57,12 @@ def audit(
     discreet audit laplace --epsilon 0.5 --html laplace.html
     discreet audit mine.py:noisy_count --epsilon 1 --first 100 --second 101
     """
-    with refusals("nothing was written", _BAD_INPUT):
+    with refusals("nothing was written", BAD_INPUT):
         from discreet.cli.whole_files import refuse_overwriting, write_texts
 
-        figures = None if json in (None, _STANDARD_OUTPUT) else Path(str(json))
-        refuse_overwriting({"--json": figures, "--html": html}, None, force)
+        refuse_overwriting({"--html": html}, None, force)
         options = {"false_alarm": false_alarm, "seconds": seconds, **({} if draws is None else {"draws": draws})}
-        is_quiet = json == _STANDARD_OUTPUT
+        is_quiet = json
         if side_channels and what in (None, "gallery"):
             raise InvalidValue("side channels are asked about one mechanism", what or "<all of ours>", "name it")
         if what is None or what == "gallery":
@@ -72,15 +71,14 @@ def audit(
         else:
             case = _with_inputs(_case(what, epsilon, delta, batched), first, second)
             report, leaks = _audited(case, side_channels, options, is_quiet)
-        views = {figures: report.to_json, html: report.to_html}
-        texts = {file: view() for file, view in views.items() if file is not None}
-        write_texts(texts)
+        if html is not None:
+            write_texts({html: report.to_html()})
         if is_quiet:
             typer.echo(report.to_json())
         else:
             console.print(report)
-            for file in texts:
-                whisper(f"wrote {file}")
+            if html is not None:
+                whisper(f"wrote {html}")
         if leaks or not _is_fine(report):
             raise typer.Exit(_VIOLATION)
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from discreet.cli.options import DEFAULT_FOLDER, Folder
-from discreet.cli.output import check_folder, console, refusals, say
+from discreet.cli.options import DEFAULT_FOLDER, AsJson, Folder
+from discreet.cli.output import check_folder, console, emit, refusals, say
 
 __all__ = ["public_key", "show", "verify"]
 
@@ -22,21 +22,22 @@ def verify(
     folder: Annotated[
         Path | None, typer.Option("--curator", "-c", help="The curator's folder, to look the answer up in its ledger.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Check a certificate without the data: whether the curator signed it as it stands.
 
     [dim]Example:[/]  discreet certificate verify count.json --public-key 3f0c…
     """
     with refusals():
-        from discreet.curator.certificate import is_genuine
-
         paper = _read(file)
-        if not is_genuine(paper):
-            _fail("not genuine", "the signature does not fit what it says")
-        if not is_genuine(paper, public_key):
-            _fail("not genuine", "another curator signed it")
-        if folder is not None:
-            _look_up(paper, folder)
+        fault = _fault(paper, public_key, folder)
+        if as_json:
+            facts = {"genuine": fault is None, "public_key": paper.get("public_key")}
+            emit({**facts, "insisted": public_key is not None or folder is not None, "why": fault and fault[1]})
+        if fault is not None:
+            _fail(*fault, quiet=as_json)
+        if as_json:
+            return
         if public_key is None and folder is None:
             say(f"genuine: signed by the holder of {paper.get('public_key')}")
             say("pass --public-key to insist on a certain curator")
@@ -44,21 +45,33 @@ def verify(
             say("genuine: signed by this curator" + ("" if folder is None else ", and in its ledger"))
 
 
-def _look_up(paper: dict[str, Any], folder: Path) -> None:
+def _fault(paper: dict[str, Any], public_key: str | None, folder: Path | None) -> tuple[str, str] | None:
+    """What is wrong, and why."""
+    from discreet.curator.certificate import is_genuine
+
+    if not is_genuine(paper):
+        return "not genuine", "the signature does not fit what it says"
+    if not is_genuine(paper, public_key):
+        return "not genuine", "another curator signed it"
+    return None if folder is None else _look_up(paper, folder)
+
+
+def _look_up(paper: dict[str, Any], folder: Path) -> tuple[str, str] | None:
     from discreet.curator.certificate import is_by_curator, is_in_ledger
     from discreet.curator.ledger import Ledger
     from discreet.curator.verification import verify as replay
 
     check_folder(folder)
     if not is_by_curator(paper, Ledger(folder)):
-        _fail("not genuine", "another curator signed it")
+        return "not genuine", "another curator signed it"
     if not replay(folder).is_sound:
-        _fail("not proved", "the ledger itself cannot be believed; see discreet ledger verify")
+        return "not proved", "the ledger itself cannot be believed; see discreet ledger verify"
     if not is_in_ledger(paper, Ledger(folder)):
-        _fail("not genuine", "the ledger does not have this answer at the position that it states")
+        return "not genuine", "the ledger does not have this answer at the position that it states"
+    return None
 
 
-def show(file: File) -> None:
+def show(file: File, as_json: AsJson = False) -> None:
     """Print what a certificate says as a table.
 
     [dim]Example:[/]  discreet certificate show count.json
@@ -67,22 +80,25 @@ def show(file: File) -> None:
         from discreet.curator.certificate import is_genuine
 
         paper = _read(file)
-        lines = _lines(paper)
-        width = max(len(name) for name, _ in lines)
-        for name, value in lines:
-            console.print(f"[bold]{escape(name.ljust(width))}[/]  {escape(str(value))}", soft_wrap=True)
+        if as_json:
+            emit(paper)
+        else:
+            _show_lines(_lines(paper))
         if not is_genuine(paper):
-            _fail("not genuine", "the signature does not fit what it says")
+            _fail("not genuine", "the signature does not fit what it says", quiet=as_json)
 
 
-def public_key(folder: Folder = DEFAULT_FOLDER) -> None:
+def public_key(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
     """Print the curator's public key, to hand to those who check its certificates.
 
     [dim]Example:[/]  discreet certificate public-key
     """
     with refusals():
-        check_folder(folder)
-        say(_key_of(folder))
+        key = _key_of(folder)
+        if as_json:
+            emit({"public_key": key})
+        else:
+            say(key)
 
 
 def _key_of(folder: Path) -> str:
@@ -99,8 +115,15 @@ def _read(file: Path) -> dict[str, Any]:
     return read_certificate(file.read_bytes())
 
 
-def _fail(what: str, why: str) -> None:
-    console.print(f"[red]{what}[/]: {escape(why)}", soft_wrap=True)
+def _show_lines(lines: list[tuple[str, Any]]) -> None:
+    width = max(len(name) for name, _ in lines)
+    for name, value in lines:
+        console.print(f"[bold]{escape(name.ljust(width))}[/]  {escape(str(value))}", soft_wrap=True)
+
+
+def _fail(what: str, why: str, *, quiet: bool = False) -> None:
+    if not quiet:
+        console.print(f"[red]{what}[/]: {escape(why)}", soft_wrap=True)
     raise typer.Exit(1)
 
 

@@ -15,6 +15,7 @@ from discreet.cli.showing import show_answer, show_explanation
 from discreet.curator.amount import balance
 from discreet.curator.curator import Curator
 from discreet.curator.hospital import visits, visits_policy
+from discreet.curator.suggestions import Offers
 from discreet.curator.verification import verify
 from discreet.errors import BudgetExceeded, QueryRefused
 
@@ -42,7 +43,7 @@ def play() -> None:
 class _Story:
     def __init__(self, folder: Path) -> None:
         self._visits = visits()
-        self._curator = Curator(folder)
+        self._curator = Curator(folder, offers=Offers.COMMANDS)
 
     def scenes(self) -> list[tuple[str, Callable[[], None]]]:
         return [

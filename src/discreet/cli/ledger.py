@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from discreet.cli.options import DEFAULT_FOLDER, Folder
-from discreet.cli.output import check_folder, console, refusals, say
+from discreet.cli.options import DEFAULT_FOLDER, AsJson, Folder
+from discreet.cli.output import check_folder, console, emit, refusals, say
 from discreet.errors import LedgerError
 
 if TYPE_CHECKING:
     from discreet.curator.ledger import Account, Entry
+    from discreet.curator.witness_repair import WitnessRepair
 
 __all__ = ["lift", "move", "repair", "rotate_key", "show", "suspensions", "verify"]
 
 
-def show(folder: Folder = DEFAULT_FOLDER, last: Annotated[int, typer.Option(min=1, help="How many.")] = 20) -> None:
+def show(
+    folder: Folder = DEFAULT_FOLDER,
+    last: Annotated[int, typer.Option(min=1, help="How many.")] = 20,
+    as_json: AsJson = False,
+) -> None:
     """Show the last records of the ledger.
 
     [dim]Example:[/]  discreet ledger show --last 50
@@ -30,8 +36,12 @@ def show(folder: Folder = DEFAULT_FOLDER, last: Annotated[int, typer.Option(min=
         ledger = Ledger(folder)
         try:
             start, accounts = max(ledger.head()[0] - last + 1, 1), ledger.accounts()
-            for entry in ledger.entries(start):
+            entries = list(ledger.entries(start))
+            if as_json:
+                return emit([{"position": one.position, "hash": one.hash.hex(), **one.body} for one in entries])
+            for entry in entries:
                 say(_line(entry, accounts))
+            return None
         except LedgerError:
             raise LedgerError("the ledger must be readable", str(folder), "see discreet ledger verify") from None
 
@@ -73,7 +83,7 @@ def _by(body: dict[str, Any]) -> str:
     return f", says {body['by']}" if body["by"] else ""
 
 
-def verify(folder: Folder = DEFAULT_FOLDER) -> None:
+def verify(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
     """Replay the ledger and say whether it can be believed.
 
     [dim]Example:[/]  discreet ledger verify
@@ -83,14 +93,18 @@ def verify(folder: Folder = DEFAULT_FOLDER) -> None:
 
         check_folder(folder)
         found = replay(folder)
-        if found.is_sound:
-            return say(f"sound: {found.entries} records, head {found.head.hex()[:16]}…")
-        for problem in found.problems:
+        if as_json:
+            facts = {"sound": found.is_sound, "records": found.entries, "head": found.head.hex()}
+            emit({**facts, "problems": list(found.problems)})
+        elif found.is_sound:
+            say(f"sound: {found.entries} records, head {found.head.hex()[:16]}…")
+        for problem in () if as_json else found.problems:
             console.print(f"[red]{escape(problem)}[/]", soft_wrap=True)
-        raise typer.Exit(1)
+        if not found.is_sound:
+            raise typer.Exit(1)
 
 
-def repair(folder: Folder = DEFAULT_FOLDER) -> None:
+def repair(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
     """Mend a witness in which lines stand behind pieces of others, as a full disk left them; it says what it did.
 
     [dim]Example:[/]  discreet ledger repair
@@ -100,18 +114,25 @@ def repair(folder: Folder = DEFAULT_FOLDER) -> None:
 
         check_folder(folder)
         found = repair_witness(folder)
-        if found.record is not None:
-            say(f"mended lines {', '.join(map(str, found.mended))} of the witness; record {found.record}")
-            say(f"the file as it was: {found.kept}")
-        for line in found.left:
-            console.print(f"[red]line {line} is damaged and attests nothing that the ledger has; it stays[/]")
+        if as_json:
+            emit({"record": found.record, "mended": found.mended, "left": found.left, "kept": found.kept})
+        else:
+            _tell_repair(found)
         if found.left:
             raise typer.Exit(1)
-        if found.record is None:
-            say("nothing to mend")
 
 
-def rotate_key(folder: Folder = DEFAULT_FOLDER) -> None:
+def _tell_repair(found: WitnessRepair) -> None:
+    if found.record is not None:
+        say(f"mended lines {', '.join(map(str, found.mended))} of the witness; record {found.record}")
+        say(f"the file as it was: {found.kept}")
+    for line in found.left:
+        console.print(f"[red]line {line} is damaged and attests nothing that the ledger has; it stays[/]")
+    if found.record is None and not found.left:
+        say("nothing to mend")
+
+
+def rotate_key(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
     """Begin to sign certificates with a new key; those that the old key signed stay genuine.
 
     The ledger records the new key and keeps the public half of the old one. Hand the new public key to those who check
@@ -125,18 +146,21 @@ def rotate_key(folder: Folder = DEFAULT_FOLDER) -> None:
 
         check_folder(folder)
         key = rotated(folder)
-        say(f"record {key.position}: a new key signs from here on; its public half is {key.public_key.hex()}")
+        if as_json:
+            return emit({"record": key.position, "public_key": key.public_key.hex()})
+        return say(f"record {key.position}: a new key signs from here on; its public half is {key.public_key.hex()}")
 
 
 def suspensions(
     folder: Folder = DEFAULT_FOLDER,
     every: Annotated[bool, typer.Option("--all", help="Also those that were lifted.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List who cannot ask about which tables, because a question of theirs failed.
 
     Why it failed stands in owner.log, in the curator's folder.
 
-    [dim]Example:[/]  discreet ledger suspensions --folder hospital
+    [dim]Example:[/]  discreet ledger suspensions --curator hospital
     [dim]Example:[/]  discreet ledger suspensions --all
     """
     with refusals():
@@ -145,18 +169,22 @@ def suspensions(
 
         check_folder(folder)
         found = suspensions_in(Ledger(folder), lifted=every)
+        if as_json:
+            return emit([asdict(one) for one in found])
         for one in found:
             who, at = one.analyst or "whoever names no analyst", ", ".join(one.tables)
             end = f"; lifted by record {one.lifted}: {one.because}" if one.is_lifted else ""
             say(f"{one.record:>6}  {one.time}  {who} at {at}{end}\n        {one.sql}")
         if not found:
             say("nobody is suspended" if not every else "nobody was ever suspended")
+        return None
 
 
 def lift(
     record: Annotated[int, typer.Argument(help="The record of the failure, as discreet ledger suspensions lists it.")],
     because: Annotated[str, typer.Option(help="What was found and done; it stands in the ledger.")],
     folder: Folder = DEFAULT_FOLDER,
+    as_json: AsJson = False,
 ) -> None:
     """Let who is suspended by a failure ask again; look at owner.log first.
 
@@ -168,12 +196,15 @@ def lift(
 
         check_folder(folder)
         found = lifted(Ledger(folder), record, because, None)
-        say(f"record {found.lifted}: {found.analyst or 'whoever names no analyst'} may ask again.")
+        if as_json:
+            return emit(asdict(found))
+        return say(f"record {found.lifted}: {found.analyst or 'whoever names no analyst'} may ask again.")
 
 
 def move(
     to: Annotated[str, typer.Option(help="The server: postgresql://USER@HOST/DATABASE.")],
     folder: Folder = DEFAULT_FOLDER,
+    as_json: AsJson = False,
 ) -> None:
     """Move the ledger from its file to a PostgreSQL server, for curators on several hosts; the chain goes on there.
 
@@ -187,4 +218,6 @@ def move(
 
         check_folder(folder)
         records = moved(folder, to)
-        say(f"{records:,} records are on the server, and the folder's file ledger.server names it.")
+        if as_json:
+            return emit({"records": records})
+        return say(f"{records:,} records are on the server, and the folder's file ledger.server names it.")

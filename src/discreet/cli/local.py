@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.output import refusals, say, whisper
+from discreet.cli.options import AsJson
+from discreet.cli.output import emit, refusals, say, whisper
 
 __all__ = ["best", "compare", "shuffle"]
 
@@ -18,6 +19,7 @@ def shuffle(
     people: Annotated[int, typer.Argument(help="How many people send one report each.")],
     epsilon: Annotated[str, typer.Argument(help="What a report costs its sender.")],
     delta: Annotated[str, typer.Option(help="The δ of the mixed reports.")] = "1e-6",
+    as_json: AsJson = False,
 ) -> None:
     """Say what reports cost once they are mixed so that nobody knows whose is whose.
 
@@ -29,6 +31,9 @@ def shuffle(
         from discreet.local.shuffling import shuffle as mixed
 
         found = mixed(people, epsilon, delta)
+        if as_json:
+            local, mixed_loss = float(found.local.epsilon), repr(found.central)
+            return emit({"people": found.n, "local_epsilon": local, "mixed": mixed_loss, "factor": found.factor})
         say(f"alone    ε = {float(found.local.epsilon):g} for each of {found.n:,} people")
         times = f"{found.factor:.3g} times less" if found.factor > _HARDLY else "hardly less; more people would help"
         say(f"mixed    {found.central}: {times}")
@@ -38,13 +43,14 @@ def shuffle(
         except InvalidValue as refusal:
             whisper(refusal.rule)
         whisper("Holds where somebody mixes the reports and forgets who sent which, and everybody sends one.")
+        return None
 
 
 def compare(
     people: Annotated[int, typer.Argument(help="How many people there are at most.")],
     epsilon: Annotated[str, typer.Argument(help="What everybody pays, with a curator and without.")],
     delta: Annotated[str | None, typer.Option(help="Compare mixed reports with this δ, too.")] = None,
-    json: Annotated[Path | None, typer.Option("--json", help="Write the figures as JSON.")] = None,
+    as_json: AsJson = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write a page that stands alone.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
@@ -56,20 +62,23 @@ def compare(
         from discreet.cli.whole_files import refuse_overwriting, write_texts
         from discreet.local.comparing import compare as errors_of
 
-        refuse_overwriting({"--json": json, "--html": html}, None, force)
+        refuse_overwriting({"--html": html}, None, force)
         found = errors_of(people, epsilon, delta=delta)
-        views = {json: found.to_json, html: found.to_html}
-        texts = {path: view() for path, view in views.items() if path is not None}
-        write_texts(texts)
+        if html is not None:
+            write_texts({html: found.to_html()})
+        if as_json:
+            return typer.echo(found.to_json())
         say(found.table())
-        for path in texts:
-            whisper(f"wrote {path}")
+        if html is not None:
+            whisper(f"wrote {html}")
+        return None
 
 
 def best(
     epsilon: Annotated[str, typer.Argument(help="What a report costs its sender.")],
     categories: Annotated[int, typer.Argument(help="How many answers can be given.")],
     most_bytes: Annotated[int | None, typer.Option(help="How long a report may be, in bytes.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Choose how to randomize answers to a question with several possible answers, and say why.
 
@@ -78,4 +87,7 @@ def best(
     with refusals("nothing was computed"):
         from discreet.local.choosing import best_randomizer
 
-        say(str(best_randomizer(epsilon, categories, most_bytes=most_bytes)))
+        found = best_randomizer(epsilon, categories, most_bytes=most_bytes)
+        if as_json:
+            return emit({"randomizer": found.kind, "words": str(found).splitlines()})
+        return say(str(found))

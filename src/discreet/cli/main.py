@@ -27,7 +27,6 @@ app = typer.Typer(
     name="discreet",
     help="Differential privacy with exact noise and a budget that holds.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,  # they print local variables, which may hold rows
     rich_markup_mode="rich",
 )

@@ -8,14 +8,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from discreet.cli.options import DEFAULT_FOLDER
-from discreet.cli.output import check_folder, console, refusals, say, whisper
+from discreet.cli.options import DEFAULT_FOLDER, AsJson
+from discreet.cli.output import check_folder, console, emit, refusals, say, whisper
 
 if TYPE_CHECKING:
     from discreet.service.members import Member, Members, Token
@@ -48,6 +48,7 @@ def add(
     role: Annotated[RoleName, typer.Option(help="What they may do.")] = RoleName.analyst,
     days: Days = _DAYS,
     folder: Folder = DEFAULT_FOLDER,
+    as_json: AsJson = False,
 ) -> None:
     """Add a member and print their token, which is shown once.
 
@@ -62,10 +63,10 @@ def add(
         members = _opened(folder)
         members.check_days(days)
         members.add(name, Role(role.value))
-        _show(members.issue(name, label="from the command line", days=days))
+        _show(members.issue(name, label="from the command line", days=days), as_json)
 
 
-def list_members(folder: Folder = DEFAULT_FOLDER) -> None:
+def list_members(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
     """List the members and their tokens, without secrets.
 
     [dim]Example:[/]  discreet member list --folder hospital
@@ -73,6 +74,8 @@ def list_members(folder: Folder = DEFAULT_FOLDER) -> None:
     with refusals():
         members = _opened(folder)
         found = members.all()
+        if as_json:
+            return emit([_facts(member, members) for member in found])
         if not found:
             return say("no members yet: discreet serve makes the first owner, or discreet member add … --role owner")
         grid = Grid(box=None, pad_edge=False)
@@ -84,7 +87,7 @@ def list_members(folder: Folder = DEFAULT_FOLDER) -> None:
         return None
 
 
-def remove(name: Name, folder: Folder = DEFAULT_FOLDER) -> None:
+def remove(name: Name, folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
     """Remove a member: their tokens end at once, and their name stays taken. The last owner stays.
 
     [dim]Example:[/]  discreet member remove ana --folder hospital
@@ -92,11 +95,18 @@ def remove(name: Name, folder: Folder = DEFAULT_FOLDER) -> None:
     with refusals():
         _opened(folder).remove(name)
         _record(folder)
-        say(f"{name} is no member any more; their tokens have ended")
+        if as_json:
+            return emit({"removed": name})
+        return say(f"{name} is no member any more; their tokens have ended")
 
 
 def token(
-    name: Name, days: Days = _DAYS, label: Label = "", once: Once = False, folder: Folder = DEFAULT_FOLDER
+    name: Name,
+    days: Days = _DAYS,
+    label: Label = "",
+    once: Once = False,
+    folder: Folder = DEFAULT_FOLDER,
+    as_json: AsJson = False,
 ) -> None:
     """Print a new token for a member, which is shown once.
 
@@ -104,12 +114,13 @@ def token(
     [dim]Example:[/]  discreet member token owner --once --days 1
     """
     with refusals():
-        _show(_opened(folder).issue(name, label=label, days=days, once=once))
+        _show(_opened(folder).issue(name, label=label, days=days, once=once), as_json)
 
 
 def revoke(
     token: Annotated[str, typer.Argument(help="The id of the token, as discreet member list shows it.")],
     folder: Folder = DEFAULT_FOLDER,
+    as_json: AsJson = False,
 ) -> None:
     """Take a token back: it is refused from now on, also by a server that is running.
 
@@ -118,10 +129,12 @@ def revoke(
     with refusals():
         _opened(folder).revoke(token)
         _record(folder)
-        say(f"token {token} is refused from now on")
+        if as_json:
+            return emit({"revoked": token})
+        return say(f"token {token} is refused from now on")
 
 
-def recover(folder: Folder = DEFAULT_FOLDER) -> None:
+def recover(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
     """Go on with a book of members that is older than the ledger knows: every token ends, and it is on record.
 
     It is for a service.db that was lost or put back from an older copy, which brings back tokens that were revoked, and
@@ -141,6 +154,8 @@ def recover(folder: Folder = DEFAULT_FOLDER) -> None:
         finally:
             store.close()
             ledger.close()
+        if as_json:
+            return emit({"recovered": ended is not None, "ended_tokens": ended})
         if ended is None:
             return say("nothing to recover: the ledger knows of no newer book")
         say(f"{ended} tokens have ended; look at discreet member list, then make new ones with discreet member token")
@@ -172,9 +187,21 @@ def _opened(folder: Path) -> Members:
     return Members(Store(folder))
 
 
-def _show(secret: str) -> None:
+def _show(secret: str, as_json: bool) -> None:
+    if as_json:
+        return emit({"token": secret})
     say(secret)
-    whisper("shown once: keep it like a password")
+    return whisper("shown once: keep it like a password")
+
+
+def _facts(member: Member, members: Members) -> dict[str, Any]:
+    tokens = [one for one in members.tokens(member.name) if members.is_good(one)]
+    return {
+        "name": member.name,
+        "role": str(member.role),
+        "former": member.removed is not None,
+        "tokens": [{"id": one.id, "label": one.label, "once": one.once, "until": _day(one.expires)} for one in tokens],
+    }
 
 
 def _add_rows(grid: Grid, member: Member, tokens: list[Token]) -> None:

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.options import DEFAULT_FOLDER, Folder
-from discreet.cli.output import refusals, say
+from discreet.cli.options import DEFAULT_FOLDER, AsJson, Folder
+from discreet.cli.output import emit, refusals, say
 from discreet.errors import InvalidValue
 
 __all__ = ["init", "protect"]
@@ -18,31 +18,54 @@ __all__ = ["init", "protect"]
 def init(
     file: Annotated[Path, typer.Argument(help="A CSV or Parquet file.")],
     name: Annotated[str | None, typer.Option(help="The table's name; the file's by default.")] = None,
+    unit: Annotated[str | None, typer.Option(help="The column that names the person, or row.")] = None,
+    budget: Annotated[str | None, typer.Option(help="The ε that everybody together may spend.")] = None,
+    sample: Annotated[
+        Path | None,
+        typer.Option(help="A file of the same shape that is public or made up: types are guessed from its values."),
+    ] = None,
+    delimiter: Annotated[str | None, typer.Option(help="What separates the fields of a CSV file.")] = None,
+    encoding: Annotated[str, typer.Option(help="How a CSV file is encoded, such as latin-1 or cp1252.")] = "utf-8",
+    as_json: AsJson = False,
 ) -> None:
     """Write a first policy from the names and types of a file's columns. The values are never read.
 
+    In a terminal it asks for the unit and the budget, and whether to take in the file. A CSV file states no types;
+    --sample guesses them from another file, and whoever passes it says that everybody may see that file.
+
     [dim]Example:[/]  discreet init visits.parquet
+    [dim]Example:[/]  discreet init visits.csv --sample made-up.csv --unit patient_id --budget 3
     """
     with refusals():
-        from discreet.catalog.draft import draft
-        from discreet.catalog.schema import schema_of
+        from discreet.cli.drafting import drafted, taken_in_now
 
-        table = name or file.stem
-        schema = schema_of(file)
-        target = Path(f"{table}.yaml")
+        target = Path(f"{name or file.stem}.yaml")
         if target.exists():
             raise InvalidValue("a draft overwrites nothing", str(target), "move it away first, or pass --name")
-        target.write_text(draft(table, schema.columns, types_are_stated=schema.types_are_stated), encoding="utf-8")
-        say(f"wrote {target}: fill in unit, budget, types, bounds and keys, then:")
+        made = drafted(file, name, unit, budget, sample, delimiter, encoding, quiet=as_json)
+        target.write_text(made.text, encoding="utf-8")
+        if as_json:
+            return emit({"policy": str(target), "blank": made.blank, "unclear": made.unclear})
+        for words in made.words:
+            say(words)
+        todo = f"fill in {', '.join([*made.blank, 'types, bounds and keys'])}"
+        say(
+            f"wrote {target}: {todo}, then:"
+            if made.blank
+            else f"wrote {target}; add bounds and keys for more than counts"
+        )
         say(f"discreet protect {shlex.join([str(file), str(target)])}")
+        if not made.blank and made.was_asked:
+            taken_in_now(file, target)
+        return None
 
 
 def protect(
     file: Annotated[
         str,
         typer.Argument(
-            help="CSV or Parquet: a file, a folder or a pattern; or a DuckDB file; or a table of the server that --rows"
-            " names."
+            help="CSV, Parquet or Excel: a file, a folder or a pattern; or a DuckDB file; or a table of the server"
+            " that --rows names."
         ),
     ],
     policy: Annotated[Path, typer.Argument(help="The policy file.")],
@@ -59,6 +82,7 @@ def protect(
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Print the database's own words about a failure, values included.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Take in a file under a policy; the curator starts in its folder if there is none yet.
 
@@ -68,4 +92,4 @@ def protect(
     with refusals("nothing was taken in; what was there before is as it was"):
         from discreet.cli.taking_in import source_of, take_in
 
-        take_in(source_of(file, table, delimiter), policy, folder, rows, verbose)
+        take_in(source_of(file, table, delimiter), policy, folder, rows, verbose=verbose, as_json=as_json)

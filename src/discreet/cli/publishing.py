@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from discreet.cli.options import AsJson
 from discreet.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ Population = Annotated[
     str | None, typer.Option(help="How many people the rows are a sample of, or a file with all of them.")
 ]
 Html = Annotated[str | None, typer.Option("--html", help="Also write the report as a page that stands alone.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
+Json = AsJson
 
 
 def roles_of(table: pa.Table, quasi: str, sensitive: str, identifying: str) -> Roles:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli.counting import counted
-from discreet.cli.output import console, refusals, whisper
+from discreet.cli.options import AsJson
+from discreet.cli.output import BAD_INPUT, console, refusals, whisper
 from discreet.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["replay"]
 
-_VIOLATION, _BAD_INPUT = 1, 2
-_STANDARD_OUTPUT = "-"
+_VIOLATION = 1
 
 
 def replay(
@@ -31,7 +31,7 @@ def replay(
     draws: Annotated[int | None, typer.Option(help="Also audit every answer, from so many draws.")] = None,
     table: Annotated[str | None, typer.Option(help="Which table of a DuckDB file to read.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="What separates the fields of a CSV file.")] = None,
-    json: Annotated[str | None, typer.Option("--json", help="Write the report as JSON; - prints it.")] = None,
+    json: AsJson = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write a page that stands alone.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
@@ -42,27 +42,25 @@ def replay(
 
     [dim]Example:[/]  discreet replay visits.csv visits.yaml --sql "SELECT ward, COUNT(*) FROM visits GROUP BY ward"
     """
-    with refusals("nothing was written", _BAD_INPUT):
+    with refusals("nothing was written", BAD_INPUT):
         from discreet.audit.replay import replay as run
         from discreet.cli.taking_in import source_of
         from discreet.cli.whole_files import refuse_overwriting, write_texts
 
-        is_quiet = json == _STANDARD_OUTPUT
-        figures = None if json is None or is_quiet else Path(json)
-        refuse_overwriting({"--json": figures, "--html": html}, None, force)
+        is_quiet = json
+        refuse_overwriting({"--html": html}, None, force)
         source, asked = source_of(file, table, delimiter), _asked(sql, questions)
         with counted(is_quiet) as told:
             report = run(source, policy, asked, epsilon=epsilon, neighbours=neighbours, told=told)
         audits = [] if draws is None else _audits(source, policy, report, epsilon, draws)
-        views = {figures: lambda: _json(report, audits), html: report.to_html}
-        texts = {path: view() for path, view in views.items() if path is not None}
-        write_texts(texts)
+        if html is not None:
+            write_texts({html: report.to_html()})
         if is_quiet:
             typer.echo(_json(report, audits))
         else:
             console.print(report, *audits, sep="\n")
-            for path in texts:
-                whisper(f"wrote {path}")
+            if html is not None:
+                whisper(f"wrote {html}")
         if not report.is_sound or any(found.violated for found in audits):
             raise typer.Exit(_VIOLATION)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from discreet.cli.output import console, say, whisper
+from discreet.cli.output import console, whisper
 
 if TYPE_CHECKING:
     from discreet.curator.answer import Answer
@@ -15,31 +15,14 @@ if TYPE_CHECKING:
 
 __all__ = ["show_answer", "show_explanation"]
 
-_LARGE = 1000
-
 
 def show_explanation(found: Explanation) -> None:
     """Print what a question would cost and how good its answer would be."""
-    from discreet.curator.amount import amount
-
-    say(f"price    {found.price}" if found.price is not None else "free: public tables alone")
-    free = "yes: asked before, free now"
-    console.print(f"afforded {free if found.is_known else 'yes' if found.affordable else '[yellow]no[/]'}")
-    say("groups   those with enough people" if found.groups is None else f"groups   {found.groups:,}")
-    for error in found.errors:
-        say(
-            f"error    {error.column}: "
-            + ("depends on the answer" if error.within is None else f"± {_rounded(error.within)}")
-        )
-    if len(found.shares) > 1:
-        for what, share in found.shares:
-            say(f"share    {what}: {amount(share)}")
+    for name, words in found.lines():
+        style = "yellow" if (name, words) == ("afforded", "no") else None
+        console.print(f"{name:<8} {words}", style=style, markup=False, soft_wrap=True)
     for note in found.notes:
         whisper(note)
-
-
-def _rounded(reach: float) -> str:
-    return f"{reach:,.0f}" if reach >= _LARGE else f"{reach:.4g}"
 
 
 def show_answer(answer: Answer) -> None:

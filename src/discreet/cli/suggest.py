@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import json
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.options import DEFAULT_FOLDER, Analyst, Folder
-from discreet.cli.output import opened, refusals, say, whisper
+from discreet.cli.options import DEFAULT_FOLDER, Analyst, AsJson, Folder
+from discreet.cli.output import emit, opened, refusals, say, whisper
+
+if TYPE_CHECKING:
+    from discreet.curator.suggested_bounds import SuggestedBounds
+    from discreet.curator.suggested_rows import SuggestedRows
+    from discreet.curator.touched import Touched
 
 __all__ = ["bounds", "groups", "rows", "touched"]
 
@@ -22,6 +28,7 @@ def bounds(
     epsilon: Price,
     folder: Folder = DEFAULT_FOLDER,
     analyst: Analyst = None,
+    as_json: AsJson = False,
 ) -> None:
     """Suggest round bounds that hold about 99 % of a column's values, and print what to write into the policy.
 
@@ -29,19 +36,23 @@ def bounds(
     """
     with refusals(_CHARGED):
         found = opened(folder).suggest_bounds(table, column, epsilon, analyst=analyst)
-        say(str(found))
-        whisper(found.answer.receipt())
+        _show(found, as_json)
 
 
-def rows(table: Table, epsilon: Price, folder: Folder = DEFAULT_FOLDER, analyst: Analyst = None) -> None:
+def rows(
+    table: Table,
+    epsilon: Price,
+    folder: Folder = DEFAULT_FOLDER,
+    analyst: Analyst = None,
+    as_json: AsJson = False,
+) -> None:
     """Suggest how many rows of a person should count, and show what other choices would mean.
 
     [dim]Example:[/]  discreet suggest rows visits -e 0.1
     """
     with refusals(_CHARGED):
         found = opened(folder).suggest_rows_per_unit(table, epsilon, analyst=analyst)
-        say(str(found))
-        whisper(found.answer.receipt())
+        _show(found, as_json)
 
 
 def groups(
@@ -50,6 +61,7 @@ def groups(
     epsilon: Price,
     folder: Folder = DEFAULT_FOLDER,
     analyst: Analyst = None,
+    as_json: AsJson = False,
 ) -> None:
     """Estimate how many groups that nobody listed people are in, and what share groups_per_unit leaves out.
 
@@ -57,16 +69,29 @@ def groups(
     """
     with refusals(_CHARGED):
         found = opened(folder).left_out(table, by, epsilon, analyst=analyst)
-        say(str(found))
-        whisper(found.answer.receipt())
+        _show(found, as_json)
 
 
-def touched(table: Table, epsilon: Price, folder: Folder = DEFAULT_FOLDER, analyst: Analyst = None) -> None:
+def touched(
+    table: Table,
+    epsilon: Price,
+    folder: Folder = DEFAULT_FOLDER,
+    analyst: Analyst = None,
+    as_json: AsJson = False,
+) -> None:
     """Estimate how many people rows_per_unit touches, and how many values the bounds move.
 
     [dim]Example:[/]  discreet suggest touched visits -e 0.1
     """
     with refusals(_CHARGED):
         found = opened(folder).touched(table, epsilon, analyst=analyst)
-        say(str(found))
-        whisper(found.answer.receipt())
+        _show(found, as_json)
+
+
+def _show(found: SuggestedBounds | SuggestedRows | Touched, as_json: bool) -> None:
+    if as_json:
+        return emit(
+            {"words": str(found).splitlines(), "policy": found.policy, "answer": json.loads(found.answer.to_json())}
+        )
+    say(str(found))
+    return whisper(found.answer.receipt())

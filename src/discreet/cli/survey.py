@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.output import console, refusals, say, whisper
+from discreet.cli.options import AsJson
+from discreet.cli.output import console, emit, refusals, say, whisper
 from discreet.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def new(
     ] = None,
     address: Address = _ADDRESS,
     check: Annotated[bool, typer.Option("--check", help="Check the questions, and make nothing.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write an example of a questions file, or make the survey that a questions file describes.
 
@@ -56,12 +58,14 @@ def new(
 
         if not questions.exists() and not check:
             questions.write_text(EXAMPLE, encoding="utf-8")
-            say(f"Wrote an example to {questions}. Edit it, then run this again.")
-            return
+            if as_json:
+                return emit({"example": str(questions)})
+            return say(f"Wrote an example to {questions}. Edit it, then run this again.")
         survey = read_file(questions)
-        _tell(survey)
+        if not as_json:
+            _tell(survey)
         if check:
-            return
+            return emit({"questions": len(survey.questions), "epsilon": str(survey.epsilon)}) if as_json else None
         base = _base(address)
         place = folder or questions.with_suffix("")
         owner, tokens = fresh_token(), [fresh_token() for _ in range(invitations)]
@@ -71,10 +75,13 @@ def new(
         place.mkdir(parents=True, exist_ok=True)
         _write_links(target, base, tokens)  # first, because an invitation without its link is lost
         Store.create(place, survey, owner, tokens).close()
+        if as_json:
+            made = {"folder": str(place), "invitations": invitations, "links": str(target)}
+            return emit({**made, "results": f"{base}/results#{owner}"})
         say(f"\nMade {place} with {invitations:,} invitations: {target}")
         say(f"Results, for you alone and shown once: {base}/results#{owner}")
         whisper("hand the links out, then delete that file: with the folder, it tells whose report is whose")
-        whisper(f"next: discreet survey serve {place}")
+        return whisper(f"next: discreet survey serve {place}")
 
 
 def invite(
@@ -82,6 +89,7 @@ def invite(
     links: Annotated[Path, typer.Argument(help="The CSV file to write the new links to.")],
     count: Annotated[int, typer.Option(min=1, max=_MOST_INVITATIONS, help="How many more people to invite.")] = 100,
     address: Address = _ADDRESS,
+    as_json: AsJson = False,
 ) -> None:
     """Invite more people to a survey.
 
@@ -96,7 +104,9 @@ def invite(
         tokens = [fresh_token() for _ in range(count)]
         _write_links(links, base, tokens)  # first, because an invitation without its link is lost
         store.invite(tokens)
-        say(f"{count:,} more invitations: {links}")
+        if as_json:
+            return emit({"invitations": count, "links": str(links)})
+        return say(f"{count:,} more invitations: {links}")
 
 
 def serve(
@@ -138,7 +148,7 @@ def results(
     raw: Annotated[
         bool, typer.Option("--raw", help="Show unbiased estimates, also where they are below 0 % or above 100 %.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON, the raw ones too.")] = False,
+    json: AsJson = False,
 ) -> None:
     """Estimate what everybody answered, with intervals, and say how many more answers a wanted error needs.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,19 +11,24 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.filesize import decimal
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from discreet.catalog.policy_file import read as read_policy
-from discreet.catalog.unread_values import unread_words
-from discreet.cli.output import console, say, whisper
+from discreet.catalog.table import Table
+from discreet.catalog.unread_values import UnreadColumn, unread_words
+from discreet.cli.options import DEFAULT_FOLDER
+from discreet.cli.output import console, emit, say, whisper
 from discreet.curator.curator import Curator
+from discreet.engines.identifier import quoted
 from discreet.engines.opening import opened
 from discreet.engines.source_files import CSVFiles, DuckDBTable
 from discreet.errors import InvalidValue
 
 __all__ = ["source_of", "take_in"]
 
+_PLAIN_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _owner = Console(stderr=True, highlight=False)
 
 
@@ -34,20 +41,35 @@ def source_of(file: Path | str, table: str | None, delimiter: str | None) -> Any
     return CSVFiles(file, delimiter) if delimiter is not None else str(file)
 
 
-def take_in(source: Any, policy: Path, folder: Path, rows: str | None, verbose: bool) -> None:
+def take_in(
+    source: Any, policy: Path, folder: Path, rows: str | None, *, verbose: bool = False, as_json: bool = False
+) -> None:
     """Take in the rows of ``source`` under the policy, and say what to do next."""
     table = read_policy(policy)
-    unread: dict[str, int] = {}
-    with _nothing_left_behind(folder), _bar() as bar:
+    unread: dict[str, UnreadColumn] = {}
+    with _nothing_left_behind(folder), _bar(is_quiet=as_json) as bar:
         curator = Curator(folder, engine=opened(folder, rows, **({"owner_log": _print_words} if verbose else {})))
         is_known = table.name in curator.catalog
-        task = bar.add_task("taking in", total=1.0)
+        task = bar.add_task(f"taking in {_size(source)}", total=1.0)
         curator.protect(source, table, lambda share: bar.update(task, completed=share), unread=unread.update)
-    for words in (*unread_words(table, unread), *curator.twins(table.name)):
+    told = [*unread_words(table, unread), *curator.twins(table.name)]
+    if as_json:
+        counts = {name: one.count for name, one in unread.items()}
+        return emit(
+            {"table": table.name, "public": table.public, "new_data": is_known, "unread": counts, "words": told}
+        )
+    for words in told:
         say(words)
     if is_known and not table.public:
         whisper("New data: the budget goes on where it was, and a question that was asked before costs again.")
-    say(f"{table.name} is {'public' if table.public else 'protected'}. Next: discreet explain, discreet ask")
+    return say(f"{table.name} is {'public' if table.public else 'protected'}. Next: {_next(table, folder)}")
+
+
+def _next(table: Table, folder: Path) -> str:
+    """A question that everybody may type, whatever the columns are."""
+    there = [] if folder == DEFAULT_FOLDER else ["-c", str(folder)]
+    name = table.name if _PLAIN_NAME.fullmatch(table.name) else quoted(table.name)
+    return shlex.join(["discreet", "ask", " ".join(["SELECT COUNT(*) FROM", name]), "-e", "0.1", *there])
 
 
 def _print_words(words: str) -> None:
@@ -55,9 +77,18 @@ def _print_words(words: str) -> None:
     _owner.print(f"[dim]{escape(words)}[/]", soft_wrap=True)
 
 
-def _bar() -> Progress:
+def _bar(*, is_quiet: bool) -> Progress:
+    """What is done of the owner's own file, and how long the rest takes; on a terminal alone."""
     parts = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    return Progress(*parts, console=console, transient=True, disable=not console.is_terminal)
+    left = (TextColumn("left"), TimeRemainingColumn())
+    is_off = is_quiet or not console.is_terminal
+    return Progress(*parts, *left, console=console, transient=True, disable=is_off)
+
+
+def _size(source: Any) -> str:
+    """The bytes of the owner's file, where there is one."""
+    path = Path(getattr(source, "path", source))
+    return decimal(path.stat().st_size) if path.is_file() else ""
 
 
 @contextmanager

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from discreet.cli.options import DEFAULT_FOLDER
-from discreet.cli.output import check_folder, console, refusals, say
+from discreet.cli.options import DEFAULT_FOLDER, AsJson
+from discreet.cli.output import check_folder, console, emit, refusals, say
 from discreet.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ Folder = Annotated[
 ]
 
 
+_COLUMNS = ("position", "time", "kind", "by", "facts", "hash")
+
+
 class Form(StrEnum):
     """How events are written."""
 
@@ -41,6 +44,7 @@ def show(
     last: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 20,
     kind: Annotated[str | None, typer.Option(help="Only those of this kind.")] = None,
     by: Annotated[str | None, typer.Option(help="Only those by this member.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Show the last events: sign-ins, tokens, members, policies, uploads, publications, refusals.
 
@@ -50,22 +54,30 @@ def show(
     with refusals(), _opened(folder) as (trail, _):
         from discreet.service.trail import event_words
 
-        for event in reversed(trail.page(last, kind=kind, by=by)):
+        found = list(reversed(trail.page(last, kind=kind, by=by)))
+        if as_json:
+            return emit([_facts(event) for event in found])
+        for event in found:
             say(f"{event.position:>6}  {event.time}  {event_words(event)}")
+        return None
 
 
-def verify(folder: Folder = DEFAULT_FOLDER) -> None:
+def verify(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
     """Replay the audit trail, and compare it with what the ledger has seen of it.
 
     [dim]Example:[/]  discreet trail verify --folder hospital
     """
     with refusals(), _opened(folder) as (trail, ledger):
         found = trail.verify(ledger)
-        if found.is_sound:
-            return say(f"sound: {found.events} events, head {found.head.hex()[:16]}…")
-        for problem in found.problems:
+        if as_json:
+            facts = {"sound": found.is_sound, "events": found.events, "head": found.head.hex()}
+            emit({**facts, "problems": list(found.problems)})
+        elif found.is_sound:
+            say(f"sound: {found.events} events, head {found.head.hex()[:16]}…")
+        for problem in () if as_json else found.problems:
             console.print(problem, style="red", markup=False, soft_wrap=True)
-        raise typer.Exit(1)
+        if not found.is_sound:
+            raise typer.Exit(1)
 
 
 def export(
@@ -106,6 +118,7 @@ def check_head(
     file: Annotated[Path, typer.Argument(help="A signed head that was kept elsewhere.")],
     folder: Folder = DEFAULT_FOLDER,
     public_key: Annotated[str | None, typer.Option(help="Who must have signed it; left out: this curator.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Compare a signed head with the ledger and the audit trail: sound, rolled back, forked, or restored on record.
 
@@ -121,13 +134,21 @@ def check_head(
 
         document = _read(file)
         found = compared(ledger, document, public_key or Signer(folder).public_key.hex())
-        console.print(f"{found.verdict.value}: {found.words}", style=None if found.is_good else "red", markup=False)
         of_trail = [] if trail is None or not found.is_good else head_problems(trail, document)
         problems = [*of_trail, *replay(folder).problems]
-        for problem in problems:
+        if as_json:
+            emit({"verdict": found.verdict.value, "good": found.is_good, "words": found.words, "problems": problems})
+        else:
+            console.print(f"{found.verdict.value}: {found.words}", style=None if found.is_good else "red", markup=False)
+        for problem in () if as_json else problems:
             console.print(problem, style="red", markup=False, soft_wrap=True)
         if problems or not found.is_good:
             raise typer.Exit(1)
+
+
+def _facts(event: Event) -> dict[str, Any]:
+    values = (event.position, event.time, event.kind, event.by, event.facts, event.hash.hex())
+    return dict(zip(_COLUMNS, values, strict=True))
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -137,17 +158,15 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _write(events: Iterator[Event], form: Form, file: TextIO) -> None:
-    columns = ("position", "time", "kind", "by", "facts", "hash")
     lines = csv.writer(file)
     if form is Form.csv:
-        lines.writerow(columns)
-    for one in events:
-        facts = one.facts if form is Form.jsonl else json.dumps(one.facts, ensure_ascii=False, sort_keys=True)
-        values = (one.position, one.time, one.kind, one.by, facts, one.hash.hex())
+        lines.writerow(_COLUMNS)
+    for one in map(_facts, events):
         if form is Form.csv:
-            lines.writerow(_harmless(value) for value in values)
+            facts = json.dumps(one["facts"], ensure_ascii=False, sort_keys=True)
+            lines.writerow(_harmless(value) for value in {**one, "facts": facts}.values())
         else:
-            file.write(json.dumps(dict(zip(columns, values, strict=True)), ensure_ascii=False) + "\n")
+            file.write(json.dumps(one, ensure_ascii=False) + "\n")
 
 
 def _harmless(value: Any) -> Any:

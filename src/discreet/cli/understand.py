@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 
+from discreet.cli.options import AsJson
 from discreet.cli.output import console, refusals, whisper
 
 __all__ = ["understand"]
-
-_STANDARD_OUTPUT = "-"
 
 
 def understand(
@@ -20,7 +19,7 @@ def understand(
     group: Annotated[int, typer.Option("--group", "-g", help="How many people belong together.")] = 1,
     prior: Annotated[str, typer.Option(help="What somebody believes about a person before the answer.")] = "0.5",
     n: Annotated[int, typer.Option("--n", "-n", help="How many people are in the table.")] = 1000,
-    json: Annotated[str | None, typer.Option("--json", help="Write the figures as JSON; - prints them.")] = None,
+    json: AsJson = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write a page with charts that stands alone.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
@@ -34,15 +33,13 @@ def understand(
         from discreet.cli.whole_files import refuse_overwriting, write_texts
         from discreet.understanding.understanding import understand as understood
 
-        figures = None if json in (None, _STANDARD_OUTPUT) else Path(str(json))
-        refuse_overwriting({"--json": figures, "--html": html}, None, force)
+        refuse_overwriting({"--html": html}, None, force)
         found = understood(epsilon, delta, group, prior, n)
-        views = {figures: found.to_json, html: found.to_html}
-        texts = {file: view() for file, view in views.items() if file is not None}
-        write_texts(texts)
-        if json == _STANDARD_OUTPUT:
+        if html is not None:
+            write_texts({html: found.to_html()})
+        if json:
             typer.echo(found.to_json())
             return
         console.print(found)
-        for file in texts:
-            whisper(f"wrote {file}")
+        if html is not None:
+            whisper(f"wrote {html}")

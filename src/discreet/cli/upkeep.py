@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.output import refusals, say, whisper
+from discreet.cli.options import AsJson
+from discreet.cli.output import emit, refusals, say, whisper
 from discreet.errors import InvalidValue
 
 __all__ = ["backup", "restore", "upgrade"]
@@ -16,7 +17,9 @@ FolderName = Annotated[Path, typer.Argument(help="The folder of a curator, or of
 
 
 def backup(
-    folder: FolderName, target: Annotated[Path, typer.Argument(help="Where it goes; must not be there yet.")]
+    folder: FolderName,
+    target: Annotated[Path, typer.Argument(help="Where it goes; must not be there yet.")],
+    as_json: AsJson = False,
 ) -> None:
     """Copy a folder while questions are asked: ledger, witness, keys, policies, members and rows, of one moment.
 
@@ -28,11 +31,16 @@ def backup(
         from discreet.service.backup import back_up
 
         made = back_up(folder, target)
+        if as_json:
+            head = None if made.position is None else made.head.hex()
+            facts = {"folder": str(made.folder), "files": len(made.files), "position": made.position, "head": head}
+            return emit({**facts, "on_server": made.on_server})
         say(f"{len(made.files)} files are in {made.folder}, each with its hash in backup.json.")
         if made.position is not None:
             say(f"Its ledger is sound and ends at record {made.position}, head {made.head.hex()[:16]}…")
         if made.on_server:
             whisper("the ledger and the members are on the server: save them with pg_dump")
+        return None
 
 
 def restore(
@@ -47,6 +55,7 @@ def restore(
         bool, typer.Option("--until-head", help="Say that nothing was charged after the newest head.")
     ] = False,
     use_up: Annotated[bool, typer.Option("--use-up", help="Charge all that is left of every budget.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Put a backup back, and charge what was answered since, which was seen though its record is lost.
 
@@ -65,6 +74,9 @@ def restore(
         if len(said) > 1:
             raise InvalidValue("one thing is said about the time after a backup", f"<{len(said)}>", "say one")
         found = restored(source, folder, said=said[0], old=old, heads=head or ())
+        if as_json:
+            facts = {"folder": str(folder), "record": found.record, "charged": list(found.charged)}
+            return emit({**facts, "ended_tokens": found.tokens})
         if found.record is None:
             return say(f"{folder} is as the backup was")
         say(f"{folder} is as the backup was; record {found.record} of its ledger tells of it")
@@ -80,6 +92,7 @@ def upgrade(
     dumped: Annotated[
         bool, typer.Option("--dumped", help="Say that the tables on the server were saved with pg_dump.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Bring a folder of an older release to the formats of this one; a backup is made beside it first.
 
@@ -91,6 +104,9 @@ def upgrade(
         from discreet.service.upgrading import upgrade as upgraded
 
         found = upgraded(folder, dumped=dumped)
+        if as_json:
+            parts = [{"name": one.name, "from": one.found, "to": one.known, "does": one.does} for one in found.parts]
+            return emit({"backup": found.backup, "done": list(found.done), "parts": parts})
         if found.backup is not None:
             say(f"as it was: {found.backup}")
         for part in found.parts:
@@ -99,3 +115,4 @@ def upgrade(
             )
         if not found.done:
             say("nothing to do: everything is as this release makes it")
+        return None

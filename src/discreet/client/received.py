@@ -10,6 +10,7 @@ from typing import Any
 
 from discreet.curator.amount import from_json
 from discreet.curator.curator import Explanation
+from discreet.curator.remaining import Balances
 from discreet.exact.rational import rational
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.query.question import ExpectedError
@@ -48,9 +49,9 @@ def explanation(said: Mapping[str, Any]) -> Explanation:
     )
 
 
-def budget(said: list[Any]) -> dict[str, dict[str, Any]]:
+def budget(said: list[Any]) -> Balances:
     """Balances by account, in the shape of a local curator's."""
-    return {_of(str, one["account"]): _balance(one) for one in _of(list, said)}
+    return Balances({_of(str, one["account"]): _balance(one) for one in _of(list, said)})
 
 
 def asked(said: Mapping[str, Any]) -> Asked:

@@ -14,6 +14,7 @@ from discreet.client.received import Asked, asked, budget, explanation, objects
 from discreet.curator.answer import Answer
 from discreet.curator.answer_arrow import answer_from_arrow
 from discreet.curator.curator import Explanation
+from discreet.curator.remaining import Balances
 from discreet.errors import InvalidType, InvalidValue, NotSignedIn
 from discreet.exact.rational import Number, positive
 from discreet.noise.law import open_probability
@@ -157,7 +158,7 @@ class RemoteCurator:
         reply = self._connection.send("GET", f"/answers/{checked_request_id(request)}/certificate")
         return understood(lambda said: objects([said])[0], reply.json())
 
-    def budget(self) -> dict[str, dict[str, Any]]:
+    def budget(self) -> Balances:
         """Per account: what was granted, spent and left, and how many more questions like the last one that is."""
         return understood(budget, self._pages("/budget", "account", {}, after=None))
 

@@ -14,7 +14,6 @@ from nicegui import events, ui
 from discreet.anonymize.figures import counted
 from discreet.catalog.literal import ColumnType
 from discreet.catalog.schema import Schema
-from discreet.catalog.unread_values import unread_words
 from discreet.console.look import Kind, button, heading, notice, row, says_why, section
 from discreet.console.one_line_upload import one_line_upload
 from discreet.console.quiet_words import quiet
@@ -278,7 +277,7 @@ class NewTable:
             self._preview.refresh()
         state = "public" if made.table.public else "protected"
         done = f"{made.table.name} is {state}. Say above who may ask about it."
-        warnings = [*unread_words(made.table, made.unread), *made.warnings]
+        warnings = [*made.unread_words, *made.warnings]
         self._said = [(done, "good"), *((words, "warn") for words in warnings)]
         self._source = self._form = None
         self._words.refresh()

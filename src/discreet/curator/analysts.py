@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from discreet.catalog.budget import Budget
+from discreet.catalog.budget import Budget, BudgetStated
 from discreet.catalog.table import Table
 from discreet.curator.allowance import Allowance
 from discreet.curator.charging import account_of
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["allow", "disallow", "kept_analysts"]
 
 
-def allow(curator: Curator, table: str, analyst: str, cap: Budget | None, by: str | None) -> Table:
+def allow(curator: Curator, table: str, analyst: str, cap: BudgetStated | None, by: str | None) -> Table:
     """Let somebody ask. The ledger knows it before the policy does, so that no question goes uncounted."""
     with curator.changing_policies():
         before = _protected(curator, table)
-        after = replace(before, analysts={**before.analysts, analyst: cap})  # checks the name and the cap
+        allowed = None if cap is None else Budget.of(cap, f"the cap of {analyst}")
+        after = replace(before, analysts={**before.analysts, analyst: allowed})  # checks the name and the cap
         _grant(curator, after, analyst, by)
         if analyst not in before.analysts:
             curator.ledger.record_analyst(before.name, analyst, may_ask=True, by=by)

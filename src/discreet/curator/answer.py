@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.curator.amount import amount, balance
-from discreet.curator.answer_cell import Interval, cell_text
+from discreet.curator.answer_cell import Interval, cell_text, with_ends
 from discreet.curator.answer_csv import csv_text
 from discreet.curator.answer_html import html_table
 from discreet.curator.answer_json import json_text
@@ -51,22 +51,22 @@ class Answer:
     entry: int | None = None
     """The position of the answer in the ledger; None where the ledger knows nothing of it."""
 
-    def to_arrow(self) -> pa.Table:
-        """The values as an Arrow table."""
-        return self.table
+    def to_arrow(self, *, intervals: bool = False) -> pa.Table:
+        """The values as an Arrow table; ``intervals`` adds the ends of error bars, as columns x_low and x_high."""
+        return with_ends(self.table, self.error) if intervals else self.table
 
-    def to_pandas(self) -> Any:
-        """The values as a pandas DataFrame."""
+    def to_pandas(self, *, intervals: bool = False) -> Any:
+        """The values as a pandas DataFrame; ``intervals`` adds the columns x_low and x_high."""
         extra("pandas", "frames")
-        return self.table.to_pandas()
+        return self.to_arrow(intervals=intervals).to_pandas()
 
-    def to_polars(self) -> Any:
-        """The values as a Polars DataFrame."""
-        return extra("polars", "frames").from_arrow(self.table)
+    def to_polars(self, *, intervals: bool = False) -> Any:
+        """The values as a Polars DataFrame; ``intervals`` adds the columns x_low and x_high."""
+        return extra("polars", "frames").from_arrow(self.to_arrow(intervals=intervals))
 
-    def to_rows(self) -> list[dict[str, Any]]:
-        """One dictionary per row."""
-        return list(self.table.to_pylist())
+    def to_rows(self, *, intervals: bool = False) -> list[dict[str, Any]]:
+        """One dictionary per row; ``intervals`` adds x_low and x_high."""
+        return list(self.to_arrow(intervals=intervals).to_pylist())
 
     def to_json(self) -> str:
         """Rows, intervals, price, what is left and the ledger entry as JSON."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from discreet.curator.answer_cell import with_ends
 
 if TYPE_CHECKING:
     from discreet.curator.answer import Answer
@@ -15,21 +16,9 @@ __all__ = ["csv_text"]
 
 def csv_text(answer: Answer, intervals: bool) -> str:
     """The answer's rows; a missing value is an empty field, and so is an error bar that is not known."""
-    columns: dict[str, list[Any]] = {}
-    for name in answer.table.column_names:
-        columns[_fresh(name, columns)] = answer.table[name].to_pylist()
-        if intervals and name in answer.error:
-            for place, end in enumerate(("low", "high")):
-                values = [None if interval is None else interval[place] for interval in answer.error[name]]
-                columns[_fresh(f"{name}_{end}", [*columns, *answer.table.column_names])] = values
+    table = with_ends(answer.table, answer.error) if intervals else answer.table
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    writer.writerow(table.column_names)
+    writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
     return text.getvalue()
-
-
-def _fresh(name: str, taken: Any) -> str:
-    """The name, with a number where another column has it."""
-    tries = (name if count == 0 else f"{name}_{count}" for count in itertools.count())
-    return next(candidate for candidate in tries if candidate not in taken)

@@ -7,6 +7,7 @@ is read; its noisy values are durable before anyone sees them; asked again, the 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -16,12 +17,14 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from discreet.catalog.budget import Budget
+from discreet.catalog.budget import BudgetStated
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.policy_file import read as read_policy
+from discreet.catalog.csv_format import CSVFormat
 from discreet.catalog.table import Table
+from discreet.catalog.unread_values import UnreadColumn, unread_words
 from discreet.curator.analysts import allow, disallow, kept_analysts
 from discreet.curator.answer import Answer, notes_on_values
+from discreet.curator.answer_html import catalog_html
 from discreet.curator.bound_requests import bound
 from discreet.curator.certificate import issue
 from discreet.curator.charging import check_analyst, plans_of, prices_of
@@ -49,23 +52,25 @@ from discreet.curator.promises import (
     places_of,
 )
 from discreet.curator.publications import Publication, publications_in, record_publication
-from discreet.curator.remaining import LastPrices, balance_of
+from discreet.curator.remaining import Balances, LastPrices, balance_of
 from discreet.curator.stage import NOTE, Stage
-from discreet.curator.stated import stated_policy
+from discreet.curator.stated import CapsStated, ColumnStated, KeyStated, UnitStated, policy_of
 from discreet.curator.stored import restored, stored
 from discreet.curator.suggested_bounds import SuggestedBounds, suggest_bounds
 from discreet.curator.suggested_rows import SuggestedRows, suggest_rows_per_unit
+from discreet.curator.suggestions import Offers
 from discreet.curator.suspensions import Suspension, lift, suspensions_in
 from discreet.curator.touched import LeftOut, Touched, left_out, touched
 from discreet.curator.twins import twin_words
 from discreet.curator.unanswered import Unanswered
-from discreet.engines.engine import Place
+from discreet.engines.engine import Place, Unread
 from discreet.engines.opening import opened
 from discreet.errors import DiscreetError, InvalidType, InvalidValue, LedgerError, StoreError
 from discreet.exact.rational import Number
 from discreet.noise.law import open_probability
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.loss import Loss
+from discreet.privacy.neighbours import Neighbours
 from discreet.query.answered import answered
 from discreet.query.measure import Measured, Run, measure
 from discreet.query.notes_above import note_on_lost_bars
@@ -108,7 +113,7 @@ class Curator:
         rows: str | None = None,
         source: Source = SYSTEM,
         shared_answers: bool = True,
-        offers: bool = True,
+        offers: Offers = Offers.PYTHON,
     ) -> None:
         """Open the curator in ``folder``, or start one there; a ledger that cannot be believed is not opened.
 
@@ -122,13 +127,13 @@ class Curator:
         have running numbers, so that one sees that something was recorded in between; and a text that was planned
         before, by anybody, is planned a little faster.
 
-        With ``offers`` notes name the paid questions that help to write a policy; a service has none of these.
+        ``offers`` says how notes name the paid questions that help to write a policy; a service has none of these.
         """
         if not source.trusted:
             raise InvalidValue("a curator draws from the operating system alone", type(source).__name__)
         self.folder = Path(folder)
         self.shared_answers = shared_answers
-        self._offers = offers
+        self.offers = offers
         self._policies = Policies(self.folder)
         self._rereading = Lock()
         self._stamp = self._policies.stamp()  # before the files are read: what changes meanwhile is read again
@@ -169,19 +174,51 @@ class Curator:
         policy: Table | str | os.PathLike[str] | None = None,
         progress: Callable[[float], None] | None = None,
         *,
-        unread: Callable[[Mapping[str, int]], None] | None = None,
-        **stated: Any,
+        unread: Unread | None = None,
+        table: str | None = None,
+        unit: UnitStated | None = None,
+        budget: BudgetStated | None = None,
+        columns: Mapping[str, ColumnStated] | None = None,
+        rows_per_unit: int | None = None,
+        groups_per_unit: int | None = None,
+        rows_after_joins: int | None = None,
+        neighbours: Neighbours | str | None = None,
+        analysts: CapsStated | None = None,
+        foreign_keys: Sequence[KeyStated] | None = None,
+        csv: CSVFormat | Mapping[str, Any] | None = None,
+        public: bool | None = None,
+        description: str | None = None,
     ) -> Table:
-        """Take in the rows of ``source`` under a policy: a `Table`, a policy file, or facts ``stated`` here.
+        """Take in the rows of ``source`` under a policy: a `Table`, a policy file, or what is stated here.
 
-        Facts are those of a policy file: ``table`` (the file's name if left out), ``unit``, ``budget``, ``columns``,
-        ``rows_per_unit``, ``groups_per_unit``, ``rows_after_joins``, ``neighbours``, ``analysts``, ``foreign_keys``,
-        ``public``, ``description``. Names and types come from the source's schema, and nothing from its rows.
+        The keywords are the fields of a policy file; ``table`` is the file's name if left out. ``budget`` may be a
+        number, ε. ``columns`` says what is public about some columns: ``{"age": (0, 110)}`` for bounds, ``{"ward":
+        {"keys": ["A", "B"]}}`` for this and other facts of policy files, ``{"age": "integer"}`` for the type that a
+        CSV file does not state. ``csv`` says how its values are spelled: ``{"decimal": ",", "nulls": ["NA"]}``. Names
+        and types come from the source's schema, and nothing from its rows.
 
         A table that is protected already gets new data; its unit, its neighbours and its budgets stay as they were.
-        ``unread`` is told, per column, how many values could not be read as its type: exact, for the owner alone.
+        ``unread`` is told, per column, how many values could not be read as its type and what they look like: exact,
+        for the owner alone. Left out, a Python warning says it.
         """
-        table = self._policy(source, policy, stated)
+        promised = {"unit": unit, "budget": budget, "neighbours": neighbours, "analysts": analysts, "public": public}
+        limits = {"rows_per_unit": rows_per_unit, "groups_per_unit": groups_per_unit}
+        joined = {"rows_after_joins": rows_after_joins, "foreign_keys": foreign_keys}
+        named = {"table": table, "columns": columns, "csv": csv, "description": description}
+        whole = policy_of(source, policy, named | promised | limits | joined)
+        found: dict[str, UnreadColumn] = {}
+        made = self._take_in(source, whole, progress, found.update if unread is None else unread)
+        if found:
+            warnings.warn("\n".join(unread_words(made, found)), stacklevel=2)
+        return made
+
+    def _take_in(
+        self,
+        source: Any,
+        table: Table,
+        progress: Callable[[float], None] | None,
+        unread: Unread,
+    ) -> Table:
         self._reread()
         before, catalog = self.catalog.find(table.name), self._checked(table)
         self.engine.take_in(table, source, catalog=catalog, progress=progress, unread=unread)
@@ -214,22 +251,13 @@ class Curator:
         check_granted(table, accounts)
         return catalog
 
-    @staticmethod
-    def _policy(source: Any, policy: Table | str | os.PathLike[str] | None, stated: dict[str, Any]) -> Table:
-        if policy is None:
-            return stated_policy(source, **stated)
-        if stated:
-            rule = "a policy is passed whole or stated in words, not both"
-            raise InvalidValue(rule, min(stated), "put it into the policy")
-        return policy if isinstance(policy, Table) else read_policy(policy)
-
     def _open_accounts(self, table: Table) -> None:
         known = self.ledger.accounts()
         for name, allowance in allowances_of(table).items():
             if name not in known:
                 self.ledger.open_account(name, allowance, places_of(table))
 
-    def allow(self, table: str, analyst: str, cap: Budget | None = None, *, by: str | None = None) -> Table:
+    def allow(self, table: str, analyst: str, cap: BudgetStated | None = None, *, by: str | None = None) -> Table:
         """Let ``analyst`` ask about a table, up to a ``cap`` of their own or with the whole budget; ``by`` whom.
 
         Who may ask already gets the cap instead of the one they had, which must not be below what they spent. That
@@ -338,7 +366,7 @@ class Curator:
         )
         affordable = is_known or self.ledger.affords(prices)
         errors = labelled(question, question.errors(confidence))
-        notes = notes_of(question, confidence, offers=self._offers)
+        notes = notes_of(question, confidence, offers=self.offers)
         shares, accounts = shares_of(question), tuple(prices)
         return Explanation(question.price, affordable, groups, errors, shares, notes, named, accounts, is_known)
 
@@ -480,7 +508,7 @@ class Curator:
         with Stage(MadeUpRows(planner.catalog, rows, planner.public_rows)) as stage:
             measured = [measure(stage.prepared(plan), stage.run, stage.source) for plan in question.plans]
         table, error = answered(question.split, measured, planner.public(question), confidence, raw)
-        notes = (NOTE, *notes_of(question, confidence, offers=self._offers))
+        notes = (NOTE, *notes_of(question, confidence, offers=self.offers))
         return Answer(table, error, confidence, question.price, False, notes, {})
 
     # Paid questions that help to write a policy.
@@ -510,14 +538,22 @@ class Curator:
         self.refresh()
         return touched(self, table, epsilon, analyst)
 
-    def budget(self) -> dict[str, dict[str, Any]]:
+    def budget(self) -> Balances:
         """Per account: what was granted, spent and left, and how many more questions like the last one that is.
 
         ``more`` is None while nothing was charged. ``delta_cap`` and its kin are there where δ was set aside for keys.
         """
         accounts = self.ledger.accounts()
         prices = self._last_prices.now()
-        return {name: balance_of(account, prices.get(name)) for name, account in accounts.items()}
+        return Balances({name: balance_of(account, prices.get(name)) for name, account in accounts.items()})
+
+    def __repr__(self) -> str:
+        return f"Curator({str(self.folder)!r})"
+
+    def _repr_html_(self) -> str:
+        """The tables with what is public about them, and what is left to ask; nothing of this comes from rows."""
+        self.refresh()
+        return catalog_html(self.catalog) + self.budget()._repr_html_()
 
     # Pricing.
 
@@ -541,7 +577,7 @@ class Curator:
         table, error = answered(question.split, measured, planner.public(question), told.confidence, told.raw)
         facts = facts_of(sql, question, told.receipt, told.versions, measured, planner.catalog, self.ledger)
         facts |= told.batch
-        notes = notes_of(question, told.confidence, offers=self._offers) + notes_on_values(table)
+        notes = notes_of(question, told.confidence, offers=self.offers) + notes_on_values(table)
         notes += tuple(note_on_lost_bars(question, error))
         if not told.raw:
             notes += notes_on_moved_cells(question, measured, told.confidence)

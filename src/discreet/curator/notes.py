@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from discreet.curator.suggestions import offer, offer_of_groups
+from discreet.curator.suggestions import Offers, offer, offer_of_groups
 from discreet.privacy.shown import shown
 from discreet.query.answer_table import count_moved_cells, counted_beside
 from discreet.query.block import Aggregate, AggregateKind
@@ -26,9 +26,9 @@ _ASK_COUNT = "with COUNT(*) beside it, it is missing where the group may be empt
 _SHOWN_NEAREST = "measured outside what is possible, and shown at the nearest value that is."
 
 
-def notes_of(question: Question, confidence: float, *, offers: bool = True) -> tuple[str, ...]:
+def notes_of(question: Question, confidence: float, *, offers: Offers = Offers.PYTHON) -> tuple[str, ...]:
     """Every sentence once, in the order of the query; with ``offers`` also which paid question says more."""
-    offered = [offer(question.tables)] if offers else []
+    offered = [] if offers is Offers.NONE else [offer(question.tables, offers)]
     notes: list[str] = []
     for plan in question.plans:
         notes += [
@@ -127,7 +127,7 @@ def _passes_over_missing(expression: Expression) -> bool:
     return (is_extreme and mixed) or any(_passes_over_missing(argument) for argument in expression.arguments)
 
 
-def _about_groups(plan: BlockPlan, confidence: float, *, offers: bool) -> list[str]:
+def _about_groups(plan: BlockPlan, confidence: float, *, offers: Offers) -> list[str]:
     if plan.top is not None:
         behind = rank_error(plan.top.points, plan.top.factor, 1 - (1 - confidence) / plan.top.picks) / plan.weight
         which = "The largest group was" if plan.top.picks == 1 else f"The {plan.top.picks} largest groups were"
@@ -155,7 +155,7 @@ def _about_missing(plan: BlockPlan) -> list[str]:
     return [f"Rows without {name} are in no group: its policy lists no missing value." for name in names]
 
 
-def _about_left_out(plan: BlockPlan, most: int, *, offers: bool) -> list[str]:
+def _about_left_out(plan: BlockPlan, most: int, *, offers: Offers) -> list[str]:
     """What to say where people can be in more groups than count."""
     if plan.weight == 1:
         return []
@@ -164,9 +164,9 @@ def _about_left_out(plan: BlockPlan, most: int, *, offers: bool) -> list[str]:
     note = f"A person in more than {groups}, drawn for each person alone: {half}. All groups lose about the same share."
     columns = [key.column for key in plan.block.keys if isinstance(key, Field) and key.column is not None]
     tables = {table for table, _, _ in columns}
-    if not offers or len(columns) < len(plan.block.keys) or len(tables) != 1:
+    if offers is Offers.NONE or len(columns) < len(plan.block.keys) or len(tables) != 1:
         return [note]
-    return [note, offer_of_groups(tables.pop(), [name for _, name, _ in columns])]
+    return [note, offer_of_groups(tables.pop(), [name for _, name, _ in columns], offers)]
 
 
 def _name(aggregate: Aggregate) -> str:

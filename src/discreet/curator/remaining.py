@@ -7,9 +7,68 @@ from threading import Lock
 from typing import Any
 
 from discreet.curator.allowance import DELTA_UNITS, Price
+from discreet.curator.amount import amount, as_json, balance, balance_as_json
+from discreet.curator.answer_html import html_grid
 from discreet.curator.ledger import Account, Entry, Ledger
+from discreet.privacy.shown import shown
 
-__all__ = ["LastPrices", "balance_of", "charged_by", "questions_left"]
+__all__ = ["Balances", "LastPrices", "balance_of", "charged_by", "questions_left"]
+
+
+class Balances(dict[str, dict[str, Any]]):
+    """Per account what was granted, spent and left. Printed, and in a notebook, it is a table."""
+
+    HEADS = ("account", "granted", "spent", "left", "in questions")
+
+    def lines(self) -> list[tuple[str, ...]]:
+        """A line for each account, a table before its analysts; one more where δ was set aside for keys."""
+        lines: list[tuple[str, ...]] = []
+        for name, sums in sorted(self.items()):
+            cap, spent, left = balance(sums["cap"]), amount(sums["spent"]), balance(sums["left"])
+            lines.append((_account(name), cap, spent, left, _more(sums["more"])))
+            if "delta_cap" in sums:
+                deltas = (f"δ {shown(sums[f'delta_{key}'])}" for key in ("cap", "spent", "left"))
+                lines.append(("  δ for keys", *deltas, ""))
+        return lines
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """The same for programs: amounts exact and as numbers, what is granted and left rounded down."""
+        kinds = {"cap": balance_as_json, "spent": as_json, "left": balance_as_json}
+        return {
+            name: {key: kinds[key](value) if key in kinds else _exact(value) for key, value in sums.items()}
+            for name, sums in sorted(self.items())
+        }
+
+    def notes(self) -> list[str]:
+        """What to say below."""
+        has_deltas = any("delta_cap" in sums for sums in self.values())
+        return ["δ for keys pays for groups that nobody listed."] if has_deltas else []
+
+    def __str__(self) -> str:
+        grid = [self.HEADS, *self.lines()]
+        widths = [max(len(line[k]) for line in grid) for k in range(len(self.HEADS))]
+        lines = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in grid)
+        return "\n".join([*lines, *self.notes()])
+
+    def _repr_html_(self) -> str:
+        return html_grid(self.HEADS, self.lines(), self.notes())
+
+
+def _exact(value: Fraction | int | None) -> str | int | None:
+    return str(value) if isinstance(value, Fraction) else value
+
+
+def _account(name: str) -> str:
+    """A table, or an analyst below the table; see the curator's names of accounts."""
+    table, slash, analyst = name.partition("/")
+    spelled = analyst if slash else table
+    return ("  " if slash else "") + spelled.replace("%2F", "/").replace("%25", "%")
+
+
+def _more(count: int | None) -> str:
+    if count is None:
+        return "nothing asked yet"
+    return f"about {count:,} more like the last one" if count else "none like the last one"
 
 
 class LastPrices:

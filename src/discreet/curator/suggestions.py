@@ -13,9 +13,11 @@ says which bounds it applies, so that answers with and without them are never ta
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import replace
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from discreet.catalog.catalog import Catalog
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AS_TAKEN_IN",
+    "Offers",
     "is_unit_column",
     "offer",
     "offer_of_groups",
@@ -44,21 +47,51 @@ AS_TAKEN_IN = "/* values as they were taken in, before bounds and defaults */ "
 """Stands before a question in the ledger and in its certificate, which show its text."""
 
 
-def offer(tables: Iterable[str]) -> str:
+class Offers(Enum):
+    """How the paid questions that help to write a policy are named: as their reader would ask them."""
+
+    NONE = "none"
+    PYTHON = "python"
+    COMMANDS = "commands"
+
+    def touched(self, table: str) -> str:
+        """The question how many people and values the policy's limits touch."""
+        return self._named(f"touched({_in_quotes(table)}, epsilon=0.1)", "touched", table, "-e", "0.1")
+
+    def groups(self, table: str, columns: Sequence[str]) -> str:
+        """The question in how many groups people are."""
+        names = [_in_quotes(name) for name in columns]
+        by = names[0] if len(names) == 1 else f"[{', '.join(names)}]"
+        call = f"left_out({_in_quotes(table)}, by={by}, epsilon=0.1)"
+        return self._named(call, "groups", table, *columns, "-e", "0.1")
+
+    def rows(self, table: str) -> str:
+        """The question how many rows of a person should count."""
+        return self._named(f"suggest_rows_per_unit({_in_quotes(table)}, epsilon=…)", "rows", table, "-e", "…")
+
+    def bounds(self, table: str, column: str) -> str:
+        """The question which bounds hold most values of a column."""
+        call = f"suggest_bounds({_in_quotes(table)}, {_in_quotes(column)}, epsilon=…)"
+        return self._named(call, "bounds", table, column, "-e", "…")
+
+    def _named(self, call: str, *words: str) -> str:
+        if self is Offers.COMMANDS:
+            return "discreet suggest " + " ".join(word if word == "…" else shlex.quote(word) for word in words)
+        return f"curator.{call}"
+
+
+def offer(tables: Iterable[str], offers: Offers = Offers.PYTHON) -> str:
     """The sentence that offers the paid question how many people and values the policy's limits touch."""
-    calls = " or ".join(f"curator.touched({in_quotes(name)}, epsilon=0.1)" for name in sorted(tables))
+    calls = " or ".join(offers.touched(name) for name in sorted(tables))
     return f"How many it touches is a question of its own: {calls}."
 
 
-def offer_of_groups(table: str, columns: Sequence[str]) -> str:
+def offer_of_groups(table: str, columns: Sequence[str], offers: Offers = Offers.PYTHON) -> str:
     """The sentence that offers the paid question how many groups of people are left out."""
-    names = [in_quotes(name) for name in columns]
-    by = names[0] if len(names) == 1 else f"[{', '.join(names)}]"
-    call = f"curator.left_out({in_quotes(table)}, by={by}, epsilon=0.1)"
-    return f"What share is missing is a question of its own: {call}."
+    return f"What share is missing is a question of its own: {offers.groups(table, columns)}."
 
 
-def in_quotes(name: str) -> str:
+def _in_quotes(name: str) -> str:
     """A name as Python reads it."""
     return json.dumps(name, ensure_ascii=False)
 

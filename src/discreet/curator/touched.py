@@ -17,7 +17,7 @@ from discreet.curator.answer import Answer
 from discreet.curator.bins import literal
 from discreet.curator.suggestions import (
     AS_TAKEN_IN,
-    in_quotes,
+    Offers,
     people_of,
     protected_table,
     the_column,
@@ -61,18 +61,19 @@ class Touched:
     """Per column with bounds, how many values are moved; of one person at most rows_per_unit are counted."""
     answer: Answer
     """The paid answer."""
+    offers: Offers = Offers.PYTHON
+    """How further questions are named."""
 
     @property
     def policy(self) -> str:
         """What in the policy to think about; nothing where little is touched."""
-        most, table = _MANY * self.people.value, in_quotes(self.table.name)
+        most, table = _MANY * self.people.value, self.table.name
         advice = []
         if self.over is not None and self.over.low > most:
-            advice.append(f"rows_per_unit is low: see curator.suggest_rows_per_unit({table}, epsilon=…)")
+            advice.append(f"rows_per_unit is low: see {self.offers.rows(table)}")
         for name, moved in self.moved.items():
             if moved.low > most:
-                call = f"curator.suggest_bounds({table}, {in_quotes(name)}, epsilon=…)"
-                advice.append(f"the bounds of {name} are narrow: see {call}")
+                advice.append(f"the bounds of {name} are narrow: see {self.offers.bounds(table, name)}")
         return "\n".join(advice)
 
     def __str__(self) -> str:
@@ -159,7 +160,7 @@ def touched(curator: Curator, table: str, epsilon: Number, analyst: str | None =
     answer = without_bounds(curator, policy, bounded).ask(sql, epsilon, analyst=analyst)
     moved = {column.name: _estimate(answer, f"moved_{place}") for place, column in enumerate(bounded)}
     over = None if people is None else _estimate(answer, "people_over")
-    return Touched(policy, _estimate(answer, "people"), over, moved, answer)
+    return Touched(policy, _estimate(answer, "people"), over, moved, answer, curator.offers)
 
 
 def _is_moved(column: Column) -> str:

@@ -23,6 +23,7 @@ import pyarrow as pa
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import ColumnType
 from discreet.catalog.table import Table
+from discreet.catalog.unread_values import UnreadColumn
 from discreet.engines.manifest import Stored
 from discreet.engines.parameters import Bound, bound
 from discreet.engines.store import Store
@@ -35,8 +36,8 @@ OwnerLog = Callable[[str], None]
 
 Progress = Callable[[float], None]
 """Called with the fraction that is done, from 0 to 1. It depends on the rows: for the owner's eyes alone."""
-Unread = Callable[[Mapping[str, int]], None]
-"""Called with the number of values per column that could not be read as its type: exact, for the owner's eyes alone."""
+Unread = Callable[[Mapping[str, UnreadColumn]], None]
+"""Called with what could not be read as its type, per column: exact, for the owner's eyes alone."""
 
 T = TypeVar("T")
 

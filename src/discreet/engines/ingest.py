@@ -33,7 +33,7 @@ from discreet.engines.steps import grid_of, in_steps, name_steps, steps_of
 from discreet.engines.store import Store
 from discreet.engines.units import Numbering, RowByRow, numbering
 from discreet.engines.verification import unread_values, verify
-from discreet.errors import DiscreetError, StoreError
+from discreet.errors import DiscreetError, StoreError, UnreadableSource
 from discreet.noise.source import fresh_id
 
 __all__ = ["Embedded", "ingest"]
@@ -96,7 +96,7 @@ def _ingest(
     try:
         settings = engine.settings(scratch.path / "spill")
         with Build(scratch.path, engine.store.units, settings, progress) as build:
-            _load(build, table, parts_of(source, declared(table), build.connection), unread is not None)
+            _load(build, table, _parts(build, table, source, scratch.path), unread is not None)
             numbers.prepare(build, _NUMBERED)
             _sort(build, table, numbers)
             verify(build, table)
@@ -113,6 +113,10 @@ def _ingest(
     if unread is not None:
         unread(counts)
     return stored.version
+
+
+def _parts(build: Build, table: Table, source: Any, scratch: Path) -> list[Part]:
+    return parts_of(source, declared(table), build.connection, spelled=table.csv, scratch=scratch)
 
 
 def _load(build: Build, table: Table, parts: list[Part], is_flagged: bool) -> None:
@@ -223,7 +227,9 @@ def _refusal(table: Table, failure: Exception) -> StoreError:
     line = re.search(r"CSV Error on Line: (\d+)", str(failure))
     if line is not None:
         rule = f"{table.name}: the rows of a CSV file must have the fields of its header, with quotes closed"
-        return StoreError(rule, f"<line {line[1]}>", "mend the line; --verbose, or owner.log in the folder, has more")
+        return UnreadableSource(
+            rule, f"<line {line[1]}>", "mend the line; --verbose, or owner.log in the folder, has more"
+        )
     if "No space left" in str(failure):
         rule = f"{table.name}: the disk of the store must have room; nothing was changed"
         return StoreError(rule, "<no space left>", "make room, and take in again")

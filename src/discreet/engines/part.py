@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from discreet.catalog.column import ColumnType
+from discreet.catalog.csv_format import CSVFormat
 from discreet.catalog.suggestion import suggestion
 from discreet.catalog.table import Table
 from discreet.engines.casts import total_cast
 from discreet.engines.identifier import quoted
+from discreet.engines.looks import look
 from discreet.errors import InvalidType, InvalidValue
 
 __all__ = ["Cast", "Given", "Part", "declared", "selection", "unreadable"]
@@ -42,6 +44,8 @@ class Part:
     and lose every row in it without a word."""
     names: tuple[str, ...] = ()
     """Every name there is, for suggestions."""
+    spelled: CSVFormat | None = None
+    """How texts spell values, where the policy says so; of CSV files alone."""
 
 
 def declared(table: Table) -> frozenset[str]:
@@ -53,12 +57,13 @@ Cast = Callable[[Given, ColumnType], str | None]
 """An expression that cannot fail, for a column of a source as another type; None where they have nothing in common."""
 
 
-def _duckdb_cast(given: Given, wanted: ColumnType) -> str | None:
-    return total_cast(quoted(given.label), given.native, wanted)
-
-
-def selection(table: Table, part: Part, total: Cast = _duckdb_cast) -> list[str]:
+def selection(table: Table, part: Part, total: Cast | None = None) -> list[str]:
     """One total cast per declared column, in the order of the policy; or a refusal that names the column."""
+
+    def embedded(given: Given, wanted: ColumnType) -> str | None:
+        return total_cast(quoted(given.label), given.native, wanted, part.spelled)
+
+    total = total or embedded
     chosen = [_chosen(table, name, part) for name in (column.name for column in table.columns)]
     casts = []
     for column, given in zip(table.columns, chosen, strict=True):
@@ -71,12 +76,12 @@ def selection(table: Table, part: Part, total: Cast = _duckdb_cast) -> list[str]
 
 
 def unreadable(table: Table, part: Part, casts: Sequence[str]) -> list[str]:
-    """Per declared column, whether a row holds something there that its cast turns into nothing."""
-    given = [quoted(_chosen(table, column.name, part).label) for column in table.columns]
-    # An empty field and NaN are how sources spell that a value is missing.
+    """Per declared column, how a value looks that its cast turns into nothing; see `look`."""
+    given = [_chosen(table, column.name, part) for column in table.columns]
+    is_stated = part.spelled is not None and bool(part.spelled.decimal or part.spelled.thousands)
     return [
-        f"CASE WHEN {cast} IS NULL THEN coalesce(CAST({value} AS VARCHAR) NOT IN ('', 'nan'), false) ELSE false END"
-        for value, cast in zip(given, casts, strict=True)
+        look(quoted(one.label), one.native, column.type, cast, is_stated=is_stated)
+        for column, one, cast in zip(table.columns, given, casts, strict=True)
     ]
 
 

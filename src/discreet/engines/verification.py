@@ -6,6 +6,7 @@ What is told names the column and no value. It depends on the rows, so it is for
 from __future__ import annotations
 
 from discreet.catalog.table import Table
+from discreet.catalog.unread_values import UnreadColumn
 from discreet.engines.build import Build
 from discreet.engines.identifier import quoted
 from discreet.errors import InvalidValue
@@ -19,11 +20,12 @@ def verify(build: Build, table: Table) -> None:
     _refuse_changing(build, table)
 
 
-def unread_values(build: Build, table: Table) -> dict[str, int]:
-    """Per column, how many values of the source could not be read as its type; columns without any are not listed."""
-    counts = ", ".join(f"count_if(unread{place})" for place in range(len(table.columns)))
-    [found] = build.run(f"SELECT {counts} FROM stage.rows")
-    return {column.name: count for column, count in zip(table.columns, found, strict=True) if count}
+def unread_values(build: Build, table: Table) -> dict[str, UnreadColumn]:
+    """Per column, what could not be read as its type, or may mean something else; others are not listed."""
+    looks = ", ".join(f"histogram(unread{place})" for place in range(len(table.columns)))
+    [found] = build.run(f"SELECT {looks} FROM stage.rows")
+    told = {column.name: UnreadColumn.of(one or {}) for column, one in zip(table.columns, found, strict=True)}
+    return {name: one for name, one in told.items() if one.count or one.doubtful}
 
 
 def _refuse_missing(build: Build, table: Table) -> None:

@@ -11,6 +11,7 @@ from threading import Thread
 from discreet.curator.answer import Answer
 from discreet.curator.curator import Curator
 from discreet.curator.opening import verify_alone
+from discreet.curator.suggestions import Offers
 from discreet.curator.verification import Verification
 from discreet.engines.engine import tell
 from discreet.engines.opening import opened
@@ -48,7 +49,9 @@ class House:
         """Open the curator's folder; a ledger that cannot be believed is not opened."""
         self.settings = settings
         engine = opened(settings.folder, timeout=settings.longest_run, threads=_threads_for_rows())
-        self._curator = Curator(settings.folder, engine=engine, shared_answers=settings.shared_answers, offers=False)
+        self._curator = Curator(
+            settings.folder, engine=engine, shared_answers=settings.shared_answers, offers=Offers.NONE
+        )
         self.store = Store(settings.folder)
         self.trail = Trail(self.store)
         self.tally = Tally(self.trail)

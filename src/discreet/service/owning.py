@@ -12,6 +12,7 @@ from discreet.catalog.draft import draft
 from discreet.catalog.policy_file import dumps, loads
 from discreet.catalog.schema import Schema
 from discreet.catalog.table import Table
+from discreet.catalog.unread_values import UnreadColumn, unread_words
 from discreet.errors import (
     DiscreetError,
     InvalidInput,
@@ -77,6 +78,8 @@ class Protected:
     """Its policy."""
     unread: Mapping[str, int]
     """Per column, how many values could not be read as its type: exact, for the owner alone."""
+    unread_words: tuple[str, ...]
+    """The same in words, with what these values look like."""
     warnings: tuple[str, ...] = ()
     """Other tables that hold the same rows, or whose names look alike, in words: for the owner alone."""
 
@@ -143,7 +146,7 @@ def protect(
     """
     _, path, _ = _opened(house, visitor, source)
     table = loads(policy)
-    unread: dict[str, int] = {}
+    unread: dict[str, UnreadColumn] = {}
     digest = sha256(policy.encode("utf-8", "replace")).hexdigest()
     with house.trail.act("table protected", visitor.name, table=table.name, policy=digest):
         try:
@@ -152,7 +155,8 @@ def protect(
             raise _about_the_file(refusal, path) from None
     if isinstance(source, Uploaded):
         uploads.discard(house, visitor, source.id)
-    return Protected(made, unread, tuple(house.curator.twins(made.name)))
+    counts = {name: one.count for name, one in unread.items() if one.count}
+    return Protected(made, counts, tuple(unread_words(made, unread)), tuple(house.curator.twins(made.name)))
 
 
 def _about_the_file(refusal: InvalidInput | StoreError, path: Path) -> DiscreetError:

@@ -26,7 +26,8 @@ _KINDS: Mapping[str, str] = {
     "timestamp_ntz": "moment",
 }
 _SPACE = "[ \\\\t\\\\n\\\\f\\\\r]*"
-_WHOLE = f"{_SPACE}[+-]?[0-9]+([.]0*)?{_SPACE}"
+_DIGITS = "[0-9]+([.](0{0,2}|0{4,}))?|(0+|[0-9]{4,})[.]000"  # 12.000 is twelve thousand elsewhere
+_WHOLE = f"{_SPACE}[+-]?({_DIGITS}){_SPACE}"
 _REAL = f"{_SPACE}[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?{_SPACE}"
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLOCK = "[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?"

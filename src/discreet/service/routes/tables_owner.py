@@ -86,6 +86,9 @@ class TableProtected(BaseModel):
     unread: dict[str, int] = Field(
         description="Per column, how many values could not be read as its type. Exact: for the owner alone."
     )
+    unread_words: list[str] = Field(
+        description="The same in words, with what these values look like and which setting reads them."
+    )
     warnings: list[str] = Field(
         description="Other tables that hold the same rows, or whose names look alike, in words. For the owner alone."
     )
@@ -164,7 +167,12 @@ def policy(house: HouseHere, visitor: _Owner, table: _Name) -> PolicyText:
 def protect(house: HouseHere, visitor: _Owner, body: NewTable) -> TableProtected:
     """Under a policy; a table that is there already gets new rows, and keeps its unit and its budget."""
     made = owning.protect(house, visitor, body.source(), body.policy)
-    return TableProtected(table=TableFacts.of(made.table), unread=dict(made.unread), warnings=list(made.warnings))
+    return TableProtected(
+        table=TableFacts.of(made.table),
+        unread=dict(made.unread),
+        unread_words=list(made.unread_words),
+        warnings=list(made.warnings),
+    )
 
 
 @router.get("/holdings", summary="The tables as their owner sees them")
