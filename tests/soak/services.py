@@ -38,6 +38,8 @@ _SIZE = 32 * 2**20
 _MOST_ROOM = 300_000
 _MOST_QUESTIONS = 300
 _PATIENCE = 180.0
+_SLEEP = "import select, time; time.sleep = lambda seconds: select.select([], [], [], max(0, seconds)) and None"
+"""Under libfaketime, clock_nanosleep fails whatever it is asked for, and Python's own sleep with it."""
 Tick = Callable[[], None]
 
 
@@ -163,11 +165,21 @@ def _kill_one(server: ServeCommand, chance: random.Random, losses: Losses) -> No
         losses.add("a worker killed", None)
         return
     server.kill()
+    _wait_for_end(workers)
     try:
         losses.add("a service killed", None, _start(server))
     except Loss as loss:
         losses.add("a service killed", loss)
         raise
+
+
+def _wait_for_end(workers: list[int]) -> None:
+    """Until the workers of a process that was killed have noticed it, and its port is free."""
+    end = time.monotonic() + _PATIENCE
+    while any(Path(f"/proc/{one}").exists() for one in workers):
+        if time.monotonic() > end:
+            raise Loss(Kind.CLOSED, "its workers hold the port")
+        time.sleep(0.05)
 
 
 def _children(process: int) -> list[int]:
@@ -206,7 +218,7 @@ def jump_clocks(folder: Path, jumps: int, seed: int, tick: Tick = lambda: None) 
     clock |= {"FAKETIME_DONT_FAKE_MONOTONIC": "1"}
     told: dict[int, str] = {}
     before = {name: os.environ.get(name) for name in clock}
-    with ServeCommand(hospital.folder, folder / "log", ("--no-console",)) as server:
+    with ServeCommand(hospital.folder, folder / "log", ("--no-console",), first=_SLEEP) as server:
         os.environ.update(clock)
         try:
             _start(server)
