@@ -155,10 +155,7 @@ def test_a_process_that_ends_in_the_middle_is_heard_of(monkeypatch: pytest.Monke
     async def work(place: MeetingPlace) -> Any:
         nonlocal reached
         found = []
-        for kind, first in (
-            ("http", {"type": "http.request", "body": b""}),
-            ("websocket", {"type": "websocket.connect"}),
-        ):
+        for kind, first in (("http", "http.request"), ("websocket", "websocket.connect")):
             reached = asyncio.Event()
             async with Living(lifespan(app), place):
                 visitor = asyncio.create_task(other(place, scope_of(kind), [{"type": first, "body": b""}]))
