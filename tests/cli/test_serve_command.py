@@ -69,10 +69,6 @@ def test_a_certificate_without_its_key_is_refused(tmp_path: Path) -> None:
     assert "files that can be read" in refused("--certificate-file", tmp_path / "none", "--key-file", other)
 
 
-def test_several_workers_with_the_console_are_refused_with_what_to_do() -> None:
-    assert "serve the console by a second discreet serve --workers 1" in refused("--workers", 2)
-
-
 def test_the_library_of_the_console_is_needed_for_the_console_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,10 +11,9 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import expect
 
-from discreet.console.door import MOST_STRANGERS, Door
-from discreet.console.sessions import MOST_PAGES, MOST_PAGES_OF_MEMBER, Sessions
+from discreet.console.door import MOST_SOCKETS, MOST_STRANGERS, Door
+from discreet.console.sessions import COOKIE, MOST_PAGES, MOST_PAGES_OF_MEMBER, Sessions
 from discreet.service.house import House
 from tests.console.conftest import Contexts, sign_in
 from tests.console.serving import Serving
@@ -116,12 +115,56 @@ def test_few_strangers_wait_for_words(house: House) -> None:
     ThreadPoolExecutor(1).submit(asyncio.run, crowd()).result()  # a browser has the loop of this thread
 
 
-def test_a_session_of_another_process_leads_to_the_sign_in(own_serving: Serving, contexts: Contexts) -> None:
+def test_a_member_has_few_sockets(house: House, hospital: Hospital) -> None:
+    """They stay open without a deadline: one member with hundreds would hold all connections."""
+    sessions, (own, others) = _opened(house, hospital, 2)
+    other = sessions.start(hospital.tokens["ben"], "here")
+    for session in (own, others, other):
+        sessions.draw(session, f"page of {session}", lambda _: True)
+    refused: list[Any] = []
+    entered: list[bytes] = []
+
+    async def page(scope: Any, receive: Any, send: Any) -> None:
+        entered.append(scope["query_string"])
+        await asyncio.Event().wait()
+
+    async def send(message: Any) -> None:
+        refused.append(message)
+
+    async def crowd() -> None:
+        door = Door(page, sessions, lambda _: None)
+
+        async def listen(session: str) -> asyncio.Task[None]:
+            headers = [(b"host", b"here"), (b"origin", b"http://here"), (b"cookie", f"{COOKIE}={session}".encode())]
+            scope = {"type": "websocket", "path": "/_nicegui_ws/socket.io/", "headers": headers}
+            named = scope | {"query_string": f"client_id=page of {session}".encode()}
+            task = asyncio.ensure_future(door(named, None, send))  # type: ignore[arg-type]
+            await asyncio.sleep(0)
+            return task
+
+        waiting = [await listen(session) for session in (own, others) * MOST_SOCKETS]
+        assert (len(entered), len(refused)) == (MOST_SOCKETS, MOST_SOCKETS)
+        waiting.append(await listen(other))
+        assert len(entered) == MOST_SOCKETS + 1
+        for one in waiting:
+            one.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        (await listen(own)).cancel()
+        assert len(entered) == MOST_SOCKETS + 2
+
+    ThreadPoolExecutor(1).submit(asyncio.run, crowd()).result()
+
+
+def test_a_session_is_known_to_another_process_and_its_pages_are_not(own_serving: Serving, contexts: Contexts) -> None:
     with Serving(own_serving.hospital) as second:
         page = contexts(own_serving.address).new_page()
         sign_in(page, own_serving.hospital.tokens["ana"])
         (cookie,) = [one for one in page.context.cookies() if one["name"] == "discreet_session"]
-        answer = httpx.get(second.address, cookies={"discreet_session": str(cookie["value"])}, trust_env=False)
+        own = {"discreet_session": str(cookie["value"])}
+        assert httpx.get(second.address, cookies=own, trust_env=False).status_code == 200
+        file = f"{second.address}/_nicegui/client/{page.evaluate('window.clientId')}/upload/1"
+        assert httpx.post(file, cookies=own, headers={"origin": second.address}, trust_env=False).status_code == 403
+        page.get_by_role("button", name="Sign out").click()
+        page.get_by_text("You are signed out.").wait_for()
+        answer = httpx.get(second.address, cookies=own, trust_env=False)
         assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?why=ended")
-        page.goto("/budget")
-        expect(page.get_by_role("heading", name="Budget", level=1)).to_be_visible()

@@ -13,8 +13,10 @@ import apsw
 import pytest
 
 from discreet.books import sqlite
+from discreet.curator import ledger as ledger_module
 from discreet.curator.allowance import LOSS_UNITS, Allowance, Measure, Price, price_in_units
 from discreet.curator.ledger import Ledger
+from discreet.curator.remaining import LastPrices
 from discreet.curator.verification import verify
 from discreet.errors import BudgetExceeded, InvalidInput, LedgerError, RequestConflict
 from discreet.privacy.loss import Pure
@@ -335,3 +337,33 @@ def test_an_emptied_or_missing_witness_is_not_believed(story: Path) -> None:
     assert verify(story).problems
     witness.write_bytes(saved + b"12 abc")  # a line cut short by a crash attests nothing
     assert verify(story).is_sound
+
+
+# Reading.
+
+
+def test_records_are_read_from_the_newest_on_as_far_as_somebody_reads(ledger: Ledger) -> None:
+    ledger.open_account("rare", Allowance.of(Pure(1)))
+    ledger.charge("seldom", b"", {"rare": TENTH}, {})
+    for k in range(150):
+        ledger.charge(f"r{k}", b"", {"visits": Price(1 + k)}, {"name": f"number {k}"})
+    forth = [one.position for one in ledger.entries()]
+    assert [one.position for one in ledger.entries_back()] == forth[::-1]
+    assert [one.position for one in ledger.entries_back(30)] == forth[28::-1]
+    (found,) = ledger.entries_back(holding=b'"number 17"')
+    assert found.body["request"] == "r17"
+
+
+def test_the_last_prices_are_found_without_reading_all(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger.open_account("never", Allowance.of(Pure(1)))
+    for k in range(100):
+        ledger.charge(f"r{k}", b"", {"visits": Price(1 + k)}, {})
+    read: list[int] = []
+    usual = ledger_module.entry_of_row
+    monkeypatch.setattr(ledger_module, "entry_of_row", lambda row: read.append(row[0]) or usual(row))
+    prices = LastPrices(ledger)
+    assert prices.now() == {"visits": Price(100)}
+    assert len(read) < 5
+    ledger.charge("more", b"", {"visits": Price(7)}, {})
+    assert prices.now() == {"visits": Price(7)}
+    assert len(read) < 10

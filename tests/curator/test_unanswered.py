@@ -25,6 +25,7 @@ from discreet.curator.moving import move
 from discreet.curator.verification import verify
 from discreet.errors import EngineFailure, EngineUnavailable, RequestConflict, Suspended
 from discreet.privacy.loss import Pure
+from discreet.service.records import QUESTION, records_back
 from tests.curator.breakable import unsent
 from tests.curator.test_fuse import Asking, breaker, kinds, opened, rows, spent, visits
 from tests.servers.fixtures import postgres_server, postgres_url
@@ -130,6 +131,8 @@ def test_where_the_version_is_gone_the_question_is_planned_anew_for_what_was_cha
     assert (again.table, again.entry, spent(curator)) == (answer.table, answer.entry, HALF)
     with pytest.raises(RequestConflict):
         ask(curator, SOME)
+    (question,) = [one for one in records_back(curator.ledger) if one.kind == QUESTION]
+    assert question.answered == answer.entry  # people who read the ledger find the answer with its question
 
 
 def test_a_charge_for_some_people_does_not_pay_for_other_people_of_new_data(curator: Curator) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -16,6 +17,7 @@ from discreet.service import books
 from discreet.service.books import Sought
 from discreet.service.house import House
 from discreet.service.role import READERS
+from discreet.service.shared_run import SharedRun
 from tests.service.hospital import Clients, Hospital
 from tests.service.visiting import ANA, AUDITOR, BEN, EACH, OWNER, STRANGER
 
@@ -167,3 +169,23 @@ def test_bad_filters_are_refused_in_words(clients: Clients, hospital: Hospital) 
         assert refused.status_code == 422
         assert refused.json()["type"] == "urn:discreet:malformed"
     assert clients.owner.get(f"/api/v1/ledger/{2**70}/certificate").status_code == 422
+
+
+def test_one_run_serves_all_who_ask_while_it_is_under_way() -> None:
+    """Forty at once would each take a core, and as much memory."""
+    shared: SharedRun[int] = SharedRun()
+    began, over, runs = Event(), Event(), []
+
+    def work() -> int:
+        runs.append(1)
+        began.set()
+        assert over.wait(60)
+        return len(runs)
+
+    first = shared.begin(work)
+    assert began.wait(60)
+    others = [shared.begin(work) for _ in range(40)]
+    over.set()
+    assert {one.result(60) for one in (first, *others)} == {1}
+    assert len(runs) == 1
+    assert shared.begin(work).result(60) == 2

@@ -99,13 +99,25 @@ def test_an_upgrade_keeps_a_backup_and_everything_else(older: tuple[Path, dict[s
     root, facts = older
     result = CliRunner().invoke(app, ["upgrade", str(root / "curator")])
     assert result.exit_code == 0, result.output
-    assert "service.db: version 2; added the table of the audit trail" in result.output
+    assert "service.db: version 3; added the table of the audit trail and the table of sessions" in result.output
     (kept,) = root.glob("curator.before-upgrade-*")
     assert verify(kept).head.hex() == facts["curator"]["head"]
     with apsw.Connection(str(kept / "service.db")) as database:
         assert database.pragma("user_version") == 1
     assert all(part.step is None for part in parts_of(root / "curator"))
     serves_its_answers(root / "curator", facts["curator"])
+
+
+def test_a_book_of_members_without_sessions_gets_their_table(older: tuple[Path, dict[str, Any]]) -> None:
+    root, facts = older
+    upgrade(root / "curator")
+    with apsw.Connection(str(root / "curator" / "service.db")) as database:
+        database.execute("DROP TABLE session")
+        database.pragma("user_version", 2)
+    (part,) = [one for one in parts_of(root / "curator") if one.name == "service.db"]
+    assert part.does == "added the table of sessions"
+    serves_its_answers(root / "curator", facts["curator"])
+    assert all(one.step is None for one in parts_of(root / "curator"))
 
 
 def test_an_upgrade_that_has_nothing_to_do_changes_nothing(older: tuple[Path, dict[str, Any]]) -> None:

@@ -26,6 +26,7 @@ from discreet.service.desk import Hold
 from discreet.service.house import House
 from discreet.service.requests import LEASE, Job, State
 from discreet.service.turns import Turns
+from discreet.service.waiting import MOST_WAITING
 from discreet.service.wish import Wish
 from tests.service.hospital import Clients, Hospital, policy, visits
 from tests.service.served import KEEP, PATIENCE, ROOT, STEPS
@@ -66,6 +67,23 @@ def until(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < end, "it never came to hold"
         time.sleep(0.01)
+
+
+def test_a_member_waits_on_few_connections_at_once(house: House) -> None:
+    """Each takes a connection for up to a minute, and somebody who had all of them would keep others out."""
+    gate = Gate(house)
+    asking.start(house, ANA, WISH, "one")
+    asking.start(house, BEN, WISH, "two")
+
+    async def crowd() -> None:
+        waiters = [asyncio.create_task(waiting.finished(house, ANA, "one", PATIENCE)) for _ in range(MOST_WAITING)]
+        await asyncio.sleep(0)
+        assert (await waiting.finished(house, ANA, "one", PATIENCE)).is_unfinished
+        other = asyncio.create_task(waiting.finished(house, BEN, "two", PATIENCE))
+        gate.opened.set()
+        assert not any(one.is_unfinished for one in await asyncio.gather(*waiters, other))
+
+    in_a_loop(crowd())
 
 
 # Over the network -----------------------------------------------------------------------------------------------

@@ -151,6 +151,6 @@ def test_the_file_and_the_server_have_the_same_columns(
     there = {(table, column) for table, column in rows if table != "pen"}
     (hospital.folder / "other").mkdir()
     file = Store(hospital.folder / "other")
-    tables = ("member", "token", "request", "event")
+    tables = ("member", "token", "request", "event", "session")
     assert there == {(table, row[1]) for table in tables for row in file.rows(f"PRAGMA table_info({table})")}
     file.close()

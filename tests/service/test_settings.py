@@ -77,9 +77,6 @@ def test_counts_that_no_machine_has_are_refused() -> None:
 
 
 def test_settings_that_exclude_each_other_are_refused() -> None:
-    said = refused(None, {"workers": 2})
-    assert "console = false" in said
-    assert "a second discreet serve --workers 1 on the same folder" in said
     assert "go together" in refused(None, {"key_file": Path("key.pem")})
 
 

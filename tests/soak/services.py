@@ -31,13 +31,15 @@ from tests.service.hospital import Hospital, founded
 from tests.service.serve_command import ServeCommand
 from tests.soak.losses import Kind, Loss, Losses
 
-__all__ = ["faketime", "fill_under_services", "jump_clocks", "kill_services"]
+__all__ = ["SLEEP", "clock", "faketime", "fill_under_services", "jump_clocks", "kill_services"]
 
 PRICE = Fraction(1, 2000)
 _SIZE = 32 * 2**20
 _MOST_ROOM = 300_000
 _MOST_QUESTIONS = 300
 _PATIENCE = 180.0
+SLEEP = "import select, time; time.sleep = lambda seconds: select.select([], [], [], max(0, seconds)) and None"
+"""Under libfaketime, clock_nanosleep fails whatever it is asked for, and Python's own sleep with it."""
 Tick = Callable[[], None]
 
 
@@ -163,11 +165,21 @@ def _kill_one(server: ServeCommand, chance: random.Random, losses: Losses) -> No
         losses.add("a worker killed", None)
         return
     server.kill()
+    _wait_for_end(workers)
     try:
         losses.add("a service killed", None, _start(server))
     except Loss as loss:
         losses.add("a service killed", loss)
         raise
+
+
+def _wait_for_end(workers: list[int]) -> None:
+    """Until the workers of a process that was killed have noticed it, and its port is free."""
+    end = time.monotonic() + _PATIENCE
+    while any(Path(f"/proc/{one}").exists() for one in workers):
+        if time.monotonic() > end:
+            raise Loss(Kind.CLOSED, "its workers hold the port")
+        time.sleep(0.05)
 
 
 def _children(process: int) -> list[int]:
@@ -195,6 +207,12 @@ def faketime() -> Path | None:
     return next((path for path in found if path.exists()), None)
 
 
+def clock(library: Path, offset: Path) -> dict[str, str]:
+    """Variables of a process whose clock on the wall is off by the seconds that a file says, at every moment."""
+    found = {"LD_PRELOAD": str(library), "FAKETIME_TIMESTAMP_FILE": str(offset), "FAKETIME_NO_CACHE": "1"}
+    return found | {"FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+
+
 def jump_clocks(folder: Path, jumps: int, seed: int, tick: Tick = lambda: None) -> Losses:
     """A service whose clock jumps by up to ten days, forth and back, between questions and in the middle of them."""
     library = faketime()
@@ -202,12 +220,11 @@ def jump_clocks(folder: Path, jumps: int, seed: int, tick: Tick = lambda: None) 
     chance, losses, hospital = random.Random(seed), Losses(), founded(folder / "hospital")
     offset = folder / "offset"
     offset.write_text("+0")
-    clock = {"LD_PRELOAD": str(library), "FAKETIME_TIMESTAMP_FILE": str(offset), "FAKETIME_NO_CACHE": "1"}
-    clock |= {"FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+    moved = clock(library, offset)
     told: dict[int, str] = {}
-    before = {name: os.environ.get(name) for name in clock}
-    with ServeCommand(hospital.folder, folder / "log", ("--no-console",)) as server:
-        os.environ.update(clock)
+    before = {name: os.environ.get(name) for name in moved}
+    with ServeCommand(hospital.folder, folder / "log", ("--no-console",), first=SLEEP) as server:
+        os.environ.update(moved)
         try:
             _start(server)
         finally:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +16,7 @@ from tests.soak.drills import DRILLS
 from tests.soak.limits import press_curators
 from tests.soak.losses import Kind, Loss, Losses
 from tests.soak.postgres_faults import freeze_postgres, kill_postgres_at_every_statement, kill_postgres_at_random
+from tests.soak.services import SLEEP, clock, faketime
 
 
 def test_curators_that_were_short_of_descriptors_and_memory_go_on(tmp_path: Path) -> None:
@@ -33,6 +38,20 @@ def test_postgres_killed_at_random_and_frozen_loses_nothing(tmp_path: Path) -> N
     losses.join(freeze_postgres(tmp_path / "frozen", 1, seconds=1))
     assert losses.trials == 2
     losses.check()
+
+
+def test_a_process_whose_clock_was_moved_sleeps_as_long_as_any(tmp_path: Path) -> None:
+    """Else it fails at whatever waits for a moment, and the drill blames the service."""
+    library = faketime()
+    if library is None:
+        pytest.skip("no libfaketime")
+    (tmp_path / "offset").write_text("-400000")
+    program = f"{SLEEP}\nstart = time.monotonic(); time.sleep(0.05); print(time.monotonic() - start, time.time())"
+    moved = os.environ | clock(library, tmp_path / "offset")
+    said = subprocess.run([sys.executable, "-c", program], env=moved, capture_output=True, text=True, check=True).stdout
+    slept, now = map(float, said.split())
+    assert slept >= 0.04
+    assert now < time.time() - 300_000
 
 
 def test_every_drill_has_a_name_and_a_size(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,8 @@ import uvicorn
 
 from discreet.web.guarded import GUARDED, GuardedProtocol
 
+LARGE = b"x" * 2**24
+"""More than the system keeps for somebody who does not read."""
 HALF = b"GET / HTTP/1.1\r\nHost: a\r\nX-Slow: "
 WHOLE = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -21,8 +23,11 @@ WHOLE = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 async def application(scope: Any, receive: Any, send: Any) -> None:
     while (await receive()).get("more_body"):
         pass
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
-    await send({"type": "http.response.body", "body": b"ok"})
+    body = LARGE if scope["path"] == "/large" else b"ok"
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
+    for start in range(0, len(body), 2**16):
+        more = start + 2**16 < len(body)
+        await send({"type": "http.response.body", "body": body[start : start + 2**16], "more_body": more})
 
 
 Connect = Callable[[], socket.socket]
@@ -33,7 +38,7 @@ def connect() -> Iterator[Connect]:
     """A server with short deadlines and few connections, and what connects to it."""
 
     class Short(GuardedProtocol):
-        header_seconds, body_seconds, least_pace, most_connections = 1.5, 1.5, 100_000, 20
+        header_seconds, body_seconds, least_pace, most_connections, unread_seconds = 1.5, 1.5, 100_000, 20, 1.5
 
     with closing(socket.create_server(("127.0.0.1", 0), backlog=200)) as listener, ExitStack() as opened:
         config = uvicorn.Config(application, log_config=None, lifespan="off", **(GUARDED | {"http": Short}))
@@ -143,6 +148,40 @@ def test_a_connection_that_is_kept_serves_several_requests(connect: Connect) -> 
 def test_a_second_request_has_a_deadline_too(connect: Connect) -> None:
     one = connect()
     one.sendall(WHOLE)
-    assert b"200 OK" in heard(one)
+    said = heard(one)
+    while not said.endswith(b"ok"):  # head and body may come one by one
+        said += one.recv(4096)
     one.sendall(HALF)
     assert heard(one) == b""
+
+
+def _unread(connect: Connect) -> socket.socket:
+    one = connect()
+    one.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+    return one
+
+
+def test_answers_that_nobody_reads_keep_nobody_out(connect: Connect) -> None:
+    held = [_unread(connect) for _ in range(40)]
+    assert all(b"200 OK" in _asked(connect) for _ in range(10))
+    assert len(held) == 40
+
+
+def test_an_answer_that_nobody_reads_is_given_up_and_one_that_is_read_slowly_is_not(connect: Connect) -> None:
+    slow, idle = _unread(connect), _unread(connect)
+    read = 0
+    for _ in range(12):  # three seconds, twice as long as one who reads nothing has
+        read += len(slow.recv(2**20))
+        time.sleep(0.25)
+    while part := slow.recv(2**20):
+        read += len(part)
+        if read > len(LARGE):
+            break
+    assert read > len(LARGE)
+    found = 0
+    try:
+        while part := idle.recv(2**20):
+            found += len(part)
+    except ConnectionError:
+        pass
+    assert found < len(LARGE)

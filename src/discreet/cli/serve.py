@@ -33,7 +33,7 @@ def serve(
     config: Annotated[
         Path | None, typer.Option(envvar="DISCREET_CONFIG", help="Settings in TOML; flags and variables win over it.")
     ] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes that answer; more than one serve REST alone.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes that answer; one of them draws the pages.")] = None,
     console: Annotated[bool | None, typer.Option("--console/--no-console", help="Serve the console's pages.")] = None,
     certificate_file: Annotated[Path | None, typer.Option(help="The TLS certificate.")] = None,
     key_file: Annotated[Path | None, typer.Option(help="The key of the TLS certificate.")] = None,
@@ -63,10 +63,8 @@ def serve(
 
         flags = {name: value for name, value in given.items() if value is not None}
         with _readied(config, flags, demo=demo) as (settings, tokens):
-            if settings.console:  # loading it takes a second, and more than one worker serve REST alone
-                with _hidden(*_TO_CALL_OTHERS):
-                    _require("socketio")
-                _require("nicegui")
+            if settings.console:
+                _load_console()
 
             def ready(address: str, members: Members) -> None:
                 _tell(settings, address)
@@ -102,7 +100,14 @@ def _rest(house: House) -> ASGIApp:
     return guarded(application(house))
 
 
+def _load_console() -> None:
+    with _hidden(*_TO_CALL_OTHERS):
+        _require("socketio")
+    _require("nicegui")
+
+
 def _with_console(house: House) -> ASGIApp:
+    _load_console()
     from discreet.console.console import add_console
     from discreet.service.app import application, guarded
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
@@ -22,18 +23,21 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.console.room import ROOMS
-from discreet.console.sessions import COOKIE, Sessions
+from discreet.console.sessions import COOKIE, MOST_PAGES_OF_MEMBER, Sessions
 from discreet.service.role import Role
 from discreet.web.bodies import BodyLimit
 from discreet.web.problem import problem
 from discreet.web.strict_json import has_many_values
 
-__all__ = ["LARGEST_BY_OTHERS", "MOST_STRANGERS", "Door", "is_same_site"]
+__all__ = ["LARGEST_BY_OTHERS", "MOST_SOCKETS", "MOST_STRANGERS", "Door", "is_same_site"]
 
 Refusal = Callable[[Request], Response | None]
 """What is answered to a request for a page in place of the page; None where the page may be drawn."""
 MOST_STRANGERS = 32
 """Connections that wait for words of a page that is not theirs, or not there any more."""
+MOST_SOCKETS = 2 * MOST_PAGES_OF_MEMBER
+"""Of one member, whose browser may open one anew before the other is known to be gone. They have no deadline, so that
+without this number one member could hold all connections that the service has."""
 
 LARGEST_BY_OTHERS = 8_000_000
 """Bytes of a file that somebody who is no owner may send to a page."""
@@ -57,6 +61,7 @@ class Door:
         self._sessions = sessions
         self._refusal = refusal
         self._strangers = 0
+        self._sockets: Counter[str] = Counter()
         self._small = BodyLimit(app, _most_by_others)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -88,10 +93,23 @@ class Door:
         else:
             session, page = _session(scope), _page(scope)
             heard = _Checked(self._sessions, session, page, receive, send)
-            if self._sessions.may_use(session, page):
-                await self.app(scope, heard, send)
+            member = self._sessions.user(session, page)
+            if member is not None:
+                await self._member(member, scope, heard, send)
             else:
                 await self._stranger(scope, heard, send)
+
+    async def _member(self, member: str, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._sockets[member] >= MOST_SOCKETS:
+            await send({"type": "websocket.close", "code": _REFUSED})
+            return
+        self._sockets[member] += 1
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self._sockets[member] -= 1
+            if not self._sockets[member]:
+                del self._sockets[member]
 
     async def _stranger(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a browser hear that its page is gone; few at a time, because each takes a connection."""

@@ -15,8 +15,9 @@ from discreet.console.visit import Visit
 from discreet.errors import DiscreetError
 from discreet.service import books, telling
 from discreet.service.books import Sought
-from discreet.service.records import QUESTION, Record
-from discreet.service.role import READERS
+from discreet.service.house import House
+from discreet.service.records import KINDS, QUESTION, Record
+from discreet.service.role import READERS, Role
 
 __all__ = ["build"]
 
@@ -72,13 +73,13 @@ class _Page:
 
     async def _draw_filters(self) -> None:
         house, visitor = self._visit.house, self._visit.visitor
-        known = await run.io_bound(books.entries, house, visitor) or []
+        askers = await run.io_bound(_askers, house) if self._reads_all else []
         tables = await run.io_bound(telling.tables, house, visitor) or []
         with ui.element("div").classes("ledger-filters"):
             self._text = ui.input("Text", on_change=self._show).props("outlined dense clearable debounce=250")
             self._table = self._choice("Table", sorted({one.name for one in tables if not one.public}))
-            self._analyst = self._choice("Analyst", sorted({_asked_by(one) for one in known if one.kind == QUESTION}))
-            self._kind = self._choice("Kind", sorted({one.kind for one in known}))
+            self._analyst = self._choice("Analyst", askers or [])
+            self._kind = self._choice("Kind", list(KINDS))
             self._since = ui.input("From", on_change=self._show).props("outlined dense type=date stack-label")
             self._until = ui.input("To", on_change=self._show).props("outlined dense type=date stack-label")
         for choice in (self._analyst, self._kind):
@@ -153,8 +154,10 @@ class _Page:
             show_certificate(paper.certificate, paper)
 
 
-def _asked_by(record: Record) -> str:
-    return record.analyst or OWNER
+def _askers(house: House) -> list[str]:
+    """Everybody who may have asked: whom a policy names, who is or was a member, and the owner."""
+    named = {name for table in house.curator.catalog for name in table.analysts}
+    return sorted(named | {one.name for one in house.members.all() if one.role is Role.ANALYST} | {OWNER})
 
 
 _STYLE = """

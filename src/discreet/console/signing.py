@@ -14,7 +14,7 @@ from discreet.console.door import is_same_site
 from discreet.console.look import LOOK_COOKIE, stylesheet
 from discreet.console.room import ROOMS
 from discreet.console.sessions import COOKIE, Sessions
-from discreet.errors import NotSignedIn, TooManyRequests
+from discreet.errors import DiscreetError, NotSignedIn, StoreError, TooManyRequests
 from discreet.service.house import House
 from discreet.service.signing_in import address_of
 
@@ -24,10 +24,12 @@ _PAGE = (Path(__file__).parent / "sign_in.html").read_text("utf-8")
 _WHY = {
     "wrong": ("error", "This token is not valid. It may have expired or been taken back: ask the owner for a new one."),
     "busy": ("error", "Too many attempts. Wait a minute, then try again."),
+    "failed": ("error", "The service cannot write down that you signed in. Try again in a minute, or tell the owner."),
     "elsewhere": ("error", "This did not come from the sign-in page. Sign in here."),
     "ended": ("info", "Your session has ended. Sign in again; what you had typed is kept in this tab."),
     "out": ("good", "You are signed out."),
 }
+_REFUSED: dict[type[DiscreetError], str] = {NotSignedIn: "wrong", TooManyRequests: "busy", StoreError: "failed"}
 
 
 def to_sign_in(why: str = "", then: str = "/") -> RedirectResponse:
@@ -50,10 +52,8 @@ def signing(house: House, sessions: Sessions) -> APIRouter:
             return to_sign_in("elsewhere")
         try:
             session = sessions.start(token.strip(), address_of(request))
-        except NotSignedIn:
-            return to_sign_in("wrong", then)
-        except TooManyRequests:
-            return to_sign_in("busy", then)
+        except tuple(_REFUSED) as refusal:
+            return to_sign_in(next(why for kind, why in _REFUSED.items() if isinstance(refusal, kind)), then)
         sessions.end(request.cookies.get(COOKIE))  # whoever was here before is not any more, in any tab
         answer = RedirectResponse(then if _is_room(then) else "/", 303)
         answer.set_cookie(COOKIE, session, httponly=True, samesite="strict", secure=house.settings.encrypted)

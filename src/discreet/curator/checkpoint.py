@@ -9,14 +9,13 @@ signing key could sign one, as they could sign certificates: against them stands
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from threading import get_ident
 from typing import Any
 
+from discreet.books.files import write_whole
 from discreet.curator.chain import canonical
 from discreet.curator.ledger import Ledger
 from discreet.curator.signing import Signer, is_signed
@@ -57,17 +56,8 @@ class Checkpoint:
         """Put it in the place of the one before, in one step; where the folder takes no files, there is none."""
         body = asdict(self)
         signed = body | {"signature": signer.sign(_PURPOSE + canonical(body)).hex()}
-        path = checkpoint_path(ledger)
-        draft = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}")
         with suppress(OSError):
-            try:
-                with open(os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as file:
-                    file.write(canonical(signed))
-                    file.flush()
-                    os.fsync(file.fileno())
-                draft.replace(path)
-            finally:
-                draft.unlink(missing_ok=True)
+            write_whole(checkpoint_path(ledger), canonical(signed))
 
 
 def checkpoint_path(ledger: Ledger) -> Path:

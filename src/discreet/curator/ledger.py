@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -413,6 +413,36 @@ class Ledger:
             if len(page) < size:
                 return
             start, size = page[-1][0] + 1, min(8 * size, _LARGEST_PAGE)
+
+    def entries_back(self, before: int | None = None, holding: bytes = b"") -> Iterator[Entry]:
+        """The records before a position, newest first; or those of them alone whose text holds some bytes.
+
+        What does not hold them is not read as JSON, which is most of the work.
+        """
+        size, end = _FIRST_PAGE, 2**62 if before is None else before
+        while True:
+            with self.book.reading() as database:
+                rows = database.execute(f"{RECORDS} WHERE position < ? ORDER BY position DESC LIMIT {size}", (end,))
+                page: list[Any] = rows.fetchall()
+            for row in page:
+                if holding in bytes(row[1]):
+                    yield entry_of_row(row)
+            if len(page) < size:
+                return
+            end, size = page[-1][0], min(8 * size, _LARGEST_PAGE)
+
+    def ends(self, charges: Sequence[int]) -> dict[int, Entry]:
+        """By the positions of charges, the records that ended them: answers, failures, returns, other plans."""
+        if not charges:
+            return {}
+        marks = ", ".join("?" * len(charges))
+        with self.book.reading() as database:
+            rows = database.execute(
+                "SELECT charge, position, body, hash FROM request JOIN entry ON position = answer"  # noqa: S608
+                f" WHERE charge IN ({marks})",
+                list(charges),
+            )
+            return {charge: entry_of_row(row) for charge, *row in rows.fetchall()}
 
     def head(self) -> tuple[int, bytes]:
         """Position and hash of the last record."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from threading import Lock
 from typing import Any
@@ -70,25 +71,51 @@ def _more(count: int | None) -> str:
         return "nothing asked yet"
     return f"about {count:,} more like the last one" if count else "none like the last one"
 
+PricesOf = Callable[[Entry], Mapping[str, Price]]
+_CHARGE = b'"kind":"charge"'
+
 
 class LastPrices:
-    """Per account, the last price that was charged to it, read from the ledger as it grows: no record is read twice."""
+    """Per account, the last price that was charged to it.
 
-    def __init__(self, ledger: Ledger) -> None:
+    It is looked for from the end of the ledger on, as far back as an account needs that was ever charged, and then read
+    as the ledger grows: no record is read twice, and few are read at all.
+    """
+
+    def __init__(self, ledger: Ledger, prices_of: PricesOf | None = None) -> None:
+        """Of ``ledger``; ``prices_of`` a charge are per account, by default the most that it can take from one."""
         self._ledger = ledger
+        self._prices_of = charged_by if prices_of is None else prices_of
         self._found: dict[str, Price] = {}
-        self._next = 1
+        self._next: int | None = None
         self._lock = Lock()
 
     def now(self) -> dict[str, Price]:
         """The prices; accounts that nobody charged are not listed."""
         with self._lock:
-            for entry in self._ledger.entries(self._next):
-                if entry.body["kind"] == "charge":
-                    charged = charged_by(entry).items()
-                    self._found |= {name: price for name, price in charged if price.loss or price.delta}
+            if self._next is None:
+                self._look_back()
+            for entry in self._ledger.entries(self._next or 1):
+                self._found |= self._told(entry)
                 self._next = entry.position + 1
             return dict(self._found)
+
+    def _look_back(self) -> None:
+        end = self._ledger.head()[0] + 1
+        accounts = self._ledger.accounts().items()
+        missing = {name for name, account in accounts if account.spent or account.delta_spent}
+        for entry in self._ledger.entries_back(end, _CHARGE) if missing else ():
+            self._found |= {name: price for name, price in self._told(entry).items() if name not in self._found}
+            missing -= self._found.keys()
+            if not missing:
+                break
+        self._next = end
+
+    def _told(self, entry: Entry) -> dict[str, Price]:
+        if entry.body["kind"] != "charge":
+            return {}
+        found = self._prices_of(entry).items()
+        return {name: price for name, price in found if price.loss or price.delta or price.portions}
 
 
 def charged_by(entry: Entry) -> dict[str, Price]:

@@ -26,10 +26,32 @@ class _Work(Generic[T]):
         self._call = call
         self._result: list[T] = []
         self._error: BaseException | None = None
+        self._lock = threading.Lock()
+        self._has_begun = self._is_off = False
         self.done = threading.Event()
+
+    def start(self) -> None:
         threading.Thread(target=self._run, daemon=True).start()
 
+    def stop(self, interrupt: Callable[[], None]) -> None:
+        """End it, also where it was being started: nothing of it goes on, and nothing of it begins later."""
+        with self._lock:
+            self._is_off = True
+            if not self._has_begun:
+                return
+        interrupt()
+        self.interrupt(interrupt)
+
+    def interrupt(self, interrupt: Callable[[], None]) -> None:
+        """Make it raise, and wait until it did."""
+        while not self.done.wait(_TICK):
+            interrupt()  # again and again, because one that arrives before the statement has started is lost
+
     def _run(self) -> None:
+        with self._lock:
+            if self._is_off:
+                return
+            self._has_begun = True
         try:
             self._result.append(self._call())
         except BaseException as error:  # handed to the thread that waits
@@ -56,27 +78,23 @@ def attended(
     work = _Work(call)
     deadline = None if timeout is None else time.monotonic() + timeout
     try:
-        _wait(work.done, interrupt, deadline, tick)
-    except BaseException:
-        _stop(work.done, interrupt)
+        work.start()
+        if not _is_done(work.done, deadline, tick):
+            interrupt()
+            work.interrupt(interrupt)
+    except (
+        BaseException
+    ):  # Ctrl-C arrives anywhere: also while a thread is started, which a busy machine takes long for
+        work.stop(interrupt)
         raise
     return work.result()
 
 
-def _wait(
-    done: threading.Event, interrupt: Callable[[], None], deadline: float | None, tick: Callable[[], None] | None
-) -> None:
+def _is_done(done: threading.Event, deadline: float | None, tick: Callable[[], None] | None) -> bool:
+    """Wait; False once the time is over."""
     while not done.wait(_TICK if deadline is None else min(_TICK, max(0.0, deadline - time.monotonic()))):
         if tick is not None:
             tick()
         if deadline is not None and time.monotonic() >= deadline:
-            return _stop(done, interrupt)
-    return None
-
-
-def _stop(done: threading.Event, interrupt: Callable[[], None]) -> None:
-    # Again and again, because an interrupt that arrives before the statement has started is lost.
-    while True:
-        interrupt()
-        if done.wait(_TICK):
-            return
+            return False
+    return True

@@ -9,17 +9,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import islice
 from typing import Any
 
 from discreet.curator.amount import amount
 from discreet.curator.answer_arrow import answer_from_arrow
 from discreet.curator.certificate import is_by_curator, is_in_ledger
+from discreet.curator.chain import canonical
 from discreet.curator.ledger import Account
 from discreet.curator.verification import Verification
 from discreet.curator.verification import verify as replay
 from discreet.errors import NotFound
 from discreet.service.house import House
-from discreet.service.records import FAILURE, QUESTION, Record, at_worst, records_of
+from discreet.service.records import FAILURE, QUESTION, Record, at_worst, records_back
 from discreet.service.role import EVERYBODY, READERS
 from discreet.service.visitor import Visitor
 
@@ -97,13 +99,16 @@ def entries(house: House, visitor: Visitor, sought: Sought | None = None, most: 
     """The wanted records, newest first, ``most`` of them at most; an analyst finds their own questions alone."""
     visitor.must_be(EVERYBODY)
     wanted = Sought() if sought is None else sought
-    found = (one for one in _seen_by(visitor, house) if wanted.fits(one))
-    return [one for one, _ in zip(found, range(most), strict=False)] if most is not None else list(found)
+    with house.reading_back:
+        found = (one for one in _seen_by(visitor, house, wanted) if wanted.fits(one))
+        return list(islice(found, most))
 
 
-def _seen_by(visitor: Visitor, house: House) -> Iterator[Record]:
+def _seen_by(visitor: Visitor, house: House, wanted: Sought) -> Iterator[Record]:
     released = house.requests.released(visitor.name) if house.settings.release_quantum else None
-    for record in reversed(records_of(house.curator.ledger)):
+    name = wanted.analyst if visitor.role in READERS else visitor.name
+    holding = canonical({"analyst": name})[1:-1] if name else b""
+    for record in records_back(house.curator.ledger, wanted.before, holding):
         if visitor.role in READERS:
             yield record
         elif record.kind == QUESTION and record.analyst == visitor.name:

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import os
 from contextlib import suppress
-from threading import Thread
+from threading import Lock, Thread
 
 from discreet.curator.answer import Answer
 from discreet.curator.curator import Curator
@@ -62,6 +62,8 @@ class House:
         self.members = Members(self.store)
         self.limits = Limits(settings.requests_per_minute)
         self.requests = Requests(self.store)
+        self.reading_back = Lock()
+        """Held by who looks for records: a rare word is looked for in all of them, and one core is enough for that."""
         self.replaying: SharedRun[Verification] = SharedRun(_REPLAYED_SECONDS)
         self.desk = Desk(
             self.requests,

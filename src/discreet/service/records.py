@@ -1,29 +1,49 @@
-"""The ledger as people read it: one record for each question, account and publication, kept as it was read.
+"""The ledger as people read it: one record for each question, account and publication.
 
-The ledger only grows, so what was read once is not read again.
+Records are read from the newest on, a page at a time, and not kept: a ledger may have a million of them.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from discreet.curator.allowance import Price
 from discreet.curator.charging import table_of
 from discreet.curator.ledger import Entry, Ledger
 from discreet.curator.ledger_ends import prices_in
+from discreet.curator.remaining import LastPrices
 from discreet.curator.restore_records import upkeep_words
 from discreet.curator.spending import total
 from discreet.curator.suspensions import ending_words
 
-__all__ = ["ACCOUNT", "FAILURE", "QUESTION", "START", "Record", "at_worst", "last_prices_of", "records_of"]
+__all__ = [
+    "ACCOUNT",
+    "FAILURE",
+    "KINDS",
+    "QUESTION",
+    "START",
+    "Charged",
+    "Record",
+    "at_worst",
+    "charges_to",
+    "last_prices_of",
+    "records_back",
+]
 
 QUESTION, ACCOUNT, START, FAILURE = "question", "account", "start", "failure"
 """Kinds of records; what other rooms write keeps the name that they gave it."""
+KINDS = (
+    *(ACCOUNT, "analyst", "cap", FAILURE, "key", "lift", "publication", QUESTION, "repair", "replan", "rerun"),
+    *("restore", "return", START, "stop", "trail"),
+)
+"""All kinds that there are."""
+_PAGE = 100
 
 
 @dataclass(frozen=True)
@@ -50,61 +70,94 @@ class Record:
     """Where its answer stands in the ledger; None where there is none yet."""
 
 
-class _Records:
-    """The records of one ledger, in their order."""
+class Charged(NamedTuple):
+    """What one question took from one account."""
+
+    position: int
+    """Where it stands in the ledger."""
+    time: str
+    """When, in universal time."""
+    analyst: str | None
+    """Who asked; None for the owner."""
+    price: Price
+    """What it took."""
+
+
+class _Told:
+    """What is kept of one ledger, as far as it was asked for: of each charge a few words, and no record."""
 
     def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._seen = 0
-        self._found: dict[int, Record] = {}
-        self._last: dict[str, Price] = {}
+        self.last_prices = LastPrices(ledger, _asked_prices)
+        self._charges: dict[str, dict[int, Charged]] = defaultdict(dict)
+        self._same: dict[Any, Any] = {}
+        """One of each name and price, which many charges share."""
+        self._next = 1
         self._lock = Lock()
 
-    def all(self) -> list[Record]:
+    def charges(self, ledger: Ledger, account: str) -> list[Charged]:
         with self._lock:
-            self._catch_up()
-            return list(self._found.values())
-
-    def last_prices(self) -> dict[str, Price]:
-        with self._lock:
-            self._catch_up()
-            return dict(self._last)
-
-    def _catch_up(self) -> None:
-        for entry in self._ledger.entries(self._seen + 1):
-            self._read(entry)
-            self._seen = entry.position
+            for entry in ledger.entries(self._next):
+                self._read(entry)
+                self._next = entry.position + 1
+            return list(self._charges[account].values())
 
     def _read(self, entry: Entry) -> None:
-        kind, asked = entry.body["kind"], self._found.get(entry.body.get("charge", 0))
-        if kind != "answer":
-            record = _record(entry)
-            if record is not None:
-                self._found[entry.position] = record
-                self._last |= record.prices or {}
-        if asked is not None and kind == "answer":
-            self._found[asked.position] = replace(asked, answered=entry.position)
-        if asked is not None and kind == "return":
-            self._found[asked.position] = replace(asked, prices=None)
+        if entry.body["kind"] == "return":
+            for known in self._charges.values():
+                known.pop(entry.body["charge"], None)
+        for name, price in _asked_prices(entry).items():
+            analyst = entry.body["note"].get("analyst")
+            same = self._same.setdefault(analyst, analyst), self._same.setdefault(price, price)
+            self._charges[name][entry.position] = Charged(entry.position, entry.body["time"], *same)
 
 
-_KNOWN: WeakKeyDictionary[Ledger, _Records] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Ledger, _Told] = WeakKeyDictionary()
 _KNOWN_LOCK = Lock()
 
 
-def records_of(ledger: Ledger) -> list[Record]:
-    """Every record of a ledger, oldest first."""
-    return _of(ledger).all()
+def records_back(ledger: Ledger, before: int | None = None, holding: bytes = b"") -> Iterator[Record]:
+    """The records before a position, newest first, a page at a time; or those alone whose text holds some bytes."""
+    found = (_record(entry) for entry in ledger.entries_back(before, holding))
+    wanted = (one for one in found if one is not None)
+    while page := list(islice(wanted, _PAGE)):
+        yield from _with_ends(ledger, page)
+
+
+def charges_to(ledger: Ledger, account: str) -> list[Charged]:
+    """What every question took from an account, oldest first; what was returned is not listed."""
+    return _of(ledger).charges(ledger, account)
 
 
 def last_prices_of(ledger: Ledger) -> dict[str, Price]:
     """Per account, what the last question charged to it; accounts that nobody charged are not listed."""
-    return _of(ledger).last_prices()
+    return _of(ledger).last_prices.now()
 
 
-def _of(ledger: Ledger) -> _Records:
+def _of(ledger: Ledger) -> _Told:
     with _KNOWN_LOCK:
-        return _KNOWN.setdefault(ledger, _Records(ledger))
+        return _KNOWN.setdefault(ledger, _Told(ledger))
+
+
+def _asked_prices(entry: Entry) -> dict[str, Price]:
+    """What a question charged; nothing for a record that only ties a request id to a question."""
+    is_question = entry.body["kind"] == "charge" and "sql" in entry.body["note"]
+    return prices_in(entry.body) if is_question else {}
+
+
+def _with_ends(ledger: Ledger, records: list[Record]) -> list[Record]:
+    """These records, each question with where its answer is, and without a price where that was returned."""
+    ends = ledger.ends([one.position for one in records if one.kind == QUESTION])
+    return [_with_end(ledger, one, ends.get(one.position)) for one in records]
+
+
+def _with_end(ledger: Ledger, record: Record, end: Entry | None) -> Record:
+    while end is not None and end.body["kind"] == "replan":  # what another plan answered was paid by this charge
+        receipt = ledger.known(end.body["request"])
+        end = None if receipt is None or receipt.position is None else ledger.entry(receipt.position)
+    kind = None if end is None else end.body["kind"]
+    if end is not None and kind == "answer":
+        return replace(record, answered=end.position)
+    return replace(record, prices=None) if kind == "return" else record
 
 
 def at_worst(price: Price, places: int) -> int:
@@ -116,8 +169,10 @@ def at_worst(price: Price, places: int) -> int:
 
 
 def _record(entry: Entry) -> Record | None:
-    """An entry as a record; None for one that only ties a request id to a question."""
+    """An entry as a record; None for an answer, and for what only ties a request id to a question."""
     body = entry.body
+    if body["kind"] == "answer":
+        return None  # it is told with its question
     if body["kind"] == "charge":
         return _question(entry, body) if "sql" in body["note"] else None
     known = entry.position, body["time"], body["kind"], entry.hash, _words(body)

@@ -10,7 +10,8 @@ act of the owner that stands in the ledger, and it charges what was lost:
   head. A head that says otherwise is believed, and the owner is not.
 - Else all that is left of every budget is used up.
 
-Tokens that were revoked after the backup would come back, so all tokens end, unless nothing was lost.
+Tokens that were revoked after the backup would come back, so all tokens end, unless nothing was lost. So would people
+who signed out at the console, so everybody signs in there again.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from discreet.curator.verification import verify
 from discreet.curator.witness import Witness
 from discreet.errors import InvalidValue, LedgerError
 from discreet.service.backup import CONTENTS, Backup, make_durable, read_backup, sync
+from discreet.service.kept_sessions import end_all_sessions
 from discreet.service.recovering import end_all_tokens
 from discreet.service.store import Store
 
@@ -122,7 +124,7 @@ def _accounted(draft: Path, backup: Backup, said: Said, old: Path | None, heads:
         before = ledger.accounts()
         record = record_restore(ledger, end, lost, {} if newest is None else newest.accounts, said.value)
         charged = [name for name, one in ledger.accounts().items() if one != before.get(name)]
-        tokens = None if lost == end[0] else _end_tokens(draft, ledger, record)
+        tokens = _end_tokens(draft, ledger, record if lost != end[0] else None)
         return Restoration(record, tuple(sorted(charged)), lost, tokens)
     finally:
         ledger.close()
@@ -196,11 +198,17 @@ def _check_sound(draft: Path) -> None:
         raise LedgerError("the ledger of a backup must be sound", f"<{found.problems[0]}>", "take another backup")
 
 
-def _end_tokens(draft: Path, ledger: Ledger, record: int) -> int | None:
+def _end_tokens(draft: Path, ledger: Ledger, record: int | None) -> int | None:
+    """End all sessions, and all tokens where a record says that something was lost."""
     if not (draft / "service.db").exists() and server_of(draft) is None:
         return None
     store = Store(draft)
     try:
-        return end_all_tokens(store, ledger, f"restored from a backup: record {record} of the ledger")
+        end_all_sessions(store)
+        return (
+            None
+            if record is None
+            else end_all_tokens(store, ledger, f"restored from a backup: record {record} of the ledger")
+        )
     finally:
         store.close()

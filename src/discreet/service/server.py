@@ -6,9 +6,10 @@ import os
 import signal
 import socket
 import sys
-import tempfile
 from collections.abc import Callable
 from functools import partial
+from multiprocessing import parent_process
+from threading import Thread
 from typing import Any
 
 import uvicorn
@@ -28,8 +29,9 @@ from discreet.service.settings import Settings
 from discreet.service.store import Store
 from discreet.service.trail import Trail
 from discreet.service.warming import warm
-from discreet.web.guarded import GUARDED
+from discreet.web.guarded import GUARDED, share_connections
 from discreet.web.listening import QUIET, address_of, ended_by_signals, listening
+from discreet.web.one_process import MeetingPlace, OneProcess, meeting_place
 
 __all__ = ["Built", "Ready", "serve"]
 
@@ -41,6 +43,8 @@ _PATIENCE_WITH_WORKERS = 60
 """Seconds in which a worker says that it is there; a busy machine is no reason to end one."""
 _AS_A_WORD = 2
 """How much longer a text may become on its way from a page, where line ends and quotes are two characters each."""
+_ANYBODYS = ("/api/", "/health/")
+"""What begins so is answered by whichever process is reached; everything else belongs to pages."""
 _TURN = 0.001
 """Seconds after which a thread lets others go on: who looks at a price must not wait behind who is being answered."""
 
@@ -70,26 +74,44 @@ def _by_several(settings: Settings, built: Built, ready: Ready, listener: socket
     check_saved(settings, ledger)
     ledger.close()
     ready(_address(settings, listener), Members(store))
-    with tempfile.TemporaryDirectory(prefix="discreet-counts-") as counts:
-        os.environ[SHARED] = counts
+    with meeting_place() as place:
+        counts = place.folder / "counts"
+        counts.mkdir()
+        os.environ[SHARED] = str(counts)
         start_logs(settings.log_level)
-        config = _config(settings, partial(_worker, settings, built), factory=True, workers=settings.workers)
+        config = _config(settings, partial(_worker, settings, built, place), factory=True, workers=settings.workers)
         Multiprocess(config, sockets=[listener]).run()
 
 
-def _worker(settings: Settings, built: Built) -> ASGIApp:
-    """The application of one process among several."""
+def _worker(settings: Settings, built: Built, place: MeetingPlace) -> ASGIApp:
+    """The application of one process among several; pages live in one of them, to which the others hand on."""
     sys.setswitchinterval(_TURN)
+    Thread(target=_end_with_parent, daemon=True).start()
     start_logs(settings.log_level)
     try:
         house = House(settings)
     except DiscreetError as fault:
         log_event("could not start", error=type(fault).__name__)
         sys.exit(STARTUP_FAILURE)
-    app = Ending(built(house), house)
+    app = built(house)
+    if settings.console:
+        share_connections(settings.workers)
+        app = OneProcess(app, place, _is_anybodys)
     warm(house)
     house.heads.start()
-    return app
+    return Ending(app, house)
+
+
+def _end_with_parent() -> None:
+    """End as on SIGTERM when the process that started this one is gone: nobody would replace it, or free its port."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _is_anybodys(path: str) -> bool:
+    return path.startswith(_ANYBODYS)
 
 
 def _address(settings: Settings, listener: socket.socket) -> str:

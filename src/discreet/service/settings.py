@@ -43,10 +43,8 @@ class Settings(BaseSettings):
     folder: Path = Field(Path("curator"), description="The curator's folder: rows, policies, ledger, members.")
     host: str = Field("127.0.0.1", description="The address to listen at.")
     port: int = Field(8000, ge=0, le=65535, description="The port to listen at; 0 takes a free one.")
-    console: bool = Field(True, description="Whether this process serves the console's pages.")
-    workers: int = Field(
-        1, ge=1, le=64, description="Processes that answer; more than one needs `console = false`, see the how-to."
-    )
+    console: bool = Field(True, description="Whether the console's pages are served.")
+    workers: int = Field(1, ge=1, le=64, description="Processes that answer; pages of the console live in one of them.")
     hosts: _Words = Field(
         (),
         description="Names under which visitors reach the service; requests for others are refused. Empty: any name,"
@@ -123,9 +121,4 @@ class Settings(BaseSettings):
     def _fit_together(self) -> Settings:
         if (self.certificate_file is None) != (self.key_file is None):
             raise ValueError("certificate_file and key_file go together")
-        if self.workers > 1 and self.console:
-            raise ValueError(
-                "the console's sessions live in one process, so workers > 1 needs console = false (--no-console);"
-                " serve the console by a second discreet serve --workers 1 on the same folder and another port"
-            )
         return self

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["POSTGRES", "SQLITE", "UPGRADES", "VERSION"]
+__all__ = ["ADDED", "POSTGRES", "SQLITE", "UPGRADES", "VERSION"]
 
-VERSION = 2
-"""Of the tables below: 1 had no audit trail."""
+VERSION = 3
+"""Of the tables below."""
+ADDED = {1: "the table of the audit trail", 2: "the table of sessions"}
+"""What the version after each of these has beside it."""
 
 _SQLITE_TRAIL = """
 CREATE TABLE event (
@@ -15,6 +17,16 @@ CREATE TABLE event (
 ) STRICT;
 CREATE TRIGGER events_stay BEFORE UPDATE ON event BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
 CREATE TRIGGER events_remain BEFORE DELETE ON event BEGIN SELECT RAISE(ABORT, 'events are never deleted'); END;
+"""
+
+_SQLITE_SESSIONS = """
+CREATE TABLE session (
+    hash TEXT PRIMARY KEY,
+    member TEXT NOT NULL REFERENCES member (name),
+    token TEXT NOT NULL,
+    ends REAL NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX session_by_member ON session (member, ends);
 """
 
 SQLITE = (
@@ -63,6 +75,7 @@ CREATE TRIGGER answers_stay BEFORE UPDATE ON request WHEN OLD.state = 'answered'
     BEGIN SELECT RAISE(ABORT, 'an answer is given once'); END;
 """
     + _SQLITE_TRAIL
+    + _SQLITE_SESSIONS
 )
 
 _POSTGRES_TRAIL = """
@@ -73,6 +86,16 @@ CREATE TABLE event (
 );
 CREATE TRIGGER events_stay BEFORE UPDATE ON event FOR EACH ROW EXECUTE FUNCTION refuse('events are never changed');
 CREATE TRIGGER events_remain BEFORE DELETE OR TRUNCATE ON event EXECUTE FUNCTION refuse('events are never deleted');
+"""
+
+_POSTGRES_SESSIONS = """
+CREATE TABLE session (
+    hash TEXT COLLATE "C" PRIMARY KEY,
+    member TEXT COLLATE "C" NOT NULL REFERENCES member (name),
+    token TEXT COLLATE "C" NOT NULL,
+    ends DOUBLE PRECISION NOT NULL
+);
+CREATE INDEX session_by_member ON session (member, ends);
 """
 
 POSTGRES = (
@@ -122,8 +145,12 @@ CREATE TRIGGER answers_stay BEFORE UPDATE ON request FOR EACH ROW WHEN (OLD.stat
     EXECUTE FUNCTION refuse('an answer is given once');
 """
     + _POSTGRES_TRAIL
+    + _POSTGRES_SESSIONS
 )
 
-UPGRADES = {"sqlite": {1: _SQLITE_TRAIL}, "postgres": {1: _POSTGRES_TRAIL}}
+UPGRADES = {
+    "sqlite": {1: _SQLITE_TRAIL, 2: _SQLITE_SESSIONS},
+    "postgres": {1: _POSTGRES_TRAIL, 2: _POSTGRES_SESSIONS},
+}
 """Per kind of book and older version, what makes the next version of it. Nothing that is there is changed, so that an
 older book is opened and gets what it lacks in one transaction."""

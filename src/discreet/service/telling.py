@@ -19,7 +19,7 @@ from discreet.curator.spending import total
 from discreet.errors import NotFound
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.service.house import House
-from discreet.service.records import Record, at_worst, last_prices_of, records_of
+from discreet.service.records import Charged, at_worst, charges_to, last_prices_of
 from discreet.service.role import EVERYBODY, READERS
 from discreet.service.visitor import Visitor
 
@@ -139,18 +139,18 @@ def spending(house: House, visitor: Visitor, name: str) -> list[Spent]:
     account = house.curator.ledger.accounts().get(account_of(known))
     if account is None:
         return []
-    seen = [one for one in records_of(house.curator.ledger) if one.prices and account.name in one.prices]
+    seen = charges_to(house.curator.ledger, account.name)
     own = [one for one in seen if visitor.role in READERS or one.analyst == visitor.name]
     return list(_replayed(own, account))
 
 
-def _replayed(records: list[Record], account: Account) -> Iterator[Spent]:
+def _replayed(charges: list[Charged], account: Account) -> Iterator[Spent]:
     """The loss of the worst-off person after each of these charges, as the ledger itself adds them up."""
     common, before = 0, 0
     apart: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     allowance: Allowance = account.allowance
-    for record in records:
-        price = (record.prices or {})[account.name]
+    for record in charges:
+        price = record.price
         common += price.loss
         for part, key, loss in price.portions:
             apart[part][key] += loss

@@ -26,6 +26,7 @@ from discreet.engines.store import Store as RowsStore
 from discreet.errors import InvalidValue, StoreError
 from discreet.service.backup import back_up
 from discreet.service.store import Store
+from discreet.service.store_schema import ADDED
 from discreet.service.store_schema import VERSION as SERVICE
 from discreet.survey.store import VERSION as SURVEY
 
@@ -123,11 +124,12 @@ def _service(folder: Path) -> list[Part]:
         return []
     found = version_of(file)
     check_version("service.db", found, SERVICE)
-    return [_with_trail(found)] if found < SERVICE else [Part("service.db", found, SERVICE)]
+    return [_with_all(found)] if found < SERVICE else [Part("service.db", found, SERVICE)]
 
 
-def _with_trail(found: int) -> Part:
-    return Part("service.db", found, SERVICE, _open_store, "added the table of the audit trail")
+def _with_all(found: int) -> Part:
+    added = " and ".join(words for before, words in ADDED.items() if before >= found)
+    return Part("service.db", found, SERVICE, _open_store, f"added {added}")
 
 
 def _service_there(folder: Path) -> list[Part]:
@@ -141,7 +143,7 @@ def _service_there(folder: Path) -> list[Part]:
     finally:
         ledger.close()
     check_version("the schema discreet_service", found, SERVICE)
-    return [_with_trail(found)] if found < SERVICE else [Part("the schema discreet_service", found, SERVICE)]
+    return [_with_all(found)] if found < SERVICE else [Part("the schema discreet_service", found, SERVICE)]
 
 
 def _open_store(folder: Path) -> None:

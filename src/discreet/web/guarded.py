@@ -1,9 +1,9 @@
 """HTTP for strangers: limits on the size and the time of what somebody sends before anything is known of them.
 
 Headers have a size and a deadline, bodies a least pace, and there is a number of connections. When it is reached,
-whoever has waited longest without a whole request gives way to the next, and who sends a body at a fair pace comes
-last, so that connections which only wait or trickle keep nobody out. What is no HTTP is answered in the shape of all
-problems. Behind a proxy all of it holds, too, of the proxy's connections.
+whoever has waited longest without a whole request, or does not read the answer, gives way to the next, and who sends a
+body at a fair pace comes last, so that connections which only wait or trickle keep nobody out. What is no HTTP is
+answered in the shape of all problems. Behind a proxy all of it holds, too, of the proxy's connections.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from discreet.web.headers import HEADERS
 from discreet.web.problem import problem
 
-__all__ = ["GUARDED", "GuardedProtocol"]
+__all__ = ["GUARDED", "GuardedProtocol", "share_connections"]
 
 _LARGEST_HEADERS = 2**16
+_LEAST_CONNECTIONS = 16
 _TICK = 1.0
 """Seconds between two looks at a connection that sends."""
 _UNREADABLE = {
@@ -41,7 +42,9 @@ class GuardedProtocol(H11Protocol):
     """How long a body may take, besides what its size allows."""
     least_pace = 10_000
     """Bytes of a body in a second, below which nobody is waited for."""
-    most_connections = max(min(resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2, 1000), 16)
+    unread_seconds = 30.0
+    """How long an answer waits for a reader who takes nothing of it."""
+    most_connections = max(min(resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2, 1000), _LEAST_CONNECTIONS)
     """Of one process; as many descriptors stay free for files and databases."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -49,6 +52,7 @@ class GuardedProtocol(H11Protocol):
         super().connection_made(transport)
         self._began, self._received = self.loop.time(), 0
         self._look: asyncio.TimerHandle | None = None
+        self._unread: asyncio.TimerHandle | None = None
         self._watch()
         if len(self.connections) > self.most_connections:
             self._make_room()
@@ -61,9 +65,14 @@ class GuardedProtocol(H11Protocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether no whole request is there to be answered."""
+        """Whether no whole request is there to be answered, or nobody reads the answer."""
         cycle: Any = self.cycle  # None before the first request, whatever its type says
-        return cycle is None or bool(cycle.response_complete) or self.conn.their_state is h11.SEND_BODY
+        return (
+            self.flow.write_paused
+            or cycle is None
+            or bool(cycle.response_complete)
+            or self.conn.their_state is h11.SEND_BODY
+        )
 
     def _is_fair(self) -> bool:
         """Whether a body comes so fast that its sender shall not give way to somebody new."""
@@ -104,14 +113,32 @@ class GuardedProtocol(H11Protocol):
             return spent > self.header_seconds
         return spent > self.body_seconds + self._received / self.least_pace
 
+    def pause_writing(self) -> None:
+        """Wait for a reader, for a while."""
+        super().pause_writing()
+        if self._unread is None:
+            self._unread = self.loop.call_later(self.unread_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Write on."""
+        self._forget_reader()
+        super().resume_writing()
+
+    def _forget_reader(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
+
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the deadline."""
+        """Forget the deadlines."""
         self._forget()
+        self._forget_reader()
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         """A socket that stays open has no deadline."""
         self._forget()
+        self._forget_reader()
         super().handle_websocket_upgrade(event)
 
     def send_400_response(self, msg: str) -> None:
@@ -140,6 +167,11 @@ def _refusal(fault: BaseException | None) -> tuple[h11.Response, h11.Data, h11.E
     headers += [*told.raw_headers, (b"connection", b"close")]
     response = h11.Response(status_code=status.value, headers=headers, reason=status.phrase.encode())
     return response, h11.Data(data=bytes(told.body)), h11.EndOfMessage()
+
+
+def share_connections(processes: int) -> None:
+    """Let this process have its share of connections, where one of several may have to answer on those of all."""
+    GuardedProtocol.most_connections = max(GuardedProtocol.most_connections // processes, _LEAST_CONNECTIONS)
 
 
 GUARDED: dict[str, Any] = {"http": GuardedProtocol, "h11_max_incomplete_event_size": _LARGEST_HEADERS}
