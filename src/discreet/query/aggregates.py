@@ -10,7 +10,8 @@ from sqlglot import exp
 from discreet.catalog.column import ColumnType
 from discreet.query.block import Aggregate, AggregateKind
 from discreet.query.dates import shown_date
-from discreet.query.expression import Call, Constant, Expression, Field
+from discreet.query.decimals import as_key, as_real
+from discreet.query.expression import Call, Constant, DecimalType, Expression, Field
 from discreet.query.interval import UNKNOWN
 from discreet.query.narrowing import facts_of, narrowed
 from discreet.query.reading import LookUp, check_complete, read, read_condition
@@ -108,13 +109,19 @@ def _choice(wanted: Aggregate, node: exp.Expr, of: exp.Expr, look_up: LookUp) ->
     if isinstance(of, exp.Distinct):
         raise refuse(node, "DISTINCT is not answered inside this aggregate", "leave DISTINCT out")
     typed = read(of, look_up)
-    number = _DATES.get(typed.type)
+    kind = _shown_as(typed)
+    number = _DATES.get(kind)
     if number is None:
         is_end = wanted.kind in (AggregateKind.MINIMUM, AggregateKind.MAXIMUM)
-        shown = typed.type if is_end else ColumnType.REAL
+        shown = kind if is_end else ColumnType.REAL
         return replace(wanted, argument=_bounded(node, typed), shown_as=shown)
     counted = Call(number[0], typed.interval.in_doubles(), typed.nullable, number[1], (typed,))
-    return replace(wanted, argument=_bounded(node, counted), shown_as=typed.type)
+    return replace(wanted, argument=_bounded(node, counted), shown_as=kind)
+
+
+def _shown_as(typed: Expression) -> ColumnType:
+    """The type in which one of its values is shown: a decimal as the real number that it is nearest to."""
+    return ColumnType.REAL if isinstance(typed.type, DecimalType) else typed.type
 
 
 def _count(node: exp.Count, look_up: LookUp) -> Aggregate:
@@ -148,7 +155,8 @@ def _mode(node: exp.Expr, look_up: LookUp) -> Aggregate:
     argument = read(node.this, look_up)
     if isinstance(argument, Field) and argument.is_unit:
         raise refuse(node, "the person's own identifier cannot be shown", "ask about another column")
-    return Aggregate(AggregateKind.MODE, shown_date(argument), shown_as=argument.type)
+    shown = shown_date(as_key(node, argument))
+    return Aggregate(AggregateKind.MODE, shown, shown_as=_shown_as(shown))
 
 
 def _within_group(node: exp.WithinGroup, look_up: LookUp) -> Aggregate:
@@ -194,4 +202,4 @@ def _bounded(node: exp.Expr, typed: Expression) -> Expression:
         raise refuse(node, rule, remedy)
     if max(abs(end) for end in typed.interval.known) > _LARGEST:
         raise refuse(node, "the bounds of this are too wide", "clamp it: CLAMP(x, 0, 100)")
-    return typed
+    return as_real(typed) if isinstance(typed.type, DecimalType) else typed

@@ -365,7 +365,8 @@ def _kept_steps(plan: BlockPlan, argument: Expression, scale: Scale) -> str | No
 def _presence(argument: Expression, statement: Statement) -> str:
     """One where there is a value; NaN and infinity are none."""
     text = argument.write(statement)
-    test = f"isfinite(CAST({text} AS DOUBLE))" if argument.type.is_numeric else f"{text} IS NOT NULL"
+    may_be_infinite = isinstance(argument.type, ColumnType) and argument.type.is_numeric
+    test = f"isfinite(CAST({text} AS DOUBLE))" if may_be_infinite else f"{text} IS NOT NULL"
     return f"CASE WHEN {test} THEN 1 END"
 
 
