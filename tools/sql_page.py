@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlglot import exp
 
 import discreet.query
-from discreet.query import aggregates, calendar, dates, domains, instead, joining, parsing, per_unit, split
+from discreet.query import aggregates, calendar, dates, decimals, domains, instead, joining, parsing, per_unit, split
 from discreet.query.allowed_above import ALLOWED_ABOVE
 from discreet.query.date_spellings import CLOCKS, DATE_SPELLINGS
 from discreet.query.grammar import Asked
@@ -67,6 +67,7 @@ TITLES = {
     "reading": "Expressions",
     "conversion": "Expressions",
     "numbers": "Expressions",
+    "decimals": "Expressions",
     "logic": "Expressions",
     "instead": "Functions",
     "texts": "Text",
@@ -98,6 +99,7 @@ def sql_page() -> str:
         *_on_rows(),
         "",
     ]
+    lines += ["## Decimals and real numbers", "", _about(decimals), ""]
     lines += ["## Dates and times", "", _about(dates), "", *_dates(), ""]
     lines += ["## Above the aggregates", "", _ABOVE, "", _list(_names(ALLOWED_ABOVE - _used_below())), ""]
     lines += ["## What to write instead", "", _about(instead), "", *_instead(), ""]

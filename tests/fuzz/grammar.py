@@ -27,8 +27,10 @@ _NAMES = {INTEGER: "BIGINT", REAL: "DOUBLE", TEXT: "VARCHAR", BOOLEAN: "BOOLEAN"
 _UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 _PARTS = ("year", "isoyear", "decade", "century", "quarter", "month", "week", "yearweek", "day", "dow", "isodow", "doy",
           "hour", "second", "epoch")  # fmt: skip
-_DECIMALS = ("0.1", "0.5", "3.0", "1e46", "3e46", "1e308", "1e-300", "4611686018427388417.0", "9223372036854775295.0",
-             "9007199254740993.0", "-2.5", "1e18", "0.30000000000000001", "5e-324", "1e15")  # fmt: skip
+_CONSTANTS = ("0.1", "0.5", "3.0", "1e46", "0.0000000000000000000000000000000000001", "1e308", "1e-300",
+              "4611686018427388417.0", "9223372036854775295e0", "9007199254740993.0", "-2.5", "1e18",
+              "0.30000000000000001", "5e-324", "9999999999999999999999999999999999999.9")  # fmt: skip
+"""Real numbers, and decimals up to the first and the last of 38 digits."""
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _KINDS = {"i": INTEGER, "r": REAL, "s": TEXT, "b": BOOLEAN, "d": DATE, "w": TIMESTAMP}
@@ -43,6 +45,8 @@ _CHOICES: dict[str, Sequence[str]] = {
     "pow": ("2", "3", "0.5", "-1"),
     "sizes": ("4, 2", "38, 0", "18, 3", "12, 12"),
     "digits": ("0", "2", "12"),
+    "tenth": ("0.3", "0.30", "-0.7", "1", "2.50", "0.05"),
+    "exact": ("0.1", "0.25", "-0.05", "1.0"),
     "function": ("sqrt", "ln", "log10", "log2", "exp", "cbrt"),
 }
 _CALENDAR = ("{pm} INTERVAL ({i}) {unit}", "{pm} INTERVAL ({ci}) {unit}", "{pm} INTERVAL 3 {unit}")
@@ -76,6 +80,17 @@ TEMPLATES: dict[ColumnType, tuple[str, ...]] = {
     TIMESTAMP: ("date_trunc('{unit}', {w})", "CAST({d} AS TIMESTAMP)", "LEAST({w}, {w})"),
 }  # fmt: skip
 """What is answered, and means to a plain database what it means here."""
+
+EXACT_TEMPLATES: dict[ColumnType, tuple[str, ...]] = {
+    INTEGER: ("CAST({m} AS BIGINT)", "{whole}({m})", "CAST(round({m}, 1) * 10 AS BIGINT)"),
+    REAL: ("{m}", "({m} {op} {m})", "round({m}, 1)", "GREATEST({m}, {i})", "COALESCE({m}, {r})", "({m} / 3)"),
+    TEXT: ("CAST({m} AS VARCHAR)",),
+    BOOLEAN: (
+        "{m} {cmp} {tenth}", "{m} {cmp} {m}", "{m} IN ({tenth}, {tenth})", "{m} % 0.3 {cmp} {tenth}",
+        "{r} BETWEEN 0.06 - 0.01 AND {tenth} + 0.2",
+    ),
+}  # fmt: skip
+"""Decimals, where answers are held against a plain database; elsewhere they are among the hostile constants."""
 
 HOSTILE_TEMPLATES: dict[ColumnType, tuple[str, ...]] = {
     INTEGER: (
@@ -491,7 +506,8 @@ class Grammar:
         return self._filled(self._pick(self._templates(kind)), depth - 1)
 
     def _templates(self, kind: ColumnType) -> Sequence[str]:
-        return TEMPLATES[kind] if self.plain else (*TEMPLATES[kind], *HOSTILE_TEMPLATES[kind])
+        more = EXACT_TEMPLATES.get(kind, ()) if self.plain else HOSTILE_TEMPLATES[kind]
+        return (*TEMPLATES[kind], *more)
 
     def _filled(self, template: str, depth: int) -> str:
         """The template with something in each of its slots; slots with one number hold the same."""
@@ -511,6 +527,7 @@ class Grammar:
         if slot in _CHOICES:
             return self._pick(_CHOICES[slot])
         ways: dict[str, Callable[[], str]] = {
+            "m": lambda: self._filled("({li} * {exact})", depth),
             "dated": lambda: self.of(self._pick((DATE, TIMESTAMP)), depth),
             "any": lambda: self.of(self._any_kind(), depth),
             "end": lambda: self._at_the_end(depth),
@@ -548,9 +565,9 @@ class Grammar:
         if hostile and kind is INTEGER:
             return str(self._pick((1, -1)) * (self._pick(WHOLE_ENDS) - self.chance.randint(0, 1030)))
         if hostile and kind is REAL and self._is(0.4):
-            return f"{self._pick(WHOLE_ENDS) + self.chance.randint(-1030, 0)}.0"
+            return f"{self._pick(WHOLE_ENDS) + self.chance.randint(-1030, 0)}e0"
         if hostile and kind is REAL:
-            return self._pick(_DECIMALS)
+            return self._pick(_CONSTANTS)
         return written(self._pick((VALUES if hostile else ORDINARY)[kind]))
 
     def _chosen(self, kind: ColumnType, depth: int) -> str:
@@ -565,16 +582,15 @@ class Grammar:
         first = self._pick((2**62, 2**62, 2**53)) + self.chance.randint(-600, 1100)
         second = 2**63 - 1 - first - self.chance.randint(0, 3)
         condition = self._about_one() if self._is(0.6) else self.of(BOOLEAN, depth)
-        number = f"CASE WHEN {condition} THEN {sign * first}{'.0' if self._is(0.7) else ''} ELSE 0 END"
+        number = f"CASE WHEN {condition} THEN {sign * first}{'e0' if self._is(0.7) else ''} ELSE 0 END"
         if self._is(0.8):
             number = f"CAST({number} AS BIGINT)"
         return f"({number} {'+' if sign > 0 else '-'} {second})"
 
     def _cancelled(self) -> str:
         """Terms that cancel in real numbers and leave something in floating point."""
-        big, few = self._pick(("1e46", "1e30", "1e23", "1e17", "0.1")), self._pick((3, 7, 9))
-        whole = big.replace("1e", f"{few}e") if "e" in big else f"0.{few}"
-        return f"({big} * {few}.0 - {whole})"
+        big, few = self._pick(("1e46", "1e30", "1e23", "1e17", "1e-1")), self._pick((3, 7, 9))
+        return f"({big} * {few}.0 - {big.replace('1e', f'{few}e')})"
 
     # Chance.
 

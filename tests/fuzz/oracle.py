@@ -26,7 +26,7 @@ from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy.loss import Pure
 from discreet.query.answered import answered
 from discreet.query.choice import ModeChoice, QuantileChoice
-from discreet.query.expression import Call, Constant, Expression, Statement
+from discreet.query.expression import Call, Constant, DecimalType, Expression, Statement
 from discreet.query.forms import Noise
 from discreet.query.groups import Groups, _typed
 from discreet.query.listing import _independent, _rooted, with_values
@@ -354,7 +354,7 @@ class Oracle:
         low, high = part.interval.low, part.interval.high
         if not part.type.is_numeric and part.type not in (ColumnType.DATE, ColumnType.TIMESTAMP):
             return
-        places = [Fraction(value, 10**6) if part.type is ColumnType.TIMESTAMP else Fraction(value) for value in known]
+        places = [Fraction(value) / _steps_of(part) for value in known]
         outside = [
             place for place in places if (low is not None and place < low) or (high is not None and place > high)
         ]
@@ -512,3 +512,10 @@ def _keyed(table: pa.Table, column: str, keys: int) -> Vector:
         place = repr(tuple(map(_spelled, key)))
         found[place] = found.get(place, 0) + int(count or 0)
     return found
+
+
+def _steps_of(part: Expression) -> int:
+    """How many steps of what an engine shows make one: timestamps count microseconds, decimals their last digits."""
+    if isinstance(part.type, DecimalType):
+        return int(10**part.type.scale)
+    return 10**6 if part.type is ColumnType.TIMESTAMP else 1

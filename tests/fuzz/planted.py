@@ -421,7 +421,7 @@ PLANTED = [
     Planted("half of the noise is drawn", _half_the_noise, (Broken.NOISE,), 0),
     Planted("integers are added without TRY", _arithmetic_without_try, (RAISES,), 0),
     Planted("intervals know no doubles", _intervals_in_real_numbers, (Broken.INTERVAL,), 0),
-    Planted("intervals are taken for proofs", _intervals_are_proofs, (RAISES,), 11, r"\d{15}\.0 ELSE 0 END AS BIGINT"),
+    Planted("intervals are taken for proofs", _intervals_are_proofs, (RAISES,), 11, r"\d{15}e0 ELSE 0 END AS BIGINT"),
     Planted("policies are believed about values", _policies_are_believed, (Broken.MISSING,), 0),
     Planted("joins have no limit", _joins_have_no_limit, (Broken.WORK,), 3, " JOIN "),
     Planted("quantiles are chosen too sharply", _quantiles_too_sharp, (Broken.SCORES,), 0, "MIN|MAX|MEDIAN|QUANTILE"),
@@ -442,7 +442,7 @@ PLANTED = [
     Planted("ends of differences are taken wrongly", _ends_are_taken_wrongly, (Broken.INTERVAL,), 16, r"\bi[01] - q"),
     Planted("missing values are forgotten", _missing_is_forgotten, (Broken.MISSING,), 0),
     Planted("planning looks at rows", _planning_looks, (Broken.TOLD_APART,), 0),
-    Planted("FILTER is dropped", _filters_are_dropped, (Broken.MEANING,), 0, "FILTER"),
+    Planted("FILTER is dropped", _filters_are_dropped, (Broken.MEANING,), 1, "FILTER"),
     Planted(
         "FILTERs are thought apart", _filters_are_thought_apart, (MOVES,), 1, "FILTER|COUNT_IF|CASE", is_narrow=True
     ),
@@ -457,7 +457,7 @@ PLANTED = [
         "(LEFT|RIGHT) JOIN.*GROUP BY",
         is_narrow=True,
     ),
-    Planted("outer joins are inner ones", _outer_joins_are_inner, (Broken.MEANING,), 0, "(LEFT|RIGHT|FULL) JOIN"),
+    Planted("outer joins are inner ones", _outer_joins_are_inner, (Broken.MEANING,), 1, "(LEFT|RIGHT|FULL) JOIN"),
 ]
 """Every guard that was taken away once by mistake, or could be.
 

@@ -13,7 +13,7 @@ from discreet.cli.output import emit, opened, refusals, say, whisper
 if TYPE_CHECKING:
     from discreet.curator.suggested_bounds import SuggestedBounds
     from discreet.curator.suggested_rows import SuggestedRows
-    from discreet.curator.touched import Touched
+    from discreet.curator.touched import LeftOut, Touched
 
 __all__ = ["bounds", "groups", "rows", "touched"]
 
@@ -88,7 +88,7 @@ def touched(
         _show(found, as_json)
 
 
-def _show(found: SuggestedBounds | SuggestedRows | Touched, as_json: bool) -> None:
+def _show(found: SuggestedBounds | SuggestedRows | LeftOut | Touched, as_json: bool) -> None:
     if as_json:
         return emit(
             {"words": str(found).splitlines(), "policy": found.policy, "answer": json.loads(found.answer.to_json())}

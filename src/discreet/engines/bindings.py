@@ -18,6 +18,9 @@ class Bindings:
 
     def bind(self, value: Value | None, kind: ColumnType) -> str:
         """A placeholder for ``value``."""
-        bound = float(value) if isinstance(value, Fraction) else value
-        self.parameters.append(bound)
-        return f"CAST(${len(self.parameters)} AS {DUCKDB_TYPES[kind]})"
+        return self.bind_as(float(value) if isinstance(value, Fraction) else value, DUCKDB_TYPES[kind])
+
+    def bind_as(self, value: object, name: str) -> str:
+        """A placeholder for ``value``, which is of the type that the language of plans calls ``name``."""
+        self.parameters.append(value)
+        return f"CAST(${len(self.parameters)} AS {name})"

@@ -32,8 +32,8 @@ _STEPS = float(2**20)
 """Real numbers are spelled in steps of one part in so many: engines write the digits of a number differently."""
 
 
-def spelled(value: str, kind: ColumnType) -> str:
-    """A value as the text that is hashed, the same on every engine; a missing one is an empty text."""
+def spelled(value: str, kind: object) -> str:
+    """A value of this type as the text that is hashed, the same on every engine; a missing one is an empty text."""
     text = f"TRY_CAST({value} * {_STEPS!r} AS BIGINT)" if kind is ColumnType.REAL else value
     return f"COALESCE(CAST({text} AS VARCHAR), '')"
 

@@ -11,8 +11,9 @@ from discreet.catalog.column import ColumnType
 from discreet.errors import QueryRefused
 from discreet.query.block import Aggregate, AggregateKind
 from discreet.query.dates import shown_date
+from discreet.query.decimals import as_key, as_real
 from discreet.query.domains import domain_of
-from discreet.query.expression import Call, Constant, Expression, Field
+from discreet.query.expression import Call, Constant, DecimalType, Expression, Field
 from discreet.query.instead import not_answered
 from discreet.query.interval import UNKNOWN
 from discreet.query.narrowing import facts_of, narrowed, within_usual
@@ -111,13 +112,19 @@ def _choice(wanted: Aggregate, node: exp.Expr, of: exp.Expr, look_up: LookUp) ->
     if isinstance(of, exp.Distinct):
         raise refuse(node, "DISTINCT is not answered inside this aggregate", "leave DISTINCT out")
     typed = _read_bounded(of, look_up)
-    number = _DATES.get(typed.type)
+    kind = _shown_as(typed)
+    number = _DATES.get(kind)
     if number is None:
         is_end = wanted.kind in (AggregateKind.MINIMUM, AggregateKind.MAXIMUM)
-        shown = typed.type if is_end else ColumnType.REAL
+        shown = kind if is_end else ColumnType.REAL
         return replace(wanted, argument=_bounded(node, typed), shown_as=shown)
     counted = Call(number[0], typed.interval.in_doubles(), typed.nullable, number[1], (typed,))
-    return replace(wanted, argument=_bounded(node, counted), shown_as=typed.type)
+    return replace(wanted, argument=_bounded(node, counted), shown_as=kind)
+
+
+def _shown_as(typed: Expression) -> ColumnType:
+    """The type in which one of its values is shown: a decimal as the real number that it is nearest to."""
+    return ColumnType.REAL if isinstance(typed.type, DecimalType) else typed.type
 
 
 def _count(node: exp.Count, look_up: LookUp) -> Aggregate:
@@ -151,11 +158,11 @@ def _mode(node: exp.Expr, look_up: LookUp) -> Aggregate:
     argument = read(node.this, look_up)
     if isinstance(argument, Field) and argument.is_unit:
         raise refuse(node, "the person's own identifier cannot be shown", "ask about another column")
-    shown = shown_date(argument)
+    shown = shown_date(as_key(node, argument))
     if not domain_of(replace(shown, nullable=False)):
         rule = "MODE needs a column whose values are public"
         raise refuse(node, rule, "the owner lists its keys in the policy, or write SELECT x, COUNT(*) … GROUP BY x")
-    return Aggregate(AggregateKind.MODE, shown, shown_as=argument.type)
+    return Aggregate(AggregateKind.MODE, shown, shown_as=_shown_as(argument))
 
 
 def _within_group(node: exp.WithinGroup, look_up: LookUp) -> Aggregate:
@@ -205,13 +212,13 @@ def _bounded(node: exp.Expr, typed: Expression) -> Expression:
         raise _unbounded(node, typed)
     if max(abs(end) for end in typed.interval.known) > _LARGEST:
         raise refuse(node, "the bounds of this are too wide", "clamp it: CLAMP(x, 0, 100)")
-    return typed
+    return as_real(typed) if isinstance(typed.type, DecimalType) else typed
 
 
 def _no_number(node: exp.Expr, typed: Expression) -> QueryRefused:
     column = _column(typed)
     if typed.type is not ColumnType.TEXT or column is None:
-        remedy = _NUMBERS.get(typed.type, "write CLAMP(CAST(x AS INTEGER), 0, 100), or count: COUNT(x)")
+        remedy = _NUMBERS.get(_shown_as(typed), "write CLAMP(CAST(x AS INTEGER), 0, 100), or count: COUNT(x)")
         return refuse(node, f"this aggregate needs numbers, not {typed.type.value}", remedy)
     rule = f"this aggregate needs numbers, and the policy says that {column} is text"
     numbers = "if it holds numbers, the owner states its type and bounds in the policy"

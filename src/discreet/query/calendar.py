@@ -13,6 +13,7 @@ from datetime import date, datetime, timedelta
 from fractions import Fraction
 
 from discreet.catalog.column import ColumnType
+from discreet.query.expression import Type
 from discreet.query.interval import UNKNOWN, Interval
 
 __all__ = ["UNITS", "epoch", "floored", "moved", "numbered", "starts", "unit_named"]
@@ -52,17 +53,17 @@ def epoch(value: date | datetime) -> Fraction:
     return Fraction((value - date(1970, 1, 1)).days)
 
 
-def floored(kind: ColumnType, unit: str, interval: Interval) -> Interval:
+def floored(kind: Type, unit: str, interval: Interval) -> Interval:
     """Where the starts of the units lie in which the values lie."""
     return _from_seconds(kind, _each(_seconds(kind, interval), lambda end: _start(unit, _number(unit, end))))
 
 
-def numbered(kind: ColumnType, unit: str, interval: Interval) -> Interval:
+def numbered(kind: Type, unit: str, interval: Interval) -> Interval:
     """The numbers of the units in which the values lie."""
     return _each(_seconds(kind, interval), lambda end: Fraction(_number(unit, end)))
 
 
-def moved(kind: ColumnType, interval: Interval, unit: str, amount: Interval) -> Interval:
+def moved(kind: Type, interval: Interval, unit: str, amount: Interval) -> Interval:
     """Where the values lie after ``amount`` units were added; later values and larger amounts never end up earlier.
 
     Moving by months keeps the time of day but may shorten the day (31 January becomes 28 February), so for
@@ -82,7 +83,7 @@ def moved(kind: ColumnType, interval: Interval, unit: str, amount: Interval) -> 
     return UNKNOWN if low is None or high is None else _from_seconds(kind, _within(Interval(low, high + slack)))
 
 
-def starts(kind: ColumnType, unit: str, interval: Interval, most: int) -> list[date] | list[datetime] | None:
+def starts(kind: Type, unit: str, interval: Interval, most: int) -> list[date] | list[datetime] | None:
     """The start of every unit that begins within the interval; None where that is unknown or more than ``most``."""
     known = _seconds(kind, interval).known
     if known is None or known[0] < _FIRST or known[1] > _LAST:
@@ -94,11 +95,11 @@ def starts(kind: ColumnType, unit: str, interval: Interval, most: int) -> list[d
     return [moment.date() for moment in found] if kind is DATE else found
 
 
-def _seconds(kind: ColumnType, interval: Interval) -> Interval:
+def _seconds(kind: Type, interval: Interval) -> Interval:
     return interval * Interval.of(_DAY, _DAY) if kind is DATE else interval
 
 
-def _from_seconds(kind: ColumnType, interval: Interval) -> Interval:
+def _from_seconds(kind: Type, interval: Interval) -> Interval:
     return interval * Interval.of(Fraction(1, _DAY), Fraction(1, _DAY)) if kind is DATE else interval
 
 

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from fractions import Fraction
+from collections.abc import Callable, Iterable, Sequence
 
 from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
 from discreet.query.dates import as_date, dated_constant
-from discreet.query.expression import Call, Constant, Expression, canonical, type_name
+from discreet.query.decimals import (
+    MOST_DIGITS,
+    MOST_PLACES,
+    as_integer,
+    as_real,
+    as_text,
+    from_real,
+    from_text,
+    rescaled,
+    rounded,
+    within,
+)
+from discreet.query.expression import Call, Constant, DecimalType, Expression, Type, canonical, type_name
 from discreet.query.interval import UNKNOWN, Interval
 from discreet.query.refusal import refuse
 
-__all__ = ["Arguments", "Rule", "any_nullable", "as_decimal", "as_type", "common_type", "is_null", "slots"]
+__all__ = [
+    "Arguments",
+    "Rule",
+    "any_nullable",
+    "as_decimal",
+    "as_type",
+    "common_type",
+    "is_null",
+    "number_type",
+    "slots",
+]
 
 INTEGER, REAL, TEXT, BOOLEAN = ColumnType.INTEGER, ColumnType.REAL, ColumnType.TEXT, ColumnType.BOOLEAN
 DATE, TIMESTAMP = ColumnType.DATE, ColumnType.TIMESTAMP
@@ -38,15 +59,24 @@ def slots(count: int, first: int = 0) -> str:
     return ", ".join(f"{{{k}}}" for k in range(first, count))
 
 
-def common_type(node: exp.Expr, arguments: Arguments) -> ColumnType:
+def number_type(kinds: Iterable[Type]) -> Type:
+    """The type of what numbers of these types make together: reals among them make all of it real."""
+    found = set(kinds)
+    if REAL in found:
+        return REAL
+    scales = [kind.scale for kind in found if isinstance(kind, DecimalType)]
+    return DecimalType(max(scales)) if scales else INTEGER
+
+
+def common_type(node: exp.Expr, arguments: Arguments) -> Type:
     """The one type that all arguments can have without a loss that depends on the rows."""
     kinds = {argument.type for argument in arguments if not is_null(argument)}
     if not kinds:
         return TEXT
     if len(kinds) == 1:
         return kinds.pop()
-    if kinds == {INTEGER, REAL}:
-        return REAL
+    if all(kind.is_numeric for kind in kinds):
+        return number_type(kinds)
     if kinds == {DATE, TIMESTAMP}:
         return TIMESTAMP
     dated = kinds & {DATE, TIMESTAMP}
@@ -61,9 +91,9 @@ def common_type(node: exp.Expr, arguments: Arguments) -> ColumnType:
     raise refuse(node, f"{names} do not go together", "use CAST to bring them to one type")
 
 
-def as_type(expression: Expression, kind: ColumnType) -> Expression:
+def as_type(expression: Expression, kind: Type) -> Expression:
     """The expression with this type; what cannot be converted becomes NULL."""
-    if expression.type is kind:
+    if expression.type == kind:
         return expression
     if is_null(expression):
         return Constant(kind, UNKNOWN, True, None)
@@ -71,6 +101,10 @@ def as_type(expression: Expression, kind: ColumnType) -> Expression:
         return dated_constant(None, expression.value, kind)
     if expression.type is TIMESTAMP and kind is DATE:
         return as_date(expression)
+    if isinstance(kind, DecimalType):
+        return _to_decimal(expression, 38, kind.scale)
+    if isinstance(expression.type, DecimalType):
+        return _from_decimal(expression, kind)
     if expression.type is REAL and kind is TEXT:
         expression = canonical(expression)
     interval = _converted_interval(expression, kind)
@@ -80,16 +114,40 @@ def as_type(expression: Expression, kind: ColumnType) -> Expression:
 
 
 def as_decimal(node: exp.Expr, expression: Expression, sizes: list[int]) -> Expression:
-    """A number rounded to the digits of a DECIMAL, as a real number; NULL where it has too many before the point."""
-    digits, decimals = sizes if len(sizes) == 2 else (sizes[0] if sizes else 18, 0 if sizes else 3)
-    if not (0 < digits <= 38 and 0 <= decimals <= min(digits, 12)):
-        raise refuse(node, "a DECIMAL has up to 38 digits, 12 of them after the point", "use CAST(… AS DOUBLE)")
-    number = as_type(expression, REAL)
-    most = Fraction(10) ** (digits - decimals)
-    template = f"CASE WHEN abs({{0}}) < {float(most)!r} THEN round({{0}}, {decimals}) END"
-    ends = number.interval.whole().known
-    interval = Interval(-most, most) if ends is None else Interval(max(ends[0], -most), min(ends[1], most))
-    return Call(REAL, interval.of_function(), True, template, (number,))
+    """A value rounded to the digits of a DECIMAL; NULL where it has too many before the point."""
+    digits, scale = sizes if len(sizes) == 2 else (sizes[0] if sizes else 18, 0 if sizes else 3)
+    if not (0 < digits <= MOST_DIGITS and 0 <= scale <= min(digits, MOST_PLACES)):
+        rule = f"a DECIMAL has up to {MOST_DIGITS} digits, {MOST_PLACES} of them after the point"
+        raise refuse(node, rule, "use CAST(… AS DOUBLE)")
+    if is_null(expression):
+        return Constant(DecimalType(scale), UNKNOWN, True, None)
+    if expression.type in (DATE, TIMESTAMP):
+        raise refuse(node, f"a {expression.type.value} is no number", "use extract(epoch FROM x)")
+    return _to_decimal(expression, digits, scale)
+
+
+def _to_decimal(expression: Expression, digits: int, scale: int) -> Expression:
+    if expression.type is REAL:
+        return from_real(expression, digits, scale)
+    if expression.type is TEXT:
+        return from_text(expression, digits, scale)
+    if expression.type is BOOLEAN:
+        expression = as_type(expression, INTEGER)
+    fewer = rounded(expression, scale, "round")
+    return within(rescaled(fewer, scale), digits)
+
+
+def _from_decimal(expression: Expression, kind: ColumnType) -> Expression:
+    match kind:
+        case ColumnType.REAL:
+            return as_real(expression)
+        case ColumnType.INTEGER:
+            return as_integer(expression, "round")
+        case ColumnType.TEXT:
+            return as_text(expression)
+        case ColumnType.BOOLEAN:
+            return Call(BOOLEAN, UNKNOWN, expression.nullable, "{0} <> 0", (expression,))
+    return as_type(as_real(expression), kind)
 
 
 def _converted_interval(expression: Expression, kind: ColumnType) -> Interval:

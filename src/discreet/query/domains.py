@@ -19,7 +19,16 @@ import pyarrow as pa
 from discreet.catalog.column import ColumnType, Value
 from discreet.query.calendar import starts
 from discreet.query.closed_database import closed_database
-from discreet.query.expression import Call, Constant, Expression, Field, Statement, lists_missing, type_name
+from discreet.query.expression import (
+    Call,
+    Constant,
+    DecimalType,
+    Expression,
+    Field,
+    Statement,
+    lists_missing,
+    type_name,
+)
 
 __all__ = [
     "MOST_GROUPS",
@@ -153,7 +162,9 @@ def _run(expression: Call, atoms: dict[Expression, list[Key]]) -> list[Key]:
 
 
 def arrow_type(expression: Expression) -> pa.DataType:
-    """The type that an expression's values have in Arrow."""
+    """The type that an expression's values have in Arrow; a decimal's are steps."""
+    if isinstance(expression.type, DecimalType):
+        return pa.decimal128(38, 0)
     return {
         ColumnType.INTEGER: pa.int64(),
         ColumnType.REAL: pa.float64(),

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from fractions import Fraction
+from typing import ClassVar
 
 from discreet.catalog.column import ColumnType, Value
 from discreet.engines.bindings import Bindings
@@ -23,10 +24,12 @@ from discreet.query.work import LETTERS_IN_A_PIECE, Work
 __all__ = [
     "Call",
     "Constant",
+    "DecimalType",
     "Expression",
     "Field",
     "Origin",
     "Statement",
+    "Type",
     "canonical",
     "fields_of",
     "is_stored",
@@ -38,6 +41,8 @@ __all__ = [
 ]
 
 _LONGEST_COMPUTED = 200
+_STEPS = "DECIMAL(38, 0)"
+_WORD = 2**63
 _CANONICAL = "CASE WHEN isnan({0}) THEN CAST('NaN' AS DOUBLE) ELSE {0} + 0.0 END"
 
 
@@ -87,10 +92,29 @@ class Statement(Bindings):
 
 
 @dataclass(frozen=True)
+class DecimalType:
+    """Numbers with so many digits after the point, up to 38 in all; engines compute with whole steps of the last one.
+
+    So 0.3 is the integer 3 in steps of 0.1, on every engine, and a value has one spelling.
+    """
+
+    scale: int
+    """How many digits stand after the point."""
+    value: ClassVar[str] = "decimal"
+    """What people call it."""
+    is_numeric: ClassVar[bool] = True
+    """Whether one can calculate with it."""
+
+
+Type = ColumnType | DecimalType
+"""What the values of an expression are; columns of tables are never decimals."""
+
+
+@dataclass(frozen=True)
 class Expression:
     """Something that has one value per row."""
 
-    type: ColumnType
+    type: Type
     """What its values are."""
     interval: Interval
     """Numbers alone: all values lie in it. Dates count in days, timestamps in seconds, since 1970."""
@@ -164,7 +188,16 @@ class Constant(Expression):
 
     def write(self, statement: Statement) -> str:
         """A placeholder; the value travels beside the text."""
+        if isinstance(self.type, DecimalType):
+            return statement.bind_as(self._steps(self.type.scale), _STEPS)
         return statement.bind(self.value, self.type)
+
+    def _steps(self, scale: int) -> int | str | None:
+        """A decimal in its steps; as digits where an integer of 64 bits is too short for them."""
+        if not isinstance(self.value, (int, Fraction)):
+            return None
+        steps = int(self.value * 10**scale)
+        return steps if -_WORD < steps < _WORD else str(steps)
 
     @classmethod
     def of(cls, value: Value | None) -> Constant:
@@ -237,7 +270,7 @@ def canonical(expression: Expression) -> Expression:
 
     0.0 and -0.0 are equal, and so are all NaN: without this, whichever row comes first would say which one is shown.
     Stored reals have one zero and no NaN already. Texts are compared letter by letter on every engine, and integers,
-    dates, timestamps and truth values have one spelling.
+    decimals (which are integers of steps), dates, timestamps and truth values have one spelling.
     """
     if expression.type is not ColumnType.REAL or is_stored(expression) or _is_canonical(expression):
         return expression
@@ -278,9 +311,9 @@ def pieces_of(expression: Expression) -> int:
     return 1
 
 
-def type_name(kind: ColumnType) -> str:
+def type_name(kind: Type) -> str:
     """The engine's name of a type."""
-    return DUCKDB_TYPES[kind]
+    return _STEPS if isinstance(kind, DecimalType) else DUCKDB_TYPES[kind]
 
 
 def _type_of(value: Value | None) -> ColumnType:

@@ -4,8 +4,9 @@ An end may be unknown. What is returned always contains every value the expressi
 
 Arithmetic here is exact, and so is an engine's on integers and dates. On doubles an engine rounds to nearest, which
 never takes a result past the double that an exact end rounds to: `in_doubles` moves ends outward to doubles and so
-holds every rounded result of one operation. `in_words` is for integers, which have 64 bits or are missing. Intervals
-decide bounds and grids; nothing that keeps a statement from failing may rest on one.
+holds every rounded result of one operation. `in_words` is for integers, which have 64 bits or are missing, and
+`in_digits` for decimals, which have 38 digits or are missing; arithmetic on both is exact. Intervals decide bounds and
+grids; nothing that keeps a statement from failing may rest on one.
 
 >>> Interval.of(0, 10) * Interval.of(-1, 2)
 Interval(low=Fraction(-10, 1), high=Fraction(20, 1))
@@ -100,7 +101,15 @@ class Interval:
 
     def in_words(self) -> Interval:
         """What 64 bits hold of it: an integer further out is missing."""
-        low, high = (None if end is None else min(max(end, _FIRST), _LAST) for end in (self.low, self.high))
+        return self._within(_FIRST, _LAST)
+
+    def in_digits(self, scale: int, digits: int = 38) -> Interval:
+        """What decimals of so many digits hold of it, with ``scale`` of them after the point: others are missing."""
+        last = Fraction(10**digits - 1, 10**scale)
+        return self._within(-last, last)
+
+    def _within(self, first: Fraction, last: Fraction) -> Interval:
+        low, high = (None if end is None else min(max(end, first), last) for end in (self.low, self.high))
         return Interval(low, high)
 
 

@@ -176,7 +176,7 @@ def _condition(node: exp.Join, on: exp.Expr | None, left: Relation, right: Relat
 
 def _same_name(node: exp.Join, name: str, left: Relation, right: Relation, shared: Shared) -> Expression:
     mine, theirs = _left_of(name, left, shared), right.find(name)
-    if len(mine) != 1 or len(theirs) != 1 or mine[0].type is not theirs[0].type:
+    if len(mine) != 1 or len(theirs) != 1 or mine[0].type != theirs[0].type:
         raise refuse(node, f"USING needs one column {name} of one type on each side", "write JOIN … ON …")
     return Call(ColumnType.BOOLEAN, mine[0].interval, True, "{0} = {1}", (mine[0], theirs[0]))
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 
 from discreet.catalog.column import ColumnType
-from discreet.query.expression import Call, Constant, Expression, Field
+from discreet.query.decimals import WIDENED, decimal_of, is_rescaled
+from discreet.query.expression import Call, Constant, DecimalType, Expression, Field, Type
 from discreet.query.interval import Interval
 from discreet.query.relation import Relation
 
@@ -24,6 +26,7 @@ Fact = tuple[Expression, Interval]
 _FIRST, _LAST = -(2**63), 2**63 - 1
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _WITHIN_USUAL = "CASE WHEN {0} > {1} THEN {1} ELSE {0} END"
+_WIDER = ("TRY_CAST({0} AS DOUBLE)", WIDENED)
 _COMPARISONS = {f"{{0}} {symbol} {{1}}": symbol for symbol in _OPPOSITE}
 
 
@@ -41,16 +44,24 @@ def narrowed(expression: Expression, facts: list[Fact]) -> Expression:
     ends = _narrowed_interval(expression, facts).known
     if ends is None or expression.interval.known is not None or not expression.type.is_numeric:
         return expression
-    if expression.type is ColumnType.INTEGER:
-        low, high = (
-            Constant.of(min(max(int(end), _FIRST), _LAST)) for end in (math.ceil(ends[0]), math.floor(ends[1]))
-        )
-    else:
-        low, high = (Constant.of(end) for end in ends)
+    low, high = _as_constants(expression.type, ends)
     interval = low.interval.hull(high.interval)
     return Call(
         expression.type, interval, True, "CASE WHEN {0} BETWEEN {1} AND {2} THEN {0} END", (expression, low, high)
     )
+
+
+def _as_constants(kind: Type, ends: tuple[Fraction, Fraction]) -> tuple[Constant, Constant]:
+    """The least and the greatest value of a type between two ends."""
+    if isinstance(kind, DecimalType):
+        step = 10**kind.scale
+        inside = (Fraction(math.ceil(ends[0] * step), step), Fraction(math.floor(ends[1] * step), step))
+        found = Interval(*inside).in_digits(kind.scale).known or inside
+        return decimal_of(found[0], kind.scale), decimal_of(found[1], kind.scale)
+    if kind is ColumnType.INTEGER:
+        first, last = (min(max(int(end), _FIRST), _LAST) for end in (math.ceil(ends[0]), math.floor(ends[1])))
+        return Constant.of(first), Constant.of(last)
+    return Constant.of(ends[0]), Constant.of(ends[1])
 
 
 def _narrowed_interval(expression: Expression, facts: list[Fact]) -> Interval:
@@ -130,7 +141,12 @@ def _compared(left: Expression, symbol: str, right: Expression) -> Iterator[Fact
 
 
 def _about(expression: Expression, interval: Interval) -> Iterator[Fact]:
+    """What is known of an expression is known of the number that it is in another type, too."""
     yield expression, interval
-    is_widened = isinstance(expression, Call) and expression.template == "TRY_CAST({0} AS DOUBLE)"
-    if is_widened and isinstance(expression, Call) and expression.arguments[0].type is ColumnType.INTEGER:
-        yield expression.arguments[0], interval.whole()
+    if not isinstance(expression, Call):
+        return
+    inner = expression.arguments[0] if expression.arguments else None
+    if inner is not None and expression.template in _WIDER and inner.type is ColumnType.INTEGER:
+        yield inner, interval.whole()
+    elif inner is not None and is_rescaled(expression):
+        yield from _about(inner, interval)

@@ -16,9 +16,10 @@ from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
 from discreet.exact.ball import exp_down, exp_up, ln_down, ln_up, sqrt_up
-from discreet.query.conversion import Arguments, Rule, any_nullable, as_type, common_type, is_null, slots
+from discreet.query.conversion import Arguments, Rule, any_nullable, as_type, common_type, is_null, number_type, slots
 from discreet.query.dates import difference, shifted_date
-from discreet.query.expression import Call, Constant, Expression
+from discreet.query.decimals import Way, as_integer, as_real, combined, decimal_of, remainder, rounded
+from discreet.query.expression import Call, Constant, DecimalType, Expression, Type
 from discreet.query.interval import UNKNOWN, Interval
 from discreet.query.refusal import refuse
 
@@ -30,7 +31,7 @@ _LARGEST_EXPONENT = 600
 _LARGEST_POWER = 8
 
 
-def _numbers(node: exp.Expr, arguments: Arguments, count: int = 1) -> tuple[ColumnType, list[Expression]]:
+def _numbers(node: exp.Expr, arguments: Arguments, count: int = 1) -> tuple[Type, list[Expression]]:
     """Check that there are ``count`` numbers; NULL becomes one, so that the engine knows its type."""
     if len(arguments) != count:
         raise refuse(node, f"this takes {count} number{'s' * (count > 1)}, not {len(arguments)}", "leave the rest out")
@@ -38,13 +39,21 @@ def _numbers(node: exp.Expr, arguments: Arguments, count: int = 1) -> tuple[Colu
     for argument in typed:
         if not argument.type.is_numeric:
             raise refuse(node, f"arithmetic needs numbers, not {argument.type.value}", "use CAST(… AS INTEGER) first")
-    return (INTEGER if all(argument.type is INTEGER for argument in typed) else REAL), typed
+    return number_type(argument.type for argument in typed), typed
 
 
-def _total(kind: ColumnType, interval: Interval, template: str, arguments: tuple[Expression, ...]) -> Call:
+def _reals(node: exp.Expr, arguments: Arguments, count: int = 1) -> list[Expression]:
+    """The same where the result is a real number: decimals become one first, and integers where they are written."""
+    _, typed = _numbers(node, arguments, count)
+    return [as_real(each) if isinstance(each.type, DecimalType) else each for each in typed]
+
+
+def _total(kind: Type, interval: Interval, template: str, arguments: tuple[Expression, ...]) -> Call:
     """A call of an operator: on doubles it never fails, on integers it is missing where 64 bits are too few."""
     if kind is REAL:
         return Call(REAL, interval.in_doubles(), any_nullable(*arguments), template, arguments)
+    if isinstance(kind, DecimalType):  # the negative and the size of a decimal have as many digits
+        return Call(kind, interval, any_nullable(*arguments), f"TRY({template})", arguments)
     fits = interval.known is not None and interval == interval.in_words()
     return Call(INTEGER, interval.in_words(), any_nullable(*arguments) or not fits, f"TRY({template})", arguments)
 
@@ -54,6 +63,8 @@ def _arithmetic(symbol: str, combine: Callable[[Interval, Interval], Interval]) 
         if any(argument.type in (DATE, TIMESTAMP) for argument in arguments):
             return _dates(node, symbol, arguments)
         kind, (first, second) = _numbers(node, arguments, 2)
+        if isinstance(kind, DecimalType):
+            return combined(node, symbol, combine, first, second)
         pair = (first, second) if kind is INTEGER else (as_type(first, REAL), as_type(second, REAL))
         return _total(kind, combine(pair[0].interval, pair[1].interval), f"{{0}} {symbol} {{1}}", pair)
 
@@ -74,9 +85,10 @@ def _dates(node: exp.Expr, symbol: str, arguments: Arguments) -> Expression:
 
 
 def _divide(node: exp.Expr, arguments: Arguments) -> Expression:
-    kind, (first, second) = _numbers(node, arguments, 2)
+    kind, _ = _numbers(node, arguments, 2)
     if kind is INTEGER and node.args.get("typed"):  # some dialects divide whole numbers without a remainder
         return _divide_whole(node, arguments)
+    first, second = _reals(node, arguments, 2)
     template = "CAST({0} AS DOUBLE) / NULLIF(CAST({1} AS DOUBLE), 0)"
     return Call(REAL, _quotient(first, second), True, template, (first, second))
 
@@ -88,30 +100,31 @@ def _quotient(first: Expression, second: Expression) -> Interval:
 
 def _divide_whole(node: exp.Expr, arguments: Arguments) -> Expression:
     kind, (first, second) = _numbers(node, arguments, 2)
-    if kind is REAL:
-        interval = _quotient(first, second).whole(1).in_words()
-        template = "TRY_CAST(floor(CAST({0} AS DOUBLE) / NULLIF(CAST({1} AS DOUBLE), 0)) AS BIGINT)"
-        return Call(INTEGER, interval, True, template, (first, second))
+    if kind is not INTEGER:  # databases disagree: 7.5 // 2 is 3 in some, and 3.75 in others
+        raise refuse(node, "// needs whole numbers", "write floor(x / y)")
     interval = (first.interval / second.interval).whole(1).in_words()
     return Call(INTEGER, interval, True, "TRY({0} // NULLIF({1}, 0))", (first, second))
 
 
 def _remainder(node: exp.Expr, arguments: Arguments) -> Expression:
     kind, (first, second) = _numbers(node, arguments, 2)
-    if kind is not INTEGER:
-        raise refuse(node, "% needs whole numbers", "use CAST(… AS INTEGER) first")
+    if kind is REAL:
+        raise refuse(node, "% needs whole numbers or decimals", "use CAST(… AS INTEGER) first")
     divisor = second.interval.magnitude().high
     lowest = first.interval.low
     low = Fraction(0) if lowest is not None and lowest >= 0 else None if divisor is None else -divisor
+    if isinstance(kind, DecimalType):
+        return remainder(first, second, Interval(low, divisor))
     return Call(INTEGER, Interval(low, divisor), True, "TRY({0} % NULLIF({1}, 0))", (first, second))
 
 
 def _negative(node: exp.Expr, arguments: Arguments) -> Expression:
     kind, (argument,) = _numbers(node, arguments)
     if isinstance(argument, Constant) and isinstance(argument.value, (int, Fraction)):
-        return Constant.of(-argument.value)  # a minus sign before a number belongs to the number
+        value = -argument.value  # a minus sign before a number belongs to the number
+        return decimal_of(value, kind.scale) if isinstance(kind, DecimalType) else Constant.of(value)
     # The engine widens the negative of the least integer; a difference it refuses, which TRY makes NULL.
-    template = "-{0}" if kind is REAL else "CAST(0 AS BIGINT) - {0}"
+    template = "CAST(0 AS BIGINT) - {0}" if kind is INTEGER else "-{0}"
     return _total(kind, -argument.interval, template, (argument,))
 
 
@@ -120,9 +133,11 @@ def _absolute(node: exp.Expr, arguments: Arguments) -> Expression:
     return _total(kind, argument.interval.magnitude(), "abs({0})", (argument,))
 
 
-def _rounded(function: str) -> Rule:
+def _rounded(function: Way) -> Rule:
     def rule(node: exp.Expr, arguments: Arguments) -> Expression:
-        _, (argument,) = _numbers(node, arguments)
+        kind, (argument,) = _numbers(node, arguments)
+        if isinstance(kind, DecimalType):
+            return as_integer(argument, function)
         template = f"TRY_CAST({function}({{0}}) AS BIGINT)"
         return Call(INTEGER, argument.interval.in_doubles().whole().in_words(), True, template, (argument,))
 
@@ -135,13 +150,15 @@ def _round(node: exp.Expr, arguments: Arguments) -> Expression:
     digits = arguments[1]
     if not isinstance(digits, Constant) or not isinstance(digits.value, int) or not 0 <= digits.value <= 12:
         raise refuse(node, "the digits of ROUND must be a number from 0 to 12", "write ROUND(x, 2)")
-    _, (argument,) = _numbers(node, arguments[:1])
+    kind, (argument,) = _numbers(node, arguments[:1])
+    if isinstance(kind, DecimalType):
+        return rounded(argument, int(digits.value), "round")
     template = f"round(CAST({{0}} AS DOUBLE), {int(digits.value)})"
     return Call(REAL, argument.interval.in_doubles().whole().of_function(), argument.nullable, template, (argument,))
 
 
 def _square_root(node: exp.Expr, arguments: Arguments) -> Expression:
-    _, (argument,) = _numbers(node, arguments)
+    (argument,) = _reals(node, arguments)
     high = argument.interval.high
     top = None if high is None else sqrt_up(max(high, Fraction(0)))
     template = "CASE WHEN {0} >= 0 THEN sqrt(CAST({0} AS DOUBLE)) END"
@@ -154,8 +171,8 @@ def _truncated(node: exp.Expr, arguments: Arguments) -> Expression:
     raise refuse(node, "TRUNC takes one number here", "write TRUNC(x), or ROUND(x, 2)")
 
 
-def _logarithm(node: exp.Expr, arguments: Arguments) -> Expression:
-    _, (argument,) = _numbers(node, arguments)
+def _logarithm(node: exp.Expr, arguments: Arguments) -> Call:
+    (argument,) = _reals(node, arguments)
     interval = argument.interval.in_doubles()
     low = ln_down(interval.low) if interval.low is not None and interval.low > 0 else None
     high = ln_up(interval.high) if interval.high is not None and interval.high > 0 else None
@@ -173,18 +190,18 @@ def _logarithm_of_base(node: exp.Expr, arguments: Arguments) -> Expression:
     scale = Interval(ln_down(Fraction(number)), ln_up(Fraction(number)))
     function = "log2" if number == 2 else "log10"
     template = f"CASE WHEN {{0}} > 0 THEN {function}(CAST({{0}} AS DOUBLE)) END"
-    return Call(REAL, (natural.interval / scale).of_function(), True, template, (arguments[-1],))
+    return Call(REAL, (natural.interval / scale).of_function(), True, template, natural.arguments)
 
 
 def _cube_root(node: exp.Expr, arguments: Arguments) -> Expression:
-    _, (argument,) = _numbers(node, arguments)
+    (argument,) = _reals(node, arguments)
     ones = Interval.of(-1, 1)
     interval = argument.interval.hull(ones).of_function()
     return Call(REAL, interval, argument.nullable, "cbrt(CAST({0} AS DOUBLE))", (argument,))
 
 
 def _exponential(node: exp.Expr, arguments: Arguments) -> Expression:
-    _, (argument,) = _numbers(node, arguments)
+    (argument,) = _reals(node, arguments)
     ends = argument.interval.in_doubles().known
     bounded = ends is not None and abs(ends[0]) < _LARGEST_EXPONENT and abs(ends[1]) < _LARGEST_EXPONENT
     interval = Interval(exp_down(ends[0]), exp_up(ends[1])) if ends and bounded else Interval(Fraction(0), None)
@@ -192,7 +209,7 @@ def _exponential(node: exp.Expr, arguments: Arguments) -> Expression:
 
 
 def _power(node: exp.Expr, arguments: Arguments) -> Expression:
-    _, (base, exponent) = _numbers(node, arguments, 2)
+    base, exponent = _reals(node, arguments, 2)
     interval, real = UNKNOWN, base.interval.in_doubles()
     if isinstance(exponent, Constant) and isinstance(exponent.value, int) and 0 < exponent.value <= _LARGEST_POWER:
         interval = real

@@ -18,7 +18,18 @@ from discreet.errors import QueryRefused
 from discreet.exact.grid import Grid
 from discreet.query.aggregates import is_aggregate
 from discreet.query.contribution import ONE_ROW
-from discreet.query.expression import Expression, Field, Statement, canonical, lists_missing, named, pieces_of
+from discreet.query.decimals import as_real, scale_of
+from discreet.query.expression import (
+    DecimalType,
+    Expression,
+    Field,
+    Statement,
+    canonical,
+    lists_missing,
+    named,
+    pieces_of,
+    type_name,
+)
 from discreet.query.interval import Interval
 from discreet.query.reading import LookUp, as_condition, check_complete, read
 from discreet.query.refusal import refuse, refuse_part
@@ -29,6 +40,7 @@ __all__ = ["names_unit", "per_unit"]
 _PARTS = ("expressions", "from_", "joins", "where", "group", "having", "with_")
 _STEPS = 2**24
 _LONGEST = Fraction(2**40)
+_WORD = 2**63
 _ANSWERED = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
 _SIMPLER = "compute with it in the query around this one"
 
@@ -174,6 +186,9 @@ def _sum(node: exp.Expr, argument: Expression, names: Names) -> tuple[Field, Wri
     ends = argument.interval.known
     if not argument.type.is_numeric or ends is None or max(abs(ends[0]), abs(ends[1])) > _LONGEST:
         raise refuse(node, "a sum per person needs a number with public bounds", "write CLAMP(x, 0, 100)")
+    if isinstance(argument.type, DecimalType):
+        fits = max(abs(end) for end in ends) * 10**argument.type.scale < _WORD
+        return _sum_of_steps(node, argument, names) if fits else _sum(node, as_real(argument), names)
     is_whole = argument.type is ColumnType.INTEGER
     step = Fraction(1) if is_whole else _step(ends)
     interval = _of_any_mean(argument.interval, step) if isinstance(node, exp.Avg) else _of_any_sum(ends)
@@ -186,6 +201,23 @@ def _sum(node: exp.Expr, argument: Expression, names: Names) -> tuple[Field, Wri
         if isinstance(node, exp.Avg):
             return f"CAST({total} AS DOUBLE) * {float(step)!r} / NULLIF(COUNT({steps}), 0)"
         return f"TRY_CAST({total} AS BIGINT)" if is_whole else f"CAST({total} AS DOUBLE) * {float(step)!r}"
+
+    return field, write
+
+
+def _sum_of_steps(node: exp.Expr, argument: Expression, names: Names) -> tuple[Field, Writer]:
+    """A sum of decimals is exact, as one of integers; their mean is a real number."""
+    step = Fraction(1, 10 ** scale_of(argument))
+    ends = argument.interval.known or (-step, step)
+    is_mean = isinstance(node, exp.Avg)
+    interval = _of_any_mean(argument.interval, step) if is_mean else _of_any_sum(ends)
+    field = Field(ColumnType.REAL if is_mean else argument.type, interval, True, names.new())
+
+    def write(statement: Statement) -> str:
+        steps = f"TRY_CAST({argument.write(statement)} AS BIGINT)"
+        if is_mean:
+            return f"CAST(SUM({steps}) AS DOUBLE) / {float(1 / step)!r} / NULLIF(COUNT({steps}), 0)"
+        return f"TRY_CAST(SUM({steps}) AS {type_name(argument.type)})"
 
     return field, write
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 from sqlglot import exp
 
@@ -17,6 +18,7 @@ from discreet.exact.rational import rational
 from discreet.query.conversion import as_decimal, as_type, common_type
 from discreet.query.date_spellings import CLOCKS, DATE_SPELLINGS, is_interval, moved_by_interval
 from discreet.query.dates import dated_constant
+from discreet.query.decimals import MOST_DIGITS, MOST_PLACES, decimal_of
 from discreet.query.expression import Call, Constant, Expression
 from discreet.query.functions import RULES
 from discreet.query.instead import not_answered, usage_of
@@ -146,10 +148,19 @@ def _number(node: exp.Expr) -> Constant:
         float(number)
     except (InvalidInput, OverflowError):
         raise refuse(node, "this number cannot be read", "write it as 12, 0.5 or 1e6") from None
-    is_whole = str(node.this).isdigit()
-    if is_whole and number >= _WORD:
-        raise refuse(node, "whole numbers must be below 2^63", "write a decimal point for a real number")
-    return Constant.of(int(number) if is_whole else number)
+    if not str(node.this).isdigit():
+        return _with_point(node, number)
+    if number >= _WORD:
+        raise refuse(node, "whole numbers must be below 2^63", "write it with a point: 9223372036854775808.0")
+    return Constant.of(int(number))
+
+
+def _with_point(node: exp.Expr, number: Fraction) -> Constant:
+    """A decimal with the digits that are written; with an exponent, or too many digits, it is a real number."""
+    before, _, after = str(node.this).partition(".")
+    digits = before + after
+    is_decimal = digits.isdigit() and len(digits) <= MOST_DIGITS and len(after) <= MOST_PLACES
+    return decimal_of(number, len(after)) if is_decimal else Constant.of(number)
 
 
 def _case(node: exp.Expr, look_up: LookUp) -> Expression:

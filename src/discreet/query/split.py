@@ -20,8 +20,10 @@ from discreet.query.above import post_processing
 from discreet.query.aggregates import has_aggregate
 from discreet.query.allowed_above import check_all
 from discreet.query.block import Block
+from discreet.query.conversion import as_type, number_type
 from discreet.query.dates import shown_date
-from discreet.query.expression import Expression, Field, fields_of
+from discreet.query.decimals import as_key
+from discreet.query.expression import DecimalType, Expression, Field, Type, fields_of
 from discreet.query.grouping import group_keys
 from discreet.query.growth import Growth
 from discreet.query.join_bounds import check_rows
@@ -261,6 +263,7 @@ class _Splitter:
         first, second = (relation.privacy for relation in relations)
         if first is None or second is None or first.unit != second.unit or first.neighbours != second.neighbours:
             raise refuse(node, "UNION ALL needs tables of the same people", "ask one question about each")
+        relations = _with_common_decimals(relations, self.names)
         shapes = [[field.type for _, field in relation.columns] for relation in relations]
         if shapes[0] != shapes[1]:
             rule = "UNION ALL needs the same columns, of the same types, in the same order"
@@ -280,7 +283,8 @@ class _Splitter:
         block = Block(len(self.blocks) + 1, rows, list(keys), list(keys.values()))
         self.blocks.append(block)
         above = lifted(node, block, look_up, lambda query: self.answer(query, scope))
-        block.keys = [shown_date(key) for key in keys]  # what is selected was found among them as they were read
+        # What is selected was found among them as they were read.
+        block.keys = [shown_date(as_key(place, key)) for key, place in keys.items()]
         block.top = wanted_top(above, block.aggregates)
         if not block.aggregates:
             raise refuse(node, "nothing is measured: GROUP BY alone asks for no number", "add COUNT(*)")
@@ -289,6 +293,29 @@ class _Splitter:
 
 _NOTHING_SHARED: Shared = {}
 _UNION_PARTS = {"this", "expression", "with_", "distinct", "order", "limit", "offset"}
+
+
+def _with_common_decimals(relations: list[Relation], names: Names) -> list[Relation]:
+    """The same rows, where columns of decimals have as many digits after the point in both, or are real in both."""
+    shapes = [[field.type for _, field in relation.columns] for relation in relations]
+    if len(shapes[0]) != len(shapes[1]):
+        return relations
+    kinds = [_common_decimal(pair) for pair in zip(*shapes, strict=True)]
+    return [_as_numbers(relation, kinds, names) for relation in relations]
+
+
+def _common_decimal(pair: tuple[Type, ...]) -> Type | None:
+    has_decimal = any(isinstance(kind, DecimalType) for kind in pair)
+    return number_type(pair) if has_decimal and all(kind.is_numeric for kind in pair) else None
+
+
+def _as_numbers(rows: Relation, kinds: list[Type | None], names: Names) -> Relation:
+    wanted: list[tuple[str, Expression]] = [
+        (visible, field if kind is None else as_type(field, kind))
+        for (visible, field), kind in zip(rows.columns, kinds, strict=True)
+    ]
+    is_same = all(one is two for (_, one), (_, two) in zip(rows.columns, wanted, strict=True))
+    return rows if is_same else projected(rows, wanted, names)
 
 
 def _is_row_wise(node: exp.Select, aggregated: bool) -> bool:

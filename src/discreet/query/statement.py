@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from discreet.catalog.column import ColumnType
 from discreet.engines.held_keys import kept_alike, kept_held
 from discreet.engines.steps import in_steps, is_exact, real, steps_of
 from discreet.engines.unit_order import number_of, spelled, turned
@@ -387,7 +388,8 @@ def _kept_steps(plan: BlockPlan, argument: Expression, scale: Scale) -> str | No
 def _presence(argument: Expression, statement: Statement) -> str:
     """One where there is a value; NaN and infinity are none."""
     text = argument.write(statement)
-    test = f"isfinite(CAST({text} AS DOUBLE))" if argument.type.is_numeric else f"{text} IS NOT NULL"
+    may_be_infinite = isinstance(argument.type, ColumnType) and argument.type.is_numeric
+    test = f"isfinite(CAST({text} AS DOUBLE))" if may_be_infinite else f"{text} IS NOT NULL"
     return f"CASE WHEN {test} THEN 1 END"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +18,7 @@ from discreet.engines.postgres.texts import AS_CODE_POINTS, literal_text
 from discreet.engines.translation.plain_rules import hash_as_number
 from discreet.engines.translation.scope import Scope
 from discreet.engines.translation.untranslatable import Untranslatable
-from discreet.engines.translation.writer import Rule, Writer
+from discreet.engines.translation.writer import Rule, Writer, digits_and_exponent, in_units
 from discreet.engines.translation.written import Ends, Kind, Written
 
 __all__ = ["CAST_RULES", "TYPES"]
@@ -47,6 +48,8 @@ def _cast(writer: Any, node: Any, scope: Scope) -> Written:
         return _constant(node.this, kind)
     if (hashed := hash_as_number(node)) is not None:
         return Written(f"(('x' || left({writer.write(hashed, scope).text}, 8))::bit(32)::int8)", kind, *_32_BITS)
+    if (parts := digits_and_exponent(node)) is not None:
+        return _nearest(writer.write(parts[0], scope), parts[1])
     value = writer.write(node.this, scope)
     if node.to.this == exp.DataType.Type.INT and value.kind in (Kind.INTEGER, Kind.REAL):
         return _short(value)
@@ -61,6 +64,8 @@ def _bound(writer: Writer, number: int, kind: Kind) -> Written:
     value, place = writer.values[number - 1], f"{writer.parameter(number)}::{TYPES[kind]}"
     if kind is Kind.INTEGER and isinstance(value, int) and not _FIRST <= value <= _LAST:
         raise Untranslatable("integers of more than 64 bits")
+    if kind is Kind.WIDE and isinstance(value, str):
+        value = int(value)  # more digits than an integer of the server has
     if kind is not Kind.TEXT:
         point = _point(value)
         return Written(place, kind, point, point, whole=isinstance(value, int))
@@ -125,6 +130,25 @@ def _whole_number(value: Written) -> Written:
     return Written(f"CASE WHEN {inside} THEN {value.text}::int8 END", Kind.INTEGER)
 
 
+def _nearest(steps: Written, places: int) -> Written:
+    """The double that is nearest to a decimal, as PostgreSQL itself finds it."""
+    unit = f"{Decimal(1).scaleb(-places):f}"
+    return Written(f"({steps.text} * {unit})::float8", Kind.REAL, *in_units(steps, places))
+
+
+def _wide_number(value: Written) -> Written:
+    """A real number that is whole, as the same integer: PostgreSQL's own cast keeps 15 digits of it.
+
+    A double of 2^62 and more is a multiple of 2^10.
+    """
+    x = value.text
+    above = f"trunc({x} * {double(Fraction(1, 2**64))})"
+    rest = f"({x} - {above} * {double(2**64)}) * {double(Fraction(1, 2**10))}"
+    small = f"WHEN abs({x}) < {double(2**62)} THEN {x}::int8::numeric"
+    large = f"WHEN abs({x}) < {double(10**38)} THEN {above}::int8::numeric * {2**64} + ({rest})::int8::numeric * 1024"
+    return Written(f"CASE {small} {large} END", Kind.WIDE, *value.ends)
+
+
 def _not_doubled(value: Written) -> str:
     """An integer that was made a double to become an integer again; small ones are the same before and after."""
     is_integer = value.whole and value.text.endswith(_DOUBLED) and not value.text.startswith("'")
@@ -186,6 +210,7 @@ _RULES: Mapping[tuple[Kind, Kind], Callable[[Written], Written]] = {
     (Kind.INTEGER, Kind.WIDE): lambda value: Written(f"{value.text}::numeric", Kind.WIDE, *value.ends),
     (Kind.WIDE, Kind.INTEGER): lambda value: Written(within_64_bits(value.text), Kind.INTEGER),
     (Kind.REAL, Kind.INTEGER): _whole_number,
+    (Kind.REAL, Kind.WIDE): _wide_number,
     (Kind.BOOLEAN, Kind.INTEGER): lambda value: Written(f"{value.text}::int4", Kind.INTEGER, Fraction(0), Fraction(1)),
     (Kind.BOOLEAN, Kind.REAL): lambda value: Written(
         f"{value.text}::int4::float8", Kind.REAL, Fraction(0), Fraction(1), whole=True
@@ -194,6 +219,7 @@ _RULES: Mapping[tuple[Kind, Kind], Callable[[Written], Written]] = {
     (Kind.REAL, Kind.BOOLEAN): _truth,
     (Kind.TEXT, Kind.BOOLEAN): _truth_of_text,
     (Kind.INTEGER, Kind.TEXT): _plain_text,
+    (Kind.WIDE, Kind.TEXT): _plain_text,
     (Kind.BOOLEAN, Kind.TEXT): _plain_text,
     (Kind.REAL, Kind.TEXT): _real_text,
     (Kind.DATE, Kind.TEXT): _dated_text,

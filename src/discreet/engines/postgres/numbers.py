@@ -30,6 +30,8 @@ _LAST_STEP = Fraction(2) ** 970
 _SMALL, _LARGE = Fraction(1, 10**150), Fraction(10**150)
 _FIRST, _LAST = -(2**63), 2**63 - 1
 _FIRST_SHORT, _LAST_SHORT = -(2**31), 2**31 - 1
+_BEYOND = 10**38
+"""The first integer with more digits than a decimal of plans."""
 INFINITY = "'Infinity'::float8"
 
 
@@ -60,6 +62,17 @@ def within_64_bits(wide: str) -> str:
     """A numeric as an integer, NULL outside 64 bits; it stands here once, so that nested ones stay short."""
     outer = f"GREATEST(LEAST({wide}, {_LAST + 1}), {_FIRST - 1})"
     return f"NULLIF(NULLIF({outer}, {_LAST + 1}), {_FIRST - 1})::int8"
+
+
+def _within_38_digits(wide: str) -> str:
+    """A numeric that is NULL where it has more digits than a decimal of plans."""
+    outer = f"GREATEST(LEAST({wide}, {_BEYOND}), -{_BEYOND})"
+    return f"NULLIF(NULLIF({outer}, {_BEYOND}), -{_BEYOND})"
+
+
+def _in_digits(ends: Ends) -> Ends:
+    low, high = (None if end is None else min(max(end, Fraction(-_BEYOND)), Fraction(_BEYOND)) for end in ends)
+    return low, high
 
 
 # Sums, differences and products.
@@ -202,6 +215,8 @@ def _remainder(writer: Writer, node: Any, scope: Scope) -> Written:
 def _whole(symbol: str, writer: Writer, node: Any, scope: Scope) -> Written:
     """Both cut towards zero, as plans expect; the one pair whose quotient does not fit has neither."""
     first, second = writer.write(node.this, scope), writer.write(node.expression, scope)
+    if first.kind is second.kind is Kind.WIDE:
+        return Written(f"{_WIDE[symbol]}({first.text}, {second.text})", Kind.WIDE)
     if first.kind is not Kind.INTEGER or second.kind is not Kind.INTEGER:
         raise Untranslatable("a division of real numbers without a remainder")
     text = f"({first.text}::int8 {symbol} {second.text})"
@@ -211,15 +226,21 @@ def _whole(symbol: str, writer: Writer, node: Any, scope: Scope) -> Written:
     return Written(text, Kind.INTEGER, *((-most, most) if most is not None else (None, None)))
 
 
+_WIDE = {"/": "div", "%": "mod"}
+"""The same for decimals in their steps, which a power of ten divides, or what is never zero."""
+
+
 def attempt(writer: Writer, node: exp.Try, scope: Scope) -> Written:
     """What gives NULL where integers leave 64 bits; all else is written so that it cannot fail anyway."""
     inner = node.this.unnest()
     symbol = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}.get(type(inner))
     if symbol is not None:
         first, second = writer.write(inner.this, scope), writer.write(inner.expression, scope)
+        ends = {"+": first.plus, "-": first.minus, "*": first.times}[symbol](second)
         if first.kind is Kind.INTEGER and second.kind is Kind.INTEGER:
-            ends = {"+": first.plus, "-": first.minus, "*": first.times}[symbol](second)
             return _attempted(f"({first.text}::numeric {symbol} {second.text})", ends)
+        if {first.kind, second.kind} <= {Kind.INTEGER, Kind.WIDE}:
+            return Written(_within_38_digits(f"({first.text} {symbol} {second.text})"), Kind.WIDE, *_in_digits(ends))
     if isinstance(inner, (exp.Abs, exp.Neg)) and not isinstance(inner.this, exp.Literal):
         value = writer.write(inner.this, scope)
         if value.kind is Kind.INTEGER:

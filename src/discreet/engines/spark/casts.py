@@ -14,11 +14,11 @@ from typing import Any
 from sqlglot import exp
 
 from discreet.engines.spark.date_text import date_text, timestamp_text
-from discreet.engines.spark.kinds import NAMES, SHORT, WORD, literal, placeholder
+from discreet.engines.spark.kinds import NAMES, SHORT, WORD, literal, placeholder, wide_placeholder
 from discreet.engines.translation.plain_rules import hash_as_number
 from discreet.engines.translation.scope import Scope
 from discreet.engines.translation.untranslatable import Untranslatable
-from discreet.engines.translation.writer import Rule, Writer
+from discreet.engines.translation.writer import Rule, Writer, digits_and_exponent, in_units
 from discreet.engines.translation.written import Kind, Written
 
 __all__ = ["CAST_RULES", "real"]
@@ -36,6 +36,12 @@ def _cast(writer: Writer, node: Any, scope: Scope) -> Written:
     if (hashed := hash_as_number(node)) is not None:
         text = f"CAST(conv(left({writer.write(hashed, scope).text}, 8), 16, 10) AS BIGINT)"
         return Written(text, Kind.INTEGER, Fraction(0), Fraction(2**32 - 1))
+    if (parts := digits_and_exponent(node)) is not None:
+        steps, places = writer.write(parts[0], scope), parts[1]
+        text = f"concat(CAST({steps.text} AS STRING), 'e-{places}')"
+        return Written(f"try_cast({text} AS DOUBLE)", Kind.REAL, *in_units(steps, places))
+    if writer.type_of(node.to) is Kind.WIDE and isinstance(node.this, exp.Placeholder):
+        return wide_placeholder(writer, node.this, scope)
     wanted, given = writer.type_of(node.to), _unmoved(writer, node, scope) or writer.write(node.this, scope)
     is_short = node.to.this is exp.DataType.Type.INT
     is_date = wanted in (Kind.DATE, Kind.TIMESTAMP) and isinstance(node.this, exp.Literal)  # one of the plan's own
@@ -97,6 +103,21 @@ def _rounded(given: Written) -> Written:
     return Written(f"(CASE WHEN {inside} THEN try_cast(rint({given.text}) AS BIGINT) END)", Kind.INTEGER)
 
 
+def _widened(given: Written) -> Written:
+    """A real number that is whole, as the same integer: Spark's own cast goes by the digits that are printed.
+
+    A double of 2^62 and more is a multiple of 2^10.
+    """
+    x, wide = given.text, NAMES[Kind.WIDE]
+    down = f"({x} * {2.0**-64!r}D)"
+    above = f"(rint({down}) - (CASE WHEN rint({down}) > {down} THEN 1D ELSE 0D END))"
+    rest = f"(({x} - {above} * {2**64}D) * {2.0**-10!r}D)"
+    parts = [f"CAST(try_cast({part} AS BIGINT) AS {wide})" for part in (x, above, rest)]
+    small = f"WHEN abs({x}) < {2**62}D THEN {parts[0]}"
+    large = f"WHEN abs({x}) < 1e38D THEN try_add(try_multiply({parts[1]}, {2**64}BD), try_multiply({parts[2]}, 1024BD))"
+    return Written(f"(CASE {small} {large} END)", Kind.WIDE, *given.ends)
+
+
 def _narrowed(given: Written) -> Written:
     return Written(f"try_cast({given.text} AS BIGINT)", Kind.INTEGER, *given.ends)
 
@@ -124,7 +145,9 @@ _RULES: Mapping[tuple[Kind, Kind], Callable[[Written], Written]] = {
     (Kind.INTEGER, Kind.BOOLEAN): lambda given: Written(f"({given.text} <> 0L)", Kind.BOOLEAN),
     (Kind.WIDE, Kind.INTEGER): _narrowed,
     (Kind.WIDE, Kind.REAL): _plainly(Kind.REAL),
+    (Kind.WIDE, Kind.TEXT): lambda given: Written(f"CAST({given.text} AS STRING)", Kind.TEXT),
     (Kind.REAL, Kind.INTEGER): _rounded,
+    (Kind.REAL, Kind.WIDE): _widened,
     (Kind.REAL, Kind.BOOLEAN): lambda given: Written(f"({given.text} <> 0D)", Kind.BOOLEAN),
     (Kind.BOOLEAN, Kind.INTEGER): _of_truth(Kind.INTEGER),
     (Kind.BOOLEAN, Kind.REAL): _of_truth(Kind.REAL),

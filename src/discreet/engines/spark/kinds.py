@@ -14,7 +14,18 @@ from discreet.engines.translation.untranslatable import Untranslatable
 from discreet.engines.translation.writer import Writer
 from discreet.engines.translation.written import Ends, Kind, Written
 
-__all__ = ["NAMES", "SHORT", "WORD", "constant", "known_ends", "literal", "negative_literal", "placeholder", "whole"]
+__all__ = [
+    "NAMES",
+    "SHORT",
+    "WORD",
+    "constant",
+    "known_ends",
+    "literal",
+    "negative_literal",
+    "placeholder",
+    "whole",
+    "wide_placeholder",
+]
 
 NAMES: Mapping[Kind, str] = {
     Kind.INTEGER: "BIGINT",
@@ -86,6 +97,13 @@ def placeholder(writer: Writer, node: exp.Placeholder, scope: Scope) -> Written:
             return Written(f"CAST({text} AS {NAMES[kind]})", kind, *_point(value))
     kind = Kind.TIMESTAMP if hasattr(value, "hour") else Kind.DATE
     return Written(f"CAST({text} AS {NAMES[kind]})", kind)
+
+
+def wide_placeholder(writer: Writer, node: exp.Placeholder, scope: Scope) -> Written:
+    """A decimal in its steps that travels beside the statement; one of more than 64 bits does so as its digits."""
+    value = _value(writer, node)
+    ends: Ends = (None, None) if value is None else (Fraction(str(value)), Fraction(str(value)))
+    return Written(f"CAST({writer.parameter(int(node.name))} AS {NAMES[Kind.WIDE]})", Kind.WIDE, *ends)
 
 
 def _point(value: Bound) -> Ends:

@@ -88,6 +88,8 @@ def _divided(writer: Writer, node: exp.Div, scope: Scope) -> Written:
 
 def _divided_whole(writer: Writer, node: exp.IntDiv, scope: Scope) -> Written:
     first, second, kind = _both(writer, node, scope)
+    if kind is Kind.WIDE:
+        return _cut_off(first, second)
     if kind is not Kind.INTEGER:
         raise Untranslatable("// of numbers that are not whole")
     is_positive = first.low is not None and first.low >= 0 and second.low is not None and second.low >= 0
@@ -100,8 +102,24 @@ def _divided_whole(writer: Writer, node: exp.IntDiv, scope: Scope) -> Written:
     return Written(text, Kind.INTEGER, *((None, None) if largest is None else (-largest, largest)))
 
 
+def _cut_off(first: Written, second: Written) -> Written:
+    """A decimal in its steps, divided by a power of ten.
+
+    Spark's own quotient has 64 bits. A product with a decimal fraction keeps six digits after the point at least, and
+    the product with a multiple of the power is whole.
+    """
+    places = 0 if second.point is None else len(str(second.point)) - 1
+    if second.point != 10**places or not places:
+        raise Untranslatable("// of decimals by what is no power of ten")
+    multiple = f"try_subtract({first.text}, {first.text} % {second.text})"
+    quotient = f"try_multiply({multiple}, {'0.' + '0' * (places - 1) + '1'}BD)"
+    return Written(f"try_cast({quotient} AS DECIMAL(38,0))", Kind.WIDE)
+
+
 def _remainder(writer: Writer, node: exp.Mod, scope: Scope) -> Written:
     first, second, kind = _both(writer, node, scope)
+    if kind is Kind.WIDE:
+        return Written(f"({first.text} % NULLIF({second.text}, 0BD))", Kind.WIDE)
     if kind is not Kind.INTEGER:
         raise Untranslatable("% of numbers that are not whole")
     divisor, ends = (
@@ -126,22 +144,31 @@ def _negative(writer: Writer, node: exp.Neg, scope: Scope) -> Written:
     ends = (None if high is None else -high), (None if low is None else -low)
     if value.kind is Kind.REAL:
         return Written(f"(- {value.text})", Kind.REAL, *ends)
+    if value.kind is Kind.WIDE:
+        return Written(_opposite(value), Kind.WIDE, *ends)
     if value.kind is Kind.INTEGER:
         return Written(f"try_subtract(0L, {value.text})", Kind.INTEGER, *ends)
     raise Untranslatable(f"- of {value.kind.value}")
 
 
+def _opposite(wide: Written) -> str:
+    """A decimal below zero, or above it: Spark's own minus sign and `abs` keep 34 digits of 38."""
+    return f"try_subtract(CAST(0 AS DECIMAL(38,0)), {wide.text})"
+
+
 def _absolute(writer: Writer, node: exp.Abs, scope: Scope) -> Written:
-    value = _number(writer, node, scope)
+    value = _number(writer, node, scope, Kind.WIDE)
     ends = (None, None) if value.largest is None else (Fraction(0), value.largest)
+    if value.kind is Kind.WIDE:
+        return Written(f"(CASE WHEN {value.text} < 0 THEN {_opposite(value)} ELSE {value.text} END)", Kind.WIDE, *ends)
     if value.kind is Kind.REAL or not (_is_least(value) or _is_attempted(node)):
         return Written(f"abs({value.text})", value.kind, *ends)
     return Written(f"abs(NULLIF({value.text}, {-WORD + 1}L - 1L))", value.kind, *ends)
 
 
-def _number(writer: Writer, node: Any, scope: Scope) -> Written:
+def _number(writer: Writer, node: Any, scope: Scope, *more: Kind) -> Written:
     value = writer.write(node.this, scope)
-    if value.kind not in (Kind.INTEGER, Kind.REAL):
+    if value.kind not in (Kind.INTEGER, Kind.REAL, *more):
         raise Untranslatable(f"a function of {value.kind.value}")
     return value
 
@@ -231,8 +258,8 @@ def _power(writer: Writer, node: exp.Pow, scope: Scope) -> Written:
 
 
 def _sign(writer: Writer, node: exp.Sign, scope: Scope) -> Written:
-    value = _number(writer, node, scope)
-    above = f"{value.text} > 0" + ("" if value.kind is Kind.INTEGER else f" AND NOT isnan({value.text})")
+    value = _number(writer, node, scope, Kind.WIDE)
+    above = f"{value.text} > 0" + (f" AND NOT isnan({value.text})" if value.kind is Kind.REAL else "")
     text = f"(CASE WHEN {above} THEN 1L WHEN {value.text} < 0 THEN -1L WHEN {value.text} IS NOT NULL THEN 0L END)"
     return Written(text, Kind.INTEGER, Fraction(-1), Fraction(1))
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from discreet.engines.translation.scope import Facts, Scope
 from discreet.engines.translation.untranslatable import Untranslatable
-from discreet.engines.translation.writer import Rule, Writer
+from discreet.engines.translation.writer import Rule, Writer, digits_and_exponent
 from discreet.engines.translation.written import Kind, Written, hull
 
 __all__ = ["PLAIN_RULES", "hash_as_number"]
@@ -92,14 +92,17 @@ def _in(writer: Writer, node: exp.In, scope: Scope) -> Written:
 def _case(writer: Writer, node: exp.Case, scope: Scope) -> Written:
     if node.this is not None:
         raise Untranslatable("CASE of a value")
+    otherwise = node.args.get("default")
+    if isinstance(otherwise, exp.TryCast) and digits_and_exponent(otherwise) is not None:
+        return writer.write(otherwise, scope)  # DuckDB alone is faster where a decimal has few digits
     branches, parts = [], []
     for one in node.args["ifs"]:
         condition = writer.write(one.this, scope)
         value = writer.write(one.args["true"], scope.knowing(_said(writer, one.this, scope)))
         branches.append(f"WHEN {condition.text} THEN {value.text}")
         parts.append(value)
-    if node.args.get("default") is not None:
-        parts.append(writer.write(node.args["default"], scope.knowing(_left(writer, node.args["ifs"], scope))))
+    if otherwise is not None:
+        parts.append(writer.write(otherwise, scope.knowing(_left(writer, node.args["ifs"], scope))))
         branches.append(f"ELSE {parts[-1].text}")
     return Written(f"CASE {' '.join(branches)} END", _kind(parts), *hull(parts))
 

@@ -18,9 +18,9 @@ from sqlglot import exp
 from discreet.engines.parameters import Bound
 from discreet.engines.translation.scope import Columns, Rows, Scope
 from discreet.engines.translation.untranslatable import Untranslatable
-from discreet.engines.translation.written import Kind, Written, hull
+from discreet.engines.translation.written import Ends, Kind, Written, hull
 
-__all__ = ["Rule", "Source", "Writer"]
+__all__ = ["Rule", "Source", "Writer", "digits_and_exponent", "in_units"]
 
 Rule = Callable[["Any", Any, Scope], Written]
 """Writes one kind of part: the writer, the part, and where its names are looked up."""
@@ -191,10 +191,34 @@ class Writer(ABC):
 
     def type_of(self, node: exp.DataType) -> Kind:
         """The type that a cast in the language of plans leads to."""
-        kind = _KINDS.get(node.this)
+        kind = Kind.WIDE if _is_wide(node) else _KINDS.get(node.this)
+        if node.this is exp.DataType.Type.DECIMAL and kind is None:
+            raise Untranslatable("text read as decimal")  # plans cast nothing else to other digits
         if kind is None:
             raise Untranslatable("a cast to this type")
         return kind
+
+
+def digits_and_exponent(node: exp.Expr) -> tuple[exp.Expr, int] | None:
+    """A decimal in its steps, and how many of its digits stand after the point, where it is read as a real number."""
+    joined = node.this.unnest()
+    if not isinstance(joined, exp.DPipe) or not isinstance(joined.this, exp.Cast):
+        return None
+    power = joined.expression
+    is_power = isinstance(power, exp.Literal) and power.is_string and power.this.startswith("e-")
+    return (joined.this.this, int(power.this[2:])) if is_power else None
+
+
+def in_units(steps: Written, places: int) -> Ends:
+    """The bounds of a decimal whose bounds are known in its steps."""
+    low, high = (None if end is None else end / 10**places for end in steps.ends)
+    return low, high
+
+
+def _is_wide(node: exp.DataType) -> bool:
+    """Whether it is the type of decimals in their steps: an integer of up to 38 digits."""
+    sizes = [size.name for size in node.expressions]
+    return node.this is exp.DataType.Type.DECIMAL and sizes == ["38", "0"]
 
 
 def _either(one: Written, two: Written) -> Written:

@@ -33,7 +33,7 @@ class Kind(StrEnum):
     DATE = "date"
     TIMESTAMP = "timestamp"
     WIDE = "wide"
-    """A sum of integers, as wide as it takes."""
+    """A sum of integers, as wide as it takes; or a decimal in its steps, of up to 38 digits."""
     SPAN = "span"
     """So many months, days or microseconds."""
     UNIT = "unit"
