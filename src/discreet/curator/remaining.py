@@ -71,6 +71,7 @@ def _more(count: int | None) -> str:
         return "nothing asked yet"
     return f"about {count:,} more like the last one" if count else "none like the last one"
 
+
 PricesOf = Callable[[Entry], Mapping[str, Price]]
 _CHARGE = b'"kind":"charge"'
 
