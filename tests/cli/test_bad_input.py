@@ -84,7 +84,7 @@ def balance() -> str:
         ("DROP TABLE visits", "a question is one SELECT"),
         ("SELECT COUNT(*) FROM vists", "did you mean 'visits'?"),
         ("SELECT AVG(agee) FROM visits", "did you mean 'age'?"),
-        ("SELECT SUM(patient_id) FROM visits", "state bounds in the policy"),
+        ("SELECT SUM(patient_id) FROM visits", "the owner adds lower and upper to patient_id"),
         ("SELECT * FROM visits", "ask about the crowd"),
         ("SELECT note, COUNT(*) FROM visits GROUP BY note", "the groups are not public"),
     ],

@@ -50,7 +50,7 @@ def test_questions_are_answered_on_a_replica_and_it_keeps_up(
     curator = Curator(tmp_path / "whole", rows=as_reader(replica.url))
     curator.protect("public.visits", VISITS)
     people = "SELECT ward, COUNT(*) AS n, AVG(age) AS a, COUNT(DISTINCT patient) AS p FROM visits GROUP BY ward"
-    assert curator.ask(people, 3).table["ward"].to_pylist() == ["a", "b", None]
+    assert curator.ask(people, 3).table["ward"].to_pylist() == ["a", "b"]
     with PostgresEngine(tmp_path / "live", as_reader(replica.url)) as engine:
         engine.take_in(VISITS, "visits")
         assert counted(engine) == 400

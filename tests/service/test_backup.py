@@ -9,7 +9,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Event
+from threading import Event, Semaphore
 
 import psycopg
 import pytest
@@ -98,20 +98,24 @@ def test_a_backup_of_a_folder_serves_the_same_answers(hospital: Hospital, saved:
 
 
 def test_backups_while_questions_are_charged_are_each_of_one_moment(hospital: Hospital, tmp_path: Path) -> None:
-    house, ending = hospital.house(), Event()
+    house, ending, answered = hospital.house(), Event(), Semaphore(0)
 
-    def keep_asking(start: int) -> int:
-        done = 0
-        while not ending.is_set() and done < 40:
-            ask(house, start + done, "0.001")
-            done += 1
-        return done
+    def keep_asking(start: int) -> None:
+        for number in range(start, start + 40):
+            if ending.is_set():
+                return
+            ask(house, number, "0.001")
+            answered.release()
 
+    made = []
     with ThreadPoolExecutor(3) as pool:
         asked = [pool.submit(keep_asking, start) for start in (1000, 2000, 3000)]
-        made = [back_up(hospital.folder, tmp_path / f"backup {number}") for number in range(4)]
+        for number in range(4):
+            made.append(back_up(hospital.folder, tmp_path / f"backup {number}"))
+            assert answered.acquire(timeout=60)
         ending.set()
-        assert sum(one.result() for one in asked) > 3
+        for one in asked:
+            one.result()
     closed(house)
     for one in made:
         copy = Hospital(tmp_path / f"copy {one.position}", hospital.tokens)

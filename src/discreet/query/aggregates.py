@@ -13,7 +13,7 @@ from discreet.query.block import Aggregate, AggregateKind
 from discreet.query.dates import shown_date
 from discreet.query.decimals import as_key, as_real
 from discreet.query.domains import domain_of
-from discreet.query.expression import Call, Constant, DecimalType, Expression, Field
+from discreet.query.expression import Call, Constant, DecimalType, Expression, Field, fields_of
 from discreet.query.instead import not_answered
 from discreet.query.interval import UNKNOWN
 from discreet.query.narrowing import facts_of, narrowed, within_usual
@@ -159,7 +159,8 @@ def _mode(node: exp.Expr, look_up: LookUp) -> Aggregate:
     if isinstance(argument, Field) and argument.is_unit:
         raise refuse(node, "the person's own identifier cannot be shown", "ask about another column")
     shown = shown_date(as_key(node, argument))
-    if not domain_of(replace(shown, nullable=False)):
+    is_listed_elsewhere = any(used.keys_from or used.origin for used in fields_of(shown))  # what planning reads
+    if not is_listed_elsewhere and not domain_of(replace(shown, nullable=False)):
         rule = "MODE needs a column whose values are public"
         raise refuse(node, rule, "the owner lists its keys in the policy, or write SELECT x, COUNT(*) … GROUP BY x")
     return Aggregate(AggregateKind.MODE, shown, shown_as=_shown_as(argument))

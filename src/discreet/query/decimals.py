@@ -255,7 +255,7 @@ def from_real(expression: Expression, digits: int, scale: int) -> Expression:
     numbers = [Constant.of(Fraction(number)) for number in (-most, most, 10**scale)]
     template = "CASE WHEN {0} BETWEEN {1} AND {2} THEN TRY_CAST(round({0} * {3}) AS DECIMAL(38, 0)) END"
     known = expression.interval if expression.interval.known is not None else Interval(-most, most)
-    interval = (known.of_function() + Interval(-step, step)).in_digits(scale, digits)
+    interval = (known.of_function() + Interval(-step, step)).within(-most, most)
     found = Call(DecimalType(scale), interval, True, template, (expression, *numbers))
     return within(found, digits)
 

@@ -101,14 +101,15 @@ class Interval:
 
     def in_words(self) -> Interval:
         """What 64 bits hold of it: an integer further out is missing."""
-        return self._within(_FIRST, _LAST)
+        return self.within(_FIRST, _LAST)
 
     def in_digits(self, scale: int, digits: int = 38) -> Interval:
         """What decimals of so many digits hold of it, with ``scale`` of them after the point: others are missing."""
         last = Fraction(10**digits - 1, 10**scale)
-        return self._within(-last, last)
+        return self.within(-last, last)
 
-    def _within(self, first: Fraction, last: Fraction) -> Interval:
+    def within(self, first: Fraction, last: Fraction) -> Interval:
+        """What is left of it where values beyond these ends are missing."""
         low, high = (None if end is None else min(max(end, first), last) for end in (self.low, self.high))
         return Interval(low, high)
 

@@ -134,7 +134,8 @@ def _held(folder: Path, draft: Path) -> list[Snapshot]:
 
 def _copy_small(folder: Path, draft: Path) -> None:
     for path in folder.iterdir():
-        is_kept_apart = path.name.startswith((".", *_DATABASES)) or path.suffix == ".lock" or path.name in _APART
+        is_of_a_process = path.suffix == ".lock" or path.name.startswith("running.")  # marks that come and go
+        is_kept_apart = is_of_a_process or path.name.startswith((".", *_DATABASES)) or path.name in _APART
         if path.is_dir() and not is_kept_apart:
             shutil.copytree(path, draft / path.name, dirs_exist_ok=True)
         elif path.is_file() and not is_kept_apart:
