@@ -118,7 +118,7 @@ def _before_and_after(one: Candidate, original: pa.Table) -> None:
 
 
 def _rows(title: str, table: pa.Table, roles: Roles) -> None:
-    with ui.column().classes("gap-1").style("min-width:0"):
+    with ui.column().classes("w-full gap-1").style("min-width:0"):
         ui.label(title).classes("text-weight-medium")
         some_rows(table, roles)
 
