@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.thoroughness import IS_THOROUGH
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
     from xdist.remote import Producer
@@ -49,6 +51,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadGro
             return super()._split_scope(nodeid).partition("::")[0]
 
     return ByFile(config, log)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What repeats the evidence of quicker tests is left to ``make soak``."""
+    left = [] if IS_THOROUGH else [item for item in items if item.get_closest_marker("thorough")]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
 
 
 def pytest_collection_finish() -> None:

@@ -40,14 +40,13 @@ from tests.engines.same_everywhere import Case, SameEverywhere, cases, expressio
 from tests.query import test_totality
 from tests.query.world import CATALOG
 from tests.servers.spark import spark_session as spark_session  # noqa: PLC0414
+from tests.thoroughness import IS_THOROUGH
 from tests.threads import at_once
 
 pytestmark = [
     pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
-WHOLE = "WHOLE_CORPUS_ON_SPARK"
-"""The variable with which every statement is asked, which takes minutes; `make soak` does."""
 REGULAR, READ, TWICE, DIGITS = "regular expressions", "CAST of text to", "read twice", "CAST of real to text"
 DECIMAL = "text read as decimal"
 REFUSED = {
@@ -142,7 +141,7 @@ class TestSameOnSpark(SameEverywhere):
 
     @classmethod
     def corpus(cls) -> list[Case]:
-        return cases() if os.environ.get(WHOLE) else few_of_every_kind()
+        return cases() if IS_THOROUGH else few_of_every_kind()
 
     def test_expressions_at_the_edges_have_the_same_values(self, place: Place, reference: Place) -> None:
         rows, statement = expressions()[0], Statement()

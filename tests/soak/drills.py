@@ -14,6 +14,7 @@ from tests.curator.auditing import audit
 from tests.curator.trials import TRIALS
 from tests.full_disk import can_mount
 from tests.servers.postgres import binaries
+from tests.soak.all_tests import run_all_tests
 from tests.soak.cut_connections import ask_through_cuts
 from tests.soak.double_spend import spend_together
 from tests.soak.every_write import fault_at_every_write
@@ -27,7 +28,6 @@ from tests.soak.losses import Losses
 from tests.soak.postgres_faults import freeze_postgres, kill_postgres_at_every_statement, kill_postgres_at_random
 from tests.soak.services import faketime, fill_under_services, jump_clocks, kill_services
 from tests.soak.steady_asks import ask_steadily
-from tests.soak.whole_corpus import ask_all_of_spark
 from tests.soak.works import WORKS
 
 __all__ = ["DRILLS", "Drill", "Run"]
@@ -221,7 +221,7 @@ DRILLS: list[Drill] = [
     ),
     Drill("steady", "load", "seconds of small questions in one process, 2,000 a minute at least", 600, _steady),
     Drill("fuzz", "privacy", "seconds of random questions on neighbouring databases", round(SECONDS), _fuzz),
-    Drill("spark", "privacy", "every statement of the corpus on Spark", 1, lambda run: ask_all_of_spark(run.tick)),
+    Drill("tests", "privacy", "every test with all of its cases", 1, lambda run: run_all_tests(run.tick)),
     *(
         Drill(
             f"replay-{relation.value}",

@@ -1,0 +1,33 @@
+"""How much evidence a run gathers: ``make test`` takes a part of what only repeats, ``make soak`` all of it.
+
+A test that shows the same thing many times over (at each of twenty steps of an ingest, for each of fifty hostile
+values, in ten thousand draws) takes `some` of its cases, spread evenly over all of them. A whole test that gives no
+other evidence than a quicker one is marked ``@pytest.mark.thorough``. Nothing that a rule or a promise rests on alone
+is left out: each has at least one case in every run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TypeVar
+
+__all__ = ["IS_THOROUGH", "many", "some"]
+
+T = TypeVar("T")
+IS_THOROUGH = bool(os.environ.get("DISCREET_THOROUGH"))
+"""Whether everything is wanted, whatever time it takes."""
+
+
+def some(cases: Iterable[T], most: int) -> list[T]:
+    """At most so many of the cases, the first and the last among them; all of them where a run is thorough."""
+    found = list(cases)
+    if IS_THOROUGH or len(found) <= most:
+        return found
+    step = (len(found) - 1) / max(1, most - 1)
+    return [found[round(place * step)] for place in range(most)]
+
+
+def many(few: int, all_of_them: int) -> int:
+    """How often something is repeated: a few times, or as often as a thorough run has time for."""
+    return all_of_them if IS_THOROUGH else few
