@@ -5,6 +5,8 @@ Spark takes minutes for a few questions, so `make soak` asks it.
 
 from __future__ import annotations
 
+import pytest
+
 from tests.fuzz.fuzzer import Tally, fuzz, questions_of
 from tests.fuzz.meaning import PlainDatabase, compare_meaning
 from tests.fuzz.places import DuckDBPlaces, PostgresPlaces
@@ -17,11 +19,11 @@ from tests.thoroughness import many
 __all__ = ["postgres_server"]
 
 SEED = 1
-IN_DUCKDB, IN_POSTGRES = 2000, many(100, 240)
-"""How many questions are asked."""
-A_WORLD = 100
-"""Of each world that is taken in."""
-PLAIN_WORLDS = many(5, 12)
+WORLDS, A_WORLD = 5, 100
+"""How many worlds are taken in by each test in DuckDB, and how many questions are asked in each of them."""
+PARTS = 4
+"""How many tests in DuckDB there are, so that they can run side by side."""
+IN_POSTGRES, PLAIN_WORLDS = many(100, 240), many(5, 12)
 
 
 def _check(tally: Tally) -> None:
@@ -29,8 +31,11 @@ def _check(tally: Tally) -> None:
     assert not tally.cases, f"{summary(tally)}\n" + "\n".join(told(case) for case in tally.cases[:5])
 
 
-def test_nothing_tells_neighbours_apart_in_duckdb() -> None:
-    _check(fuzz(DuckDBPlaces(), SEED, IN_DUCKDB, a_world=A_WORLD))
+@pytest.mark.parametrize(
+    "part", [pytest.param(part, marks=pytest.mark.xdist_group(f"fuzz {part}")) for part in range(PARTS)]
+)
+def test_nothing_tells_neighbours_apart_in_duckdb(part: int) -> None:
+    _check(fuzz(DuckDBPlaces(), SEED + WORLDS * part, WORLDS * A_WORLD, a_world=A_WORLD))
 
 
 def test_nothing_tells_neighbours_apart_in_postgres(postgres_server: PostgresServer) -> None:
