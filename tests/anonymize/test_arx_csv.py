@@ -12,6 +12,7 @@ from discreet.anonymize.arx_csv import read_arx_csv, write_arx_csv
 from discreet.anonymize.hierarchy import Hierarchy
 from discreet.errors import InvalidValue
 from tests.anonymize.test_hierarchy import random_hierarchies
+from tests.thoroughness import many
 
 writable_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 
@@ -28,7 +29,7 @@ def test_a_line_is_a_value_and_its_groups(tmp_path: Path) -> None:
     assert found.levels[2].tolist() == [0, 1, 0]
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=many(20, 60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(hierarchy=random_hierarchies())
 def test_what_is_written_is_read(tmp_path: Path, hierarchy: Hierarchy) -> None:
     write_arx_csv(hierarchy, tmp_path / "h.csv")
@@ -37,7 +38,7 @@ def test_what_is_written_is_read(tmp_path: Path, hierarchy: Hierarchy) -> None:
     assert all((ours == theirs).all() for ours, theirs in zip(found.levels, hierarchy.levels, strict=True))
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=many(20, 60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(values=st.lists(writable_text, min_size=1, unique=True))
 def test_any_text_survives_a_file(tmp_path: Path, values: list[str]) -> None:
     write_arx_csv(Hierarchy.suppressing(values), tmp_path / "h.csv")

@@ -23,6 +23,7 @@ from discreet.anonymize.masks import masked
 from discreet.anonymize.ordered import ordered
 from discreet.anonymize.taxonomy import taxonomy, taxonomy_of_parents
 from discreet.errors import InvalidType, InvalidValue
+from tests.thoroughness import many
 
 
 def written(hierarchy: Hierarchy, level: int) -> dict[Any, str]:
@@ -58,7 +59,7 @@ def test_intervals_of_exact_numbers_from_an_origin() -> None:
     assert list(written(found, 1).values()) == ["[1, 3)", "[3, 5)", "[3, 5)"]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=many(80, 200))
 @given(
     values=st.lists(st.integers(-100, 100), min_size=1, unique=True),
     width=st.integers(1, 40),
@@ -151,7 +152,7 @@ def test_some_levels_alone() -> None:
     assert masked(["47677", "47602"], hidden=[2]).labels == (("47677", "47602"), ("476**",), ("*",))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=many(40, 100))
 @given(values=st.lists(st.text("ab1*", max_size=5), unique=True), side=st.sampled_from(["suffix", "prefix"]))
 def test_masks_of_any_text_are_hierarchies_that_end_in_one_group(values: list[str], side: Any) -> None:
     found = masked(values, side=side)

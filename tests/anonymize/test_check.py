@@ -21,6 +21,7 @@ from discreet.anonymize.models.k_anonymity import KAnonymity
 from discreet.anonymize.roles import Roles
 from discreet.errors import InvalidType, InvalidValue
 from tests.anonymize import reference
+from tests.thoroughness import many
 
 cell = st.one_of(st.sampled_from(["a", "b"]), st.none())
 tables = st.lists(st.tuples(cell, cell, cell, st.sampled_from(["x", "y", None])), min_size=1, max_size=30)
@@ -36,7 +37,7 @@ def summary(report: CheckReport) -> tuple[Any, ...]:
     return report.measures, report.contributions, report.k, report.unique_rows
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=many(20, 60))
 @given(rows=tables)
 def test_missing_cells_count_as_a_value(rows: list[tuple[Any, ...]]) -> None:
     report = check(table_of(rows), ROLES)
@@ -46,7 +47,7 @@ def test_missing_cells_count_as_a_value(rows: list[tuple[Any, ...]]) -> None:
     assert report.measure("distinct l-diversity", "s") == reference.distinct_l(rows, 3)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=many(20, 60))
 @given(rows=tables)
 def test_a_contribution_is_what_is_left_without_the_column(rows: list[tuple[Any, ...]]) -> None:
     report = check(table_of(rows), ROLES)

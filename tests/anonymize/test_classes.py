@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from discreet.anonymize.classes import Classes, ClassHistogram
 from discreet.anonymize.coded import CodedColumn
 from discreet.errors import InvalidValue
+from tests.thoroughness import many
 
 codes = st.integers(0, 3)
 rows = st.lists(st.tuples(codes, codes, codes), min_size=1, max_size=40)
@@ -23,7 +24,7 @@ def of_rows(table: list[tuple[int, ...]], scale: int = 1) -> Classes:
     return Classes.of(list(columns))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=many(40, 100))
 @given(table=rows, scale=st.sampled_from([1, 10**3, 2**29]))
 def test_classes_are_the_distinct_rows_in_their_order(table: list[tuple[int, ...]], scale: int) -> None:
     """Scales of a thousand make keys that are hashed instead of tabled, 2^29 makes them overflow."""
@@ -44,7 +45,7 @@ def test_sixty_columns_of_a_thousand_values_do_not_overflow(differing: int) -> N
     assert Classes.of(columns).sizes.tolist() == [1] * 1000
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=many(20, 60))
 @given(table=rows, data=st.data())
 def test_a_histogram_counts_what_occurs(table: list[tuple[int, ...]], data: st.DataObject) -> None:
     chosen = data.draw(st.lists(st.booleans(), min_size=len(set(table)), max_size=len(set(table))))
@@ -64,7 +65,7 @@ def test_a_histogram_counts_what_occurs(table: list[tuple[int, ...]], data: st.D
     assert [row in kept for row in table] == (classes.number >= 0).tolist()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=many(20, 60))
 @given(table=rows, order=st.randoms(use_true_random=False))
 def test_the_order_of_rows_plays_no_part(table: list[tuple[int, ...]], order: object) -> None:
     places = list(range(len(table)))

@@ -17,6 +17,7 @@ from discreet.anonymize.taxonomy import taxonomy
 from discreet.errors import InvalidType, InvalidValue
 from tests.anonymize import reference
 from tests.anonymize.test_hierarchy import random_hierarchies
+from tests.thoroughness import many
 
 
 def classes_of(values: list[int]) -> st.SearchStrategy[list[list[int]]]:
@@ -86,7 +87,7 @@ def test_a_given_order_ranks_values_that_do_not_sort_by_rank() -> None:
         distances(classes, ("3K", *order))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=many(20, 60))
 @given(
     classes=st.lists(st.lists(st.sampled_from([1, 2, 5, 9]), min_size=1), min_size=1),
     order=st.permutations([1, 2, 5, 9]),
@@ -96,13 +97,13 @@ def test_an_order_is_the_order_of_the_values_renamed_by_rank(classes: list[list[
     assert distances(classes, tuple(order)) == pytest.approx(distances(steps, (0.0, 1.0, 2.0, 3.0)))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=many(20, 60))
 @given(classes=classes_of([1, 2, 5, 9]))
 def test_a_tree_of_one_level_is_the_equal_distance(classes: list[list[int]]) -> None:
     assert distances(classes, Hierarchy.suppressing([1, 2, 5, 9])) == pytest.approx(distances(classes, "equal"))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=many(20, 60))
 @given(classes=classes_of([0, 1]))
 def test_all_distances_coincide_for_two_values(classes: list[list[int]]) -> None:
     expected = pytest.approx(distances(classes, "equal"))
@@ -110,7 +111,7 @@ def test_all_distances_coincide_for_two_values(classes: list[list[int]]) -> None
         assert distances(classes, distance) == expected
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=many(20, 60))
 @given(tree=random_hierarchies(), data=st.data())
 def test_the_distance_in_any_tree_is_the_cost_of_the_best_transport(tree: Hierarchy, data: st.DataObject) -> None:
     joined = Hierarchy.of(tree.values, [*map(tree.written, range(1, tree.height + 1)), ["*"] * len(tree.values)])
@@ -128,7 +129,7 @@ def test_a_column_with_one_value_is_at_distance_zero(distance: str | Hierarchy) 
     assert distances([[7, 7], [7]], distance) == [0, 0]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=many(20, 60))
 @given(classes=classes_of([1, 2, 5, 9]))
 def test_leaves_that_no_row_has_change_nothing(classes: list[list[int]]) -> None:
     groups = ["a", "a", "b", "b", "b", "c"]

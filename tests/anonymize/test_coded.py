@@ -18,6 +18,7 @@ from pyarrow import parquet
 
 from discreet.anonymize.coded import CodedColumn, CodedTable, label_of
 from discreet.errors import InvalidType, InvalidValue
+from tests.thoroughness import many
 
 
 def decoded(column: CodedColumn) -> list[Any]:
@@ -46,7 +47,7 @@ def test_values_are_in_order_and_missing_comes_last(kind: str, gaps: bool) -> No
     assert column.codes.dtype == np.int32
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=many(40, 100))
 @given(cells=st.lists(st.one_of(st.text(), st.none())))
 def test_any_text_survives(cells: list[str | None]) -> None:
     column = CodedColumn.of("c", pa.array(cells, pa.string()))

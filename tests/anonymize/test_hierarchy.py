@@ -14,6 +14,7 @@ from discreet.anonymize.generalised import generalised
 from discreet.anonymize.hierarchy import Hierarchy
 from discreet.anonymize.matched import matched_hierarchies
 from discreet.errors import InvalidType, InvalidValue
+from tests.thoroughness import many
 
 ZIPS = Hierarchy.of(["13053", "13068", "14850"], [["130**", "130**", "148**"], ["*", "*", "*"]])
 
@@ -40,7 +41,7 @@ def test_it_knows_its_groups() -> None:
     assert ZIPS.ancestors(1, 1) == (1, 0)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=many(40, 100))
 @given(hierarchy=random_hierarchies())
 def test_parents_children_and_leaves_tell_the_same_story(hierarchy: Hierarchy) -> None:
     for level in range(hierarchy.height):
@@ -53,7 +54,7 @@ def test_parents_children_and_leaves_tell_the_same_story(hierarchy: Hierarchy) -
             assert hierarchy.ancestors(level, group)[:2] == (group, parents[group])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=many(20, 60))
 @given(hierarchy=random_hierarchies(), data=st.data())
 def test_the_codes_of_a_column_are_the_groups_of_its_values(hierarchy: Hierarchy, data: st.DataObject) -> None:
     cells = data.draw(st.lists(st.sampled_from(hierarchy.values), min_size=1))

@@ -19,6 +19,7 @@ from discreet.anonymize.roles import Roles
 from discreet.anonymize.rounds import RoundsRecoding
 from discreet.errors import InvalidValue, OutOfReach
 from tests.anonymize.publishing import Request, best_loss, requests
+from tests.thoroughness import many
 
 LETTERS = Hierarchy.of(["a", "b", "c", "d"], [["a or b", "a or b", "c or d", "c or d"], ["*"] * 4])
 ROLES = Roles.of(["x", "y"], quasi=["x", "y"])
@@ -31,7 +32,7 @@ def found_for(request: Request) -> Recoded:
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(80, 200), deadline=None)
 @given(requests())
 def test_what_is_released_checks_again_and_is_within_the_limit(request: Request) -> None:
     try:
@@ -45,7 +46,7 @@ def test_what_is_released_checks_again_and_is_within_the_limit(request: Request)
     assert found.recoding.transform(request.table).equals(found.table)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=many(20, 50), deadline=None)
 @given(requests(), st.randoms(use_true_random=False))
 def test_the_order_of_the_source_leaves_no_trace(request: Request, shuffled: object) -> None:
     order = list(range(request.rows))

@@ -22,6 +22,7 @@ from discreet.anonymize.models.k_anonymity import KAnonymity
 from discreet.anonymize.models.model import Model
 from discreet.anonymize.models.recursive_diversity import RecursiveDiversity
 from tests.anonymize.publishing import models_of
+from tests.thoroughness import many
 
 TREE = Hierarchy.of([1, 2, 3, 4], [["low", "low", "high", "high"], ["*"] * 4])
 
@@ -41,7 +42,7 @@ def lost_and_least(model: Model, counts: list[int], table: list[int]) -> tuple[i
     return int(model.lost_below(classes, histograms)[0]), sum(counts) - int(kept)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=many(160, 400), deadline=None)
 @given(models_of("s", TREE), st.data())
 def test_it_is_never_more_than_the_fewest_rows_that_must_leave(model: Model, data: st.DataObject) -> None:
     values = data.draw(st.integers(1, 4))

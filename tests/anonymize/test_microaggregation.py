@@ -23,6 +23,7 @@ from discreet.anonymize.roles import Roles
 from discreet.errors import InvalidType, InvalidValue, OutOfReach
 from tests.anonymize.plain_models import meets
 from tests.anonymize.publishing import models_of
+from tests.thoroughness import many
 
 TREE = Hierarchy.of([1, 2, 3, 4], [["low", "low", "high", "high"], ["*"] * 4])
 NUMBERS = st.one_of(st.integers(-5, 20), st.sampled_from([0.5, 1e6, -3.25]))
@@ -43,7 +44,7 @@ def sum_of_squares(numbers: np.ndarray, counts: np.ndarray, group: np.ndarray) -
     return float((counts * (numbers - means[group]) ** 2).sum())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(80, 200), deadline=None)
 @given(st.dictionaries(st.integers(-20, 20), st.integers(1, 4), min_size=1, max_size=9), st.integers(1, 5))
 def test_groups_along_a_line_are_the_best_of_all(often: dict[int, int], k: int) -> None:
     numbers, counts = sorted(often), [often[number] for number in sorted(often)]
@@ -55,7 +56,7 @@ def test_groups_along_a_line_are_the_best_of_all(often: dict[int, int], k: int) 
     assert found == pytest.approx(best_sum_of_squares([float(one) for one in numbers], counts, k), abs=1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(40, 100), deadline=None)
 @given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=60, unique=True), st.integers(1, 6), st.data())
 def test_every_group_of_points_is_large_enough(points: list[Any], k: int, data: st.DataObject) -> None:
     counts = np.array(data.draw(st.lists(st.integers(1, 3), min_size=len(points), max_size=len(points))))
@@ -93,7 +94,7 @@ def tables(draw: st.DrawFn) -> pa.Table:
     )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=many(45, 120), deadline=None)
 @given(tables(), st.integers(1, 5), st.data())
 def test_the_release_meets_all_models_and_tells_means(table: pa.Table, k: int, data: st.DataObject) -> None:
     quasi = [name for name in table.column_names if name[0] == "q"]

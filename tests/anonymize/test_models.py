@@ -26,6 +26,7 @@ from discreet.anonymize.models.model import Histograms, Model
 from discreet.anonymize.models.recursive_diversity import RecursiveDiversity
 from discreet.errors import InvalidType, InvalidValue
 from tests.anonymize import reference
+from tests.thoroughness import many
 
 S = "s"
 Table = list[tuple[Any, ...]]
@@ -69,7 +70,7 @@ DEFINITIONS: list[tuple[Model, Callable[[Table], float]]] = [
 
 
 @pytest.mark.parametrize(("model", "definition"), DEFINITIONS, ids=lambda part: getattr(part, "title", ""))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=many(20, 60))
 @given(rows=tables)
 def test_the_strictest_parameter_is_that_of_the_definition(
     model: Model, definition: Callable[[Table], float], rows: Table
@@ -77,7 +78,7 @@ def test_the_strictest_parameter_is_that_of_the_definition(
     assert model.strictest(*grouped(rows)) == pytest.approx(definition(rows), abs=1e-9)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=many(20, 60))
 @given(rows=full_tables)
 def test_numeric_closeness_is_that_of_the_definition(rows: Table) -> None:
     expected = reference.closeness(rows, 2, reference.by_difference(values_of(rows)))
@@ -118,7 +119,7 @@ def one_class_at_a_time(model: Model, rows: Table) -> list[tuple[Any, ...]]:
     return found
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=many(20, 60))
 @given(rows=tables, value=st.floats(0.25, 8))
 def test_looking_at_all_classes_at_once_is_looking_at_each_alone(rows: Table, value: float) -> None:
     classes, histograms = grouped(rows)
@@ -129,7 +130,7 @@ def test_looking_at_all_classes_at_once_is_looking_at_each_alone(rows: Table, va
         assert together == set(one_class_at_a_time(model, rows)), model.name
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=many(40, 100))
 @given(rows=tables, value=st.floats(0.25, 8))
 def test_a_model_holds_exactly_up_to_its_strictest_parameter(rows: Table, value: float) -> None:
     grouping = grouped(rows)
@@ -141,7 +142,7 @@ def test_a_model_holds_exactly_up_to_its_strictest_parameter(rows: Table, value:
         assert model.satisfied(*grouping) == allowed, model.name
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=many(40, 100))
 @given(rows=tables, left=st.integers(0, 2), right=st.integers(0, 2))
 def test_merging_classes_never_worsens_a_model(rows: Table, left: int, right: int) -> None:
     merged = [(left if row[0] == right else row[0], *row[1:]) for row in rows]
@@ -150,7 +151,7 @@ def test_merging_classes_never_worsens_a_model(rows: Table, left: int, right: in
         assert after >= before - 1e-9 if model.larger_is_stricter else after <= before + 1e-9, model.name
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=many(40, 100))
 @given(rows=tables, value=st.integers(1, 5), left=st.integers(0, 2), right=st.integers(0, 2))
 @example(rows=[(0, 0, 1), (0, 0, 2), (1, 0, 1)], value=2, left=0, right=1)
 def test_monotone_models_suppress_no_more_rows_when_classes_merge(

@@ -27,6 +27,7 @@ from discreet.errors import OutOfReach
 from tests.anonymize.people import messy
 from tests.anonymize.plain_models import meets
 from tests.anonymize.publishing import Request, models_of, requests
+from tests.thoroughness import many
 
 TREE = Hierarchy.of([1, 2, 3, 4], [["low", "low", "high", "high"], ["*"] * 4])
 LABELS = st.sampled_from(["range", "set", "hierarchy"])
@@ -56,7 +57,7 @@ def assert_released(found: Recoded, table: pa.Table, roles: Roles, models: tuple
     assert all(sensitive[row["id"]] == row["s"] for row in found.table.to_pylist())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(40, 100), deadline=None)
 @given(requests(), LABELS, st.booleans(), st.booleans())
 def test_what_mondrian_releases_meets_all_models(request: Request, labels: Any, relaxed: bool, tight: bool) -> None:
     table, roles = numbered(request)
@@ -70,7 +71,7 @@ def test_what_mondrian_releases_meets_all_models(request: Request, labels: Any, 
         assert_covered(found.table, table, request.hierarchies if labels == "hierarchy" else {}, roles)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(40, 100), deadline=None)
 @given(requests())
 def test_what_the_taxonomy_release_tells_meets_all_models(request: Request) -> None:
     table, roles = numbered(request)
@@ -80,7 +81,7 @@ def test_what_the_taxonomy_release_tells_meets_all_models(request: Request) -> N
         assert_covered(found.table, table, request.hierarchies, roles)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(40, 100), deadline=None)
 @given(messy(), st.data(), st.booleans(), st.booleans())
 def test_missing_cells_dates_and_infinite_numbers_are_recoded_like_others(
     table: pa.Table, data: st.DataObject, relaxed: bool, tight: bool
@@ -95,7 +96,7 @@ def test_missing_cells_dates_and_infinite_numbers_are_recoded_like_others(
         assert_covered(found.table, table, {}, roles)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(20, 60), deadline=None)
 @given(messy(), st.data())
 def test_several_models_hold_together_with_missing_sensitive_values(table: pa.Table, data: st.DataObject) -> None:
     quasi = [name for name in table.column_names if name.startswith("q")]
@@ -112,7 +113,7 @@ def test_several_models_hold_together_with_missing_sensitive_values(table: pa.Ta
             assert_released(found, table, roles, models)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=many(30, 80), deadline=None)
 @given(requests(), st.data())
 def test_new_rows_get_true_labels_in_classes_that_meet_the_models(request: Request, data: st.DataObject) -> None:
     """Rows of other values too: some are left out, none is told what is not true of it."""
@@ -135,7 +136,7 @@ def test_new_rows_get_true_labels_in_classes_that_meet_the_models(request: Reque
             assert all(verdict.holds for verdict in verdicts)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=many(30, 80), deadline=None)
 @given(messy(), st.data(), st.booleans(), st.booleans())
 def test_new_rows_with_missing_cells_get_true_labels(
     table: pa.Table, data: st.DataObject, relaxed: bool, tight: bool
@@ -152,7 +153,7 @@ def test_new_rows_with_missing_cells_get_true_labels(
         assert not released.num_rows or all(meets(released, quasi, model) for model in models)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(20, 60), deadline=None)
 @given(requests(), st.booleans())
 def test_the_order_of_the_rows_plays_no_part(request: Request, relaxed: bool) -> None:
     table, order = request.table, np.random.default_rng(request.rows).permutation(request.rows)

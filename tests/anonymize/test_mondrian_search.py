@@ -22,6 +22,7 @@ from discreet.anonymize.specialising import grow_groups
 from discreet.errors import OutOfReach
 from tests.anonymize import plain_mondrian
 from tests.anonymize.publishing import Request, requests
+from tests.thoroughness import many
 
 Meets = Callable[[Sequence[int]], bool]
 
@@ -51,7 +52,7 @@ def accepted(request: Request) -> Acceptance | None:
 
 
 @pytest.mark.parametrize("relaxed", [False, True])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(60, 150), deadline=None)
 @given(request=requests())
 def test_cuts_are_those_of_a_textbook(request: Request, relaxed: bool) -> None:
     acceptance = accepted(request)
@@ -66,7 +67,7 @@ def test_cuts_are_those_of_a_textbook(request: Request, relaxed: bool) -> None:
     assert np.array_equal(tree.leaf_of(2 * codes), leaf)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(80, 200), deadline=None)
 @given(request=requests())
 def test_hierarchies_are_followed_as_in_a_textbook(request: Request) -> None:
     acceptance = accepted(request)
@@ -82,7 +83,7 @@ def test_hierarchies_are_followed_as_in_a_textbook(request: Request) -> None:
     assert np.array_equal(tree.leaf_of(codes, levels), leaf)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(40, 100), deadline=None)
 @given(
     st.integers(1, 3).flatmap(lambda axes: st.lists(st.tuples(*[st.integers(0, 9)] * axes), min_size=1, max_size=80)),
     st.integers(1, 6),
@@ -98,7 +99,7 @@ def test_no_strict_leaf_is_larger_than_the_bound(rows: list[tuple[int, ...]], k:
     assert np.bincount(leaf).max() <= 2 * len(codes) * (k - 1) + most
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(40, 100), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), min_size=1, max_size=80), st.integers(1, 6))
 def test_a_relaxed_leaf_has_fewer_than_2k_rows_or_equal_ones(rows: list[tuple[int, int]], k: int) -> None:
     codes = np.array(rows, dtype=np.int32).T

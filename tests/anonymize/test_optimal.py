@@ -23,6 +23,7 @@ from discreet.anonymize.publication import Publication
 from discreet.anonymize.roles import Roles
 from discreet.errors import DiscreetError, InvalidType, InvalidValue, OutOfReach
 from tests.anonymize.publishing import Request, best_loss, requests
+from tests.thoroughness import many
 
 ZIPS = Hierarchy.of(["13053", "13068", "14850", "14853"], [["130**", "130**", "148**", "148**"], ["*"] * 4])
 TABLE = pa.table(
@@ -47,7 +48,7 @@ def found_for(request: Request, loss: str = "normalised", weights: dict[str, flo
     )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=many(45, 120), deadline=None)
 @given(requests(), st.sampled_from(LOSSES), st.booleans())
 def test_the_optimum_is_the_best_of_all_recodings(request: Request, loss: str, is_huge: bool) -> None:
     best = best_loss(request, loss)
@@ -64,7 +65,7 @@ def test_the_optimum_is_the_best_of_all_recodings(request: Request, loss: str, i
     assert found.certificate.lower_bound == found.loss
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(40, 100), deadline=None)
 @given(requests(), st.sampled_from(["normalised", "ncp", "precision", "non-uniform entropy"]), st.data())
 def test_the_optimum_respects_weights(request: Request, loss: str, data: st.DataObject) -> None:
     weights = {name: data.draw(st.sampled_from([0.5, 1, 3])) for name in request.hierarchies}
@@ -73,7 +74,7 @@ def test_the_optimum_respects_weights(request: Request, loss: str, data: st.Data
         assert found_for(request, loss, weights).loss == pytest.approx(best, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=many(45, 120), deadline=None)
 @given(requests())
 def test_the_release_checks_again(request: Request) -> None:
     try:
@@ -87,7 +88,7 @@ def test_the_release_checks_again(request: Request) -> None:
     assert found.recoding.transform(request.table).equals(found.table)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(20, 60), deadline=None)
 @given(requests(), st.sampled_from(["normalised", "ncp", "discernibility", "average class size", "ambiguity"]))
 def test_what_was_minimised_is_what_is_measured_on_the_release(request: Request, loss: str) -> None:
     try:
@@ -106,7 +107,7 @@ def test_what_was_minimised_is_what_is_measured_on_the_release(request: Request,
     assert measured[loss] == pytest.approx(found.loss, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=many(20, 50), deadline=None)
 @given(requests(), st.randoms(use_true_random=False))
 def test_the_order_of_the_source_leaves_no_trace(request: Request, shuffled: object) -> None:
     order = list(range(request.rows))
@@ -253,7 +254,7 @@ def test_sixty_columns_are_searched_in_the_time_there_is_and_the_gap_is_told() -
     assert "not proved optimal" in str(found.certificate)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(40, 100), deadline=None)
 @given(requests(), st.sampled_from(LOSSES))
 def test_without_time_the_bound_still_holds(request: Request, loss: str) -> None:
     best = best_loss(request, loss)

@@ -29,6 +29,7 @@ from discreet.anonymize.roles import Roles
 from discreet.anonymize.search_loss import Bound, SearchLoss
 from discreet.anonymize.sparse_frontier import SparseFrontier
 from tests.anonymize.publishing import Request, loss_of, models_of, requests
+from tests.thoroughness import many
 
 TREE = Hierarchy.of([1, 2, 3, 4], [["low", "low", "high", "high"], ["*"] * 4])
 
@@ -65,7 +66,7 @@ def assert_sound(request: Request, loss: SearchLoss, truth: dict[Node, float], i
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(15, 40), deadline=None)
 @given(asked=requests())
 def test_no_bound_exceeds_the_loss(loss: str, asked: Request) -> None:
     inspector = inspector_of(asked)
@@ -73,7 +74,7 @@ def test_no_bound_exceeds_the_loss(loss: str, asked: Request) -> None:
     assert_sound(asked, named, losses_of(asked, loss), inspector)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(40, 100), deadline=None)
 @given(requests(), st.sampled_from(LOSSES), st.integers(1, 30))
 def test_a_bound_by_parts_holds_for_the_whole(request: Request, loss: str, nodes: int) -> None:
     inspector = inspector_of(request)
@@ -129,13 +130,13 @@ def _class_of_every_row(request: Request, found: Inspection) -> np.ndarray[tuple
     return np.array([place[one] for one in zip(*columns, strict=True)], dtype=np.intp)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(60, 150), deadline=None)
 @given(requests(), models_of("s", TREE))
 def test_rows_that_a_model_calls_lost_are_lost_at_every_finer_node(request: Request, model: Model) -> None:
     assert_lost_below(request, model)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(20, 60), deadline=None)
 @given(requests(), models_of("s", TREE))
 def test_no_class_below_the_least_size_meets_the_model(request: Request, model: Model) -> None:
     for node in request.nodes():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -20,6 +20,8 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 import pytest
+import sqlglot
+from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import ColumnType
@@ -39,6 +41,7 @@ from discreet.query.tables import table_rows
 from tests.query import few_rows, test_totality, test_unlisted_keys
 from tests.query.hostile import DATES, REALS, TIMES, WHOLE, WORDS
 from tests.query.world import _ARROW, CATALOG, COUNT_ALIKE, PUBLIC_VALUES, SITES, WARDS, read_pairs, read_queries
+from tests.thoroughness import some
 
 MORE_WORDS = ("Straße", "ÉCLAIR", "éclair", "İstanbul", "ǅ", "ﬁ", "日本", "🦆", "e\u0301", " a ", "\ta\n", "-5", "5.0",
               "1e3", "t", "yes", "2021-02-30", "2021-02-03 04:05:06", "b\\", "_", "a_b", "x" * 300)  # fmt: skip
@@ -95,6 +98,30 @@ def cases() -> list[Case]:
         for statement, parameters in statements_of(plan)
     }
     return list(found.values())
+
+
+def few_of_every_kind(wanted: Container[str] = (), refused: Container[str] = (), others: int = 0) -> list[Case]:
+    """Statements of the wanted questions, some that hold every kind of part between them, and so many others.
+
+    Functions of expressions that are not refused are left to those: there, every value is compared.
+    """
+    chosen, seen = [], _parts_of(shown([text for text in expressions()[1] if text not in refused])[0])
+    for parts, case in sorted(((_parts_of(case.statement), case) for case in cases()), key=lambda pair: -len(pair[0])):
+        if case.query in wanted:
+            chosen.append(case)
+        elif not parts <= seen:
+            chosen.append(case)
+            seen |= parts
+    return [*chosen, *some((case for case in cases() if case not in chosen), others)]
+
+
+@cache
+def _parts_of(statement: str) -> frozenset[str]:
+    """The kinds of parts that a statement is made of."""
+    return frozenset(
+        f"{type(node).__name__} {node.name if isinstance(node, exp.Anonymous) else ''} {node.args.get('side') or ''}"
+        for node in sqlglot.parse_one(statement, read="duckdb").walk()
+    )
 
 
 def _of_rows_that_change(query: str) -> Question:
@@ -182,7 +209,7 @@ class SameEverywhere(ABC):
     @classmethod
     def corpus(cls) -> list[Case]:
         """The statements that are run; an engine that takes long to plan one may take fewer."""
-        return cases()
+        return few_of_every_kind(cls.refused, cls.refused_expressions, others=100)
 
     @pytest.fixture(scope="class")
     @classmethod

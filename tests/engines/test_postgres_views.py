@@ -16,10 +16,9 @@ from discreet.errors import EngineUnavailable, InvalidValue
 from discreet.privacy.loss import Pure
 from discreet.query.question import prepare
 from discreet.query.statement import statements_of
-from tests.engines.same_everywhere import comparable, tables
+from tests.engines.same_everywhere import comparable, few_of_every_kind, tables
 from tests.engines.test_postgres import REFUSED, as_reader, load, quoted
 from tests.engines.test_postgres_server import VISITS, as_owner, counted, heard, protect, url  # noqa: F401
-from tests.engines.test_spark import few_of_every_kind
 from tests.query.world import CATALOG
 from tests.servers.fixtures import postgres_server, postgres_url  # noqa: F401
 
@@ -183,7 +182,7 @@ def test_rows_that_are_kept_are_counted_like_those_that_are_read_again(
                 as_owner(postgres_url, "CREATE SCHEMA IF NOT EXISTS v", f"CREATE VIEW v.{name} AS {together}")
                 as_owner(postgres_url, "GRANT USAGE ON SCHEMA v TO reader", f"GRANT SELECT ON v.{name} TO reader")
             kept.take_in(table, f"{'v' if has_view else 'public'}.{name}", catalog=CATALOG)
-        for case in few_of_every_kind():
+        for case in few_of_every_kind(others=10):
             if case.query not in REFUSED:
                 found, wanted = (place.run(case.statement, case.parameters) for place in (kept, plain))
                 assert comparable(found) == comparable(wanted), case.query

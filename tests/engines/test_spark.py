@@ -16,8 +16,6 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import sqlglot
-from sqlglot import exp
 
 from discreet import Curator
 from discreet.catalog.column import Column, ColumnType
@@ -36,11 +34,11 @@ from discreet.query.expression import Statement
 from discreet.query.naming import names_of
 from discreet.query.reading import read
 from tests.engines.contract import CANARY, EMPTY, ODD, PEOPLE, ROWS, TEXTS, _everything_about
-from tests.engines.same_everywhere import Case, SameEverywhere, cases, expressions
+from tests.engines.same_everywhere import Case, SameEverywhere, expressions, few_of_every_kind
 from tests.query import test_totality
 from tests.query.world import CATALOG
 from tests.servers.spark import spark_session as spark_session  # noqa: PLC0414
-from tests.thoroughness import IS_THOROUGH
+from tests.thoroughness import many
 from tests.threads import at_once
 
 pytestmark = [
@@ -91,27 +89,8 @@ LONG_AGO = 1_700_000_000
 """When files were written that are at rest."""
 
 
-def parts_of(case: Case) -> set[str]:
-    """The kinds of parts that a statement is made of."""
-    nodes = sqlglot.parse_one(case.statement, read="duckdb").walk()
-    return {
-        f"{type(node).__name__} {node.name if isinstance(node, exp.Anonymous) else ''} {node.args.get('side') or ''}"
-        for node in nodes
-    }
-
-
 OF_DATES = "SELECT MIN(day), MAX(day), MEDIAN(day) FROM visits"
 """Subtracts dates, which is another thing than to subtract numbers."""
-
-
-def few_of_every_kind() -> list[Case]:
-    """Statements that hold every kind of part between them: Spark takes its time to plan each."""
-    chosen, seen = [], set[str]()
-    for parts, case in sorted(((parts_of(case), case) for case in cases()), key=lambda pair: -len(pair[0])):
-        if not parts <= seen or case.query in {*REFUSED, OF_DATES}:
-            chosen.append(case)
-            seen |= parts
-    return chosen
 
 
 class InTurns(SparkEngine):
@@ -141,7 +120,8 @@ class TestSameOnSpark(SameEverywhere):
 
     @classmethod
     def corpus(cls) -> list[Case]:
-        return cases() if IS_THOROUGH else few_of_every_kind()
+        """Fewer than all, because Spark takes its time to plan each."""
+        return few_of_every_kind({*REFUSED, OF_DATES}, REFUSED_EXPRESSIONS, others=8)
 
     def test_expressions_at_the_edges_have_the_same_values(self, place: Place, reference: Place) -> None:
         rows, statement = expressions()[0], Statement()
@@ -557,7 +537,7 @@ def test_rows_that_change_between_two_readings_give_nobody_more_weight(
     with SparkEngine(tmp_path / "c", session=spark_session, owner_log=print) as engine:
         engine.take_in(LOTS, source)
         with swapping(tmp_path):
-            for statement in (WEIGHTS, LIGHT_ROWS) * 4:
+            for statement in (WEIGHTS, LIGHT_ROWS) * many(2, 4):
                 with suppress(EngineFailure):  # a file that was taken away while it was read
                     found[statement] += [row["s"] for row in asked(engine, statement)]
     assert max(found[WEIGHTS]) <= MOST * FULL

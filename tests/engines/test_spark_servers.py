@@ -24,8 +24,7 @@ from discreet.engines.spark import session as sessions
 from discreet.engines.spark.engine import SparkEngine
 from discreet.errors import EngineFailure, EngineUnavailable, InvalidInput, StoreError, Suspended
 from tests.engines.contract import CANARY, EMPTY, ODD, PEOPLE, ROWS, TEXTS, _everything_about
-from tests.engines.same_everywhere import Case, SameEverywhere
-from tests.engines.test_spark import REFUSED, few_of_every_kind
+from tests.engines.same_everywhere import Case, SameEverywhere, few_of_every_kind
 from tests.query.world import CATALOG
 from tests.servers.spark_connect import SLEEPING, SparkConnectServer, eight_rows
 from tests.servers.spark_connect import connect_server as connect_server  # noqa: PLC0414
@@ -219,6 +218,7 @@ def test_what_listens_and_is_no_server_of_spark_connect_is_named(
 # A server that works.
 
 
+@pytest.mark.thorough
 class TestSameOnSparkConnect(SameEverywhere):
     """A few statements: the language is that of a session in the process, which has all of them."""
 
@@ -232,7 +232,7 @@ class TestSameOnSparkConnect(SameEverywhere):
 
     @classmethod
     def corpus(cls) -> list[Case]:
-        return [case for case in few_of_every_kind() if case.query not in REFUSED][:4]
+        return few_of_every_kind()[:4]
 
     def opened(self, folder: Path, given: dict[str, pa.Table]) -> Place:
         place = SparkEngine(folder / "curator", self.server.url, owner_log=print)

@@ -168,10 +168,11 @@ class Oracle:
             sides.append((self.pair.shuffled, as_stored(here, self.pair.shuffled.engine)))
         results = []
         for side, plan in sides:
-            tables = [self._run(side, statement) for statement in statements_of(plan)]
+            statements = statements_of(plan)
+            tables = [self._run(side, statement) for statement in statements]
             if any(table is None for table in tables):
                 return
-            results.append(dict(zip(map(_named, statements_of(plan)), tables, strict=True)))
+            results.append(dict(zip(map(_named, statements), tables, strict=True)))
         try:
             if self.pair.shuffled is not None:
                 self._check_order(results[0], results[2], here, sides[2][1])

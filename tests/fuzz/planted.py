@@ -1,8 +1,9 @@
-"""Bugs to plant: each takes one guard away, and the fuzzer must find it in a world of a given number.
+"""Bugs to plant: each takes one guard away, and the fuzzer must find it with a given question of a given world.
 
 To add one, write a function of a `MonkeyPatch`, add it to ``PLANTED`` with the rules that it breaks, and let
-``python -m tests.fuzz.planted`` find the number of a world. The same command mends the numbers when the grammar or
-the worlds change: a number is a place where the bug is known to show, so that a test is quick and never by chance.
+``python -m tests.fuzz.planted`` find the numbers of a world and of a question. The same command mends the numbers when
+the grammar or the worlds change: they are a place where the bug is known to show, so that a test is quick and never by
+chance.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count, islice
@@ -46,7 +48,7 @@ from tests.fuzz.oracle import Oracle
 from tests.fuzz.places import DuckDBPlaces, Pair, Places
 from tests.fuzz.worlds import FuzzWorld, make_world
 
-__all__ = ["PLANTED", "Planted", "found_in"]
+__all__ = ["PLANTED", "Planted", "is_found"]
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 MOVES, KEYS, ORDER, RAISES = Broken.MOVES, Broken.KEYS, Broken.ORDER, Broken.RAISES
@@ -61,28 +63,46 @@ class Planted:
     breaks: tuple[Broken, ...]
     seed: int
     """The number of a world in which it is found."""
+    number: int
+    """The number of a question of that world that shows it."""
     about: str = ""
-    """What the text of a question must have to show it, as a regular expression; others are not asked."""
+    """What the text of a question must have to show it, as a regular expression; others are not tried."""
     suits: Callable[[FuzzWorld], bool] = lambda _: True
     """In which worlds it can show."""
     is_narrow: bool = False
     """Whether questions of the narrow grammar show it."""
+    is_taken_in: bool = False
+    """Whether it is a bug of how rows are taken in, and not only of how they are asked."""
 
     @property
     def is_plain(self) -> bool:
         """Whether it is found where the policy bounds nothing."""
         return self.breaks == (Broken.MEANING,)
 
+    @property
+    def world(self) -> FuzzWorld:
+        """The world in which it is found."""
+        return make_world(self.seed, plain=self.is_plain)
+
     def questions(self, world: FuzzWorld) -> list[tuple[str, str]]:
-        """Questions that can show it, each with its price."""
-        asked = questions_of(world, narrow=self.is_narrow)
-        return [(sql, price) for sql, price in asked if re.search(self.about, sql)]
+        """All questions of a world, each with its price."""
+        return list(questions_of(world, narrow=self.is_narrow))
+
+    def tried(self, world: FuzzWorld) -> list[int]:
+        """The numbers of those that can show it."""
+        return [number for number, (sql, _) in enumerate(self.questions(world)) if re.search(self.about, sql)]
 
 
-def found_in(pair: Pair, planted: Planted) -> tuple[str, str] | None:
-    """The first question of a world that breaks one of the rules, and its price."""
-    asked = planted.questions(pair.world)
-    return next(((sql, price) for sql, price in asked if finding_of(pair, sql, price, planted.breaks)), None)
+def shows(planted: Planted, pair: Pair, number: int) -> bool:
+    """Whether a question finds what is planted now."""
+    sql, price = planted.questions(pair.world)[number]
+    return finding_of(_planned_anew(pair), sql, price, planted.breaks) is not None
+
+
+def _planned_anew(pair: Pair) -> Pair:
+    """The same rows, and nothing that was planned with a bug, or without it, is remembered."""
+    here, there = (replace(side, planner=Planner(pair.world.catalog, side.engine)) for side in (pair.here, pair.there))
+    return replace(pair, here=here, there=there)
 
 
 def finding_of(pair: Pair, sql: str, epsilon: str, breaks: tuple[Broken, ...]) -> Finding | None:
@@ -392,15 +412,19 @@ PLANTED = [
         _values_compared_as_they_are,
         (MOVES,),
         1028,
+        24,
         r"\br[01] IN \(SELECT i0",
         _has_twins,
     ),
-    Planted("a full join keeps one row of a unit", _full_join_keeps_one_row, (MOVES,), 9, "\\) q[0-9]+ FULL JOIN \\("),
+    Planted(
+        "a full join keeps one row of a unit", _full_join_keeps_one_row, (MOVES,), 9, 39, "\\) q[0-9]+ FULL JOIN \\("
+    ),
     Planted(
         "a join with a public table keeps one row of a unit",
         _public_join_keeps_one_row,
         (MOVES,),
         140,
+        18,
         "JOIN pub",
         _is_by_row,
     ),
@@ -409,55 +433,72 @@ PLANTED = [
         _collations_stay,
         (KEYS, ORDER, MOVES),
         170,
+        4,
         r"GROUP BY.*\bs[01]",
         _is_collated,
+        is_taken_in=True,
     ),
-    Planted("there are two zeros", _two_zeros, (KEYS, ORDER), 138, _ZEROS, _has_unlisted),
-    Planted("there are two NaN", _two_not_numbers, (KEYS, ORDER, MOVES), 216, _NANS, _has_unlisted),
-    Planted("rows of a unit are thought to be few", _everybody_weighs_in_full, (MOVES,), 0, "SUM|COUNT"),
-    Planted("rows that a join repeats are not counted", _counted_after_joins, (MOVES,), 1, " JOIN "),
-    Planted("replacing a unit moves as far as its leaving", _replacing_is_leaving, (MOVES,), 16),
-    Planted("half of the move is claimed", _half_the_move, (MOVES,), 0),
-    Planted("half of the noise is drawn", _half_the_noise, (Broken.NOISE,), 0),
-    Planted("integers are added without TRY", _arithmetic_without_try, (RAISES,), 0),
-    Planted("intervals know no doubles", _intervals_in_real_numbers, (Broken.INTERVAL,), 0),
-    Planted("intervals are taken for proofs", _intervals_are_proofs, (RAISES,), 11, r"\d{15}e0 ELSE 0 END AS BIGINT"),
-    Planted("policies are believed about values", _policies_are_believed, (Broken.MISSING,), 0),
-    Planted("joins have no limit", _joins_have_no_limit, (Broken.WORK,), 3, " JOIN "),
-    Planted("quantiles are chosen too sharply", _quantiles_too_sharp, (Broken.SCORES,), 0, "MIN|MAX|MEDIAN|QUANTILE"),
-    Planted("modes are chosen too sharply", _modes_too_sharp, (Broken.SCORES,), 1, "MODE"),
-    Planted("a unit keeps all its keys", _all_keys_are_kept, (KEYS, MOVES), 1, "GROUP BY", _has_unlisted),
-    Planted("a unit keeps all its values", _all_values_are_kept, (MOVES,), 34, "DISTINCT"),
+    Planted("there are two zeros", _two_zeros, (KEYS, ORDER), 138, 31, _ZEROS, _has_unlisted),
+    Planted("there are two NaN", _two_not_numbers, (KEYS, ORDER, MOVES), 216, 35, _NANS, _has_unlisted),
+    Planted("rows of a unit are thought to be few", _everybody_weighs_in_full, (MOVES,), 0, 14, "SUM|COUNT"),
+    Planted("rows that a join repeats are not counted", _counted_after_joins, (MOVES,), 1, 2, " JOIN "),
+    Planted("replacing a unit moves as far as its leaving", _replacing_is_leaving, (MOVES,), 16, 7),
+    Planted("half of the move is claimed", _half_the_move, (MOVES,), 0, 1),
+    Planted("half of the noise is drawn", _half_the_noise, (Broken.NOISE,), 0, 1),
+    Planted("integers are added without TRY", _arithmetic_without_try, (RAISES,), 0, 18),
+    Planted("intervals know no doubles", _intervals_in_real_numbers, (Broken.INTERVAL,), 0, 1),
+    Planted(
+        "intervals are taken for proofs", _intervals_are_proofs, (RAISES,), 11, 14, r"\d{15}e0 ELSE 0 END AS BIGINT"
+    ),
+    Planted("policies are believed about values", _policies_are_believed, (Broken.MISSING,), 0, 13),
+    Planted("joins have no limit", _joins_have_no_limit, (Broken.WORK,), 3, 1, " JOIN "),
+    Planted(
+        "quantiles are chosen too sharply", _quantiles_too_sharp, (Broken.SCORES,), 0, 16, "MIN|MAX|MEDIAN|QUANTILE"
+    ),
+    Planted("modes are chosen too sharply", _modes_too_sharp, (Broken.SCORES,), 1, 28, "MODE"),
+    Planted("a unit keeps all its keys", _all_keys_are_kept, (KEYS, MOVES), 1, 24, "GROUP BY", _has_unlisted),
+    Planted("a unit keeps all its values", _all_values_are_kept, (MOVES,), 34, 5, "DISTINCT"),
     Planted(
         "the order of keys follows dense numbers",
         _orders_follow_dense_numbers,
         (KEYS, MOVES),
         18,
+        35,
         "GROUP BY",
         _has_unlisted,
+        is_taken_in=True,
     ),
-    Planted("keys are shown too early", _keys_are_shown_early, (Broken.THRESHOLD,), 0, "GROUP BY", _has_unlisted),
-    Planted("points leave their ends", _choices_leave_their_ends, (Broken.POINTS,), 0, "MIN|MAX|MEDIAN|QUANTILE"),
-    Planted("points are clamped in doubles", _points_are_clamped_in_doubles, (Broken.POINTS,), 0, "MIN|MAX|MEDIAN"),
-    Planted("ends of differences are taken wrongly", _ends_are_taken_wrongly, (Broken.INTERVAL,), 16, r"\bi[01] - q"),
-    Planted("missing values are forgotten", _missing_is_forgotten, (Broken.MISSING,), 0),
-    Planted("planning looks at rows", _planning_looks, (Broken.TOLD_APART,), 0),
-    Planted("FILTER is dropped", _filters_are_dropped, (Broken.MEANING,), 1, "FILTER"),
+    Planted("keys are shown too early", _keys_are_shown_early, (Broken.THRESHOLD,), 0, 25, "GROUP BY", _has_unlisted),
+    Planted("points leave their ends", _choices_leave_their_ends, (Broken.POINTS,), 0, 4, "MIN|MAX|MEDIAN|QUANTILE"),
+    Planted("points are clamped in doubles", _points_are_clamped_in_doubles, (Broken.POINTS,), 0, 22, "MIN|MAX|MEDIAN"),
     Planted(
-        "FILTERs are thought apart", _filters_are_thought_apart, (MOVES,), 1, "FILTER|COUNT_IF|CASE", is_narrow=True
+        "ends of differences are taken wrongly", _ends_are_taken_wrongly, (Broken.INTERVAL,), 16, 34, r"\bi[01] - q"
+    ),
+    Planted("missing values are forgotten", _missing_is_forgotten, (Broken.MISSING,), 0, 5),
+    Planted("planning looks at rows", _planning_looks, (Broken.TOLD_APART,), 0, 0),
+    Planted("FILTER is dropped", _filters_are_dropped, (Broken.MEANING,), 1, 21, "FILTER"),
+    Planted(
+        "FILTERs are thought apart", _filters_are_thought_apart, (MOVES,), 1, 26, "FILTER|COUNT_IF|CASE", is_narrow=True
     ),
     Planted(
-        "unknown conditions exclude groups", _unknown_is_false, (Broken.GROUPS,), 0, "WHERE.*GROUP BY", is_narrow=True
+        "unknown conditions exclude groups",
+        _unknown_is_false,
+        (Broken.GROUPS,),
+        0,
+        37,
+        "WHERE.*GROUP BY",
+        is_narrow=True,
     ),
     Planted(
         "outer joins always find rows",
         _outer_joins_find_rows,
         (Broken.GROUPS,),
         9,
+        9,
         "(LEFT|RIGHT) JOIN.*GROUP BY",
         is_narrow=True,
     ),
-    Planted("outer joins are inner ones", _outer_joins_are_inner, (Broken.MEANING,), 1, "(LEFT|RIGHT|FULL) JOIN"),
+    Planted("outer joins are inner ones", _outer_joins_are_inner, (Broken.MEANING,), 1, 14, "(LEFT|RIGHT|FULL) JOIN"),
 ]
 """Every guard that was taken away once by mistake, or could be.
 
@@ -465,33 +506,43 @@ One is not here: sums are cut where a word ends, and no world this small reaches
 """
 
 
-def seek(planted: Planted, places: Places, first: int = 1, most: int = 40) -> int | None:
-    """The first world in which a planted bug is found, by a question about which nothing is wrong without it."""
-    suiting = (seed for seed in count(first) if _suits(planted, make_world(seed, plain=planted.is_plain)))
-    return next((seed for seed in islice(suiting, most) if is_found(planted, places, seed)), None)
-
-
-def _suits(planted: Planted, world: FuzzWorld) -> bool:
-    return planted.suits(world) and bool(planted.questions(world))
-
-
-def is_found(planted: Planted, places: Places, seed: int) -> bool:
-    """Whether a world shows the bug, and shows nothing of its kind where it is not planted."""
-    world = make_world(seed, plain=planted.is_plain)
+def is_found(planted: Planted, places: Places, honest: Pair) -> bool:
+    """Whether its question shows the bug, and shows nothing of its kind where it is not planted."""
     with pytest.MonkeyPatch.context() as patch:
         planted.plant(patch)
-        with places.taken_in(world) as pair:
-            found = found_in(pair, planted)
-    if found is None:
-        return False
-    with places.taken_in(world) as pair:
-        return finding_of(pair, *found, planted.breaks) is None
+        with places.taken_in(honest.world) if planted.is_taken_in else nullcontext(honest) as pair:
+            if not shows(planted, pair, planted.number):
+                return False
+    return not shows(planted, honest, planted.number)
+
+
+def seek(planted: Planted, places: Places, first: int = 1, most: int = 40) -> tuple[int, int] | None:
+    """The first world, and the first of its questions, in which a planted bug is found."""
+    worlds = (make_world(seed, plain=planted.is_plain) for seed in count(first))
+    suiting = (world for world in worlds if planted.suits(world) and planted.tried(world))
+    for world in islice(suiting, most):
+        number = _first(planted, places, world)
+        if number is not None:
+            return world.seed, number
+    return None
+
+
+def _first(planted: Planted, places: Places, world: FuzzWorld) -> int | None:
+    """The number of the first question of a world that shows the bug, and nothing without it."""
+    with places.taken_in(world) as honest:
+        tried = (replace(planted, seed=world.seed, number=number) for number in planted.tried(world))
+        return next((one.number for one in tried if is_found(one, places, honest)), None)
+
+
+def _place_of(planted: Planted, places: Places) -> tuple[int, int] | None:
+    """Where it is found: where it was, or somewhere else."""
+    with places.taken_in(planted.world) as honest:
+        if is_found(planted, places, honest):
+            return planted.seed, planted.number
+    return seek(planted, places)
 
 
 if __name__ == "__main__":
     for one in PLANTED:
         if not sys.argv[1:] or any(word in one.name for word in sys.argv[1:]):
-            print(
-                f"{one.name}: {one.seed if is_found(one, DuckDBPlaces(), one.seed) else seek(one, DuckDBPlaces())}",
-                flush=True,
-            )
+            print(f"{one.name}: {_place_of(one, DuckDBPlaces())}", flush=True)

@@ -14,13 +14,16 @@ from tests.fuzz.run import summary, told
 from tests.fuzz.worlds import make_world
 from tests.servers.fixtures import postgres_server
 from tests.servers.postgres import PostgresServer
+from tests.thoroughness import many
 
 __all__ = ["postgres_server"]
 
 SEED = 1
-IN_DUCKDB, PARTS = 2400, 6
-"""How many questions are asked, and over how many tests they are spread, so that they can run side by side."""
-IN_POSTGRES, PLAIN_WORLDS = 240, 12
+WORLDS, A_WORLD = 5, 100
+"""How many worlds are taken in by each test in DuckDB, and how many questions are asked in each of them."""
+PARTS = 4
+"""How many tests in DuckDB there are, so that they can run side by side."""
+IN_POSTGRES, PLAIN_WORLDS = many(100, 240), many(5, 12)
 
 
 def _check(tally: Tally) -> None:
@@ -28,9 +31,11 @@ def _check(tally: Tally) -> None:
     assert not tally.cases, f"{summary(tally)}\n" + "\n".join(told(case) for case in tally.cases[:5])
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize(
+    "part", [pytest.param(part, marks=pytest.mark.xdist_group(f"fuzz {part}")) for part in range(PARTS)]
+)
 def test_nothing_tells_neighbours_apart_in_duckdb(part: int) -> None:
-    _check(fuzz(DuckDBPlaces(), SEED + 1000 * part, IN_DUCKDB // PARTS))
+    _check(fuzz(DuckDBPlaces(), SEED + WORLDS * part, WORLDS * A_WORLD, a_world=A_WORLD))
 
 
 def test_nothing_tells_neighbours_apart_in_postgres(postgres_server: PostgresServer) -> None:

@@ -22,6 +22,7 @@ from discreet.mechanisms.measurement import Measurement
 from discreet.noise.source import ReplayableSource, ScriptedSource
 from discreet.privacy.loss import Approximate, Loss, Pure
 from discreet.privacy.pair import Pair
+from tests.thoroughness import many
 
 FALSE_ALARM = 1e-7
 """Chance that the sampling test of one correct mechanism fails."""
@@ -76,8 +77,11 @@ def chi_square_rejects(answers: Iterable[Hashable], probabilities: dict[Hashable
 
 
 class MechanismContract(ABC):
-    draws = 20_000
-    """Releases for the comparison of sampling and stated law."""
+    draws = many(5_000, 20_000)
+    """Releases for the comparison of sampling and stated law.
+
+    A law of 20 outcomes that is 14 % off on average is found by 5,000 of them with probability 0.99; 7 % by 20,000.
+    """
 
     @abstractmethod
     def mechanism(self) -> Measurement:

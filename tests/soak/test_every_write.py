@@ -11,16 +11,16 @@ from tests.soak.full_disks import fill_under_curators
 from tests.soak.works import WORKS
 
 STRIDES = {
-    "charging": 5,
-    "creating": 9,
-    "mending": 7,
-    "joining": 1,
-    "keeping-lines": 1,
-    "keeping-keys": 1,
-    "surveying": 11,
-    "asking": 17,
-    "allowing": 29,
-    "founding": 41,
+    "charging": 15,
+    "creating": 29,
+    "mending": 15,
+    "joining": 3,
+    "keeping-lines": 3,
+    "keeping-keys": 3,
+    "surveying": 23,
+    "asking": 47,
+    "allowing": 61,
+    "founding": 101,
 }
 """Every so many writes here, and every one in the soak."""
 
