@@ -24,6 +24,22 @@ if TYPE_CHECKING:
 
 gc.disable()
 
+LONGEST = (
+    "tests/fuzz/",
+    "tests/engines/test_spark",
+    "tests/soak/",
+    "tests/service/test_quantum",
+    "tests/engines/test_postgres",
+    "tests/curator/test_unanswered",
+    "tests/curator/test_audit",
+    "tests/curator/test_seam",
+    "tests/console/",
+    "tests/query/test_soundness",
+    "tests/query/test_intervals_above",
+    "tests/survey/test_page",
+)
+"""What takes longest begins first, so that at the end nobody waits for it."""
+
 # What runs in the background (``nohup make test &``) ignores or blocks what ends it, and so would all that it starts.
 signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -41,10 +57,12 @@ def pytest_xdist_auto_num_workers() -> int | None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadGroupScheduling | None:
-    """A file goes to one process, so that what its tests share is built once; the largest files go first."""
+    """A file goes to one process, so that what its tests share is built once; files keep the order of collection."""
     if config.getoption("dist") != "loadgroup":
         return None
     from xdist.scheduler import LoadGroupScheduling
+
+    config.option.loadscopereorder = False  # it would count tests, not seconds
 
     class ByFile(LoadGroupScheduling):
         def _split_scope(self, nodeid: str) -> str:
@@ -54,11 +72,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadGro
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What repeats the evidence of quicker tests is left to ``make soak``."""
+    """The longest first; what repeats the evidence of quicker tests is left to ``make soak``."""
+    items.sort(key=lambda item: _place(item.nodeid))  # stable
     left = [] if IS_THOROUGH else [item for item in items if item.get_closest_marker("thorough")]
     if left:
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+
+
+def _place(test: str) -> int:
+    return next((place for place, start in enumerate(LONGEST) if test.startswith(start)), len(LONGEST))
 
 
 def pytest_collection_finish() -> None:
