@@ -74,6 +74,15 @@ def _met(value: object) -> Iterator[object]:
         yield from _met(part)
 
 
+def test_the_parts_of_a_column_are_named_as_they_always_were() -> None:
+    """The ledger keeps what was spent on each of them by this name; under another one, it would add up."""
+    parts = {"age = 5": ("survey", "age", "['0', '110', None]"), "ok": ("survey", "ok", "[None, None, None]")}
+    for condition, part in parts.items():
+        (plan,) = _asked(f"SELECT COUNT(*) FROM survey WHERE {condition}", "epsilon").plans
+        assert plan.block.restriction is not None
+        assert plan.block.restriction.part == part
+
+
 # What is not in the tables has no text, and nothing is forgotten in them.
 
 

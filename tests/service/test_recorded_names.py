@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from datetime import date
 from enum import Enum
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import apsw
 import pyarrow as pa
 import pytest
+from fastapi import FastAPI
 
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, ColumnType
@@ -145,6 +145,9 @@ def test_whatever_lasts_is_written_alike_under_other_names(tmp_path: Path, monke
     for part, found in mine.items():
         assert found == other[part], part
     assert "Other" not in str(other)
+    assert sorted(mine["checkpoint"]) == ["accounts", "head", "position", "signature", "witnesses"]
+    before, now = (entry["portions"]["patients"] for entry in mine["ledger"] if "portions" in entry)
+    assert [place for place, _, _ in before] == [place for place, _, _ in now]  # else both would add up
     errors = [event.get("error") for event in mine["trail"] if event["kind"] == "question refused"]
     assert errors == ["QueryRefused", "QueryRefused"]
 
@@ -230,16 +233,23 @@ def test_randomizers_are_known_by_words_that_stay() -> None:
 
 def test_operations_have_names_of_their_own(tmp_path: Path) -> None:
     house = House(Settings(folder=tmp_path / "curator"))
-    app = application(house)
-    for route in app.routes:
-        if hasattr(route, "unique_id"):
-            route.unique_id = route.name = "renamed"
-    paths = described(app)["paths"]
+    paths = described(application(house))["paths"]
     house.close()
-    found = {
-        f"{method.upper()} {path}": one["operationId"] for path, all_ in paths.items() for method, one in all_.items()
-    }
+    told = [(f"{method.upper()} {path}", one) for path, those in paths.items() for method, one in those.items()]
+    found = {operation: one["operationId"] for operation, one in told}
     assert found.keys() == OPERATIONS.keys()
     assert len(set(found.values())) == len(found)
     assert found["GET /api/v1/answers/{request_id}"] == "answer_api_v1_answers__request_id__get"
-    assert all(re.fullmatch(r"[a-z_0-9]+", name) for name in found.values())
+
+
+def test_operations_do_not_follow_the_names_of_functions() -> None:
+    app = FastAPI()
+
+    @app.get("/api/v1/me", tags=["me"])
+    def a_function_of_another_name() -> str:
+        return ""
+
+    assert described(app)["paths"]["/api/v1/me"]["get"]["operationId"] == "me_api_v1_me_get"
+    app.get("/api/v1/new")(a_function_of_another_name)
+    with pytest.raises(AssertionError, match="a name of its own in OPERATIONS, GET /api/v1/new too"):
+        described(app)
