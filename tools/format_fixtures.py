@@ -69,7 +69,11 @@ SURVEY = "title: A survey\nepsilon: 1\nquestions:\n  smokes: {ask: Do you smoke?
 
 def protected(curator: Curator) -> None:
     everybody = {"patient_id": list(range(30)), "sex": ["f", "m", "f"] * 10}
-    words = {"patient_id": [k % 30 for k in range(90)], "word": ["pain", "rest"] * 45, "length": [k % 9 for k in range(90)]}
+    words = {
+        "patient_id": [k % 30 for k in range(90)],
+        "word": ["pain", "rest"] * 45,
+        "length": [k % 9 for k in range(90)],
+    }
     keys = {"type": "text", "keys": ["f", "m"], "constant_per_unit": True, "nullable": False}
     person = Column("patient_id", ColumnType.INTEGER)
     length = Column("length", ColumnType.INTEGER, lower=0, upper=9, nullable=False)

@@ -235,6 +235,7 @@ def _plan(plan: BlockPlan) -> dict[str, Any]:
 
 def _choice(choice: Choice) -> tuple[object, ...]:
     """The first form has a place for all that any choice has."""
+    shape: list[object]
     if isinstance(choice, ModeChoice):
         shape = [None, None, None, None, choice.values]
     else:
