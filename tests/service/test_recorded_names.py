@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from datetime import date
 from enum import Enum
 from pathlib import Path
@@ -22,6 +23,7 @@ from discreet.catalog.table import ForeignKey, Table
 from discreet.curator import verification
 from discreet.curator.allowance import Measure
 from discreet.curator.curator import Curator
+from discreet.curator.suspensions import Suspension
 from discreet.curator.verification import verify
 from discreet.engines.manifest import NAMES, Manifest, Stored
 from discreet.errors import DiscreetError, InvalidType, QueryRefused, Unreachable
@@ -224,6 +226,12 @@ def test_the_audit_trail_calls_refusals_as_it_always_did() -> None:
         error.__name__: error.__name__ for error, _ in KINDS.values()
     }
     assert issubclass(QueryRefused, DiscreetError)
+
+
+def test_programs_find_a_suspension_under_names_that_stay() -> None:
+    """`discreet ledger suspensions --json` and `lift --json` print its fields."""
+    names = ["record", "time", "analyst", "tables", "sql", "lifted", "by", "because"]
+    assert [one.name for one in fields(Suspension)] == names
 
 
 def test_randomizers_are_known_by_words_that_stay() -> None:
