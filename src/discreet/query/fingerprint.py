@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date, datetime
 from enum import Enum
@@ -179,9 +179,6 @@ MEMBERS: dict[Enum, str] = {
 }
 """Every member of an enumeration that a text can hold."""
 
-_OF_PYTHON = (type(None), bool, int, float, str, date, datetime)
-"""Types whose texts are Python's own and do not depend on a name of ours."""
-
 
 def fingerprint_of(plans: Sequence[BlockPlan], versions: Mapping[str, str]) -> str:
     """Equal for plans that measure the same on the same data at the same price."""
@@ -191,34 +188,33 @@ def fingerprint_of(plans: Sequence[BlockPlan], versions: Mapping[str, str]) -> s
 
 def text_of(value: object) -> str:
     """A value as ledgers, certificates and fingerprints hold it; one that is not in the tables is a mistake of ours."""
-    kind = type(value)
-    if kind in RECORDED:
-        return RECORDED[kind].text(value)
-    match value:
-        case Enum() if value in MEMBERS:
-            return MEMBERS[value]
-        case Fraction():
-            return f"Fraction({value.numerator}, {value.denominator})"
-        case list():
-            return f"[{', '.join(map(text_of, value))}]"
-        case tuple():
-            return f"({', '.join(map(text_of, value))}{',' if len(value) == 1 else ''})"
-        case DiscreteLaplace() | DiscreteGaussian() | Pure() | ZeroConcentrated():
-            return _law_or_loss(value)
-    if kind in _OF_PYTHON:
-        return repr(value)
-    raise AssertionError(f"the tables of the fingerprint must have a text for {kind}")
+    write = _TEXTS.get(type(value))
+    if write is None:
+        raise AssertionError(f"the tables of the fingerprint must have a text for {type(value)}")
+    return write(value)
 
 
-def _law_or_loss(value: DiscreteLaplace | DiscreteGaussian | Pure | ZeroConcentrated) -> str:
-    if isinstance(value, DiscreteLaplace):
-        return f"DiscreteLaplace(scale={value.scale})"
-    if isinstance(value, DiscreteGaussian):
-        return f"DiscreteGaussian(variance_parameter={value.squared})"
-    relation = "" if value.neighbours is None else f", {MEMBERS[value.neighbours]}"
-    if isinstance(value, Pure):
-        return f"Pure(ε={shown(value.epsilon)}{relation})"
-    return f"ZeroConcentrated(ρ={shown(value.rho)}{relation})"
+def _tuple(value: tuple[object, ...]) -> str:
+    return f"({', '.join(map(text_of, value))}{',' if len(value) == 1 else ''})"
+
+
+def _relation(loss: Pure | ZeroConcentrated) -> str:
+    return "" if loss.neighbours is None else f", {MEMBERS[loss.neighbours]}"
+
+
+_TEXTS: dict[type, Callable[[Any], str]] = {
+    **dict.fromkeys((type(None), bool, int, float, str, date, datetime), repr),  # Python's own, without a name of ours
+    **dict.fromkeys(map(type, MEMBERS), MEMBERS.__getitem__),
+    **{kind: recorded.text for kind, recorded in RECORDED.items()},
+    Fraction: lambda value: f"Fraction({value.numerator}, {value.denominator})",
+    list: lambda value: f"[{', '.join(map(text_of, value))}]",
+    tuple: _tuple,
+    DiscreteLaplace: lambda law: f"DiscreteLaplace(scale={law.scale})",
+    DiscreteGaussian: lambda law: f"DiscreteGaussian(variance_parameter={law.squared})",
+    Pure: lambda loss: f"Pure(ε={shown(loss.epsilon)}{_relation(loss)})",
+    ZeroConcentrated: lambda loss: f"ZeroConcentrated(ρ={shown(loss.rho)}{_relation(loss)})",
+}
+"""How the values of each type are written; a type below one of them is another."""
 
 
 def _plan(plan: BlockPlan) -> dict[str, Any]:
