@@ -99,6 +99,7 @@ def test_every_class_that_a_plan_is_made_of_is_in_the_tables() -> None:
     assert ours | decimals | {TopChoice, KeyRule, Scale, Aggregate} <= RECORDED.keys()
     assert {BlockPlan, Priced, *get_args(Choice)} <= PLANNED.keys()
     assert {*AggregateKind, *ColumnType, *Neighbours} == MEMBERS.keys()
+    check_tables(RECORDED, PLANNED)
 
 
 @pytest.mark.parametrize("kind", [*RECORDED, *PLANNED])
