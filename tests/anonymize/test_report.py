@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -92,6 +94,51 @@ def test_closeness_is_measured_against_all_rows_of_the_original() -> None:
 
 def test_a_column_with_a_value_for_every_row_is_called_an_identifier(report: TableReport) -> None:
     assert [one.column for one in report.dangers if one.name == "another identifier"] == ["note"]
+
+
+NAMES = """\
+all: warning audience name how holds roles check risk distinction population attacks curator comparison
+roles: quasi sensitive identifying insensitive
+check: rows classes k unique_rows class_sizes models strictest contributions violating
+check.models: model holds violating_classes violating_rows parameter strictest
+check.strictest: model column parameter value is_largest is_open
+check.contributions: column unique_rows classes smallest_class unique_rows_removed
+risk: threshold prosecutor journalist marketer unique_rows rows has_population uniqueness
+risk.prosecutor: highest average at_risk
+risk.journalist: highest average at_risk
+distinction: columns distinction separation uniqueness
+population: population zayatz pitman is_small_sample estimate share
+attacks: name column share words
+curator: sql within epsilon commands questions_for_epsilon_1
+comparison: rows suppressed class_sizes_before risk_before loss classes query_error histograms
+comparison.risk_before: threshold prosecutor journalist marketer unique_rows rows has_population uniqueness
+comparison.risk_before.prosecutor: highest average at_risk
+comparison.risk_before.journalist: highest average at_risk
+comparison.loss: normalised global_certainty_penalty precision non_uniform_entropy columns
+comparison.loss.columns: column normalised certainty_penalty precision entropy is_averaged
+comparison.classes: discernibility average_size c_avg aecs ambiguity classification
+comparison.query_error: queries seed median_absolute mean_absolute absolute_95 median_relative mean_relative example
+comparison.query_error.example: ranges sensitive
+comparison.histograms: column bars before after distance
+"""
+
+
+def test_programs_find_what_a_report_says_under_names_that_stay(report: TableReport) -> None:
+    told = {line.partition(": ")[0]: line.partition(": ")[2].split() for line in NAMES.splitlines()}
+    found = dict(_names(json.loads(report.to_json())))
+    assert {place: names for place, names in found.items() if not place.endswith(BY_VALUES)} == told
+
+
+BY_VALUES = ("class_sizes", "class_sizes_before", "classification")
+
+
+def _names(value: Any, place: str = "all") -> Iterator[tuple[str, list[str]]]:
+    """The names in a JSON text by where they stand; of a list, those of its first part."""
+    first = value[0] if isinstance(value, list) and value else value
+    if isinstance(first, dict):
+        yield place, list(first)
+        for name, part in first.items():
+            yield from _names(part, name if place == "all" else f"{place}.{name}")
 
 
 def test_the_forms_tell_the_same_facts(report: TableReport) -> None:

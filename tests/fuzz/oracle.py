@@ -27,13 +27,14 @@ from discreet.privacy.loss import Pure
 from discreet.query.answered import answered
 from discreet.query.choice import ModeChoice, QuantileChoice
 from discreet.query.expression import Call, Constant, DecimalType, Expression, Statement
+from discreet.query.fingerprint import fingerprint_of
 from discreet.query.forms import Noise
 from discreet.query.groups import Groups, _typed
 from discreet.query.listing import _independent, _rooted, with_values
 from discreet.query.measure import _histograms, _holders, _placed, _value_weights, exact_sums, public_groups
 from discreet.query.plan import BlockPlan, KeyRule
 from discreet.query.public_values import ListRows
-from discreet.query.question import Question, fingerprint_of
+from discreet.query.question import Question
 from discreet.query.shares import amount_of
 from discreet.query.statement import _opened, added_up, counted_apart, histogram_of, statements_of, sums_of, weights_of
 from discreet.query.statement import _rows as _rows_of

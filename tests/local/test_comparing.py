@@ -67,6 +67,7 @@ def test_it_is_a_table_a_page_and_figures() -> None:
     for words in ("without a curator", "mixed reports", "with a curator", "1,000,000", "707"):
         assert words in page
     figures = json.loads(found.to_json())
+    assert list(figures["rows"][-1]) == ["n", "local", "mixed", "central", "ratio"]
     assert figures["rows"][-1]["ratio"] == pytest.approx(707, rel=0.01)
     assert "mixed" not in str(compare(1000, 1)).splitlines()[0]
     assert json.loads(compare(1000, 1).to_json())["delta"] is None

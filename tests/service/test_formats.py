@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 
 from discreet.books.place import write_server
 from discreet.cli.main import app
+from discreet.curator.certificate import is_by_curator, is_in_ledger
 from discreet.curator.curator import Curator
 from discreet.curator.ledger import Ledger
 from discreet.curator.verification import verify
@@ -45,6 +46,8 @@ __all__ = ["postgres_server", "postgres_url"]
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "formats"
 RELEASES = sorted(path.name.removesuffix(".tar.xz") for path in FIXTURES.glob("*.tar.xz"))
 ANA = Visitor("ana", Role.ANALYST, "token")
+PLANNED_OTHERWISE = ("2026-10-first", "two")
+"""A question whose statement was changed after that release: it is kept under its request id, and another id pays."""
 
 
 def unpacked(release: str, place: Path) -> tuple[Path, dict[str, Any]]:
@@ -54,7 +57,14 @@ def unpacked(release: str, place: Path) -> tuple[Path, dict[str, Any]]:
 
 
 @pytest.fixture(params=RELEASES)
+def before(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, dict[str, Any]]:
+    """What any earlier release made."""
+    return unpacked(request.param, tmp_path)
+
+
+@pytest.fixture(params=RELEASES[:2])
 def older(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, dict[str, Any]]:
+    """What a release made whose formats are older than those of now."""
     return unpacked(request.param, tmp_path)
 
 
@@ -63,20 +73,27 @@ def serves_its_answers(folder: Path, facts: dict[str, Any]) -> None:
     found = verify(folder)
     assert found.problems == []
     curator = Curator(folder)
-    spent = curator.budget()["visits/ana"]["spent"]
+    spent = curator.budget()
     curator.ledger.close()
     house = House(Settings(folder=folder))
     house.members = Members(house.store, hasher=CHEAP)
     for name, sql in facts["questions"].items():
         kept = asking.ask(house, ANA, Wish(sql, "0.1"), name)
         assert hashlib.sha256(kept.arrow).hexdigest() == facts["answers"][name]
+        certificate = kept.answer.certificate
+        assert is_by_curator(certificate, house.curator.ledger), name
+        assert is_in_ledger(certificate, house.curator.ledger), name
+        if (folder.parent.name, name) == PLANNED_OTHERWISE:
+            continue
+        again = asking.ask(house, ANA, Wish(sql, "0.1"), f"another-{name}").answer  # under another id, it is free too
+        assert not again.charged, name
+        assert again.certificate["answer"] == certificate["answer"], name  # computed from the same noisy numbers
+        assert again.certificate["plan"]["fingerprint"] == certificate["plan"]["fingerprint"], name
+        assert name != "one" or again.to_pandas().equals(kept.answer.to_pandas())
     assert house.members.visitor(facts["tokens"]["ana"]).name == "ana"
     with pytest.raises(NotSignedIn):
         house.members.visitor(facts["tokens"]["revoked"])
-    assert house.curator.budget()["visits/ana"]["spent"] == spent
-    again = asking.ask(house, ANA, Wish(facts["questions"]["one"], "0.1"), "another")
-    assert again.answer.to_pandas().equals(asking.answer(house, ANA, "one").answer.to_pandas())
-    assert house.curator.budget()["visits/ana"]["spent"] == spent  # asked under another id, it is free as well
+    assert house.curator.budget() == spent
     assert house.trail.verify(house.curator.ledger).is_sound
     house.close()
     house.store.close()
@@ -84,12 +101,12 @@ def serves_its_answers(folder: Path, facts: dict[str, Any]) -> None:
 
 
 def test_there_are_fixtures_of_every_format() -> None:
-    assert RELEASES == ["2026-10-first", "2026-11-returns"]
+    assert RELEASES == ["2026-10-first", "2026-11-returns", "2026-11-words"]
     assert all(path.stat().st_size < 100_000 for path in FIXTURES.iterdir())
 
 
-def test_what_was_opened_before_opens_without_an_upgrade(older: tuple[Path, dict[str, Any]]) -> None:
-    root, facts = older
+def test_what_was_opened_before_opens_without_an_upgrade(before: tuple[Path, dict[str, Any]]) -> None:
+    root, facts = before
     found = verify(root / "curator")
     assert (found.entries, found.head.hex()) == (facts["curator"]["records"], facts["curator"]["head"])
     serves_its_answers(root / "curator", facts["curator"])
@@ -136,8 +153,8 @@ def test_a_charge_can_be_returned_in_a_ledger_of_before(older: tuple[Path, dict[
     assert {"accounts_stay", "portions_stay", "nothing_is_refunded"} <= triggers
 
 
-def test_surveys_of_before_open_and_need_no_upgrade(older: tuple[Path, dict[str, Any]]) -> None:
-    root, facts = older
+def test_surveys_of_before_open_and_need_no_upgrade(before: tuple[Path, dict[str, Any]]) -> None:
+    root, facts = before
     store = SurveyStore(root / "survey")
     assert (store.invited(), store.answered()) == (facts["survey"]["invited"], facts["survey"]["answered"])
     store.close()
@@ -153,15 +170,27 @@ def test_a_survey_is_backed_up_and_restored(tmp_path: Path) -> None:
     store.close()
 
 
-def test_books_on_a_server_of_before_open_and_upgrade(older: tuple[Path, dict[str, Any]], postgres_url: str) -> None:
-    root, facts = older
+def put_on_a_server(root: Path, url: str) -> None:
+    """The same books, as a server dumped them."""
     script = (root / "books.sql").read_text()
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
+    with psycopg.connect(url, autocommit=True) as connection:
         kept = [line for line in script.splitlines() if not line.startswith(("--", "\\"))]
         connection.execute("\n".join(kept).encode())
     for name in ("ledger.db", "service.db", "ledger.witness"):
         (root / "curator" / name).unlink()
-    write_server(root / "curator", postgres_url)
+    write_server(root / "curator", url)
+
+
+def test_books_on_a_server_of_the_last_release_open_as_they_are(tmp_path: Path, postgres_url: str) -> None:
+    root, facts = unpacked(RELEASES[-1], tmp_path)
+    put_on_a_server(root, postgres_url)
+    serves_its_answers(root / "curator", facts["curator"])
+    assert upgrade(root / "curator").backup is None
+
+
+def test_books_on_a_server_of_before_open_and_upgrade(older: tuple[Path, dict[str, Any]], postgres_url: str) -> None:
+    root, facts = older
+    put_on_a_server(root, postgres_url)
     with pytest.raises(DiscreetError, match="pg_dump"):
         upgrade(root / "curator")
     assert [part.name for part in upgrade(root / "curator", dumped=True).done][-1:] == ["service.db"]

@@ -9,7 +9,7 @@ this file, because a policy with a problem is refused.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from discreet.catalog.budget import Budget
@@ -26,11 +26,18 @@ from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["Policy", "read_text"]
 
-_TABLE_FIELDS = tuple("table" if field.name == "name" else field.name for field in fields(Table))
-_COLUMN_FIELDS = tuple(field.name for field in fields(Column) if field.name != "name")
-_BUDGET_FIELDS = tuple(field.name for field in fields(Budget))
-_CSV_FIELDS = tuple(field.name for field in fields(CSVFormat))
-_KEY_FIELDS = tuple(field.name for field in fields(ForeignKey))
+# Owners have files with these words, so they stay whatever the fields of classes are called.
+_TABLE_FIELDS = (
+    "table", "columns", "public", "unit", "neighbours", "budget", "analysts", "rows_per_unit", "groups_per_unit",
+    "rows_after_joins", "foreign_keys", "csv", "description",
+)  # fmt: skip
+_COLUMN_FIELDS = (
+    "type", "lower", "upper", "keys", "keys_from", "nullable", "default", "constant_per_unit", "rows_per_key",
+    "description",
+)  # fmt: skip
+_BUDGET_FIELDS = ("epsilon", "delta", "delta_for_keys")
+_CSV_FIELDS = ("delimiter", "decimal", "thousands", "dates", "timestamps", "nulls", "encoding")
+_KEY_FIELDS = ("column", "table", "other_column")
 _NOT_FOR_PUBLIC = ("unit", "neighbours", "budget", "analysts", "rows_per_unit", "groups_per_unit", "rows_after_joins")
 
 _BUDGET_FORM = "1, {epsilon: 1} or {epsilon: 1, delta: 1e-6}"

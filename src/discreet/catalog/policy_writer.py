@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -93,20 +92,27 @@ def _budget(budget: Budget) -> Any:
 
 
 def _csv_format(stated: CSVFormat) -> Any:
-    facts = {field.name: getattr(stated, field.name) for field in fields(stated)}
-    changed = {field.name: facts[field.name] for field in fields(stated) if facts[field.name] != field.default}
-    nulls = changed.pop("nulls", ())
-    written_nulls = [("nulls", _list([_quotable(word) for word in nulls], flow=True))] if nulls else []
-    return _flow([*((name, _quotable(value)) for name, value in changed.items()), *written_nulls])
+    facts = {
+        "delimiter": stated.delimiter,
+        "decimal": stated.decimal,
+        "thousands": stated.thousands,
+        "dates": stated.dates,
+        "timestamps": stated.timestamps,
+        "encoding": None if stated.encoding == CSVFormat.encoding else stated.encoding,
+    }
+    written_nulls = [("nulls", _list([_quotable(word) for word in stated.nulls], flow=True))] if stated.nulls else []
+    return _flow([*((name, _quotable(value)) for name, value in facts.items() if value is not None), *written_nulls])
 
 
 def _foreign_key(key: ForeignKey) -> Any:
-    return _flow((name, _quotable(getattr(key, name))) for name in ("column", "table", "other_column"))
+    named = [("column", key.column), ("table", key.table), ("other_column", key.other_column)]
+    return _flow((name, _quotable(value)) for name, value in named)
 
 
 def _column(column: Column) -> Any:
     stated: list[tuple[str, Any]] = [("type", _plain(column.type.value))]
-    stated += [(name, _literal(value)) for name in ("lower", "upper") if (value := getattr(column, name)) is not None]
+    bounds = [("lower", column.lower), ("upper", column.upper)]
+    stated += [(name, _literal(value)) for name, value in bounds if value is not None]
     if column.keys is not None:
         keys = [_plain("null") if key is None else _literal(key) for key in column.keys]
         stated.append(("keys", _list(keys, flow=True)))

@@ -20,6 +20,7 @@ from typing import Any
 
 from discreet.errors import InvalidValue
 from discreet.privacy.loss import Loss, Pure, ZeroConcentrated, shown
+from discreet.query.fingerprint import text_of
 
 __all__ = ["amount", "as_json", "balance", "balance_as_json", "from_json"]
 
@@ -40,7 +41,7 @@ def balance(loss: Loss) -> str:
 
 
 def as_json(price: Loss) -> dict[str, Any]:
-    """A price for programs: a number rounded up, its unit, the exact number, and how Python writes it."""
+    """A price for programs: a number rounded up, its unit, the exact number, and the text that records have of it."""
     return _as_json(price, math.inf)
 
 
@@ -59,7 +60,7 @@ def from_json(stated: object) -> Pure | ZeroConcentrated:
 
 def _as_json(loss: Loss, direction: float) -> dict[str, Any]:
     unit, size = _measured(loss)
-    return {"amount": _float(size, direction), "unit": unit, "exact": str(size), "repr": repr(loss)}
+    return {"amount": _float(size, direction), "unit": unit, "exact": str(size), "repr": text_of(loss)}
 
 
 def _float(value: Fraction, direction: float) -> float:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,8 @@ __all__ = ["Checkpoint", "checkpoint_path"]
 
 _PURPOSE = b"discreet ledger checkpoint 1\n"
 """Signed before the rest, so that nothing else that the key signs can pass for a checkpoint."""
+_NAMES = {"position": "position", "head": "head", "accounts": "accounts", "witnesses": "witnesses"}
+"""The fields of a checkpoint and what its file calls them; files of before have these names too."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +50,14 @@ class Checkpoint:
             found = json.loads(checkpoint_path(ledger).read_bytes())
             signature = bytes.fromhex(found.pop("signature"))
             is_genuine = is_signed(_PURPOSE + canonical(found), signature, public_key)
-            return cls(**found) if is_genuine else None
+            is_ours = is_genuine and set(found) == set(_NAMES.values())
+            return cls(**{field: found[name] for field, name in _NAMES.items()}) if is_ours else None
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
 
     def write(self, ledger: Ledger, signer: Signer) -> None:
         """Put it in the place of the one before, in one step; where the folder takes no files, there is none."""
-        body = asdict(self)
+        body = {name: getattr(self, field) for field, name in _NAMES.items()}
         signed = body | {"signature": signer.sign(_PURPOSE + canonical(body)).hex()}
         with suppress(OSError):
             write_whole(checkpoint_path(ledger), canonical(signed))

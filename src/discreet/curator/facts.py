@@ -17,6 +17,7 @@ from discreet.curator.ledger import Ledger, Receipt
 from discreet.curator.statements import number, statements
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.query.choice import TopChoice
+from discreet.query.fingerprint import text_of
 from discreet.query.measure import Measured
 from discreet.query.plan import BlockPlan, Priced
 from discreet.query.question import Question
@@ -130,7 +131,7 @@ def _groups(measured: Measured) -> dict[str, Any]:
 def _added_noise(priced: Priced) -> dict[str, Any]:
     """Noise on integers: its law, what it is for, and why so much of it."""
     return {
-        "noise": repr(priced.noise),
+        "noise": text_of(priced.noise),
         "for": [aggregate.kind.value for aggregate in priced.aggregates],
         "share": number(priced.share),
         "one_unit_moves": {"in_all": priced.moves, "squared": priced.moves_squared},

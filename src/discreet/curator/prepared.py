@@ -17,8 +17,9 @@ from discreet.curator.ledger import Ledger
 from discreet.curator.planning import Planner
 from discreet.curator.promises import check_answerable, check_runnable, check_stored
 from discreet.exact.rational import Number
+from discreet.query.fingerprint import fingerprint_of, text_of
 from discreet.query.plan import BlockPlan
-from discreet.query.question import Question, fingerprint_of
+from discreet.query.question import Question
 
 __all__ = ["Asked", "Prepared", "named_plan", "own_accounts", "prepared"]
 
@@ -74,7 +75,7 @@ class Prepared:
     def wanted(self, asked: Asked, request: str | None) -> Wanted:
         """The same as it is charged, under the id that the ledger has for the request."""
         price = next(question.price for question in self.questions if question.price is not None)
-        note: dict[str, Any] = {"sql": "; ".join(asked.texts), "analyst": asked.analyst, "price": repr(price)}
+        note: dict[str, Any] = {"sql": "; ".join(asked.texts), "analyst": asked.analyst, "price": text_of(price)}
         note |= {"versions": dict(self.versions)} | ({"public": dict(self.public)} if self.public else {})
         versions = {**self.versions, **self.public}
         check = partial(check_runnable, self.plans, self.planner.snapshot)

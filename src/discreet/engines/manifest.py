@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from discreet.books.versions import check_version
 from discreet.catalog.column import ColumnType
 from discreet.errors import StoreError
 
-__all__ = ["FORMAT", "Manifest", "Stored"]
+__all__ = ["FORMAT", "NAMES", "Manifest", "Stored"]
 
 FORMAT = 2
 """Of the file: which fields it has. The first had no salts and no secret."""
@@ -70,6 +70,29 @@ class Stored:
         return {name: ColumnType(word) for name, word in self.columns.items()}
 
 
+NAMES = {
+    "name": "name",
+    "version": "version",
+    "file": "file",
+    "columns": "columns",
+    "domain": "domain",
+    "parent": "parent",
+    "parent_version": "parent_version",
+    "constant": "constant",
+    "unit": "unit",
+    "counted": "counted",
+    "limits": "limits",
+    "steps": "steps",
+    "held": "held",
+    "salted": "salted",
+    "alike": "alike",
+    "complete": "complete",
+    "native": "native",
+    "digests": "digests",
+}
+"""The fields of a stored table and what the file calls them, in its order: a field may be renamed, a name may not."""
+
+
 @dataclass(frozen=True)
 class Manifest:
     """All tables of a store. It does not change; an ingest writes another one."""
@@ -108,15 +131,21 @@ class Manifest:
 
     def write(self, path: Path) -> None:
         """Replace the file in one step; after this returns, a power cut does not undo it."""
-        tables = [asdict(table) for table in self.tables.values()]
+        tables = [{name: getattr(table, has) for has, name in NAMES.items()} for table in self.tables.values()]
         body = {"format": FORMAT, "ingests": self.ingests, "secret": self.secret, "tables": tables}
         write_whole(path, json.dumps(body, ensure_ascii=False, indent=1).encode(), mode=0o666)
 
 
 def _parsed(body: Any) -> Manifest:
     check_version("the store's manifest", int(body["format"]), FORMAT)
-    tables = [Stored(**row) for row in body["tables"]]
+    tables = [_stored(row) for row in body["tables"]]
     for table in tables:
         table.types()  # unknown types are refused here, not in the middle of a question
     by_name = {table.name.casefold(): table for table in tables}
     return Manifest(int(body["ingests"]), by_name, str(body.get("secret", "")))
+
+
+def _stored(row: Mapping[str, Any]) -> Stored:
+    """The table that a row of the file tells of; older files say less, and a name that is not known is refused."""
+    fields = {name: has for has, name in NAMES.items()}
+    return Stored(**{fields[name]: value for name, value in row.items()})

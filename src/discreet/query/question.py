@@ -6,18 +6,16 @@ Questions that are planned together share what they measure alike.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from discreet.catalog.catalog import Catalog
 from discreet.engines.parameters import bound
 from discreet.query.answer_table import count_form, sum_form
 from discreet.query.block import Aggregate, AggregateKind, Block
 from discreet.query.expression import Statement
+from discreet.query.fingerprint import fingerprint_of
 from discreet.query.multiplicity import CountAlike, count_of_nothing
 from discreet.query.parallel import block_shares
 from discreet.query.plan import BlockPlan, Draft, drafted, plan_block
@@ -28,7 +26,7 @@ from discreet.query.shares import Price, of_amount
 from discreet.query.split import SplitQuery, split
 from discreet.query.statement import statements_of
 
-__all__ = ["ExpectedError", "Question", "fingerprint_of", "prepare", "prepare_all", "tables_of"]
+__all__ = ["ExpectedError", "Question", "prepare", "prepare_all", "tables_of"]
 
 
 @dataclass(frozen=True)
@@ -73,12 +71,6 @@ class Question:
     def fingerprint(self, versions: Mapping[str, str]) -> str:
         """Equal for questions that measure the same on the same data at the same price, however they are spelled."""
         return fingerprint_of(self.plans, versions)
-
-
-def fingerprint_of(plans: Sequence[BlockPlan], versions: Mapping[str, str]) -> str:
-    """Equal for plans that measure the same on the same data at the same price."""
-    text = json.dumps({"plans": [_facts(plan) for plan in plans], "versions": dict(versions)}, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def tables_of(parts: SplitQuery) -> frozenset[str]:
@@ -175,20 +167,3 @@ def _within(plan: BlockPlan, aggregate: Aggregate, confidence: float) -> float |
     if aggregate.kind in (AggregateKind.COUNT, AggregateKind.PEOPLE, AggregateKind.VALUES):
         return count_form(priced, aggregate).reach(priced.noise, confidence)
     return None
-
-
-def _facts(plan: BlockPlan) -> dict[str, Any]:
-    statements = [[text, [repr(bound(value)) for value in values]] for text, values in statements_of(plan)]
-    return {
-        "statements": statements,
-        "groups": repr(plan.groups),
-        "top": repr(plan.top),
-        "noise": [repr((priced.noise, str(priced.share), priced.scale, priced.weight)) for priced in plan.parts],
-        "choices": [repr((choice.epsilon, choice.points, choice.factor, _shape(choice))) for choice in plan.choices],
-        "rule": repr(plan.rule),
-        "loss": repr(plan.loss),
-    }
-
-
-def _shape(choice: object) -> object:
-    return [getattr(choice, name, None) for name in ("quantile", "step", "ends", "inward", "values")]

@@ -263,7 +263,7 @@ def _divides(table: Table, column: Column, privacy: Privacy) -> tuple[str, str, 
     """Whether a column has one value per unit; a default could give a unit with missing values a second one."""
     is_constant = privacy.one_row_each or (column.constant_per_unit and column.default is None)
     moved = [None if value is None else str(value) for value in (column.lower, column.upper, column.default)]
-    return (table.name, column.name, repr(moved)) if is_constant else None
+    return (table.name, column.name, repr(moved)) if is_constant else None  # ledgers hold this text: it stays
 
 
 def _interval(column: Column) -> Interval:

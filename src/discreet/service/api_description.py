@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
 from typing import Any
 
@@ -9,7 +10,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["Problem", "described"]
+__all__ = ["OPERATIONS", "Problem", "described"]
 
 _ABOUT = (
     "Questions to a curator that answers with calibrated noise. Send the token that an owner issued in the header"
@@ -28,6 +29,52 @@ _TAGS = {
     "metrics": "Counts that do not depend on rows.",
     "health": "Whether the service can answer.",
 }
+
+OPERATIONS = {
+    "GET /api/v1/me": "me",
+    "POST /api/v1/sign-in": "sign_in",
+    "GET /api/v1/members": "members",
+    "POST /api/v1/members": "add_member",
+    "DELETE /api/v1/members": "remove_member",
+    "GET /api/v1/tokens": "tokens",
+    "POST /api/v1/tokens": "issue_token",
+    "DELETE /api/v1/tokens/{id}": "revoke_token",
+    "POST /api/v1/explain": "explain",
+    "POST /api/v1/ask": "ask",
+    "GET /api/v1/jobs/{request_id}": "job",
+    "GET /api/v1/answers": "answers",
+    "GET /api/v1/answers/{request_id}": "answer",
+    "GET /api/v1/answers/{request_id}/certificate": "certificate",
+    "GET /api/v1/tables": "tables",
+    "POST /api/v1/tables": "protect",
+    "GET /api/v1/tables/{name}": "table",
+    "GET /api/v1/budget": "budget",
+    "GET /api/v1/spending": "spending",
+    "GET /api/v1/typical-questions": "typical_questions",
+    "GET /api/v1/ledger": "ledger",
+    "GET /api/v1/ledger/verification": "verification",
+    "GET /api/v1/ledger/{entry}/certificate": "certificate",
+    "POST /api/v1/uploads": "send",
+    "DELETE /api/v1/uploads/{id}": "forget",
+    "POST /api/v1/policies/draft": "draft",
+    "POST /api/v1/policies/check": "check",
+    "GET /api/v1/policies": "policy",
+    "GET /api/v1/holdings": "holdings",
+    "PUT /api/v1/analysts": "allow",
+    "DELETE /api/v1/analysts": "disallow",
+    "GET /api/v1/publications": "publications",
+    "POST /api/v1/publications": "publish",
+    "GET /api/v1/publications/{publication}/file": "release",
+    "GET /api/v1/suspensions": "suspensions",
+    "POST /api/v1/suspensions/{record}/lift": "lift",
+    "GET /api/v1/trail": "trail",
+    "GET /api/v1/trail/verification": "trail_verification",
+    "GET /api/v1/head": "signed_head",
+    "GET /api/v1/metrics": "metrics",
+    "GET /health/live": "live",
+    "GET /health/ready": "ready",
+}
+"""What each operation is called. Programs that were made from the description call operations by these names."""
 
 
 class Problem(BaseModel):
@@ -55,11 +102,19 @@ def described(app: FastAPI) -> dict[str, Any]:
         schemas.pop(name, None)
     schemas["Problem"] = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
     for path, operations in found["paths"].items():
-        for operation in operations.values():
+        for method, operation in operations.items():
+            operation["operationId"] = _operation_id(method, path)
             _document_problems(path, operation)
     used = {tag for operations in found["paths"].values() for one in operations.values() for tag in one.get("tags", [])}
     found["tags"] = [{"name": name, "description": words} for name, words in _TAGS.items() if name in used]
     return found
+
+
+def _operation_id(method: str, path: str) -> str:
+    name = OPERATIONS.get(f"{method.upper()} {path}")
+    if name is None:
+        raise AssertionError(f"every operation must have a name of its own in OPERATIONS, {method.upper()} {path} too")
+    return re.sub(r"\W", "_", f"{name}{path}_{method}")
 
 
 def _document_problems(path: str, operation: dict[str, Any]) -> None:

@@ -29,6 +29,7 @@ from discreet.service.store import Store
 from discreet.service.tally import Tally
 from discreet.service.trail import COMMAND, Trail, record_in_ledger
 from discreet.version import __version__
+from discreet.web.kinds import name_of
 
 __all__ = ["House"]
 
@@ -97,7 +98,7 @@ class House:
     def note_refusal(self, member: str, refusal: DiscreetError, sql: str) -> None:
         """Write down that a question of a member was refused: by which rule, and the hash of the question's text."""
         question = hashlib.sha256(sql.encode("utf-8", "replace")).hexdigest()
-        self.tally.count("question refused", member, refusal.rule, error=type(refusal).__name__, question=question)
+        self.tally.count("question refused", member, refusal.rule, error=name_of(refusal), question=question)
 
     def record_trail(self, *, always: bool = True) -> None:
         """Let the ledger know how far the audit trail has come; or only where a right was taken away since."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -38,9 +38,15 @@ def checked_facts(
 ) -> dict[str, Any]:
     """What was checked about a release, as the ledger states it; one that does not meet its models is refused."""
     found = _checked(kept, roles, models, reference)
+    named = {
+        "quasi": found.roles.quasi,
+        "sensitive": found.roles.sensitive,
+        "identifying": found.roles.identifying,
+        "insensitive": found.roles.insensitive,
+    }
     return {
         "models": [verdict.model.name for verdict in found.verdicts],
-        "roles": {role: list(names) for role, names in asdict(found.roles).items() if names},
+        "roles": {role: list(names) for role, names in named.items() if names},
         "rows": found.rows,
         "classes": found.classes.count,
         "smallest_class": found.k,

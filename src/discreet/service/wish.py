@@ -22,6 +22,8 @@ __all__ = ["LONGEST_QUESTION", "Wish"]
 
 LONGEST_QUESTION = 100_000
 """Characters of a question, at most."""
+_FIELDS = {"sql": "sql", "epsilon": "epsilon", "within": "within", "confidence": "confidence", "raw": "raw"}
+"""What a written wish calls its parts, and the fields that hold them: a field may be renamed, a name may not."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +68,11 @@ class Wish:
 
     def written(self) -> str:
         """The wish as text; equal wishes are written alike."""
-        numbers = {name: getattr(self, name) for name in ("epsilon", "within", "confidence")}
-        exact = {name: None if number is None else str(number) for name, number in numbers.items()}
-        return json.dumps({"sql": self.sql, **exact, "raw": self.raw}, ensure_ascii=False, sort_keys=True)
+        found = {name: getattr(self, field) for name, field in _FIELDS.items()}
+        exact = {name: str(value) if isinstance(value, Fraction) else value for name, value in found.items()}
+        return json.dumps(exact, ensure_ascii=False, sort_keys=True)
 
     @staticmethod
     def read(text: str) -> Wish:
         """The wish that was written."""
-        return Wish(**json.loads(text))
+        return Wish(**{_FIELDS[name]: value for name, value in json.loads(text).items()})

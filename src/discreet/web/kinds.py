@@ -38,7 +38,7 @@ from discreet.errors import (
     Unreachable,
 )
 
-__all__ = ["KINDS", "MALFORMED", "fault_of", "problem_of"]
+__all__ = ["KINDS", "MALFORMED", "fault_of", "name_of", "problem_of"]
 
 _PREFIX = "urn:discreet:"
 MALFORMED = _PREFIX + "malformed"
@@ -71,10 +71,19 @@ _OF_THE_HOST = (LedgerError, StoreError, EngineFailure, EngineUnavailable)
 
 def problem_of(fault: DiscreetError) -> dict[str, Any]:
     """What a problem says about a refusal: its kind and status, the rule, the value and the remedy, and where."""
-    for kind, (error, status) in KINDS.items():
-        if isinstance(fault, error):
-            return {"type": _PREFIX + kind, "status": status.value, "detail": _detail(fault), **_more(fault)}
-    return {"type": "about:blank", "status": 500, "detail": "The service failed; nothing more was spent."}
+    kind = _kind_of(fault)
+    if kind is None:
+        return {"type": "about:blank", "status": 500, "detail": "The service failed; nothing more was spent."}
+    return {"type": _PREFIX + kind, "status": KINDS[kind][1].value, "detail": _detail(fault), **_more(fault)}
+
+
+def name_of(fault: DiscreetError) -> str:
+    """What the audit trail calls a refusal: its kind in one word, such as ``QueryRefused``."""
+    return (_kind_of(fault) or "discreet-error").title().replace("-", "")
+
+
+def _kind_of(fault: DiscreetError) -> str | None:
+    return next((kind for kind, (error, _) in KINDS.items() if isinstance(fault, error)), None)
 
 
 def _detail(fault: DiscreetError) -> str:
