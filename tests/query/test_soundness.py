@@ -20,6 +20,7 @@ from discreet.query.question import prepare
 from discreet.query.statement import histogram_of
 from tests.query.hostile import PEOPLE, Person, world_of
 from tests.query.world import CATALOG, World, prepared, read_pairs, read_queries
+from tests.thoroughness import many
 
 SPELLED = [query for query, _ in read_pairs("spelled.sql")]
 QUERIES = [*read_queries("answers.sql"), *read_queries("measured.sql"), *SPELLED]
@@ -68,7 +69,7 @@ TWICE = Person([EXTREME] * 2, [(2020, "f")], (2, True))  # as often as a value t
 
 @example(crowd=[], one=TWICE, other=LIGHT)
 @example(crowd=[], one=HEAVY, other=LIGHT)
-@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=many(2, 5), deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(crowd=st.lists(PEOPLE, max_size=4), one=PEOPLE, other=PEOPLE)
 def test_one_person_moves_every_sum_by_at_most_what_is_declared(
     crowd: list[Person], one: Person, other: Person
