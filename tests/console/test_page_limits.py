@@ -17,7 +17,7 @@ from discreet.console.sessions import COOKIE, MOST_PAGES, MOST_PAGES_OF_MEMBER, 
 from discreet.service.house import House
 from tests.console.conftest import Contexts, sign_in
 from tests.console.serving import Serving
-from tests.service.hospital import Hospital, founded
+from tests.service.hospital import Hospital
 
 
 @pytest.fixture(scope="module")
@@ -25,13 +25,6 @@ def house(hospital: Hospital) -> Iterator[House]:
     found = hospital.house()
     yield found
     found.close()
-
-
-@pytest.fixture(scope="module")
-def own_serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """The console of a hospital of this file's own, whose memory is looked at."""
-    with Serving(founded(tmp_path_factory.mktemp("limits") / "hospital")) as found:
-        yield found
 
 
 def _opened(house: House, hospital: Hospital, count: int, member: str = "ana") -> tuple[Sessions, list[str]]:
