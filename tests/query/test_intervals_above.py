@@ -380,6 +380,7 @@ SUMS = [
 
 @pytest.mark.parametrize("text", SUMS)
 def test_intervals_over_groups_cover_as_often_as_they_say(text: str) -> None:
+    # Ends that hold 30 % of the time are caught with probability 0.99 in 60 times; of 120 times, those that hold 40 %.
     covered = _covered(prepare(text, CATALOG, Pure(1)), SMALL, 0.8, times=many(60, 120))
     assert _too_few(covered, 0.8) == []
 
@@ -477,7 +478,7 @@ TOTALS = "SELECT SUM(n) AS x, AVG(n) AS y, SUM(s) AS z FROM (SELECT ward, kind, 
 @pytest.mark.parametrize("world", [SMALL, EMPTY], ids=["some", "nobody"])
 def test_totals_of_many_groups_cover_as_often_as_they_say(world: World, price: Pure | ZeroConcentrated) -> None:
     question = prepare(f"{TOTALS} FROM visits GROUP BY ward, kind, flag)", CATALOG, price)
-    covered = _covered(question, world, 0.8, times=many(30, 60))
+    covered = _covered(question, world, 0.8, times=60)
     assert set(covered) == {"x", "y", "z"}
     assert _too_few(covered, 0.8) == []
 
