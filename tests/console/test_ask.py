@@ -174,24 +174,23 @@ def test_a_press_too_many_costs_once(enter: Enter, hospital: Hospital) -> None:
     assert charges(hospital) == before + 1
 
 
-def test_what_is_asked_costs_what_the_button_said(contexts: Contexts, own_serving: Serving) -> None:
+def test_what_is_asked_costs_what_the_button_said(enter: Enter, hospital: Hospital) -> None:
     """Whoever types on and presses at once is told the price of what stands there now, and has paid nothing."""
-    page = contexts(own_serving.address).new_page()
-    sign_in(page, own_serving.hospital.tokens["ana"])
-    ask(page, COUNT, "0.1")
+    page, before = enter("ben"), charges(hospital)
+    ask(page, "SELECT COUNT(*) AS those FROM visits WHERE age > 39", "0.01")
     free = page.get_by_role("button", name="Ask, free")
     expect(free).to_be_enabled()
     editor(page).click()
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.insert_text("SELECT COUNT(*) AS others FROM visits WHERE age > 40")
     page.keyboard.press("Control+Enter")
-    again = page.get_by_role("button", name="Ask for ε 0.1", exact=True)
+    again = page.get_by_role("button", name="Ask for ε 0.01", exact=True)
     expect(again).to_be_enabled()
-    assert charges(own_serving.hospital) == 1
+    assert charges(hospital) == before + 1
     again.click()
     expect(answer(page).get_by_text("AS others FROM")).to_be_visible()
-    expect(answer(page).get_by_text("Cost ε 0.1")).to_be_visible()
-    assert charges(own_serving.hospital) == 2
+    expect(answer(page).get_by_text("Cost ε 0.01")).to_be_visible()
+    assert charges(hospital) == before + 2
 
 
 # Help.

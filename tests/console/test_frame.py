@@ -140,9 +140,9 @@ UNEXPLAINED = """() => [...document.querySelectorAll('button:disabled, button[ar
 
 def test_every_button_that_cannot_be_pressed_says_why(enter: Enter) -> None:
     seen = 0
-    for member in ("owner", "ana"):
+    for member, role in (("owner", Role.OWNER), ("ana", Role.ANALYST)):
         page = enter(member)
-        for room in ROOMS:
+        for room in (one for one in ROOMS if role in one.roles):
             page.goto(room.path)
             page.locator(".d-page h1").wait_for()
             page.wait_for_function("window.did_handshake === true")

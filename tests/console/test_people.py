@@ -43,8 +43,7 @@ def test_many_members_come_in_parts(own_serving: Serving, contexts: Contexts) ->
     for number in range(60):
         members.add(f"m{number:02}", Role.ANALYST)
     page = contexts(own_serving.address).new_page()
-    sign_in(page, own_serving.hospital.tokens["owner"])
-    page.goto("/people")
+    sign_in(page, own_serving.hospital.tokens["owner"], "/people")
     shown = page.locator(".q-expansion-item")
     expect(shown).to_have_count(50)
     page.get_by_role("button", name="More members").click()

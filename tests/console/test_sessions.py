@@ -26,7 +26,7 @@ from discreet.service.house import House
 from discreet.service.members import Members
 from discreet.service.store import Store
 from tests.console.asking import COUNT, answer, editor, history, price, write
-from tests.console.conftest import Contexts, Enter, sign_in
+from tests.console.conftest import Contexts, Enter, Fresh, sign_in
 from tests.console.serving import Serving
 from tests.service.hospital import CHEAP, Hospital, founded
 
@@ -67,8 +67,8 @@ def wait_for_charge(hospital: Hospital) -> None:
 # In a browser.
 
 
-def test_a_wrong_token_is_refused_in_words_and_a_right_one_by_keyboard(contexts: Contexts, serving: Serving) -> None:
-    page = contexts(serving.address).new_page()
+def test_a_wrong_token_is_refused_in_words_and_a_right_one_by_keyboard(fresh: Fresh, serving: Serving) -> None:
+    page = fresh().new_page()
     page.goto("/budget")
     expect(page).to_have_title("Discreet: sign in")
     expect(page.get_by_label("Token")).to_be_focused()
@@ -84,8 +84,8 @@ def test_a_wrong_token_is_refused_in_words_and_a_right_one_by_keyboard(contexts:
     assert serving.hospital.tokens["ana"] not in page.content()
 
 
-def test_signing_out_in_one_tab_ends_it_in_all(contexts: Contexts, serving: Serving) -> None:
-    context = contexts(serving.address)
+def test_signing_out_in_one_tab_ends_it_in_all(fresh: Fresh, serving: Serving) -> None:
+    context = fresh()
     first, second = context.new_page(), context.new_page()
     sign_in(first, serving.hospital.tokens["ben"])
     second.goto("/")
@@ -101,8 +101,8 @@ def test_signing_out_in_one_tab_ends_it_in_all(contexts: Contexts, serving: Serv
     expect(editor(second)).to_contain_text("after_sign_out")  # nothing typed is lost
 
 
-def test_another_person_in_a_second_tab_takes_over_the_first(contexts: Contexts, serving: Serving) -> None:
-    context = contexts(serving.address)
+def test_another_person_in_a_second_tab_takes_over_the_first(fresh: Fresh, serving: Serving) -> None:
+    context = fresh()
     first, second = context.new_page(), context.new_page()
     sign_in(first, serving.hospital.tokens["ana"])
     write(first, "SELECT COUNT(*) AS draft_of_ana FROM visits WHERE age > 22")
@@ -116,10 +116,10 @@ def test_another_person_in_a_second_tab_takes_over_the_first(contexts: Contexts,
     assert not asked(serving.hospital, "draft_of_ana")
 
 
-def test_a_token_that_is_taken_back_ends_the_session_at_the_next_action(contexts: Contexts, serving: Serving) -> None:
+def test_a_token_that_is_taken_back_ends_the_session_at_the_next_action(fresh: Fresh, serving: Serving) -> None:
     members = members_of(serving.hospital)
     issued = members.issued("ben", days=1)
-    page = contexts(serving.address).new_page()
+    page = fresh().new_page()
     sign_in(page, issued.secret)
     write(page, "SELECT COUNT(*) AS after_revoking FROM visits WHERE age > 23")
     price(page, "0.01")
@@ -130,11 +130,9 @@ def test_a_token_that_is_taken_back_ends_the_session_at_the_next_action(contexts
     assert not asked(serving.hospital, "after_revoking")
 
 
-def test_a_one_time_token_is_exchanged_and_its_successor_shown_until_it_is_safe(
-    contexts: Contexts, serving: Serving
-) -> None:
+def test_a_one_time_token_is_exchanged_and_its_successor_shown_until_it_is_safe(fresh: Fresh, serving: Serving) -> None:
     once = members_of(serving.hospital).issue("owner", days=1, once=True)
-    page = contexts(serving.address).new_page()
+    page = fresh().new_page()
     sign_in(page, once)
     shown = page.get_by_role("dialog", name="Your token")
     expect(shown).to_be_visible()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -65,9 +65,18 @@ def unsent() -> None:
     raise Unsent from ConnectionResetError("lost")
 
 
-def main(folder: str, sql: str, epsilon: str, analyst: str, request: str = "", step: str = "") -> None:
-    """Ask a question, and die by SIGKILL in the middle of its run, or before a step of the ledger's."""
-    engine = BreakableEngine(Path(folder))
+def killed(folder: Path, sql: str, analyst: str = "", request: str = "", step: str = "") -> None:
+    """A process that asks a question, and dies by SIGKILL in the middle of its run or before a step of the ledger's."""
+    forking = multiprocessing.get_context("forkserver")  # which loads libraries once
+    forking.set_forkserver_preload([__name__])
+    process = forking.Process(target=_ask_and_die, args=(folder, sql, analyst, request, step))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+
+
+def _ask_and_die(folder: Path, sql: str, analyst: str, request: str, step: str) -> None:
+    engine = BreakableEngine(folder)
     curator = Curator(folder, engine=engine)
 
     def die(*_: object, **__: object) -> None:
@@ -77,8 +86,4 @@ def main(folder: str, sql: str, epsilon: str, analyst: str, request: str = "", s
         setattr(curator.ledger, step, die)
     else:
         engine.breaker.fault = die
-    curator.ask(sql, epsilon, analyst=analyst or None, request=request or None)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+    curator.ask(sql, "0.5", analyst=analyst or None, request=request or None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -70,11 +71,20 @@ def policy(budget: Budget | None = None, **more: Any) -> Table:
     )
 
 
-@pytest.fixture
-def curator(tmp_path: Path) -> Curator:
-    made = Curator(tmp_path / "hospital")
+@pytest.fixture(scope="module")
+def protected(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Protected visits, in a folder of which every test has a copy."""
+    folder = tmp_path_factory.mktemp("protected")
+    made = Curator(folder)
     made.protect(visits(), policy())
-    return made
+    made.ledger.close()
+    made.engine.close()
+    return folder
+
+
+@pytest.fixture
+def curator(protected: Path, tmp_path: Path) -> Curator:
+    return Curator(shutil.copytree(protected, tmp_path / "hospital"))
 
 
 QUESTION = "SELECT ward, COUNT(*) AS n, AVG(age) AS mean_age FROM visits GROUP BY ward ORDER BY ward"

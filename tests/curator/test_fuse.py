@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
+import shutil
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +19,7 @@ from discreet.curator.curator import Curator
 from discreet.curator.verification import verify
 from discreet.errors import DiscreetError, EngineFailure, EngineUnavailable, InvalidInput, LedgerError, Suspended
 from discreet.privacy.loss import Pure
-from tests.curator.breakable import BreakableEngine, Breaker, unsent
+from tests.curator.breakable import BreakableEngine, Breaker, killed, unsent
 
 CANARY = "Ann Smith, 7777777"
 QUESTION = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward ORDER BY ward"
@@ -60,16 +57,30 @@ def opened(folder: Path, **more: Any) -> Curator:
     return Curator(folder, engine=BreakableEngine(folder), **more)
 
 
+def close(curator: Curator) -> None:
+    curator.ledger.close()
+    curator.engine.close()
+
+
 def breaker(curator: Curator) -> Breaker:
     assert isinstance(curator.engine, BreakableEngine)
     return curator.engine.breaker
 
 
-@pytest.fixture
-def curator(tmp_path: Path) -> Iterator[Curator]:
-    made = opened(tmp_path / "hospital")
+@pytest.fixture(scope="module")
+def protected(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two protected tables, in a folder of which every test has a copy."""
+    folder = tmp_path_factory.mktemp("protected")
+    made = opened(folder)
     made.protect(rows(), visits())
-    made.protect(rows(), replace(visits("others"), foreign_keys=()))
+    made.protect(rows(), visits("others"))
+    close(made)
+    return folder
+
+
+@pytest.fixture
+def curator(protected: Path, tmp_path: Path) -> Iterator[Curator]:
+    made = opened(shutil.copytree(protected, tmp_path / "hospital"))
     yield made
     found = verify(made.folder)
     assert found.problems == []
@@ -297,13 +308,8 @@ def test_a_service_that_closes_meanwhile_records_nothing(curator: Curator) -> No
     assert failing(curator, analyst="ann")
 
 
-def killed(folder: Path, analyst: str) -> None:
-    words = [sys.executable, "-m", "tests.curator.breakable", str(folder), QUESTION, "0.5", analyst]
-    assert subprocess.run(words, check=False).returncode == -signal.SIGKILL
-
-
 def test_a_killed_process_leaves_its_charge_which_is_never_returned(curator: Curator) -> None:
-    killed(curator.folder, "ann")
+    killed(curator.folder, QUESTION, "ann")
     assert spent(curator) == Pure("0.5")
     breaker(curator).fault = unsent
     with pytest.raises(EngineUnavailable):
@@ -318,7 +324,7 @@ def test_a_killed_process_leaves_its_charge_which_is_never_returned(curator: Cur
 
 
 def test_a_failure_after_a_kill_ends_the_free_runs(curator: Curator) -> None:
-    killed(curator.folder, "ann")
+    killed(curator.folder, QUESTION, "ann")
     failing(curator, analyst="ann")
     curator.lift(curator.suspensions()[0].record, "looked at it")
     assert curator.ask(QUESTION, "0.5", analyst="ann").charged

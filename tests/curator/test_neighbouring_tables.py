@@ -18,6 +18,7 @@ from discreet.query import relation as relation_module
 from discreet.query import statement as statement_module
 from tests.query.hostile import PEOPLE, Person, world_of
 from tests.query.world import CATALOG, FIXTURES, read_queries
+from tests.thoroughness import many
 
 ANSWERED = [*read_queries("answers.sql"), *read_queries("measured.sql")]
 REFUSED = [query for query, _ in yaml.safe_load((FIXTURES / "refusals.yaml").read_text(encoding="utf-8"))]
@@ -62,7 +63,7 @@ def seen(curator: Curator, query: str) -> tuple[Any, ...]:
 @example({}, (HEAVY, None), ANSWERED[::6], REFUSED[::12])
 @example({1: ORDINARY}, (HEAVY, NOBODY), ANSWERED[3::6], REFUSED[5::12])
 @settings(
-    max_examples=4,
+    max_examples=many(2, 4),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # a door takes a second to build, too long for shrinking
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
+import shutil
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +25,11 @@ from discreet.curator.verification import verify
 from discreet.errors import EngineFailure, EngineUnavailable, RequestConflict, Suspended
 from discreet.privacy.loss import Pure
 from discreet.service.records import QUESTION, records_back
+from tests.curator import breakable
 from tests.curator.breakable import unsent
-from tests.curator.test_fuse import Asking, breaker, kinds, opened, rows, spent, visits
+from tests.curator.test_fuse import Asking, breaker, close, kinds, opened, rows, spent, visits
 from tests.servers.fixtures import postgres_server, postgres_url
+from tests.thoroughness import some
 
 __all__ = ["postgres_server", "postgres_url"]
 
@@ -38,25 +39,30 @@ SOME = "SELECT COUNT(*) AS n FROM visits WHERE ward = 'a'"
 HALF = Pure("0.5")
 
 
-@pytest.fixture(params=["file", "server"])
-def curator(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Curator]:
-    """With its ledger in a file or on a server."""
-    folder = tmp_path / "hospital"
+@pytest.fixture(scope="module")
+def protected(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A protected table, in a folder of which every test has a copy."""
+    folder = tmp_path_factory.mktemp("protected")
     made = opened(folder)
     made.protect(rows(), visits())
+    close(made)
+    return folder
+
+
+@pytest.fixture(params=["file", "server"])
+def curator(protected: Path, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Curator]:
+    """With its ledger in a file or on a server."""
+    folder = shutil.copytree(protected, tmp_path / "hospital")
     if request.param == "server":
-        made.ledger.close()
-        made.engine.close()
         move(folder, request.getfixturevalue("postgres_url"))
-        made = opened(folder)
+    made = opened(folder)
     yield made
     assert verify(made.folder).problems == []
     made.ledger.close()
 
 
 def killed(curator: Curator, sql: str = ALL, request: str = "r", analyst: str = "ann", step: str = "") -> None:
-    words = [sys.executable, "-m", "tests.curator.breakable", str(curator.folder), sql, "0.5", analyst, request, step]
-    assert subprocess.run(words, check=False).returncode == -signal.SIGKILL
+    breakable.killed(curator.folder, sql, analyst, request, step)
 
 
 def files(curator: Curator) -> int:
@@ -74,8 +80,7 @@ def ask(curator: Curator, sql: str = ALL, request: str | None = "r", analyst: st
 # New data between the charge and the answer.
 
 
-@pytest.mark.parametrize("sql", [ALL, SOME])
-@pytest.mark.parametrize("step", ["", "settle"])
+@pytest.mark.parametrize(("sql", "step"), some(product([ALL, SOME], ["", "settle"]), 2))
 def test_a_charge_is_answered_on_the_version_that_it_was_made_for(curator: Curator, sql: str, step: str) -> None:
     before = curator.engine.version("visits")
     killed(curator, sql, step=step)

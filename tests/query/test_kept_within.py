@@ -16,8 +16,9 @@ from discreet.query import relation
 from discreet.query.plan import BlockPlan
 from discreet.query.question import prepare
 from discreet.query.statement import statements_of
-from tests.query.test_tallied import PLANS, engine, same, unmarked
+from tests.query.test_tallied import engine, plans, same, unmarked
 from tests.query.world import CATALOG
+from tests.thoroughness import some
 
 __all__ = ["engine"]
 
@@ -29,10 +30,10 @@ def _texts(plan: BlockPlan) -> str:
 
 
 def test_the_whole_corpus_is_answered_as_without(engine: DuckDBEngine) -> None:
-    kept = [(query, plan, as_stored(plan, engine)) for query, plan in PLANS]
+    kept = [(query, plan, as_stored(plan, engine)) for query, plan in plans()]
     read = [(query, plan, other) for query, plan, other in kept if "_within" in _texts(other)]
     assert len(read) > 100
-    assert [query for query, plan, other in read if not same(engine, unmarked(plan, engine), other)] == []
+    assert [query for query, plan, other in some(read, 50) if not same(engine, unmarked(plan, engine), other)] == []
 
 
 def _limited_anew(lower: int, upper: int) -> BlockPlan:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import pyarrow as pa
 import pytest
@@ -35,6 +36,7 @@ from tests.query.few_rows import LISTED, UNLISTED, catalog_with
 from tests.query.hostile import PEOPLE, Person, world_of
 from tests.query.test_tallied import same, unmarked
 from tests.query.world import COUNT_ALIKE, PUBLIC_VALUES, World
+from tests.thoroughness import many
 
 DELTA = Fraction(1, 10**6)
 RHO = ZeroConcentrated(1)
@@ -44,6 +46,7 @@ SAME = Person([ROW] * 5, [], (1, True))
 APART = Person([(ward, *ROW[1:]) for ward in ("a", "b", "it's", "Ω", "a", "b", None)], [], (1, True))
 
 
+@cache
 def _plan(query: str, most: int | None, price: Price = RHO, groups: int = 2) -> BlockPlan:
     delta = DELTA if query in UNLISTED else Fraction(0)
     (plan,) = prepare(query, catalog_with(most, groups), price, delta=delta).plans
@@ -87,7 +90,7 @@ def _moved_weights(plan: BlockPlan, k: int, here: World, there: World) -> Counte
 
 @example(crowd=[], one=SAME, other=APART)
 @example(crowd=[SAME], one=APART, other=SAME)
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=many(2, 8), deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(crowd=st.lists(PEOPLE, max_size=3), one=PEOPLE, other=PEOPLE)
 def test_one_person_moves_squares_by_at_most_what_is_declared(crowd: list[Person], one: Person, other: Person) -> None:
     others = dict(enumerate(crowd, start=1))

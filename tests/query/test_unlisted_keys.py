@@ -6,6 +6,7 @@ import itertools
 from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +28,7 @@ from discreet.query.question import prepare
 from discreet.query.statement import counted_apart
 from tests.query.hostile import PEOPLE, Person, world_of
 from tests.query.world import CATALOG, World, nothing_measured
+from tests.thoroughness import many
 
 DELTA = Fraction(1, 10**6)
 QUERIES = [
@@ -42,6 +44,7 @@ QUERIES = [
 ROW = ("a", 50, 10.0, 1.0, 1, None, None, True, "tea", "x")
 
 
+@cache
 def _plan(query: str, groups: int = 2, **bounds: int) -> BlockPlan:
     facts = {"groups_per_unit": groups, **bounds}
     tables = [replace(t, **facts) if t.unit == "patient_id" else t for t in CATALOG]
@@ -76,7 +79,7 @@ def _moves(plan: BlockPlan, here: World, there: World) -> list[tuple[int, int]]:
 
 
 @example(crowd=[], one=HEAVY, other=LIGHT)
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=many(2, 8), deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(crowd=st.lists(PEOPLE, max_size=4), one=PEOPLE, other=PEOPLE)
 def test_one_person_moves_the_keys_they_keep_and_no_more(crowd: list[Person], one: Person, other: Person) -> None:
     others = dict(enumerate(crowd, start=1))

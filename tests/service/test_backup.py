@@ -32,6 +32,7 @@ from discreet.service.wish import Wish
 from tests.servers.fixtures import postgres_server, postgres_url
 from tests.servers.postgres import PostgresServer, binaries
 from tests.service.hospital import Hospital
+from tests.thoroughness import some
 
 __all__ = ["postgres_server", "postgres_url"]
 
@@ -195,7 +196,7 @@ def test_who_is_killed_at_any_step_leaves_a_whole_folder_or_none(
 ) -> None:
     source = hospital.folder if what == "backup" else saved
     died = 0
-    for steps in (0, 1, 2, 3, 4, 5, 40, 200):
+    for steps in some((0, 1, 2, 3, 4, 5, 40, 200), 6):
         target = tmp_path / f"target {steps}"
         words = [sys.executable, "-c", KILLED, what, str(source), str(target), str(steps)]
         code = subprocess.run(words, capture_output=True, check=False).returncode

@@ -369,19 +369,9 @@ def test_leases_are_renewed_while_their_question_is_answered(house: House) -> No
 
 
 @pytest.fixture(scope="module")
-def killed(first_hospital: Hospital, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Hospital]:
+def all_killed(first_hospital: Hospital, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Hospital]:
     """Per step, a hospital whose process was killed there while it answered a question."""
-    return _killed(first_hospital, tmp_path_factory.mktemp("killed"))
-
-
-@pytest.fixture(scope="module")
-def killed_before_new_data(first_hospital: Hospital, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Hospital]:
-    """The same, for those who get new data before they are served again."""
-    return _killed(first_hospital, tmp_path_factory.mktemp("killed"))
-
-
-def _killed(first_hospital: Hospital, folder: Path) -> dict[str, Hospital]:
-    found = {}
+    folder, found = tmp_path_factory.mktemp("killed"), {}
     for number, step in enumerate(STEPS):
         shutil.copytree(first_hospital.folder, folder / str(number))
         found[step] = Hospital(folder / str(number), first_hospital.tokens)
@@ -390,11 +380,16 @@ def _killed(first_hospital: Hospital, folder: Path) -> dict[str, Hospital]:
     return found
 
 
+@pytest.fixture
+def killed(all_killed: dict[str, Hospital], step: str, tmp_path: Path) -> Hospital:
+    """A copy of the hospital that was killed at this step."""
+    shutil.copytree(all_killed[step].folder, tmp_path / "copy")
+    return Hospital(tmp_path / "copy", all_killed[step].tokens)
+
+
 @pytest.mark.parametrize("step", STEPS)
-def test_what_a_killed_process_left_is_answered_after_the_restart_for_one_charge(
-    killed: dict[str, Hospital], step: str
-) -> None:
-    house = killed[step].house()
+def test_what_a_killed_process_left_is_answered_after_the_restart_for_one_charge(killed: Hospital, step: str) -> None:
+    house = killed.house()
     assert spent(house) == (0 if step == "before the charge" else Fraction(1, 10))
     assert asking.job(house, ANA, "one").is_unfinished
     house.requests.clock = lambda: time.time() + LEASE
@@ -402,23 +397,21 @@ def test_what_a_killed_process_left_is_answered_after_the_restart_for_one_charge
     assert first.arrow == again.arrow
     assert first.answer.charged is (step != KEEP)
     assert spent(house) == Fraction(1, 10)
-    assert verify(killed[step].folder).is_sound
+    assert verify(killed.folder).is_sound
     house.close()
 
 
 @pytest.mark.parametrize("ingests", [1, 2])
 @pytest.mark.parametrize("step", STEPS)
 def test_what_a_killed_process_left_is_answered_also_when_new_data_came_before_the_restart(
-    killed_before_new_data: dict[str, Hospital], step: str, ingests: int, tmp_path: Path
+    killed: Hospital, step: str, ingests: int
 ) -> None:
-    shutil.copytree(killed_before_new_data[step].folder, tmp_path / "copy")
-    hospital = Hospital(tmp_path / "copy", killed_before_new_data[step].tokens)
-    owner = Curator(hospital.folder)
+    owner = Curator(killed.folder)
     before = owner.engine.version("visits")
     for _ in range(ingests):
         owner.protect(visits(), policy())
     after = owner.engine.version("visits")
-    house = hospital.house()
+    house = killed.house()
     house.requests.clock = lambda: time.time() + LEASE
     found = asking.ask(house, ANA, WISH, "one")
     assert found.arrow == asking.ask(house, ANA, WISH, "one").arrow
@@ -428,8 +421,8 @@ def test_what_a_killed_process_left_is_answered_also_when_new_data_came_before_t
     with pytest.raises(RequestConflict):
         asking.ask(house, ANA, Wish(COUNT, "0.2"), "one")
     house.close()
-    assert verify(hospital.folder).problems == []
-    assert len(list((hospital.folder / "store").glob("rows-*.duckdb"))) == 1
+    assert verify(killed.folder).problems == []
+    assert len(list((killed.folder / "store").glob("rows-*.duckdb"))) == 1
 
 
 def test_a_question_that_kills_the_service_each_time_is_not_run_for_ever(
@@ -441,7 +434,7 @@ def test_a_question_that_kills_the_service_each_time_is_not_run_for_ever(
     subprocess.run([sys.executable, "-m", "tests.service.dying", *arguments], cwd=ROOT, check=True, timeout=PATIENCE)
     house = hospital.house()
     assert house.curator.suspensions() == []
-    house.requests.clock = lambda: time.time() + LEASE
+    house.requests.clock = lambda: time.time() + MOST_RUNS * LEASE
     for _ in range(2):
         with pytest.raises(EngineFailure):
             asking.ask(house, ANA, WISH, "one")

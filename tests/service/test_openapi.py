@@ -31,9 +31,10 @@ from discreet.service.app import application
 from discreet.service.house import House
 from discreet.service.limits import Limits
 from tests.service.hospital import Hospital, client_of
+from tests.thoroughness import many
 
 NOBODY = "nobody"
-EXAMPLES = 4
+EXAMPLES = {GenerationMode.POSITIVE: 4, GenerationMode.NEGATIVE: many(2, 4)}
 TIMES = int(os.environ.get("SOAK_EXAMPLES", "1"))
 CHECKS = (
     not_a_server_error,
@@ -112,7 +113,7 @@ class Trial:
         """Make up requests of one operation, and send them."""
 
         @settings(
-            max_examples=EXAMPLES * TIMES,
+            max_examples=EXAMPLES[mode] * TIMES,
             deadline=None,
             derandomize=TIMES == 1,
             database=None,
