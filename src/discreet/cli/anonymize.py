@@ -64,7 +64,9 @@ def anonymize(
     seconds: Annotated[float | None, typer.Option(help="How long an optimal search may take.")] = None,
     loss: Annotated[str, typer.Option(help="What an optimal search minimises.")] = "normalised",
     weight: Annotated[list[str] | None, typer.Option(help="COLUMN=2: how much a column counts. Repeat it.")] = None,
-    relaxed: Annotated[bool, typer.Option("--relaxed", help="Let Mondrian tear equal values apart.")] = False,
+    relaxed: Annotated[
+        bool, typer.Option("--relaxed", help="Relaxed Mondrian: rows with equal values may go to different classes.")
+    ] = False,
     population: Population = None,
     json: Json = False,
     html: Html = None,

@@ -33,7 +33,7 @@ def attack(
     demo: Annotated[bool, typer.Option("--demo", help="Attack a made-up hospital of 3,000 patients.")] = False,
     known: Annotated[bool, typer.Option("--list", help="List the attacks and defences.")] = False,
     detail: Annotated[bool, typer.Option("--detail", help="Print every attack by itself, too.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Where the attackers' chance comes from.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the attacks.")] = 0,
     json: AsJson = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write a page with charts that stands alone.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
@@ -92,7 +92,7 @@ def _source(table: Path | None, demo: bool, quasi: str, secret: str) -> dict[str
     if table is None:
         raise InvalidValue("there must be a table to attack", "<none>", "name a file, or try --demo")
     if not _listed(quasi):
-        raise InvalidValue("others must know something of people", "<no --quasi>", "such as --quasi age,zip,sex")
+        raise InvalidValue("an attack needs columns that outsiders know", "<no --quasi>", "such as --quasi age,zip,sex")
     if not secret:
         raise InvalidValue("there must be a secret", "<no --secret>", "name the column that nobody should learn")
     return {"table": table, "quasi": _listed(quasi), "secret": secret, "name": table.stem}
@@ -123,7 +123,7 @@ def _links(source: dict[str, Any], release: Path | None, outside: Path | None, n
 
     if outside is None:
         if names:
-            raise InvalidValue("names must stand on a list", names[0], "name its file with --outside")
+            raise InvalidValue("--names needs a file with those names", names[0], "name its file with --outside")
         return None
     shown = arrow_table(source["table"] if release is None else release)
     kept = [name for name in (*source["quasi"], source["secret"]) if name in shown.column_names]

@@ -64,7 +64,7 @@ def audit(
         options = {"false_alarm": false_alarm, "seconds": seconds, **({} if draws is None else {"draws": draws})}
         is_quiet = json
         if side_channels and what in (None, "gallery"):
-            raise InvalidValue("side channels are asked about one mechanism", what or "<all of ours>", "name it")
+            raise InvalidValue("side channels are measured of one mechanism", what or "<all of ours>", "name it")
         if what is None or what == "gallery":
             report: AuditReport | Survey = _surveyed(what, epsilon, delta, options, is_quiet)
             leaks = False

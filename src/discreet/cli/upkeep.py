@@ -72,7 +72,7 @@ def restore(
         chosen = {Said.NOTHING_LOST: nothing_lost, Said.UNTIL_HEAD: until_head, Said.USE_UP: use_up}
         said = [one for one, is_said in chosen.items() if is_said] or [Said.NOTHING]
         if len(said) > 1:
-            raise InvalidValue("one thing is said about the time after a backup", f"<{len(said)}>", "say one")
+            raise InvalidValue("one option says what happened after the backup", f"<{len(said)}>", "say one")
         found = restored(source, folder, said=said[0], old=old, heads=head or ())
         if as_json:
             facts = {"folder": str(folder), "record": found.record, "charged": list(found.charged)}
