@@ -13,7 +13,7 @@ import pytest
 
 from tests.docs.installed import BLOCK, ROOT, extras_of, installed
 
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 RUNNING = [page for page in PAGES if BLOCK.search(page.read_text("utf-8"))]
 
 Reader = Callable[[Path], str | None]
