@@ -72,7 +72,7 @@ def anonymize(
     html: Html = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
-    """Recode a table so that every class meets the models; rows come out in an order that says nothing.
+    """Recode a table so that every class meets the models; rows are sorted by what they show.
 
     The release is checked again before it is written. This is not differential privacy: the report says what the
     release still tells, and what the same question would cost through the curator.
