@@ -1,4 +1,4 @@
-"""Every mechanism of the house keeps its claim, exactly and in draws, and its draws follow its law."""
+"""Every built-in mechanism keeps its claim, exactly and in draws, and its draws follow its law."""
 
 from __future__ import annotations
 

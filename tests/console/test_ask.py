@@ -311,7 +311,7 @@ def test_what_is_known_about_an_answer_is_told_before_it_is_paid(enter: Enter) -
     question = page.get_by_role("region", name="Your question")
     write(page, "SELECT ward, MEDIAN(age) AS middle FROM visits GROUP BY ward")
     expect(question.get_by_text("rows in rank, 95% of the time")).to_be_visible()
-    expect(question.get_by_text("People with more than 8 rows count as 8.")).to_be_visible()
+    expect(question.get_by_text("A person with more than 8 rows counts as 8 rows.")).to_be_visible()
     assert "curator." not in question.inner_text(), "what an analyst cannot do is not offered"
 
 

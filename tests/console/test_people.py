@@ -76,4 +76,4 @@ def test_an_owner_lets_somebody_in_and_go(enter: Enter, serving: Serving) -> Non
     page.get_by_text("owner since").click()
     page.get_by_role("button", name="Let owner go").click()
     page.get_by_role("button", name="Let go", exact=True).click()
-    expect(page.get_by_role("alert").filter(has_text="a house must keep an owner")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="a service must keep an owner")).to_be_visible()

@@ -68,7 +68,7 @@ def test_an_answer_lists_the_keys_of_a_public_table_that_where_leaves(curator: C
 def test_rows_without_a_key_are_in_no_group_and_the_answer_says_so(curator: Curator) -> None:
     answer = curator.ask("SELECT ward, AVG(cost) AS m FROM visits GROUP BY ward ORDER BY m DESC LIMIT 1", epsilon=5)
     assert answer.table["ward"].to_pylist()[0] in ("a", "b")
-    assert any("Rows without ward are in no group" in note for note in answer.notes)
+    assert any("Rows where ward is missing are left out" in note for note in answer.notes)
     asked = curator.ask("SELECT coalesce(ward, 'none') AS w, COUNT(*) AS n FROM visits GROUP BY w", epsilon=5)
     assert sorted(asked.table["w"].to_pylist()) == ["a", "b", "none"]
     assert not any("in no group:" in note for note in asked.notes)
@@ -78,7 +78,7 @@ def test_rows_per_key_holds_through_a_public_table(curator: Curator) -> None:
     sql = "SELECT c.chapter, COUNT(*) FROM visits AS v JOIN codes AS c ON v.code = c.code GROUP BY c.chapter"
     wide = "SELECT ward, COUNT(*) FROM visits GROUP BY ward"
     assert _within(curator, wide) / _within(curator, sql) == pytest.approx(3, rel=0.05)
-    assert "In one group they count as 1 at most." in curator.explain(sql, epsilon=1).notes
+    assert "In one group a person counts as at most 1." in curator.explain(sql, epsilon=1).notes
 
 
 def test_filters_that_exclude_each_other_cost_as_one(curator: Curator) -> None:
@@ -109,7 +109,7 @@ def test_a_person_s_count_has_the_bound_of_the_policy_and_the_answer_says_so(cur
     sql = "SELECT AVG(n) AS m FROM (SELECT person, COUNT(*) AS n FROM visits GROUP BY person) AS t"
     answer = curator.ask(sql, epsilon=100)
     assert answer.table["m"].to_pylist()[0] == pytest.approx(4, abs=1)
-    assert "A person's count above 9 is taken as 9, because so many rows count." in answer.notes
+    assert "A person's count above 9 is taken as 9, because no more rows count." in answer.notes
 
 
 def test_a_list_of_keys_stays_while_a_policy_names_it(curator: Curator) -> None:

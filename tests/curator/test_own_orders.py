@@ -221,8 +221,8 @@ def test_answers_say_what_may_be_missing_and_the_offer_is_a_call(curators: dict[
     notes = curators[2].explain(WHOLE, epsilon=1).notes
     (note,) = [one for one in notes if "All groups lose about the same share" in one]
     assert "more than 2 groups counts in 2 of them" in note
-    (offered,) = [one for one in notes if "What share is missing" in one]
-    call = offered.split(": ", 1)[1].rstrip(".").replace("0.1", "10")
+    (offered,) = [one for one in notes if "what share is missing" in one]
+    call = offered.split(", run ", 1)[1].removesuffix("; it costs budget.").replace("0.1", "10")
     found = eval(call, {"curator": curators[2]})
     rows = _rows()
     groups = np.unique(rows["who"].to_numpy(), return_counts=True)[1]

@@ -28,7 +28,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _LOCKED = re.compile(r"^([A-Za-z0-9._-]+)==", re.MULTILINE)
-_NAMED = re.compile(r"pip install 'discreet\[([a-z,]+)\]'")
+_NAMED = re.compile(r"pip install '(?:discreet|\.)\[([a-z,]+)\]'")
 
 
 def extras_of(page: str) -> set[str]:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.docs.installed import BLOCK, ROOT, extras_of, installed
 
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 RUNNING = [page for page in PAGES if BLOCK.search(page.read_text("utf-8"))]
 
 Reader = Callable[[Path], str | None]
@@ -56,6 +56,7 @@ def test_a_reader_has_the_base_install_and_the_extras_that_are_named_alone() -> 
     assert not {"pandas", "polars", "matplotlib", "fastapi", "httpx", "pytest"} & installed()
     assert {"pandas", "python-dateutil"} <= installed(["frames"])
     assert extras_of("pip install 'discreet[frames,plot]'") == {"frames", "plot"}
+    assert extras_of("from a clone: pip install '.[frames]'") == {"frames"}
 
 
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#]+)")
@@ -65,6 +66,24 @@ LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#]+)")
 def test_links_lead_somewhere(page: Path) -> None:
     missing = [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()]
     assert not missing
+
+
+PART = re.compile(r"\]\((?!https?://|mailto:)([^)#]*)#([^)]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+NAMED = re.compile(r'<a id="([^"]+)">')
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link can name within a page: headings as they are shown on the web, and names that are written out."""
+    text = page.read_text("utf-8")
+    headings = (re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in HEADING.findall(text))
+    return {*headings, *NAMED.findall(text)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_to_a_part_of_a_page_find_it(page: Path) -> None:
+    found = PART.findall(page.read_text("utf-8"))
+    assert not [part for name, part in found if part not in anchors(page.parent / name if name else page)]
 
 
 def test_the_prose_avoids_words_that_belittle_the_reader() -> None:

@@ -68,9 +68,9 @@ def test_a_few_are_understood_and_many_are_refused_in_words(name: str) -> None:
 )
 def test_columns_do_not_double(sql: str) -> None:
     for around in ("SELECT COUNT(*) FROM ({}) x", "SELECT *, * FROM (SELECT COUNT(*) AS n FROM ({}) x) y"):
-        with pytest.raises(QueryRefused, match="a star may stand for each column once"):
+        with pytest.raises(QueryRefused, match=r"\* may name each column once"):
             split(around.format(sql), CATALOG)
-    with pytest.raises(QueryRefused, match="a star may stand for each column once"):
+    with pytest.raises(QueryRefused, match=r"\* may name each column once"):
         split("SELECT *, * FROM (SELECT COUNT(*) AS n FROM visits) x", CATALOG)
 
 

@@ -25,7 +25,7 @@ BY_NOISE = "noise decides which rows go in, or in which order"
         (f"SELECT COUNT(*) AS k FROM ({GROUPED}) WHERE n > 5", f"k: {BY_NOISE}"),
         ("SELECT DISTINCT COUNT(*) AS n FROM visits GROUP BY ward", "n: rows that are alike were put together"),
         ("SELECT COUNT(*) AS n FROM visits UNION SELECT COUNT(*) FROM patients", "n: rows that are alike"),
-        (f"SELECT n % 2 AS h, n AS m FROM ({GROUPED})", "h: no rule says how far noise carries such"),
+        (f"SELECT n % 2 AS h, n AS m FROM ({GROUPED})", "h: no rule bounds the error of such"),
         (f"WITH t AS (SELECT ward, n % 2 > 0 AS b FROM ({GROUPED})) SELECT b FROM t", "b: ranks, comparisons"),
         (
             f"SELECT ward, n FROM ({GROUPED}) UNION ALL SELECT ward, RANK() OVER (ORDER BY s) FROM ({GROUPED})",
@@ -68,7 +68,7 @@ def test_a_quotient_is_missing_where_its_count_may_be_zero() -> None:
     assert [value is None for value in table["g"].to_pylist()] == [True, False, True, False]
     assert None not in table["h"].to_pylist()
     assert [each is None for each in intervals["q"]] == [False, True, False, True]
-    assert any("where it is a count, the quotient is missing" in note for note in notes_above(question))
+    assert any("where the divisor is a count, it is missing" in note for note in notes_above(question))
     inner = f"SELECT AVG(q) AS x FROM ({text})"
     question, measured = measured_counts(inner, [400, 1, 300, -3])
     table, _ = answered(question.split, measured, {}, 0.95, raw=False)

@@ -20,6 +20,7 @@ from discreet.curator.verification import verify
 from discreet.errors import DiscreetError, EngineFailure, NotAllowed, NotFound, QueryRefused, RequestConflict
 from discreet.privacy.loss import Pure
 from discreet.service import asking
+from discreet.service.answering import answered
 from discreet.service.formats import Format, wanted, written
 from discreet.service.house import House
 from discreet.service.requests import Job, State
@@ -248,6 +249,13 @@ def test_the_auditor_cannot_ask(clients: Clients, house: House) -> None:
     ):
         with pytest.raises(NotAllowed):
             call()
+
+
+def test_a_job_of_somebody_who_may_not_ask_any_more_is_refused_by_name(house: House) -> None:
+    for member, role in (("auditor", "an auditor"), ("gone", "no member any more")):
+        job = Job(member, "one", Wish(COUNT, 1), Pure(1), 0, State.ACCEPTED, 0, None, None, None)
+        with pytest.raises(NotAllowed, match=f"only owners and analysts may ask, got <{member}, {role}>"):
+            answered(house.curator, house.members, job, lambda: None)
 
 
 def test_what_others_asked_does_not_exist(clients: Clients, house: House) -> None:

@@ -264,7 +264,7 @@ def test_several_workers_do_not_start_with_an_older_book(hospital: Hospital, tmp
 def test_a_book_that_is_lost_is_noticed_at_the_start(hospital: Hospital, tmp_path: Path) -> None:
     older(hospital, tmp_path)
     (hospital.folder / "service.db").unlink()
-    with pytest.raises(StoreError, match="tokens that were revoked come back"):
+    with pytest.raises(StoreError, match="revoked tokens come back"):
         hospital.house()
 
 

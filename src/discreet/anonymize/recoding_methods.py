@@ -49,7 +49,7 @@ class Job:
     weights: Mapping[str, float] | None = None
     """How much columns count for an optimal search, 1 where they are not named."""
     relaxed: bool = False
-    """Whether Mondrian may tear equal values apart."""
+    """Relaxed Mondrian: rows with equal values may go to different classes."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,13 +64,15 @@ def anonymize(
     seconds: Annotated[float | None, typer.Option(help="How long an optimal search may take.")] = None,
     loss: Annotated[str, typer.Option(help="What an optimal search minimises.")] = "normalised",
     weight: Annotated[list[str] | None, typer.Option(help="COLUMN=2: how much a column counts. Repeat it.")] = None,
-    relaxed: Annotated[bool, typer.Option("--relaxed", help="Let Mondrian tear equal values apart.")] = False,
+    relaxed: Annotated[
+        bool, typer.Option("--relaxed", help="Relaxed Mondrian: rows with equal values may go to different classes.")
+    ] = False,
     population: Population = None,
     json: Json = False,
     html: Html = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
-    """Recode a table so that every class meets the models; rows come out in an order that says nothing.
+    """Recode a table so that every class meets the models; rows are sorted by what they show.
 
     The release is checked again before it is written. This is not differential privacy: the report says what the
     release still tells, and what the same question would cost through the curator.

@@ -54,7 +54,7 @@ def ask(
     file: SqlFile = None,
     folder: Folder = DEFAULT_FOLDER,
     analyst: Analyst = None,
-    confidence: Annotated[float, typer.Option(help="How often an error bar holds, between 0 and 1.")] = 0.95,
+    confidence: Annotated[float, typer.Option(help="Confidence of the error bars, between 0 and 1.")] = 0.95,
     certificate: Annotated[
         Path | None, typer.Option(help="Write the signed certificate here, for discreet certificate.")
     ] = None,
@@ -62,7 +62,7 @@ def ask(
     as_json: AsJson = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with the ends of the error bars.")] = False,
     rehearse: Annotated[
-        bool, typer.Option("--rehearse", help="Answer on rows made up from the policy: free, and of nobody's data.")
+        bool, typer.Option("--rehearse", help="Answer on rows made up from the policy: free, and without reading data.")
     ] = False,
     policy: Annotated[
         list[Path] | None, typer.Option(help="With --rehearse: policy files, when there is no curator yet.")

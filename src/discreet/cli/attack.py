@@ -22,20 +22,27 @@ _MOST_NAMES = 10
 
 def attack(
     table: Annotated[Path | None, typer.Argument(help="The table: a CSV or Parquet file, one row a person.")] = None,
-    quasi: Annotated[str, typer.Option("--quasi", "-q", help="The columns that others may know, with commas.")] = "",
+    quasi: Annotated[
+        str,
+        typer.Option("--quasi", "-q", help="Columns that others may know (quasi-identifiers), separated by commas."),
+    ] = "",
     secret: Annotated[str, typer.Option("--secret", "-s", help="The column that nobody should learn.")] = "",
-    attacks: Annotated[str | None, typer.Option(help="Some attacks, with commas; parts of names are enough.")] = None,
-    defences: Annotated[str | None, typer.Option(help="Some defences, with commas; parts of names do.")] = None,
+    attacks: Annotated[
+        str | None, typer.Option(help="Attacks to run, separated by commas; parts of names are enough.")
+    ] = None,
+    defences: Annotated[
+        str | None, typer.Option(help="Defences to try, separated by commas; parts of names are enough.")
+    ] = None,
     epsilon: Annotated[list[str] | None, typer.Option(help="A budget of the curator. Repeat it.")] = None,
     release: Annotated[Path | None, typer.Option(help="Attack this published table, made from TABLE.")] = None,
     outside: Annotated[Path | None, typer.Option(help="A list of people with names, to link with the release.")] = None,
-    names: Annotated[str, typer.Option(help="The columns of the list that name people, with commas.")] = "",
+    names: Annotated[str, typer.Option(help="Columns of the list that name people, separated by commas.")] = "",
     demo: Annotated[bool, typer.Option("--demo", help="Attack a made-up hospital of 3,000 patients.")] = False,
     known: Annotated[bool, typer.Option("--list", help="List the attacks and defences.")] = False,
     detail: Annotated[bool, typer.Option("--detail", help="Print every attack by itself, too.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Where the attackers' chance comes from.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the attacks.")] = 0,
     json: AsJson = False,
-    html: Annotated[Path | None, typer.Option("--html", help="Write a page with charts that stands alone.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a standalone page with charts.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
     """Attack a table behind every defence: linkage, differencing, averaging, reconstruction, tracing.
@@ -92,7 +99,7 @@ def _source(table: Path | None, demo: bool, quasi: str, secret: str) -> dict[str
     if table is None:
         raise InvalidValue("there must be a table to attack", "<none>", "name a file, or try --demo")
     if not _listed(quasi):
-        raise InvalidValue("others must know something of people", "<no --quasi>", "such as --quasi age,zip,sex")
+        raise InvalidValue("an attack needs columns that outsiders know", "<no --quasi>", "such as --quasi age,zip,sex")
     if not secret:
         raise InvalidValue("there must be a secret", "<no --secret>", "name the column that nobody should learn")
     return {"table": table, "quasi": _listed(quasi), "secret": secret, "name": table.stem}
@@ -123,7 +130,7 @@ def _links(source: dict[str, Any], release: Path | None, outside: Path | None, n
 
     if outside is None:
         if names:
-            raise InvalidValue("names must stand on a list", names[0], "name its file with --outside")
+            raise InvalidValue("--names needs a file with those names", names[0], "name its file with --outside")
         return None
     shown = arrow_table(source["table"] if release is None else release)
     kept = [name for name in (*source["quasi"], source["secret"]) if name in shown.column_names]

@@ -39,18 +39,18 @@ def audit(
     second: Annotated[str | None, typer.Option(help="Its neighbour.")] = None,
     batched: Annotated[bool, typer.Option("--batched", help="The function takes (value, size).")] = False,
     draws: Annotated[int | None, typer.Option(help="How many answers to draw, for both inputs together.")] = None,
-    false_alarm: Annotated[float, typer.Option(help="How often a sound mechanism may be found guilty.")] = 1e-6,
+    false_alarm: Annotated[float, typer.Option(help="Probability of calling a sound mechanism broken.")] = 1e-6,
     seconds: Annotated[float | None, typer.Option(help="The most time for drawing, for each mechanism.")] = 120.0,
     side_channels: Annotated[
-        bool, typer.Option("--side-channels", help="Also ask whether last bits or the time tell the inputs apart.")
+        bool, typer.Option("--side-channels", help="Also test whether low-order bits or timing tell the inputs apart.")
     ] = False,
     json: AsJson = False,
-    html: Annotated[Path | None, typer.Option("--html", help="Write a page with plots that stands alone.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a standalone page with plots.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
     """Audit a mechanism: claimed against observed, exact where its law is known, and from draws.
 
-    Without WHAT every mechanism of ours is audited; gallery shows that broken ones are found out. Exit code 1 says that
+    Without WHAT every built-in mechanism is audited; gallery shows that broken ones are found. Exit code 1 says that
     a claim is broken, 2 that the input is bad. A file or module that is named is run.
 
     [dim]Examples:[/]  discreet audit
@@ -64,7 +64,7 @@ def audit(
         options = {"false_alarm": false_alarm, "seconds": seconds, **({} if draws is None else {"draws": draws})}
         is_quiet = json
         if side_channels and what in (None, "gallery"):
-            raise InvalidValue("side channels are asked about one mechanism", what or "<all of ours>", "name it")
+            raise InvalidValue("side channels are measured of one mechanism", what or "<all of ours>", "name it")
         if what is None or what == "gallery":
             report: AuditReport | Survey = _surveyed(what, epsilon, delta, options, is_quiet)
             leaks = False
@@ -104,7 +104,7 @@ def _surveyed(
             _refuse_claim(epsilon, delta)
             return survey([exhibit.case for exhibit in BROKEN], "Broken mechanisms", told=told, **options)
         cases = house(epsilon or 1, delta or _DELTA)
-        return survey(cases, "Every mechanism of the house", told=told, **{"draws": _HOUSE_DRAWS, **options})
+        return survey(cases, "Every built-in mechanism", told=told, **{"draws": _HOUSE_DRAWS, **options})
 
 
 def _with_inputs(case: Case, first: str | None, second: str | None) -> Case:

@@ -22,7 +22,7 @@ __all__ = ["lift", "move", "repair", "rotate_key", "show", "suspensions", "verif
 
 def show(
     folder: Folder = DEFAULT_FOLDER,
-    last: Annotated[int, typer.Option(min=1, help="How many.")] = 20,
+    last: Annotated[int, typer.Option(min=1, help="How many to show.")] = 20,
     as_json: AsJson = False,
 ) -> None:
     """Show the last records of the ledger.
@@ -84,7 +84,7 @@ def _by(body: dict[str, Any]) -> str:
 
 
 def verify(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
-    """Replay the ledger and say whether it can be believed.
+    """Replay the ledger and say whether it is sound.
 
     [dim]Example:[/]  discreet ledger verify
     """
@@ -105,7 +105,7 @@ def verify(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
 
 
 def repair(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
-    """Mend a witness in which lines stand behind pieces of others, as a full disk left them; it says what it did.
+    """Repair a witness whose lines a full disk left broken; it says what it did.
 
     [dim]Example:[/]  discreet ledger repair
     """
@@ -186,7 +186,7 @@ def lift(
     folder: Folder = DEFAULT_FOLDER,
     as_json: AsJson = False,
 ) -> None:
-    """Let who is suspended by a failure ask again; look at owner.log first.
+    """Lift a suspension, so that its analyst can ask again; look at owner.log first.
 
     [dim]Example:[/]  discreet ledger lift 42 --because "the disk was full; it is larger now"
     """

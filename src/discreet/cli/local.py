@@ -18,10 +18,10 @@ _HARDLY = 1.05
 def shuffle(
     people: Annotated[int, typer.Argument(help="How many people send one report each.")],
     epsilon: Annotated[str, typer.Argument(help="What a report costs its sender.")],
-    delta: Annotated[str, typer.Option(help="The δ of the mixed reports.")] = "1e-6",
+    delta: Annotated[str, typer.Option(help="The δ of the shuffled reports.")] = "1e-6",
     as_json: AsJson = False,
 ) -> None:
-    """Say what reports cost once they are mixed so that nobody knows whose is whose.
+    """Say what reports cost once they are shuffled, so that nobody knows whose is whose.
 
     [dim]Example:[/]  discreet local shuffle 100000 4
     """
@@ -49,9 +49,9 @@ def shuffle(
 def compare(
     people: Annotated[int, typer.Argument(help="How many people there are at most.")],
     epsilon: Annotated[str, typer.Argument(help="What everybody pays, with a curator and without.")],
-    delta: Annotated[str | None, typer.Option(help="Compare mixed reports with this δ, too.")] = None,
+    delta: Annotated[str | None, typer.Option(help="Also compare shuffled reports, with this δ.")] = None,
     as_json: AsJson = False,
-    html: Annotated[Path | None, typer.Option("--html", help="Write a page that stands alone.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a standalone page.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
     """Compare how far a count is off with a curator and without one, for the same ε.

@@ -135,7 +135,7 @@ def revoke(
 
 
 def recover(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
-    """Go on with a book of members that is older than the ledger knows: every token ends, and it is on record.
+    """Continue with a service.db that is older than the ledger expects: every token ends, on record.
 
     It is for a service.db that was lost or put back from an older copy, which brings back tokens that were revoked, and
     forgets members who were added or removed since. Look at the list of members afterwards, and make new tokens.
@@ -157,7 +157,7 @@ def recover(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
         if as_json:
             return emit({"recovered": ended is not None, "ended_tokens": ended})
         if ended is None:
-            return say("nothing to recover: the ledger knows of no newer book")
+            return say("nothing to recover: service.db is as new as the ledger expects")
         say(f"{ended} tokens have ended; look at discreet member list, then make new ones with discreet member token")
         return None
 

@@ -21,7 +21,7 @@ Folder = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Sql = Annotated[str | None, typer.Argument(help="A question in SQL; - reads it from standard input.")]
 SqlFile = Annotated[Path | None, typer.Option("--file", "-f", help="Read the question from this file.")]
-Analyst = Annotated[str | None, typer.Option(help="Who asks.")]
+Analyst = Annotated[str | None, typer.Option(help="The name of the analyst who asks.")]
 
 
 def sql_of(sql: str | None, file: Path | None) -> str:

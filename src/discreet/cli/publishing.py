@@ -39,8 +39,12 @@ __all__ = [
     "weights_of",
 ]
 
-Quasi = Annotated[str, typer.Option("--quasi", "-q", help="The columns that others may know, with commas.")]
-Sensitive = Annotated[str, typer.Option("--sensitive", "-s", help="The columns that nobody should learn, with commas.")]
+Quasi = Annotated[
+    str, typer.Option("--quasi", "-q", help="Columns that others may know (quasi-identifiers), separated by commas.")
+]
+Sensitive = Annotated[
+    str, typer.Option("--sensitive", "-s", help="Columns that nobody should learn, separated by commas.")
+]
 Identifying = Annotated[str, typer.Option("--identifying", "-i", help="The columns that name people; never released.")]
 Hierarchies = Annotated[
     list[str] | None,
@@ -61,7 +65,7 @@ Delta = Annotated[float | None, typer.Option(help="δ-disclosure privacy of ever
 Population = Annotated[
     str | None, typer.Option(help="How many people the rows are a sample of, or a file with all of them.")
 ]
-Html = Annotated[str | None, typer.Option("--html", help="Also write the report as a page that stands alone.")]
+Html = Annotated[str | None, typer.Option("--html", help="Also write the report as a standalone page.")]
 Json = AsJson
 
 

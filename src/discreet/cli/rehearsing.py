@@ -37,7 +37,7 @@ def rehearsed(
         curator = opened(folder)
         return curator.rehearse(sql, epsilon, within=within, confidence=confidence, analyst=analyst)
     if analyst is not None:
-        raise InvalidValue("policies alone know no analysts who ask", analyst, "leave --analyst or --policy out")
+        raise InvalidValue("a rehearsal of policy files has no analysts", analyst, "leave --analyst or --policy out")
     from discreet.curator.rehearsal import rehearse
 
     return rehearse(policies, sql, epsilon, within=within, confidence=confidence)

@@ -28,14 +28,14 @@ def replay(
     questions: Annotated[Path | None, typer.Option(help="A file of questions, each ended by a semicolon.")] = None,
     epsilon: Annotated[str, typer.Option(help="The price of each question.")] = "0.1",
     neighbours: Annotated[int | None, typer.Option(help="How many neighbouring tables to try; 8 by default.")] = None,
-    draws: Annotated[int | None, typer.Option(help="Also audit every answer, from so many draws.")] = None,
+    draws: Annotated[int | None, typer.Option(help="Also audit every answer, with this many draws.")] = None,
     table: Annotated[str | None, typer.Option(help="Which table of a DuckDB file to read.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="What separates the fields of a CSV file.")] = None,
     json: AsJson = False,
-    html: Annotated[Path | None, typer.Option("--html", help="Write a page that stands alone.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a standalone page.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
-    """Ask the same questions about a table and about neighbours of it, and find all that tells them apart.
+    """Ask the same questions about a table and its neighbours, and find everything that tells them apart.
 
     For the owner: it reads the file itself, in temporary folders, and charges nobody. What it prints about what is
     wrong can hold what rows hold. Exit code 1 says that something is wrong, 2 that the input is bad.

@@ -31,7 +31,7 @@ def serve(
     host: Annotated[str | None, typer.Option(help="The address to listen at.")] = None,
     port: Annotated[int | None, typer.Option(help="The port to listen at; 0 takes a free one.")] = None,
     config: Annotated[
-        Path | None, typer.Option(envvar="DISCREET_CONFIG", help="Settings in TOML; flags and variables win over it.")
+        Path | None, typer.Option(envvar="DISCREET_CONFIG", help="Settings in TOML; flags and variables override it.")
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes that answer; one of them draws the pages.")] = None,
     console: Annotated[bool | None, typer.Option("--console/--no-console", help="Serve the console's pages.")] = None,

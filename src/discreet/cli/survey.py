@@ -140,8 +140,8 @@ def serve(
 
 def results(
     folder: Folder,
-    confidence: Annotated[str, typer.Option(help="How sure the intervals shall be.")] = "0.95",
-    together: Annotated[bool, typer.Option("--together", help="Let all intervals hold at once.")] = False,
+    confidence: Annotated[str, typer.Option(help="Confidence of the intervals.")] = "0.95",
+    together: Annotated[bool, typer.Option("--together", help="Widen the intervals so that all hold at once.")] = False,
     within: Annotated[
         str, typer.Option(help="The wanted error: of a share, or of a mean as a share of its range.")
     ] = "0.05",

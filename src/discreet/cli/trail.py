@@ -41,9 +41,9 @@ class Form(StrEnum):
 
 def show(
     folder: Folder = DEFAULT_FOLDER,
-    last: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 20,
-    kind: Annotated[str | None, typer.Option(help="Only those of this kind.")] = None,
-    by: Annotated[str | None, typer.Option(help="Only those by this member.")] = None,
+    last: Annotated[int, typer.Option(min=1, max=10_000, help="How many to show.")] = 20,
+    kind: Annotated[str | None, typer.Option(help="Only events of this kind.")] = None,
+    by: Annotated[str | None, typer.Option(help="Only events by this member.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the last events: sign-ins, tokens, members, policies, uploads, publications, refusals.
@@ -178,7 +178,7 @@ def _harmless(value: Any) -> Any:
 def _opened(folder: Path) -> Iterator[tuple[Trail, Ledger]]:
     with _both(folder) as (trail, ledger):
         if trail is None:
-            rule = "there must be a service's book in the folder"
+            rule = "there must be the database of a service in the folder"
             raise InvalidValue(rule, str(folder), "discreet serve and discreet member make one")
         yield trail, ledger
 

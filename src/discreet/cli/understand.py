@@ -15,15 +15,17 @@ __all__ = ["understand"]
 
 def understand(
     epsilon: Annotated[str, typer.Option("--epsilon", "-e", help="The loss of one answer, such as 1 or 0.1.")],
-    delta: Annotated[str, typer.Option("--delta", "-d", help="The probability that the promise leaves out.")] = "0",
+    delta: Annotated[
+        str, typer.Option("--delta", "-d", help="The δ: the probability about which ε says nothing.")
+    ] = "0",
     group: Annotated[int, typer.Option("--group", "-g", help="How many people belong together.")] = 1,
     prior: Annotated[str, typer.Option(help="What somebody believes about a person before the answer.")] = "0.5",
     n: Annotated[int, typer.Option("--n", "-n", help="How many people are in the table.")] = 1000,
     json: AsJson = False,
-    html: Annotated[Path | None, typer.Option("--html", help="Write a page with charts that stands alone.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a standalone page with charts.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
-    """Say what an ε means for one person: what can be told, believed and lost, and how good the answers are.
+    """Say what an ε means for one person: what others can tell and believe, and how good the answers are.
 
     Nothing is read and nothing is spent.
 

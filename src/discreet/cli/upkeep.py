@@ -18,10 +18,10 @@ FolderName = Annotated[Path, typer.Argument(help="The folder of a curator, or of
 
 def backup(
     folder: FolderName,
-    target: Annotated[Path, typer.Argument(help="Where it goes; must not be there yet.")],
+    target: Annotated[Path, typer.Argument(help="The new folder; must not exist yet.")],
     as_json: AsJson = False,
 ) -> None:
-    """Copy a folder while questions are asked: ledger, witness, keys, policies, members and rows, of one moment.
+    """Copy a folder while it is used: ledger, witness, keys, policies, members and rows, as of one moment.
 
     The copy is verified before it has its name. It holds the rows and the signing key: keep it as you keep the folder.
 
@@ -45,7 +45,7 @@ def backup(
 
 def restore(
     source: Annotated[Path, typer.Argument(help="The backup.")],
-    folder: Annotated[Path, typer.Argument(help="Where it goes; empty, or not there yet.")],
+    folder: Annotated[Path, typer.Argument(help="The folder to restore to; empty, or not there yet.")],
     old: Annotated[Path | None, typer.Option(help="The folder that is replaced, with its witness.")] = None,
     head: Annotated[list[Path] | None, typer.Option(help="A signed head that was kept elsewhere.")] = None,
     nothing_lost: Annotated[
@@ -57,7 +57,7 @@ def restore(
     use_up: Annotated[bool, typer.Option("--use-up", help="Charge all that is left of every budget.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Put a backup back, and charge what was answered since, which was seen though its record is lost.
+    """Restore a backup, and charge what was answered since: somebody saw it, though its record is lost.
 
     Name the folder that is replaced with --old: its witness tells how far the ledger had come. Without it, say what
     happened after the backup. The restore stands in the ledger; unless nothing was lost, all tokens end.
@@ -72,7 +72,7 @@ def restore(
         chosen = {Said.NOTHING_LOST: nothing_lost, Said.UNTIL_HEAD: until_head, Said.USE_UP: use_up}
         said = [one for one, is_said in chosen.items() if is_said] or [Said.NOTHING]
         if len(said) > 1:
-            raise InvalidValue("one thing is said about the time after a backup", f"<{len(said)}>", "say one")
+            raise InvalidValue("one option says what happened after the backup", f"<{len(said)}>", "say one")
         found = restored(source, folder, said=said[0], old=old, heads=head or ())
         if as_json:
             facts = {"folder": str(folder), "record": found.record, "charged": list(found.charged)}

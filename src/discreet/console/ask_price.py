@@ -50,7 +50,7 @@ class Price:
 
     def _controls(self) -> None:
         with ui.element("div").classes("d-slider"):
-            ui.label("From rough and cheap to fine and dear").classes("d-muted d-small").props("id=slider-name")
+            ui.label("From rough and cheap to fine and expensive").classes("d-muted d-small").props("id=slider-name")
             # the browser's own slider: Quasar's cannot be found by a screen reader where it takes the focus
             self._slider = ui.element("input").props(f"type=range min=0 max={len(EPSILONS) - 1} step=1")
             self._slider.props('aria-labelledby="slider-name"')

@@ -62,7 +62,7 @@ def _source(wish: AttackWish) -> dict[str, Any]:
     if wish.table is None:
         return {"table": patients(wish.patients), "quasi": QUASI, "secret": SECRET, "name": wish.name}
     if not wish.quasi:
-        raise InvalidValue("others must know something of people", "<no column>", "choose one or more")
+        raise InvalidValue("an attack needs columns that outsiders know", "<no column>", "choose one or more")
     return {"table": wish.table, "quasi": wish.quasi, "secret": wish.secret, "name": wish.name}
 
 

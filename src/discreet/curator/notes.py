@@ -94,9 +94,10 @@ def _about_weights(plan: BlockPlan) -> list[str]:
     can_have = None if privacy is None else privacy.contribution.most
     notes = []
     if can_have is None or can_have > most:
-        notes.append(f"People with more than {most} {'row' if most == 1 else 'rows'} count as {most}.")
+        rows = "1 row" if most == 1 else f"{most} rows"
+        notes.append(f"A person with more than {rows} counts as {rows}.")
     if plan.rows_per_group is not None:
-        notes.append(f"In one group they count as {plan.rows_per_group} at most.")
+        notes.append(f"In one group a person counts as at most {plan.rows_per_group}.")
     return notes
 
 
@@ -104,16 +105,14 @@ def _about_counts(plan: BlockPlan) -> list[str]:
     """Counts of a person's rows that are taken for less, because no more rows count."""
     arguments = [aggregate.argument for aggregate in plan.block.aggregates if aggregate.argument is not None]
     found = dict.fromkeys(most for argument in arguments for most in usual_bounds(argument))
-    return [f"A person's count above {most:,} is taken as {most:,}, because so many rows count." for most in found]
+    return [f"A person's count above {most:,} is taken as {most:,}, because no more rows count." for most in found]
 
 
 def _about_extremes(plan: BlockPlan) -> list[str]:
     """What to say where LEAST or GREATEST may meet a missing value: SQL passes over it, and few expect that."""
     arguments = [aggregate.argument for aggregate in plan.block.aggregates if aggregate.argument is not None]
     if any(_passes_over_missing(argument) for argument in arguments):
-        return [
-            "LEAST and GREATEST pass over missing values: the others decide then. CLAMP(x, 0, 100) keeps them missing."
-        ]
+        return ["LEAST and GREATEST ignore missing values. CLAMP(x, 0, 100) keeps them missing."]
     return []
 
 
@@ -143,7 +142,7 @@ def _about_groups(plan: BlockPlan, confidence: float, *, offers: Offers) -> list
     if plan.block.keys and not plan.groups:
         return ["No row can be in a group that is asked for, whatever the rows are, so none is listed."]
     if plan.block.keys:
-        listed = "Every public group is listed, also the empty ones; rows whose key is not listed are in none."
+        listed = "All listed groups are shown, even empty ones; rows with any other key are left out."
         return [listed, *_about_missing(plan)]
     return []
 
@@ -152,7 +151,7 @@ def _about_missing(plan: BlockPlan) -> list[str]:
     """Which keys rows can miss, so that they are in no group."""
     without = () if plan.listing is None else plan.listing.without
     names = [plan.block.places[k].sql(dialect="duckdb", comments=False) for k in without]
-    return [f"Rows without {name} are in no group: its policy lists no missing value." for name in names]
+    return [f"Rows where {name} is missing are left out: the policy does not list null as a key." for name in names]
 
 
 def _about_left_out(plan: BlockPlan, most: int, *, offers: Offers) -> list[str]:
@@ -160,8 +159,9 @@ def _about_left_out(plan: BlockPlan, most: int, *, offers: Offers) -> list[str]:
     if plan.weight == 1:
         return []
     groups = "1 group counts in 1 of them" if most == 1 else f"{most} groups counts in {most} of them"
-    half = f"who is in {2 * most} is missing from each half of the time"
-    note = f"A person in more than {groups}, drawn for each person alone: {half}. All groups lose about the same share."
+    half = f"somebody in {2 * most} is missing from each with probability 1/2"
+    drawn = f"A person in more than {groups}, drawn at random for each person: {half}."
+    note = f"{drawn} All groups lose about the same share."
     columns = [key.column for key in plan.block.keys if isinstance(key, Field) and key.column is not None]
     tables = {table for table, _, _ in columns}
     if offers is Offers.NONE or len(columns) < len(plan.block.keys) or len(tables) != 1:

@@ -83,12 +83,12 @@ class Offers(Enum):
 def offer(tables: Iterable[str], offers: Offers = Offers.PYTHON) -> str:
     """The sentence that offers the paid question how many people and values the policy's limits touch."""
     calls = " or ".join(offers.touched(name) for name in sorted(tables))
-    return f"How many it touches is a question of its own: {calls}."
+    return f"To estimate how many people this affects, run {calls}; it costs budget."
 
 
 def offer_of_groups(table: str, columns: Sequence[str], offers: Offers = Offers.PYTHON) -> str:
     """The sentence that offers the paid question how many groups of people are left out."""
-    return f"What share is missing is a question of its own: {offers.groups(table, columns)}."
+    return f"To estimate what share is missing, run {offers.groups(table, columns)}; it costs budget."
 
 
 def _in_quotes(name: str) -> str:

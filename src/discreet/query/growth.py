@@ -35,9 +35,9 @@ class Growth:
         self._parts += 1
         self._depth += 1
         if self._parts > _MOST_PARTS:
-            raise refuse(node, f"a question may read {_MOST_PARTS} tables when it is written out", _REMEDY)
+            raise refuse(node, f"a question may read at most {_MOST_PARTS} tables once WITH is written out", _REMEDY)
         if self._depth > _DEEPEST:
-            raise refuse(node, f"queries may stand {_DEEPEST} deep in each other", _REMEDY)
+            raise refuse(node, f"subqueries may be nested at most {_DEEPEST} levels deep", _REMEDY)
         try:
             yield
         finally:
@@ -48,11 +48,11 @@ class Growth:
         stars = [one.args.get("table") for one in node.expressions if one.is_star]
         names = {"" if name is None else name.name.casefold() for name in stars}
         if len(names) < len(stars) or (len(names) > 1 and "" in names):
-            raise refuse(node, "a star may stand for each column once", "name the columns that are wanted twice")
+            raise refuse(node, "* may name each column once", "list the columns that you need twice by name")
 
     def copied(self, query: exp.Query) -> exp.Query:
         """A copy of a query, to stand where it is named."""
         self._words += sum(1 for _ in query.walk())
         if self._words > _MOST_WORDS:
-            raise refuse(query, "the question is too large when it is written out", _REMEDY)
+            raise refuse(query, "the question is too large once WITH is written out", _REMEDY)
         return query.copy()

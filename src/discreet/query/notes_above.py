@@ -20,12 +20,12 @@ _CHOSEN = (
     "Rows were chosen by their noisy values; their error bars may cover less often than stated, and say nothing about "
     "the rows that were left out."
 )
-_DIVISOR = "Where a divisor may be zero, its quotient has no error bar; where it is a count, the quotient is missing."
+_DIVISOR = "A quotient has no error bar where its divisor may be zero; where the divisor is a count, it is missing."
 _LOST = "The error bars could not be computed: join or group fewer rows above the aggregates."
 _BY_NOISE = "noise decides which rows go in, or in which order"
 _MERGED = "rows that are alike were put together"
 _COMPARED = "ranks, comparisons and texts of noisy values have none"
-_NO_RULE = "no rule says how far noise carries such a value"
+_NO_RULE = "no rule bounds the error of such a value"
 _RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile)
 _COMPARES = (exp.Predicate, exp.Connector, exp.Not)
 

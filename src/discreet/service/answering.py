@@ -24,7 +24,8 @@ def answered(curator: Curator, members: Members, job: Job, hold: Callable[[], ob
     """The answer; members who left, or may not ask any more, get none. ``hold`` is called once rows were read."""
     found = next((one for one in members.all() if one.name == job.member and one.removed is None), None)
     if found is None or found.role not in ASKERS:
-        raise NotAllowed("questions are answered to members who may ask", f"<{job.member}>")
+        role = "no member any more" if found is None else f"an {found.role}"
+        raise NotAllowed("only owners and analysts may ask", f"<{job.member}, {role}>")
     analyst = None if found.role is Role.OWNER else found.name
     request = f"{_spelled(job.member)}/{job.request}"
     return curator.ask(**job.wish.told(), analyst=analyst, request=request, raw=job.wish.raw, hold=hold)

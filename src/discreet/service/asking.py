@@ -162,4 +162,4 @@ def _kept(house: House, found: Job) -> Kept:
 
 
 def _unknown(request: str) -> NotFound:
-    return NotFound("there must be such a request of the visitor", request)
+    return NotFound("there must be such a request of yours", request)

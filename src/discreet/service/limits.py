@@ -75,7 +75,7 @@ class Limits:
     def request(self, visitor: Visitor) -> None:
         """Count a request of a visitor, whichever of their tokens they showed; one too many is refused."""
         if not self._requests.take(visitor.name):
-            rule = f"a visitor may send {self._most} requests a minute"
+            rule = f"a client may send {self._most} requests a minute"
             raise TooManyRequests(rule, "<more>", "wait a little", after=self._requests.wait(visitor.name))
 
     def token(self, visitor: Visitor) -> None:

@@ -135,7 +135,7 @@ class Members:
 
         def part(database: Database) -> None:
             if _role(database, name) == Role.OWNER and _count(database, _OTHER_OWNERS, name) == 0:
-                raise InvalidValue("a house must keep an owner", name, "add another owner first")
+                raise InvalidValue("a service must keep an owner", name, "add another owner first")
             database.execute("UPDATE member SET removed = ? WHERE name = ?", (now, name))
             database.execute("UPDATE token SET revoked = ? WHERE member = ? AND revoked IS NULL", (now, name))
             note(database, "member removed", by or COMMAND, member=name)

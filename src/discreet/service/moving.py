@@ -50,4 +50,4 @@ def _move_members(file: Path, url: str) -> None:
 def _copied(database: Database, server: Database) -> None:
     if not copied(database, server, _COLUMNS):
         remedy = "name another database; after a move that was cut off, drop the schema discreet_service"
-        raise StoreError("the server must not hold the members of another house", "<others>", remedy)
+        raise StoreError("the server must not hold the members of another service", "<others>", remedy)

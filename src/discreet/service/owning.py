@@ -200,7 +200,7 @@ def allow(house: House, visitor: Visitor, table: str, analyst: str, cap: Budget 
     if known is None or known.removed is not None:
         raise NotFound("there must be such a member", analyst, "add them first")
     if known.role is not Role.ANALYST:
-        raise InvalidValue("who is allowed to ask must be an analyst", f"<{known.role}>", "owners may ask anyway")
+        raise InvalidValue("only analysts are given leave to ask", f"<{known.role}>", "owners may ask anyway")
     name = _known(house, table).name
     words = "the whole budget" if cap is None else str(cap)
     with house.trail.act("analyst allowed", visitor.name, table=name, analyst=analyst, cap=words):

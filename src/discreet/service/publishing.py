@@ -138,7 +138,9 @@ def _keep(house: House, kept: Upload, sha256: str) -> tuple[Path, bool]:
         for path in (target, folder):
             _make_durable(path)
     except OSError:
-        raise StoreError("the house must have room for what is published", "<a disk that takes no more>") from None
+        raise StoreError(
+            "the service's disk must have room for what is published", "<a disk that takes no more>"
+        ) from None
     return target, is_new
 
 

@@ -47,12 +47,12 @@ class Settings(BaseSettings):
     workers: int = Field(1, ge=1, le=64, description="Processes that answer; pages of the console live in one of them.")
     hosts: _Words = Field(
         (),
-        description="Names under which visitors reach the service; requests for others are refused. Empty: any name,"
+        description="Names under which clients reach the service; requests for others are refused. Empty: any name,"
         " or those of this computer where the service listens there alone and no proxy is in front.",
     )
     behind_proxy: _Words = Field(
         (),
-        description="Addresses of proxies in front that encrypt; what they say about visitors is believed, and cookies"
+        description="Addresses of proxies in front that encrypt; they are trusted about clients' addresses, and cookies"
         " and addresses are those of https. Empty: there is none.",
     )
     certificate_file: Path | None = Field(
@@ -80,7 +80,7 @@ class Settings(BaseSettings):
         " takes depends on the rows, so keep this far above what ordinary questions need.",
     )
     requests_per_minute: int = Field(
-        600, ge=1, le=1_000_000, description="How many requests one visitor may send in a minute."
+        600, ge=1, le=1_000_000, description="How many requests one client may send in a minute."
     )
     largest_body: int = Field(
         1_000_000, ge=1000, le=10**9, description="Bytes of a request that is no upload, at most."

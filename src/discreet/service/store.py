@@ -54,7 +54,7 @@ class Store:
 
 
 def _refusal(what: str) -> StoreError:
-    return StoreError("the service's book must be readable and writable", f"<{what}>")
+    return StoreError("the service's database must be readable and writable", f"<{what}>")
 
 
 def file_book(path: Path) -> Book:

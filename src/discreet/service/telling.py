@@ -81,7 +81,7 @@ def table(house: House, visitor: Visitor, name: str) -> Table:
     known = house.curator.catalog.find(name)
     seen = None if known is None else _seen_by(visitor, known)
     if seen is None:
-        raise NotFound("there must be such a table, and the visitor be named in its policy", name)
+        raise NotFound("there must be such a table, and its policy must name you", name)
     return seen
 
 

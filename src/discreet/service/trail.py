@@ -167,7 +167,7 @@ class Trail:
         """Refuse a book that is older than the ledger knows: it would bring back tokens that were taken back."""
         found = self._behind(ledger)
         if found:
-            rule = "the service's book must not be older than the ledger knows, or tokens that were revoked come back"
+            rule = "the service's database must not be older than the ledger expects, or revoked tokens come back"
             remedy = "put the newer one back; if it is lost, discreet member recover ends every token and goes on"
             raise StoreError(rule, f"<{found[0]}>", remedy)
 

@@ -136,7 +136,9 @@ def _forget(root: Path) -> None:
 
 
 def _unwritable() -> StoreError:
-    return StoreError("the house must have room for what is sent", "<a disk that takes no more>", "nothing was kept")
+    return StoreError(
+        "the service's disk must have room for what is sent", "<a disk that takes no more>", "nothing was kept"
+    )
 
 
 class Receiving:

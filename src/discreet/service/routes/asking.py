@@ -33,7 +33,7 @@ _PRICING = CapacityLimiter(2)
 """Threads that plan: more would take the interpreter from each other, and all would be slow instead of some."""
 Asker = Annotated[Visitor, visitor_with(ASKERS)]
 Number = StrictStr | StrictInt | StrictFloat
-RequestId = Annotated[str, Path(max_length=LONGEST_ID, description="The id of a request of the visitor's own.")]
+RequestId = Annotated[str, Path(max_length=LONGEST_ID, description="The id of one of your requests.")]
 Wait = Annotated[float, Query(ge=0, le=_LONGEST_WAIT, description="How many seconds to wait for the answer.")]
 Accept = Annotated[str, Header(description="application/json, text/csv or application/vnd.apache.arrow.stream.")]
 Intervals = Annotated[bool, Query(description="In CSV: the ends of the error bars beside each value.")]

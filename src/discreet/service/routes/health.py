@@ -34,7 +34,7 @@ async def live() -> Live:  # on the loop itself: threads may all wait for someth
     return Live()
 
 
-@router.get("/ready", summary="Whether the books can be read and written", responses={503: _NOT_READY})
+@router.get("/ready", summary="Whether ledger and members can be read and written", responses={503: _NOT_READY})
 def ready(request: Request) -> Ready:
     """Yes, or 503."""
     health: Health = request.app.state.health

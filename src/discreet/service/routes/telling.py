@@ -167,7 +167,7 @@ class SpentFacts(BaseModel):
     time: str = Field(description="When, in universal time.")
     analyst: str | None = Field(description="Who asked; none for the owner.")
     step: Amount = Field(description="By how much it raised the loss of the worst-off person.")
-    total: Amount = Field(description="That loss after it, of all questions that the visitor may see.")
+    total: Amount = Field(description="That loss after it, of all questions that you may see.")
 
 
 class TypicalFacts(BaseModel):
@@ -185,7 +185,7 @@ After = Annotated[str | None, Query(max_length=_MOST_CHARACTERS, description="Th
 Named = Annotated[str, Query(max_length=_MOST_CHARACTERS, description="The name of a table.")]
 
 
-@router.get("/tables", summary="The tables that the visitor may know of")
+@router.get("/tables", summary="The tables that you may know of")
 def tables(house: HouseHere, visitor: Anybody, after: After = None, limit: Limit = 100) -> list[TableFacts]:
     """What their policies say, by name."""
     found = telling.tables(house, visitor)
