@@ -131,7 +131,7 @@ advisories: $(TOOLS)  ## look up what is known to be wrong with the locked versi
 
 # At least one test of every dependency. Old versions warn of what they no longer do; here that is no failure.
 LOWEST_TESTS ?= tests/exact tests/catalog tests/accounting tests/noise/test_laplace.py tests/query/test_answers.py \
-  $(addprefix tests/curator/test_,answer.py curator.py ledger.py) tests/cli/test_cli.py tests/understanding/test_views.py \
+  $(addprefix tests/curator/test_,answer.py curator.py ledger.py) tests/cli/test_cli.py tests/interpretation/test_views.py \
   $(addprefix tests/engines/test_,duckdb.py postgres.py spark_tables.py) tests/client/test_remote_curator.py \
   $(addprefix tests/service/test_,asking.py metrics.py settings.py uploads.py) tests/console/test_ask.py tests/survey/test_server.py
 

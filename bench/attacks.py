@@ -34,7 +34,7 @@ from discreet.attacks import (
     signed_sums,
     tracing_curve,
 )
-from discreet.attacks.methods.hadamard import expected_accuracy_of_signed_sums
+from discreet.attacks.methods.solvers import expected_accuracy_of_signed_sums
 from discreet.noise.experiment import Chance, experiment
 
 Row = tuple[str, str, str, str]

@@ -7,7 +7,7 @@ import time
 from rich.console import Console
 
 from bench.figure import Figure, seconds, table_of
-from discreet.audit import audit_case, house
+from discreet.audit import audit_case, builtin_mechanisms
 
 __all__ = ["audit_figures"]
 
@@ -18,7 +18,7 @@ MOST = 5.0
 def audit_figures() -> list[Figure]:
     """CPU seconds of the whole audit: exact laws, draws, events, bounds and the report."""
     figures = []
-    for case in house():
+    for case in builtin_mechanisms():
         start = time.process_time()
         report = audit_case(case, draws=DRAWS)
         taken = time.process_time() - start

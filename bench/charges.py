@@ -27,10 +27,10 @@ from tests.servers.postgres import PostgresServer, binaries
 from bench.figure import Figure
 from bench.page import markdown_of, write_part
 from bench.peers import versions
-from discreet.curator.allowance import Allowance, Price
-from discreet.curator.ledger import Ledger
-from discreet.curator.moving import move
-from discreet.curator.verification import verify
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.move import move
+from discreet.curator.ledger.units import Allowance, LedgerPrice
+from discreet.curator.ledger.verify import verify
 from discreet.privacy.loss import Pure
 
 SECONDS = 5.0
@@ -39,7 +39,7 @@ PROCESSES = 4
 LEAST = 500
 """Charges a second that 32 askers should get on a machine with two cores."""
 ACCOUNT = "visits"
-PRICE = Price(1000)
+PRICE = LedgerPrice(1000)
 NOTE = {"sql": "SELECT ward, COUNT(*) FROM visits GROUP BY ward", "analyst": "ann"}
 CONSOLE = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
 

@@ -22,7 +22,7 @@ from tests.survey.browser import launched
 from bench.figure import Figure, seconds
 from bench.page import write_part
 from bench.peers import versions
-from discreet.curator.hospital import visits, visits_policy
+from discreet.demo.hospital import visits, visits_policy
 
 ROUNDS = 5
 PATIENCE = 120.0

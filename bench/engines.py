@@ -27,10 +27,10 @@ from bench.sides.asking import tree_cpu
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
-from discreet.engines.engine import Place
+from discreet.engines.engine import TableStore
 from discreet.privacy.loss import Pure
-from discreet.query.question import prepare
-from discreet.query.statement import statements_of
+from discreet.query.plan.question import prepare
+from discreet.query.run.contribution_bounds import write_statements
 
 __all__ = ["ENGINES", "Server", "measured"]
 
@@ -58,7 +58,7 @@ QUESTIONS = ("COUNT(*)", "COUNT(*), SUM(age), AVG(cost)")
 class Server:
     """An engine whose tables are protected, and a way past it."""
 
-    place: Place
+    place: TableStore
     """The engine."""
     plain: Callable[[str], Any]
     """Runs a query over the table ``visits`` as anybody would."""
@@ -154,7 +154,7 @@ def measured(server: Server) -> Iterator[Found]:
         steps: dict[str, Callable[[], object]] = {"plain": _plain(server, question)}
         for unit, table in TABLES.items():
             plans = prepare(f"SELECT place, {question} FROM {table.name} GROUP BY place", catalog, Pure(1)).plans
-            steps[unit] = _asked(server, [one for plan in plans for one in statements_of(plan)])
+            steps[unit] = _asked(server, [one for plan in plans for one in write_statements(plan)])
         taken = dict.fromkeys(steps, Taken())
         for _ in range(WARM_UP):
             for step in steps.values():

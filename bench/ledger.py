@@ -24,22 +24,22 @@ from tests.servers.postgres import PostgresServer
 from bench.figure import Figure
 from bench.page import markdown_of, write_part
 from bench.peers import versions
-from discreet.books.book import Database
-from discreet.books.place import server_of
-from discreet.curator.allowance import Allowance, Price
-from discreet.curator.ledger import Ledger
-from discreet.curator.ledger_records import Receipt
-from discreet.curator.ledger_together import Charge, GivenAnswer, answer_all, charge_all
-from discreet.curator.moving import move
-from discreet.curator.opening import OpenedLedger
-from discreet.curator.verification import verify
+from discreet.curator.ledger.balance import Charge, GivenAnswer, answer_all, charge_all
+from discreet.curator.ledger.chain import Receipt
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.move import move
+from discreet.curator.ledger.open import OpenedLedger
+from discreet.curator.ledger.units import Allowance, LedgerPrice
+from discreet.curator.ledger.verify import verify
 from discreet.privacy.loss import Pure
+from discreet.storage.database import Database
+from discreet.storage.postgres import read_server
 
 SIZES = (10_000, 100_000, 1_000_000)
 MOST_SECONDS = 60
 """For verifying a million records."""
 ACCOUNT = "visits"
-PRICE = Price(1000)
+PRICE = LedgerPrice(1000)
 BATCH = 1000
 CONSOLE = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
 
@@ -47,7 +47,7 @@ CONSOLE = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
 def grow(ledger: Ledger, records: int) -> None:
     """Charge and answer until the ledger has so many records."""
     while (position := ledger.head()[0]) < records:
-        lines = ledger.book.write(lambda database, start=position: _written(database, start))  # type: ignore[misc]
+        lines = ledger.storage.write(lambda database, start=position: _written(database, start))  # type: ignore[misc]
         with ledger.witness.path.open("ab") as witness:
             witness.write(lines)
 
@@ -125,7 +125,7 @@ def started(folder: Path, postgres: PostgresServer | None) -> Ledger:
         ledger.close()
         move(folder, postgres.url)
         ledger = Ledger(folder)
-        assert server_of(folder) is not None
+        assert read_server(folder) is not None
     return ledger
 
 

@@ -74,11 +74,10 @@ def _optimal(name: str, ours: dict[str, Any], theirs: dict[str, Any] | None) -> 
 
 def _loss(folder: str, file: Path) -> float:
     """The normalised loss of a release; rows that are missing lose everything."""
-    from discreet.anonymize.arx_csv import read_arx_csv
-    from discreet.anonymize.cell_loss import column_losses, mean_loss
-    from discreet.anonymize.publication import Publication
+    from discreet.anonymize.hierarchies.builders import read_arx_csv
+    from discreet.anonymize.loss.release_loss import Publication, column_losses, mean_loss
     from discreet.anonymize.roles import Roles
-    from discreet.anonymize.source import arrow_table
+    from discreet.anonymize.table import arrow_table
 
     hierarchies = {name: read_arx_csv(one) for name, one in hierarchy_files(folder).items()}
     original, released = arrow_table(table_file(folder)).select(QUASI), arrow_table(file)

@@ -24,7 +24,7 @@ from bench.figure import Figure
 from bench.page import write_part
 from bench.peers import versions
 from discreet.catalog.table import Budget
-from discreet.curator.hospital import visits, visits_policy
+from discreet.demo.hospital import visits, visits_policy
 
 ANALYSTS = 50
 ASKS = 0.05

@@ -4,7 +4,7 @@
     PYTHONPATH=/some/where/src:. python tools/format_fixtures.py NAME
 
 writes tests/fixtures/formats/NAME.tar.xz: a served curator's folder with answers and a token that was revoked, the
-folder of a survey, what PostgreSQL dumps of the same books, and what is known of all of it.
+folder of a survey, what PostgreSQL dumps of the same databases, and what is known of all of it.
 """
 
 from __future__ import annotations
@@ -28,20 +28,18 @@ from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import ForeignKey, Table
 from discreet.curator.curator import Curator
-from discreet.curator.hospital import visits, visits_policy
-from discreet.curator.verification import verify
+from discreet.curator.ledger.verify import verify
+from discreet.demo.hospital import visits, visits_policy
 from discreet.privacy.neighbours import Neighbours
-from discreet.service import asking
-from discreet.service.house import House
-from discreet.service.members import Members
-from discreet.service.moving import move
-from discreet.service.role import Role
+from discreet.service.auth.members import Members
+from discreet.service.auth.roles import MemberRole, Principal
+from discreet.service.jobs.request import AskRequest
+from discreet.service.operations import ask as asking
 from discreet.service.settings import Settings
-from discreet.service.store import Store
-from discreet.service.visitor import Visitor
-from discreet.service.wish import Wish
+from discreet.service.state import ServiceState
+from discreet.service.storage import ServiceStore, move
 from discreet.survey.questions_file import read_text
-from discreet.survey.store import Store as SurveyStore
+from discreet.survey.store import SurveyStore
 
 TARGET = Path(__file__).parents[1] / "tests" / "fixtures" / "formats"
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
@@ -103,18 +101,18 @@ def made_curator(folder: Path) -> dict[str, Any]:
     curator = Curator(folder)
     protected(curator)
     curator.ledger.close()
-    members = Members(Store(folder), hasher=CHEAP)
-    for name, role in {"owner": Role.OWNER, "ana": Role.ANALYST}.items():
+    members = Members(ServiceStore(folder), hasher=CHEAP)
+    for name, role in {"owner": MemberRole.OWNER, "ana": MemberRole.ANALYST}.items():
         members.add(name, role)
     tokens = {name: members.issue(name, days=3650) for name in ("owner", "ana")}
     tokens["revoked"] = members.issue("ana", days=3650)
     members.revoke(tokens["revoked"].split("_")[1])
-    house = House(Settings(folder=folder))
-    ana = Visitor("ana", Role.ANALYST, "token")
-    kept = {name: asking.ask(house, ana, Wish(sql, "0.1"), name).arrow for name, sql in QUESTIONS.items()}
-    house.close()
-    house.store.close()
-    house.curator.ledger.close()
+    service = ServiceState(Settings(folder=folder))
+    ana = Principal("ana", MemberRole.ANALYST, "token")
+    kept = {name: asking.ask(service, ana, AskRequest(sql, "0.1"), name).arrow for name, sql in QUESTIONS.items()}
+    service.close()
+    service.store.close()
+    service.curator.ledger.close()
     found = verify(folder)
     facts = {"tokens": tokens, "records": found.entries, "head": found.head.hex(), "questions": QUESTIONS}
     return facts | {"answers": {name: hashlib.sha256(arrow).hexdigest() for name, arrow in kept.items()}}
@@ -132,7 +130,7 @@ def made_survey(folder: Path) -> dict[str, Any]:
 
 
 def dumped(folder: Path, target: Path) -> None:
-    """The books of a folder as a server dumps them; the folder names that server afterwards."""
+    """The databases of a folder as a server dumps them; the folder names that server afterwards."""
     server = PostgresServer()
     try:
         server.start()

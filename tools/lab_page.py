@@ -15,12 +15,19 @@ import scipy
 from bench.environments import run_side
 
 from discreet import __version__
-from discreet.attacks.attack import Attack
+from discreet.attacks.attack import Attack, Defence
 from discreet.attacks.board import EPSILONS, Cell, Scoreboard, scoreboard
 from discreet.attacks.catalogue import every_attack, every_defence
-from discreet.attacks.defence import Defence
-from discreet.attacks.hospital import QUASI, SECRET, patients
-from discreet.attacks.report_words import MARKS, defence_words, headline, interval_words, legend, percent, source_words
+from discreet.attacks.people import QUASI, SECRET, patients
+from discreet.attacks.report_content import (
+    MARKS,
+    defence_words,
+    headline,
+    interval_words,
+    legend,
+    percent,
+    source_words,
+)
 
 PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "scoreboard.md"
 SEED = 0
@@ -37,7 +44,7 @@ PROMISE = """## What a promise allows
 A curator with a budget ε promises that no answer is more than e^ε times likelier with your row than with another in its
 place. So nobody who finds the two values of a bit equally likely is right about it more often than e^ε / (1 + e^ε)
 afterwards. Where the secrets of strangers are guessed right with probability c, those of members are with probability
-min(e^ε c, 1 − e^−ε (1 − c)) at most. The proofs are in `src/discreet/attacks/ceiling.py`. At ε = 10 that is nearly
+min(e^ε c, 1 − e^−ε (1 − c)) at most. The proofs are in `src/discreet/attacks/score.py`. At ε = 10 that is nearly
 everything, and the tables show it: a budget is a promise of its size, and not a spell.
 """
 

@@ -18,19 +18,16 @@ from tools.settings_page import settings_page
 from tools.sql_page import sql_page
 
 REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
-ROOMS = {
-    "attacks": "The outsider's bench: attacks, defences, and one scoreboard for all of them.",
-    "attacks.methods": "The attacks, one a file.",
-    "attacks.defences": "What owners have tried, and the curator.",
+PACKAGES = {
+    "attacks": "Attacks, defences, and one scoreboard for all of them.",
     "audit": "Does the code keep its promise: exact checks, and confident lower bounds.",
-    "understanding": "What ε means, with your own numbers filled in.",
+    "interpretation": "What ε means, with your own numbers filled in.",
     "service": "The curator as a server: operations that routes and pages call.",
     "client": "A curator far away.",
-    "curator": "The only door out: protect, explain, ask, and the ledger behind it.",
+    "curator": "Protect, explain, ask, and the ledger behind it.",
     "query": "From SQL to a measurement.",
     "engines": "Where rows stay.",
     "anonymize": "Publishing tables: check, enforce, measure, report. None of it is differential privacy.",
-    "anonymize.models": "The models of anonymity.",
     "survey": "Surveys whose answers are randomized in the browser.",
     "local": "Privacy before collection: randomizers, estimators, surveys.",
     "catalog": "What is public about the tables.",
@@ -39,10 +36,9 @@ ROOMS = {
     "accounting": "Adding up losses.",
     "noise": "The random source and the laws.",
     "exact": "Rationals, balls and grids.",
-    "evidence": "What trials prove.",
-    "pages": "Standalone pages and their charts.",
-    "web": "What every server of the house answers alike.",
-    "books": "Small databases that must not lose what was written.",
+    "reports": "Standalone pages and their charts.",
+    "http": "What every server of Discreet answers alike.",
+    "storage": "Small databases that must not lose what was written.",
 }
 
 
@@ -81,17 +77,17 @@ def is_of_a_library(cls: type, member: str) -> bool:
     return owner.__module__.partition(".")[0] in ("pydantic", "pydantic_settings")
 
 
-def room_page(room: str, about: str) -> str:
-    package = importlib.import_module(f"discreet.{room}")
-    lines = [f"# discreet.{room}", "", about, "", "*Generated from the code by `make docs`.*", ""]
-    for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda i: i.name):
-        module = importlib.import_module(f"discreet.{room}.{info.name}")
+def package_page(name: str, about: str) -> str:
+    package = importlib.import_module(f"discreet.{name}")
+    lines = [f"# discreet.{name}", "", about, "", "*Generated from the code by `make docs`.*", ""]
+    for info in sorted(pkgutil.walk_packages(package.__path__, f"discreet.{name}."), key=lambda i: i.name):
+        module = importlib.import_module(info.name)
         names = [n for n in getattr(module, "__all__", []) if callable(getattr(module, n))]
         if not names:
             continue
-        lines += [f"## {room}.{info.name}", "", first_line(module), ""]
-        for name in names:
-            lines += described(name, getattr(module, name))
+        lines += [f"## {info.name.removeprefix('discreet.')}", "", first_line(module), ""]
+        for public in names:
+            lines += described(public, getattr(module, public))
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -109,7 +105,7 @@ def names_page() -> str:
     for name in sorted(n for n in discreet.__all__ if n != "__version__"):
         thing = getattr(discreet, name)
         is_mechanism = inspect.isclass(thing) and issubclass(thing, Measurement)
-        kind = "mechanism" if is_mechanism else "room" if inspect.ismodule(thing) else thing.__module__.split(".")[1]
+        kind = "mechanism" if is_mechanism else "package" if inspect.ismodule(thing) else thing.__module__.split(".")[1]
         lines.append(f"| `dp.{name}` | {first_line(thing).replace('|', '∣')} | {kind} |")
     return "\n".join(lines) + "\n"
 
@@ -151,7 +147,7 @@ def commands(path: str, group: Any) -> list[tuple[str, Callable[..., Any]]]:
 
 def pages() -> dict[str, str]:
     """File name → content of every generated page."""
-    made = {f"{room}.md": room_page(room, about) for room, about in ROOMS.items()}
+    made = {f"{name}.md": package_page(name, about) for name, about in PACKAGES.items()}
     made |= {"names.md": names_page(), "errors.md": errors_page(), "commands.md": commands_page()}
     return made | {"sql.md": sql_page(), "settings.md": settings_page(), "rest.md": rest_page()}
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from discreet.service.app import application
-from discreet.service.house import House
 from discreet.service.settings import Settings
+from discreet.service.state import ServiceState
 
 _ABOUT = """# The API
 
@@ -23,9 +23,9 @@ The same description for programs is at `/api/v1/openapi.json`, and as a page of
 def rest_page() -> str:
     """Every operation: what it takes, what it answers, which problems it tells."""
     with tempfile.TemporaryDirectory() as folder:
-        house = House(Settings.model_validate({"folder": Path(folder)}))
-        found = application(house).openapi()
-        house.close()
+        service = ServiceState(Settings.model_validate({"folder": Path(folder)}))
+        found = application(service).openapi()
+        service.close()
     parts = [_ABOUT.format(about=found["info"]["description"])]
     parts += [_tag(found, tag) for tag in found["tags"]]
     return "\n".join([*parts, _problem(found)])

@@ -1,6 +1,6 @@
 """Pictures of the console for the documentation: starts the demonstration, does something real on every page.
 
-``python -m tools.screenshots`` writes docs/images/console/*.png: every page in light at the width of a desk, and the
+``python -m tools.screenshots`` writes docs/images/console/*.png: every page in light at the width of a worker, and the
 page for asking in dark and on a phone.
 """
 
@@ -22,7 +22,7 @@ QUESTION = "SELECT ward, COUNT(*) AS visits, AVG(age) AS age\nFROM visits\nGROUP
 MONTHS = "SELECT date_trunc('month', day) AS month, SUM(cost) AS cost\nFROM visits\nGROUP BY month\nORDER BY month"
 LONG = 300_000
 HIGHEST = 2800
-DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+WORKER, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 _PROGRAM = "from discreet.cli.main import app; app()"
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -64,7 +64,7 @@ def take(page: Page, name: str, *, whole: bool = False) -> None:
     settle(page)
     page.evaluate("window.scrollTo(0, 0)")
     if whole:  # a window as high as the page, so that what is fixed stays at its edge
-        width, height = (page.viewport_size or DESK)["width"], page.evaluate("document.documentElement.scrollHeight")
+        width, height = (page.viewport_size or WORKER)["width"], page.evaluate("document.documentElement.scrollHeight")
         page.set_viewport_size({"width": width, "height": min(height, HIGHEST)})
         settle(page)
     path = FOLDER / f"{name}.png"
@@ -132,7 +132,7 @@ def attacked(page: Page) -> None:
 
 
 def pictures(browser: Browser, address: str, tokens: dict[str, str]) -> None:
-    def page(member: str, *, size: dict[str, int] = DESK, dark: bool = False) -> Page:
+    def page(member: str, *, size: dict[str, int] = WORKER, dark: bool = False) -> Page:
         scheme = "dark" if dark else "light"
         context = browser.new_context(base_url=address, viewport=size, color_scheme=scheme, reduced_motion="reduce")
         made = context.new_page()
@@ -146,12 +146,12 @@ def pictures(browser: Browser, address: str, tokens: dict[str, str]) -> None:
     asked(analyst)
     take(analyst, "ask", whole=True)
     analyst.get_by_role("button", name="See the certificate").click()
-    analyst.set_viewport_size(DESK)
+    analyst.set_viewport_size(WORKER)
     take(analyst, "certificate")
     analyst.keyboard.press("Escape")
     refused(analyst)
     take(analyst, "ask-refused")
-    for name, size, dark in (("ask-dark", DESK, True), ("ask-phone", PHONE, False)):
+    for name, size, dark in (("ask-dark", WORKER, True), ("ask-phone", PHONE, False)):
         again = page("ana", size=size, dark=dark)
         again.get_by_role("button", name="SELECT ward").first.click()
         expect(again.get_by_role("heading", name="Answer")).to_be_visible()

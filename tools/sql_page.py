@@ -12,15 +12,21 @@ from pathlib import Path
 from sqlglot import exp
 
 import discreet.query
-from discreet.query import aggregates, calendar, dates, decimals, domains, instead, joining, parsing, per_unit, split
-from discreet.query.allowed_above import ALLOWED_ABOVE
-from discreet.query.date_spellings import CLOCKS, DATE_SPELLINGS
-from discreet.query.grammar import Asked
-from discreet.query.instead import INSTEAD
-from discreet.query.logic import LOGIC_RULES
-from discreet.query.numbers import NUMBER_RULES
-from discreet.query.reading import CAST_TYPES, SPECIAL
-from discreet.query.texts import TEXT_RULES
+from discreet.query.bind import aggregate as aggregates
+from discreet.query.bind import join as joining
+from discreet.query.bind import per_unit, split
+from discreet.query.bind.post_processing import ALLOWED_ABOVE
+from discreet.query.expressions import calendar, dates, decimals
+from discreet.query.expressions.functions import NUMBER_RULES
+from discreet.query.expressions.logic import LOGIC_RULES
+from discreet.query.expressions.read import CAST_TYPES, SPECIAL
+from discreet.query.expressions.texts import TEXT_RULES
+from discreet.query.parse import alternatives as instead
+from discreet.query.parse import parser as parsing
+from discreet.query.parse.alternatives import INSTEAD
+from discreet.query.parse.date_dialects import CLOCKS, DATE_SPELLINGS
+from discreet.query.parse.dialect import QuestionDialect
+from discreet.query.plan import public_groups as domains
 
 HIDDEN = {
     "TS_OR_DS_ADD",
@@ -49,32 +55,26 @@ OPERATORS: dict[type[exp.Expr], str] = {
     exp.Extract: "EXTRACT",
 }
 TITLES = {
-    "parsing": "Reading the text",
-    "misspelling": "Reading the text",
-    "split": "The parts of a query",
-    "scope": "The parts of a query",
-    "tables": "Tables and columns",
-    "naming": "Tables and columns",
-    "grouping": "Groups",
-    "domains": "Groups",
-    "joining": "Joins",
-    "membership": "Joins",
-    "per_unit": "One row per person",
-    "aggregates": "Aggregates",
-    "lifting": "Above the aggregates",
-    "above": "Above the aggregates",
-    "allowed_above": "Above the aggregates",
-    "reading": "Expressions",
-    "conversion": "Expressions",
-    "numbers": "Expressions",
-    "decimals": "Expressions",
-    "logic": "Expressions",
-    "instead": "Functions",
-    "texts": "Text",
-    "dates": "Dates",
-    "date_spellings": "Dates",
-    "question": "Prices",
-    "plan": "Prices",
+    "parse.parser": "Reading the text",
+    "bind.split": "The parts of a query",
+    "bind.names": "Tables and columns",
+    "bind.group_by": "Groups",
+    "plan.public_groups": "Groups",
+    "bind.join": "Joins",
+    "bind.per_unit": "One row per person",
+    "bind.aggregate": "Aggregates",
+    "bind.post_processing": "Above the aggregates",
+    "expressions.read": "Expressions",
+    "expressions.types": "Expressions",
+    "expressions.functions": "Expressions",
+    "expressions.decimals": "Expressions",
+    "expressions.logic": "Expressions",
+    "parse.alternatives": "Functions",
+    "expressions.texts": "Text",
+    "expressions.dates": "Dates",
+    "parse.date_dialects": "Dates",
+    "plan.question": "Prices",
+    "plan.sensitivity": "Prices",
 }
 
 
@@ -173,7 +173,7 @@ def _names(nodes: Iterable[type[exp.Expr]]) -> list[str]:
 def _spelled() -> dict[type[exp.Expr], set[str]]:
     """Which names our grammar reads as which node, found by letting it read each with one, two and three arguments."""
     found: dict[type[exp.Expr], set[str]] = {}
-    for name, build in Asked.Parser.FUNCTIONS.items():
+    for name, build in QuestionDialect.Parser.FUNCTIONS.items():
         for count in (1, 2, 3):
             node = _built(build, [exp.column(f"x{k}") for k in range(count)])
             if node is not None:
@@ -182,7 +182,7 @@ def _spelled() -> dict[type[exp.Expr], set[str]]:
 
 
 def _built(build: Callable[..., exp.Expr], arguments: list[exp.Expr]) -> exp.Expr | None:
-    for further in ({}, {"dialect": Asked()}):
+    for further in ({}, {"dialect": QuestionDialect()}):
         with suppress(Exception):
             return build(arguments, **further)
     return None
@@ -215,7 +215,8 @@ def _instead() -> list[str]:
 def _refusals() -> list[str]:
     found: dict[str, dict[tuple[str, str], None]] = {}
     folder = Path(inspect.getfile(discreet.query)).parent
-    modules = {path.stem: path for path in sorted(folder.glob("*.py")) if path.stem != "refusal"}
+    files = {".".join(path.relative_to(folder).with_suffix("").parts): path for path in sorted(folder.rglob("*.py"))}
+    modules = {name: path for name, path in files.items() if name != "refusal"}
     for name in [*TITLES, *(name for name in modules if name not in TITLES)]:
         rules = _refusals_of(ast.parse(modules[name].read_text(encoding="utf-8")))
         found.setdefault(TITLES.get(name, "Others"), {}).update(dict.fromkeys(rules))

@@ -5,14 +5,14 @@ import sys
 from adult import QUASI, SENSITIVE, hierarchy_files, table_file
 from stopwatch import cpu, report
 
-from discreet.anonymize.arx_csv import read_arx_csv
-from discreet.anonymize.local_recoding import local_recoding
-from discreet.anonymize.models.closeness import Closeness
-from discreet.anonymize.models.distinct_diversity import DistinctDiversity
+from discreet.anonymize.hierarchies.builders import read_arx_csv
 from discreet.anonymize.models.k_anonymity import KAnonymity
-from discreet.anonymize.optimal import OptimalResult, optimal
+from discreet.anonymize.models.l_diversity import DistinctDiversity
+from discreet.anonymize.models.t_closeness import Closeness
+from discreet.anonymize.recode.local import local_recoding
+from discreet.anonymize.recode.optimal import OptimalResult, optimal
 from discreet.anonymize.roles import Roles
-from discreet.anonymize.source import arrow_table
+from discreet.anonymize.table import arrow_table
 
 FOLDER = sys.argv[1]
 TABLE = arrow_table(table_file(FOLDER))

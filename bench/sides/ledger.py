@@ -13,9 +13,9 @@ from pathlib import Path
 
 from stopwatch import report
 
-from discreet.curator.allowance import Allowance, Price
-from discreet.curator.ledger import Ledger
-from discreet.curator.verification import verify
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.units import Allowance, LedgerPrice
+from discreet.curator.ledger.verify import verify
 from discreet.privacy.loss import Pure
 
 PROCESSES = 16
@@ -33,7 +33,7 @@ def charge_until(folder: str, name: str, what: str, end: float) -> None:
     end, done, longest = time.monotonic() + end, 0, 0.0
     while (start := time.monotonic()) < end:
         request = f"{name}-{done}"
-        ledger.charge(request, request.encode(), {"visits": Price(1)}, NOTE)
+        ledger.charge(request, request.encode(), {"visits": LedgerPrice(1)}, NOTE)
         if what == "answers":
             ledger.settle(request, ANSWER)
         done += 1

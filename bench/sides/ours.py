@@ -9,10 +9,10 @@ import numpy as np
 from stopwatch import cpu, report
 
 import discreet as dp
-from discreet.noise.choice import GumbelChoice
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.law import Law
+from discreet.noise.race import GumbelChoice
 from discreet.privacy.loss import GaussianDP, Pure
 
 DRAWS = 10**6

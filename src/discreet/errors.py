@@ -22,7 +22,7 @@
     ├── NotSignedIn                                a service was shown no token that it knows
     ├── NotAllowed                                 who is signed in may not do this
     ├── NotFound                                   there is no such thing, or not for who asks
-    ├── TooManyRequests                            more requests than a service takes from one visitor
+    ├── TooManyRequests                            more requests than a service takes from one principal
     └── Unreachable                                a service cannot be reached; what was asked can be asked again
 
 >>> raise InvalidValue("epsilon must be positive", -1, "0.1 to 5 is usual")
@@ -61,6 +61,7 @@ __all__ = [
     "Unreachable",
     "UnreadableSource",
 ]
+
 
 _LONGEST_VALUE = 80
 
@@ -242,7 +243,7 @@ class NotFound(DiscreetError):
 
 
 class TooManyRequests(DiscreetError):
-    """More requests than a service takes from one visitor at a time. Nothing was done."""
+    """More requests than a service takes from one principal at a time. Nothing was done."""
 
     def __init__(self, rule: str, value: object = None, remedy: str = "", *, after: float = 1.0) -> None:
         self.after = after  # seconds until it can be tried again

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from discreet.accounting.composition import advanced, optimal, parallel, sequential
 from discreet.errors import InvalidInput, NoProvedPath
 from discreet.exact.ball import Ball, exp_up, lower, working_precision
+from discreet.privacy.hypothesis_tests import Pair
 from discreet.privacy.loss import Approximate, GaussianDP, Loss, Pure, Renyi, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.pair import Pair
 
 prices = st.fractions(min_value="1/1000", max_value=3, max_denominator=1000).map(Pure)
 

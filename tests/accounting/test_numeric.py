@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.accounting.composition import optimal
-from discreet.accounting.numeric import Batch
+from discreet.accounting.pld import Batch
 from discreet.errors import InvalidInput, NoProvedPath, OutOfReach
 from discreet.mechanisms.laplace import Laplace
 from discreet.privacy.loss import Approximate, GaussianDP, Pure, ZeroConcentrated

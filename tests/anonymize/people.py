@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.intervals import intervals
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
+from discreet.anonymize.hierarchies.intervals import intervals
 
 CATEGORIES = {"sex": 2, "race": 5, "marital": 7, "education": 16, "country": 41, "workclass": 8, "occupation": 14}
 QUASI = ("age", *CATEGORIES)

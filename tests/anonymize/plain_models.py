@@ -8,16 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.models.alpha_k import AlphaK
-from discreet.anonymize.models.beta_likeness import BetaLikeness
-from discreet.anonymize.models.closeness import Closeness
-from discreet.anonymize.models.delta_disclosure import DeltaDisclosure
-from discreet.anonymize.models.distinct_diversity import DistinctDiversity
-from discreet.anonymize.models.entropy_diversity import EntropyDiversity
-from discreet.anonymize.models.k_anonymity import KAnonymity
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
+from discreet.anonymize.models.disclosure import BetaLikeness, DeltaDisclosure
+from discreet.anonymize.models.k_anonymity import AlphaK, KAnonymity
+from discreet.anonymize.models.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from discreet.anonymize.models.model import Model
-from discreet.anonymize.models.recursive_diversity import RecursiveDiversity
+from discreet.anonymize.models.t_closeness import Closeness
 from tests.anonymize import reference
 
 NEARLY = 1e-9

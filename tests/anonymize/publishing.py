@@ -16,19 +16,15 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from discreet.anonymize.classes import Classes
-from discreet.anonymize.coded import CodedTable
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.models.alpha_k import AlphaK
-from discreet.anonymize.models.beta_likeness import BetaLikeness
-from discreet.anonymize.models.closeness import Closeness
-from discreet.anonymize.models.delta_disclosure import DeltaDisclosure
-from discreet.anonymize.models.distinct_diversity import DistinctDiversity
-from discreet.anonymize.models.entropy_diversity import EntropyDiversity
-from discreet.anonymize.models.k_anonymity import KAnonymity
+from discreet.anonymize.equivalence_classes import EquivalenceClasses
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
+from discreet.anonymize.models.disclosure import BetaLikeness, DeltaDisclosure
+from discreet.anonymize.models.k_anonymity import AlphaK, KAnonymity
+from discreet.anonymize.models.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from discreet.anonymize.models.model import Model
-from discreet.anonymize.models.recursive_diversity import RecursiveDiversity
+from discreet.anonymize.models.t_closeness import Closeness
 from discreet.anonymize.roles import Roles
+from discreet.anonymize.table import CodedTable
 
 Labels = list[tuple[str, ...]]
 
@@ -70,7 +66,7 @@ class Request:
         cells = self.cells(node)
         numbers = {cell: number for number, cell in enumerate(sorted(set(cells)))}
         number = np.array([numbers[cell] for cell in cells], dtype=np.int64)
-        classes = Classes(number, np.bincount(number, minlength=len(numbers)))
+        classes = EquivalenceClasses(number, np.bincount(number, minlength=len(numbers)))
         table = CodedTable.of(self.table, self.roles.sensitive)
         histograms = {name: classes.histogram(table[name]) for name in self.roles.sensitive}
         broken = np.zeros(classes.count, dtype=bool)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymize.arx_csv import read_arx_csv, write_arx_csv
-from discreet.anonymize.hierarchy import Hierarchy
+from discreet.anonymize.hierarchies.builders import read_arx_csv, write_arx_csv
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
 from discreet.errors import InvalidValue
 from tests.anonymize.test_hierarchy import random_hierarchies
 from tests.thoroughness import many

@@ -15,13 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymize.coded import CodedColumn
-from discreet.anonymize.dates import dates
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.intervals import intervals
-from discreet.anonymize.masks import masked
-from discreet.anonymize.ordered import ordered
-from discreet.anonymize.taxonomy import taxonomy, taxonomy_of_parents
+from discreet.anonymize.hierarchies.builders import dates, masked, ordered, taxonomy, taxonomy_of_parents
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
+from discreet.anonymize.hierarchies.intervals import intervals
+from discreet.anonymize.table import CodedColumn
 from discreet.errors import InvalidType, InvalidValue
 from tests.thoroughness import many
 

@@ -12,12 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymize.check import check
-from discreet.anonymize.check_report import CheckReport
-from discreet.anonymize.models.closeness import Closeness
-from discreet.anonymize.models.delta_disclosure import DeltaDisclosure
-from discreet.anonymize.models.distinct_diversity import DistinctDiversity
+from discreet.anonymize.check import CheckReport, check
+from discreet.anonymize.models.disclosure import DeltaDisclosure
 from discreet.anonymize.models.k_anonymity import KAnonymity
+from discreet.anonymize.models.l_diversity import DistinctDiversity
+from discreet.anonymize.models.t_closeness import Closeness
 from discreet.anonymize.roles import Roles
 from discreet.errors import InvalidType, InvalidValue
 from tests.anonymize import reference

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymize.classes import Classes, ClassHistogram
-from discreet.anonymize.coded import CodedColumn
+from discreet.anonymize.equivalence_classes import ClassHistogram, EquivalenceClasses
+from discreet.anonymize.table import CodedColumn
 from discreet.errors import InvalidValue
 from tests.thoroughness import many
 
@@ -19,9 +19,9 @@ codes = st.integers(0, 3)
 rows = st.lists(st.tuples(codes, codes, codes), min_size=1, max_size=40)
 
 
-def of_rows(table: list[tuple[int, ...]], scale: int = 1) -> Classes:
+def of_rows(table: list[tuple[int, ...]], scale: int = 1) -> EquivalenceClasses:
     columns = np.array(table, dtype=np.int32).T * scale
-    return Classes.of(list(columns))
+    return EquivalenceClasses.of(list(columns))
 
 
 @settings(deadline=None, max_examples=many(40, 100))
@@ -40,9 +40,9 @@ def test_classes_are_the_distinct_rows_in_their_order(table: list[tuple[int, ...
 def test_sixty_columns_of_a_thousand_values_do_not_overflow(differing: int) -> None:
     generator = np.random.default_rng(7)
     columns = [np.repeat(generator.integers(0, 1000, 500), 2).astype(np.int32) for _ in range(60)]
-    assert Classes.of(columns).sizes.tolist() == [2] * 500
+    assert EquivalenceClasses.of(columns).sizes.tolist() == [2] * 500
     columns[differing][1::2] += 1000
-    assert Classes.of(columns).sizes.tolist() == [1] * 1000
+    assert EquivalenceClasses.of(columns).sizes.tolist() == [1] * 1000
 
 
 @settings(deadline=None, max_examples=many(20, 60))
@@ -77,10 +77,10 @@ def test_the_order_of_rows_plays_no_part(table: list[tuple[int, ...]], order: ob
 
 def test_many_values_are_counted_without_a_table_of_all_pairs() -> None:
     column = CodedColumn.of("s", range(3000))
-    classes = Classes.of([np.arange(3000, dtype=np.int32) // 2])
+    classes = EquivalenceClasses.of([np.arange(3000, dtype=np.int32) // 2])
     histogram = ClassHistogram.of(classes, column)
     assert histogram.counts.tolist() == [1] * 3000
-    weighted = Classes.of([np.arange(3000, dtype=np.int32) // 2], np.full(3000, 5))
+    weighted = EquivalenceClasses.of([np.arange(3000, dtype=np.int32) // 2], np.full(3000, 5))
     assert ClassHistogram.of(weighted, column).counts.tolist() == [5] * 3000
 
 
@@ -91,9 +91,9 @@ def test_rows_that_were_suppressed_stay_so() -> None:
 
 def test_classes_need_a_column() -> None:
     with pytest.raises(InvalidValue, match="must be made by a column"):
-        Classes.of([])
+        EquivalenceClasses.of([])
 
 
 def test_a_table_without_rows_has_no_classes() -> None:
-    classes = Classes.of([np.zeros(0, dtype=np.int32)])
+    classes = EquivalenceClasses.of([np.zeros(0, dtype=np.int32)])
     assert (classes.count, classes.rows) == (0, 0)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymize.classes import Classes
-from discreet.anonymize.coded import CodedTable
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.models.closeness import Closeness
-from discreet.anonymize.taxonomy import taxonomy
+from discreet.anonymize.equivalence_classes import EquivalenceClasses
+from discreet.anonymize.hierarchies.builders import taxonomy
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
+from discreet.anonymize.models.t_closeness import Closeness
+from discreet.anonymize.table import CodedTable
 from discreet.errors import InvalidType, InvalidValue
 from tests.anonymize import reference
 from tests.anonymize.test_hierarchy import random_hierarchies
@@ -27,7 +27,7 @@ def classes_of(values: list[int]) -> st.SearchStrategy[list[list[int]]]:
 def distances(classes: list[list[Any]], distance: str | Hierarchy) -> list[float]:
     numbers = [number for number, values in enumerate(classes) for _ in values]
     table = CodedTable.of(pa.table({"q": numbers, "s": [value for values in classes for value in values]}))
-    grouped = Classes.of([table["q"].codes])
+    grouped = EquivalenceClasses.of([table["q"].codes])
     return Closeness("s", 0, distance).distances({"s": grouped.histogram(table["s"])}).tolist()
 
 

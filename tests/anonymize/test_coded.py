@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from discreet.anonymize.coded import CodedColumn, CodedTable, label_of
+from discreet.anonymize.table import CodedColumn, CodedTable, label_of
 from discreet.errors import InvalidType, InvalidValue
 from tests.thoroughness import many
 

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymize.coded import CodedColumn, CodedTable
-from discreet.anonymize.generalised import generalised
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.matched import matched_hierarchies
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy, matched_hierarchies
+from discreet.anonymize.recode.full_domain import generalised
+from discreet.anonymize.table import CodedColumn, CodedTable
 from discreet.errors import InvalidType, InvalidValue
 from tests.thoroughness import many
 

@@ -10,13 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.anonymize.check import check
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.local_recoding import local_recoding
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
 from discreet.anonymize.models.k_anonymity import KAnonymity
-from discreet.anonymize.optimal import optimal
-from discreet.anonymize.recoded import Recoded
+from discreet.anonymize.recode.local import RoundsRecoding, local_recoding
+from discreet.anonymize.recode.optimal import optimal
+from discreet.anonymize.recode.recoding import Recoded
 from discreet.anonymize.roles import Roles
-from discreet.anonymize.rounds import RoundsRecoding
 from discreet.errors import InvalidValue, OutOfReach
 from tests.anonymize.publishing import Request, best_loss, requests
 from tests.thoroughness import many

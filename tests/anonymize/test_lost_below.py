@@ -9,18 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymize.classes import Classes
-from discreet.anonymize.coded import CodedColumn
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.models.alpha_k import AlphaK
-from discreet.anonymize.models.beta_likeness import BetaLikeness
-from discreet.anonymize.models.closeness import Closeness
-from discreet.anonymize.models.delta_disclosure import DeltaDisclosure
-from discreet.anonymize.models.distinct_diversity import DistinctDiversity
-from discreet.anonymize.models.entropy_diversity import EntropyDiversity
-from discreet.anonymize.models.k_anonymity import KAnonymity
+from discreet.anonymize.equivalence_classes import EquivalenceClasses
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
+from discreet.anonymize.models.disclosure import BetaLikeness, DeltaDisclosure
+from discreet.anonymize.models.k_anonymity import AlphaK, KAnonymity
+from discreet.anonymize.models.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from discreet.anonymize.models.model import Model
-from discreet.anonymize.models.recursive_diversity import RecursiveDiversity
+from discreet.anonymize.models.t_closeness import Closeness
+from discreet.anonymize.table import CodedColumn
 from tests.anonymize.publishing import models_of
 from tests.thoroughness import many
 
@@ -35,7 +31,7 @@ def lost_and_least(model: Model, counts: list[int], table: list[int]) -> tuple[i
     parts = [part for part in itertools.product(*(range(count, -1, -1) for count in counts)) if any(part)]
     number = np.repeat(np.arange(len(parts)), [sum(part) for part in parts])
     codes = np.concatenate([np.repeat(np.arange(len(counts)), part) for part in parts]).astype(np.int32)
-    classes = Classes(number, np.bincount(number))
+    classes = EquivalenceClasses(number, np.bincount(number))
     column = CodedColumn("s", codes, tuple(range(1, len(counts) + 1)))
     histograms = {"s": classes.histogram(column).against(np.array(table))}
     kept = classes.sizes[~model.violating(classes, histograms)].max(initial=0)

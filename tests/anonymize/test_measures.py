@@ -12,18 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymize.cell_loss import column_losses, mean_loss
-from discreet.anonymize.cell_reader import CellReader
-from discreet.anonymize.class_loss import class_losses
-from discreet.anonymize.coded import CodedColumn, CodedTable
-from discreet.anonymize.covering import Covering
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.histograms import column_histograms
-from discreet.anonymize.intervals import intervals
-from discreet.anonymize.masks import masked
-from discreet.anonymize.publication import Publication
-from discreet.anonymize.query_error import query_error
+from discreet.anonymize.hierarchies.builders import masked
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
+from discreet.anonymize.hierarchies.intervals import intervals
+from discreet.anonymize.loss.cells import CellReader, Covering
+from discreet.anonymize.loss.query_error import column_histograms, query_error
+from discreet.anonymize.loss.release_loss import Publication, class_losses, column_losses, mean_loss
 from discreet.anonymize.roles import Roles
+from discreet.anonymize.table import CodedColumn, CodedTable
 from discreet.errors import InvalidType, InvalidValue
 
 ZIPS = ["13053", "13068", "13053", "13068", "14850", "14853"]

@@ -13,12 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.anonymize.check import check
-from discreet.anonymize.consecutive_groups import consecutive_groups
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.mdav import mdav
-from discreet.anonymize.microaggregation import microaggregate
-from discreet.anonymize.models.distinct_diversity import DistinctDiversity
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
 from discreet.anonymize.models.k_anonymity import KAnonymity
+from discreet.anonymize.models.l_diversity import DistinctDiversity
+from discreet.anonymize.recode.microaggregation import consecutive_groups, mdav, microaggregate
 from discreet.anonymize.roles import Roles
 from discreet.errors import InvalidType, InvalidValue, OutOfReach
 from tests.anonymize.plain_models import meets

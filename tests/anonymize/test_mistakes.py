@@ -10,14 +10,12 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from discreet.anonymize.check import check
-from discreet.anonymize.check_report import CheckReport
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.intervals import intervals
-from discreet.anonymize.models.closeness import Closeness
-from discreet.anonymize.models.entropy_diversity import EntropyDiversity
+from discreet.anonymize.check import CheckReport, check
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
+from discreet.anonymize.hierarchies.intervals import intervals
+from discreet.anonymize.models.l_diversity import EntropyDiversity, RecursiveDiversity
 from discreet.anonymize.models.model import Model
-from discreet.anonymize.models.recursive_diversity import RecursiveDiversity
+from discreet.anonymize.models.t_closeness import Closeness
 from discreet.anonymize.roles import Roles
 from discreet.errors import InvalidValue
 

@@ -12,18 +12,14 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymize.classes import Classes
-from discreet.anonymize.coded import CodedTable
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.models.alpha_k import AlphaK
-from discreet.anonymize.models.beta_likeness import BetaLikeness
-from discreet.anonymize.models.closeness import Closeness
-from discreet.anonymize.models.delta_disclosure import DeltaDisclosure
-from discreet.anonymize.models.distinct_diversity import DistinctDiversity
-from discreet.anonymize.models.entropy_diversity import EntropyDiversity
-from discreet.anonymize.models.k_anonymity import KAnonymity
+from discreet.anonymize.equivalence_classes import EquivalenceClasses
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
+from discreet.anonymize.models.disclosure import BetaLikeness, DeltaDisclosure
+from discreet.anonymize.models.k_anonymity import AlphaK, KAnonymity
+from discreet.anonymize.models.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from discreet.anonymize.models.model import Histograms, Model
-from discreet.anonymize.models.recursive_diversity import RecursiveDiversity
+from discreet.anonymize.models.t_closeness import Closeness
+from discreet.anonymize.table import CodedTable
 from discreet.errors import InvalidType, InvalidValue
 from tests.anonymize import reference
 from tests.thoroughness import many
@@ -40,11 +36,11 @@ PATHS = {1: (1, "low", "*"), 2: (2, "low", "*"), 5: (5, "high", "*"), 9: (9, "hi
 TREE = Hierarchy.of(PATHS, [[path[level] for path in PATHS.values()] for level in (1, 2)])
 
 
-def grouped(rows: Table) -> tuple[Classes, Histograms]:
+def grouped(rows: Table) -> tuple[EquivalenceClasses, Histograms]:
     cells = [list(column) for column in zip(*rows, strict=True)]
     arrays = [pa.array(column, pa.int64()) for column in cells]
     table = CodedTable.of(pa.table(dict(zip("abs", arrays, strict=True))))
-    classes = Classes.of([table["a"].codes, table["b"].codes])
+    classes = EquivalenceClasses.of([table["a"].codes, table["b"].codes])
     return classes, {S: classes.histogram(table[S])}
 
 
@@ -110,7 +106,7 @@ def one_class_at_a_time(model: Model, rows: Table) -> list[tuple[Any, ...]]:
     found = []
     for group in reference.classes(rows, 2):
         inside = [tuple(row[:2]) == tuple(group[0][:2]) for row in rows]
-        part = Classes(np.where(inside, 0, -1), np.array([len(group)]))
+        part = EquivalenceClasses(np.where(inside, 0, -1), np.array([len(group)]))
         domain = CodedTable.of(pa.table({S: pa.array([row[-1] for row in rows], pa.int64())}))[S]
         alone = {S: part.histogram(domain)}
         assert (alone[S].table == whole).all()
@@ -186,7 +182,7 @@ def test_a_value_that_a_class_lacks_breaks_delta_disclosure_for_every_delta() ->
 
 def test_suppressed_rows_count_in_the_distribution_of_the_table_and_nowhere_else() -> None:
     table = CodedTable.of(pa.table({"a": [0, 0, 1, 1, 1, 1], S: [1, 2, 1, 1, 1, 1]}))
-    classes = Classes.of([table["a"].codes]).suppressing(np.array([False, True]))
+    classes = EquivalenceClasses.of([table["a"].codes]).suppressing(np.array([False, True]))
     histogram = classes.histogram(table[S])
     assert (classes.rows, histogram.table.tolist(), histogram.counts.tolist()) == (2, [5, 1], [1, 1])
     assert Closeness(S, 0).strictest(classes, {S: histogram}) == pytest.approx(5 / 6 - 1 / 2)
@@ -205,7 +201,7 @@ def test_weights_stand_for_repeated_rows() -> None:
     distinct = list(dict.fromkeys(rows))
     table = CodedTable.of(pa.table({"a": [row[0] for row in distinct], S: [row[2] for row in distinct]}))
     weights = np.array([rows.count(row) for row in distinct])
-    weighted = Classes.of([table["a"].codes], weights)
+    weighted = EquivalenceClasses.of([table["a"].codes], weights)
     assert weighted.sizes.tolist() == classes.sizes.tolist()
     for model in each_model(2):
         counted = model.strictest(weighted, {S: weighted.histogram(table[S])})
@@ -214,7 +210,7 @@ def test_weights_stand_for_repeated_rows() -> None:
 
 def test_no_rows_released_breaks_nothing_and_gives_nothing() -> None:
     table = CodedTable.of(pa.table({"a": [0, 1], S: [1, 2]}))
-    classes = Classes.of([table["a"].codes]).suppressing(np.array([True, True]))
+    classes = EquivalenceClasses.of([table["a"].codes]).suppressing(np.array([True, True]))
     histograms = {S: classes.histogram(table[S])}
     for model in [*each_model(2), Closeness(S, 0.5, "numeric")]:
         assert model.satisfied(classes, histograms), model.name

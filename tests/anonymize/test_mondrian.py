@@ -11,14 +11,14 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.models.closeness import Closeness
-from discreet.anonymize.models.distinct_diversity import DistinctDiversity
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
 from discreet.anonymize.models.k_anonymity import KAnonymity
-from discreet.anonymize.mondrian import mondrian
-from discreet.anonymize.recoded import Recoded
+from discreet.anonymize.models.l_diversity import DistinctDiversity
+from discreet.anonymize.models.t_closeness import Closeness
+from discreet.anonymize.recode.mondrian import mondrian
+from discreet.anonymize.recode.recoding import Recoded
+from discreet.anonymize.recode.taxonomy_mondrian import taxonomy_mondrian
 from discreet.anonymize.roles import Roles
-from discreet.anonymize.taxonomy_mondrian import taxonomy_mondrian
 from discreet.errors import InvalidType, InvalidValue, OutOfReach
 from tests.anonymize.people import QUASI, census, census_hierarchies
 

@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.anonymize.check import check
-from discreet.anonymize.coded import MISSING, label_of
-from discreet.anonymize.hierarchy import Hierarchy
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
 from discreet.anonymize.models.k_anonymity import KAnonymity
 from discreet.anonymize.models.model import Model
-from discreet.anonymize.mondrian import mondrian
-from discreet.anonymize.recoded import Recoded
+from discreet.anonymize.recode.mondrian import mondrian
+from discreet.anonymize.recode.recoding import Recoded
+from discreet.anonymize.recode.taxonomy_mondrian import taxonomy_mondrian
 from discreet.anonymize.roles import Roles
-from discreet.anonymize.taxonomy_mondrian import taxonomy_mondrian
+from discreet.anonymize.table import MISSING, label_of
 from discreet.errors import OutOfReach
 from tests.anonymize.people import messy
 from tests.anonymize.plain_models import meets

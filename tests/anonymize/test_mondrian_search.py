@@ -10,15 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymize.acceptance import Acceptance
-from discreet.anonymize.axes import Axis
-from discreet.anonymize.classes import Classes
-from discreet.anonymize.coded import CodedColumn, CodedTable
-from discreet.anonymize.group_levels import GroupLevels
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.median_cuts import grow_cuts
+from discreet.anonymize.equivalence_classes import EquivalenceClasses
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
 from discreet.anonymize.models.k_anonymity import KAnonymity
-from discreet.anonymize.specialising import grow_groups
+from discreet.anonymize.recode.axes import Axis, GroupLevels
+from discreet.anonymize.recode.median_cuts import grow_cuts
+from discreet.anonymize.recode.recoding import Acceptance
+from discreet.anonymize.recode.taxonomy_mondrian import grow_groups
+from discreet.anonymize.table import CodedColumn, CodedTable
 from discreet.errors import OutOfReach
 from tests.anonymize import plain_mondrian
 from tests.anonymize.publishing import Request, requests
@@ -37,7 +36,7 @@ def met_by(request: Request) -> Meets:
     whole = np.bincount(column.codes, minlength=len(column.values))
 
     def meets(rows: Sequence[int]) -> bool:
-        classes = Classes(np.zeros(len(rows), dtype=np.int64), np.array([len(rows)]))
+        classes = EquivalenceClasses(np.zeros(len(rows), dtype=np.int64), np.array([len(rows)]))
         histogram = classes.histogram(CodedColumn("s", column.codes[list(rows)], column.values)).against(whole)
         return not any(model.violating(classes, {"s": histogram}).any() for model in request.models)
 

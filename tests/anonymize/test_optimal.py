@@ -9,17 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymize import lattice_search
-from discreet.anonymize.cell_loss import column_losses, mean_loss
 from discreet.anonymize.check import check
-from discreet.anonymize.class_loss import class_losses
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.models.closeness import Closeness
-from discreet.anonymize.models.distinct_diversity import DistinctDiversity
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
+from discreet.anonymize.loss.release_loss import Publication, class_losses, column_losses, mean_loss
+from discreet.anonymize.loss.search_loss import LOSSES
 from discreet.anonymize.models.k_anonymity import KAnonymity
-from discreet.anonymize.named_loss import LOSSES
-from discreet.anonymize.optimal import OptimalResult, optimal
-from discreet.anonymize.publication import Publication
+from discreet.anonymize.models.l_diversity import DistinctDiversity
+from discreet.anonymize.models.t_closeness import Closeness
+from discreet.anonymize.recode import lattice_search
+from discreet.anonymize.recode.optimal import OptimalResult, optimal
 from discreet.anonymize.roles import Roles
 from discreet.errors import DiscreetError, InvalidType, InvalidValue, OutOfReach
 from tests.anonymize.publishing import Request, best_loss, requests

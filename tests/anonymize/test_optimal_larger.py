@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.lattice_search import LatticeSearch
-from discreet.anonymize.models.closeness import Closeness
-from discreet.anonymize.models.distinct_diversity import DistinctDiversity
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
 from discreet.anonymize.models.k_anonymity import KAnonymity
+from discreet.anonymize.models.l_diversity import DistinctDiversity
 from discreet.anonymize.models.model import Model
-from discreet.anonymize.optimal import optimal
+from discreet.anonymize.models.t_closeness import Closeness
+from discreet.anonymize.recode.lattice_search import LatticeSearch
+from discreet.anonymize.recode.optimal import optimal
 from discreet.anonymize.roles import Roles
 from tests.anonymize.publishing import Request
 

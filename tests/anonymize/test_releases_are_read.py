@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.local_recoding import local_recoding
+from discreet.anonymize.hierarchies.builders import ordered
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
+from discreet.anonymize.loss.release_loss import Publication
 from discreet.anonymize.models.k_anonymity import KAnonymity
-from discreet.anonymize.mondrian import mondrian
-from discreet.anonymize.ordered import ordered
-from discreet.anonymize.publication import Publication
-from discreet.anonymize.recoded import Recoded
-from discreet.anonymize.report import table_report
+from discreet.anonymize.recode.local import local_recoding
+from discreet.anonymize.recode.mondrian import mondrian
+from discreet.anonymize.recode.recoding import Recoded
+from discreet.anonymize.recode.taxonomy_mondrian import taxonomy_mondrian
+from discreet.anonymize.report.report import table_report
 from discreet.anonymize.roles import Roles
-from discreet.anonymize.taxonomy_mondrian import taxonomy_mondrian
 
 NAMES = ["n", "d", "c"]
 ROLES = Roles.of(NAMES, quasi=NAMES)

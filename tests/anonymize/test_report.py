@@ -11,20 +11,19 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from discreet.anonymize.class_sizes import size_shares
-from discreet.anonymize.curator_price import epsilon_within
-from discreet.anonymize.intervals import intervals
-from discreet.anonymize.masks import masked
-from discreet.anonymize.models.distinct_diversity import DistinctDiversity
+from discreet.anonymize.equivalence_classes import size_shares
+from discreet.anonymize.hierarchies.builders import masked
+from discreet.anonymize.hierarchies.intervals import intervals
 from discreet.anonymize.models.k_anonymity import KAnonymity
-from discreet.anonymize.optimal import optimal
-from discreet.anonymize.report import TableReport, table_report
+from discreet.anonymize.models.l_diversity import DistinctDiversity
+from discreet.anonymize.recode.optimal import optimal
+from discreet.anonymize.report.report import TableReport, epsilon_within, table_report
 from discreet.anonymize.roles import Roles
 from discreet.catalog.budget import Budget
 from discreet.curator.curator import Curator
 from discreet.errors import InvalidValue
 from discreet.mechanisms.laplace import Laplace
-from discreet.pages.charts import columns_chart, meter
+from discreet.reports.charts import columns_chart, meter
 from tests.texts.tables import FIGURE_1
 
 ROWS = 120

@@ -8,14 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymize.coded import CodedTable
-from discreet.anonymize.distinction import distinction, distinctions
-from discreet.anonymize.population import pitman_uniques, population_uniques, zayatz_uniques
-from discreet.anonymize.population_match import population_sizes
-from discreet.anonymize.publication import Publication
-from discreet.anonymize.report import table_report
-from discreet.anonymize.risk import risks
+from discreet.anonymize.loss.release_loss import Publication
+from discreet.anonymize.report.report import table_report
+from discreet.anonymize.risk.population import pitman_uniques, population_sizes, population_uniques, zayatz_uniques
+from discreet.anonymize.risk.risk import distinction, distinctions, risks
 from discreet.anonymize.roles import Roles
+from discreet.anonymize.table import CodedTable
 from discreet.errors import InvalidType, InvalidValue
 
 SIZES = st.lists(st.integers(1, 30), min_size=1, max_size=20).map(np.array)

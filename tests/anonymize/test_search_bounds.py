@@ -13,21 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.anonymize.additive_loss import AdditiveLoss, precision_lost
-from discreet.anonymize.bound_by_parts import least_total
-from discreet.anonymize.coded import CodedTable
-from discreet.anonymize.frontier import Frontier
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.inspection import Inspection, Inspector
-from discreet.anonymize.lattice import Node
-from discreet.anonymize.models.entropy_diversity import EntropyDiversity
+from discreet.anonymize.equivalence_classes import Patterns
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
+from discreet.anonymize.loss.search_loss import LOSSES, AdditiveLoss, LossBound, SearchLoss, named_loss, precision_lost
 from discreet.anonymize.models.k_anonymity import KAnonymity
+from discreet.anonymize.models.l_diversity import EntropyDiversity
 from discreet.anonymize.models.model import Model
-from discreet.anonymize.named_loss import LOSSES, named_loss
-from discreet.anonymize.patterns import Patterns
+from discreet.anonymize.recode.lattice import Node
+from discreet.anonymize.recode.lattice_node import Inspection, Inspector
+from discreet.anonymize.recode.lattice_search import Frontier, SparseFrontier, least_total
 from discreet.anonymize.roles import Roles
-from discreet.anonymize.search_loss import Bound, SearchLoss
-from discreet.anonymize.sparse_frontier import SparseFrontier
+from discreet.anonymize.table import CodedTable
 from tests.anonymize.publishing import Request, loss_of, models_of, requests
 from tests.thoroughness import many
 
@@ -55,7 +51,7 @@ def assert_sound(request: Request, loss: SearchLoss, truth: dict[Node, float], i
             assert loss.of(found) == pytest.approx(truth[node], rel=1e-9, abs=1e-9)
         bound = loss.bound(found)
         if found.is_hopeless_below:
-            bound = Bound(math.inf, bound.least_below, bound.least_above)
+            bound = LossBound(math.inf, bound.least_below, bound.least_above)
         frontier, sparse = Frontier(lattice, loss), SparseFrontier(lattice, loss, lambda: False)
         frontier.settle(node, bound)
         sparse.settle(node, bound)
@@ -158,16 +154,16 @@ class EntropyCalledMonotone(EntropyDiversity):
 class RoomOfAllSuppressed(AdditiveLoss):
     """Takes the rows that are suppressed here for rows that are suppressed at every finer node."""
 
-    def bound(self, inspection: Inspection) -> Bound:
+    def bound(self, inspection: Inspection) -> LossBound:
         suppressed = np.where(inspection.violating, inspection.sizes, 0)
-        return Bound(added_below=float(suppressed @ self._rooms(inspection)))
+        return LossBound(added_below=float(suppressed @ self._rooms(inspection)))
 
 
 class BoundUpwards(AdditiveLoss):
     """Takes the loss of a node for a bound of the nodes above, though these may suppress less."""
 
-    def bound(self, inspection: Inspection) -> Bound:
-        return Bound(least_above=self.of(inspection))
+    def bound(self, inspection: Inspection) -> LossBound:
+        return LossBound(least_above=self.of(inspection))
 
 
 def request_of(cells: str, sensitive: list[int], model: Model) -> Request:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from discreet.anonymize.source import arrow_table
+from discreet.anonymize.table import arrow_table
 from discreet.errors import InvalidType, InvalidValue
 
 

@@ -9,16 +9,15 @@ import pyarrow as pa
 import pytest
 
 from discreet.anonymize.check import check
-from discreet.anonymize.coded import CodedColumn, CodedTable
-from discreet.anonymize.generalised import generalised
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.intervals import intervals
-from discreet.anonymize.masks import masked
-from discreet.anonymize.models.closeness import Closeness
-from discreet.anonymize.models.distinct_diversity import DistinctDiversity
+from discreet.anonymize.hierarchies.builders import masked, taxonomy
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
+from discreet.anonymize.hierarchies.intervals import intervals
 from discreet.anonymize.models.k_anonymity import KAnonymity
+from discreet.anonymize.models.l_diversity import DistinctDiversity
+from discreet.anonymize.models.t_closeness import Closeness
+from discreet.anonymize.recode.full_domain import generalised
 from discreet.anonymize.roles import Roles
-from discreet.anonymize.taxonomy import taxonomy
+from discreet.anonymize.table import CodedColumn, CodedTable
 from tests.texts.tables import FIGURE_1, FIGURE_2
 
 Rows = list[tuple[Any, ...]]

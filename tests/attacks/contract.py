@@ -15,13 +15,11 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binom
 
-from discreet.attacks.attack import Attack, Goal, Guesses
-from discreet.attacks.defence import Defence
-from discreet.attacks.defences.raw import RawStatistics
-from discreet.attacks.parts import Part
+from discreet.attacks.attack import Attack, Defence, Goal, Guesses
+from discreet.attacks.board import Inapplicable, Scene
+from discreet.attacks.defences.interactive import RawStatistics
 from discreet.attacks.people import Coded, People
-from discreet.attacks.question import Question
-from discreet.attacks.scene import Inapplicable, Scene
+from discreet.attacks.queries import Part, TableQuery
 from discreet.attacks.score import Score
 from discreet.attacks.view import Counts, View
 from discreet.noise.experiment import Chance
@@ -37,14 +35,14 @@ class AnsweringView(View):
     def __init__(
         self,
         rows: int,
-        counts: Callable[[Sequence[Question]], list[Counts]],
+        counts: Callable[[Sequence[TableQuery]], list[Counts]],
         greatest: Callable[[Sequence[Part]], Counts],
     ) -> None:
         self.rows = rows
         self._counts = counts  # type: ignore[method-assign]
         self._greatest = greatest  # type: ignore[method-assign]
 
-    def _counts(self, questions: Sequence[Question]) -> list[Counts]:  # type: ignore[no-redef]
+    def _counts(self, questions: Sequence[TableQuery]) -> list[Counts]:  # type: ignore[no-redef]
         raise NotImplementedError
 
     def _greatest(self, groups: Sequence[Part]) -> Counts:  # type: ignore[no-redef]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.attacks.methods.all_subsets import MOST_PEOPLE, all_subset_sums, consistent_people
+from discreet.attacks.methods.solvers import MOST_PEOPLE, all_subset_sums, consistent_people
 from discreet.errors import InvalidValue
 from discreet.noise.experiment import experiment
 

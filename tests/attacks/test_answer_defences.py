@@ -7,21 +7,21 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binom
 
-from discreet.attacks.defences.bounded_noise import BoundedNoise
-from discreet.attacks.defences.input_perturbation import InputPerturbation
-from discreet.attacks.defences.minimum_size import LargeGroups, MinimumSize
-from discreet.attacks.defences.naive_laplace import NaiveLaplace, StickyLaplace
+from discreet.attacks.board import Scene
+from discreet.attacks.defences.interactive import (
+    BoundedNoise,
+    InputPerturbation,
+    LargeGroups,
+    MinimumSize,
+    NaiveLaplace,
+    RawStatistics,
+    StickyLaplace,
+    Subsampling,
+)
 from discreet.attacks.defences.query_auditing import QueryAuditing
-from discreet.attacks.defences.raw import RawStatistics
-from discreet.attacks.defences.subsampling import Subsampling
-from discreet.attacks.methods.averaging import Averaging
-from discreet.attacks.methods.differencing import Differencing
-from discreet.attacks.methods.direct import DirectQuestion
-from discreet.attacks.methods.refusals import Refusals
-from discreet.attacks.parts import AnyOf, Is, Listed, Person, Value
+from discreet.attacks.methods.queries import Averaging, Differencing, DirectQuestion, Refusals
 from discreet.attacks.people import People
-from discreet.attacks.question import Question
-from discreet.attacks.scene import Scene
+from discreet.attacks.queries import AnyOf, Is, Listed, Person, TableQuery, Value
 from discreet.errors import InvalidInput
 from discreet.noise.experiment import experiment
 from tests.attacks.contract import with_secrets_of
@@ -29,8 +29,8 @@ from tests.attacks.crowd import crowd
 
 PEOPLE = crowd(400)
 BIT = AnyOf.secret(PEOPLE)
-AGES = Question(by=(Value.of(PEOPLE, "age"), BIT))
-HALVES = Question(by=(Value.of(PEOPLE, "sex"), BIT))
+AGES = TableQuery(by=(Value.of(PEOPLE, "age"), BIT))
+HALVES = TableQuery(by=(Value.of(PEOPLE, "sex"), BIT))
 DEFENCES = [
     RawStatistics(),
     MinimumSize(),
@@ -102,22 +102,22 @@ def test_a_large_group_is_counted_by_whom_it_is_about_and_not_by_whom_it_counts(
     with_it, without_it = np.flatnonzero(PEOPLE.bits), np.flatnonzero(~PEOPLE.bits)
     ten = Listed((int(with_it[0]), *map(int, without_it[:9])))
     nine = Listed(tuple(map(int, with_it[:9])))
-    assert asked(LargeGroups(10), Question((BIT,), ((ten, 1),))).tolist() == [9, 1]
-    assert np.isnan(asked(LargeGroups(10), Question((BIT,), ((nine, 1),)))).all()
+    assert asked(LargeGroups(10), TableQuery((BIT,), ((ten, 1),))).tolist() == [9, 1]
+    assert np.isnan(asked(LargeGroups(10), TableQuery((BIT,), ((nine, 1),)))).all()
 
 
 def test_a_group_that_leaves_few_people_out_is_refused():
-    allowed = Question((BIT,), ((Listed(tuple(range(390))), 1),))
-    refused = Question((BIT,), ((Listed(tuple(range(391))), 1),))
+    allowed = TableQuery((BIT,), ((Listed(tuple(range(390))), 1),))
+    refused = TableQuery((BIT,), ((Listed(tuple(range(391))), 1),))
     assert not np.isnan(asked(LargeGroups(10), allowed)).any()
     assert np.isnan(asked(LargeGroups(10), refused)).all()
-    assert np.isnan(asked(LargeGroups(10), Question((BIT,), ((Is(7), 0),)))).all()
+    assert np.isnan(asked(LargeGroups(10), TableQuery((BIT,), ((Is(7), 0),)))).all()
 
 
 @pytest.mark.parametrize("defence", [LargeGroups(), QueryAuditing()], ids=lambda defence: defence.name)
 def test_refused_counts_do_not_depend_on_secrets(defence):
     others = with_secrets_of(PEOPLE, np.random.default_rng(1).permutation(400))
-    questions = [AGES, HALVES, Question((BIT,), ((Is(3), 0),)), Question((BIT,)), Question((Person(400), BIT))]
+    questions = [AGES, HALVES, TableQuery((BIT,), ((Is(3), 0),)), TableQuery((BIT,)), TableQuery((Person(400), BIT))]
     first = seen(defence).counts(questions)
     second = seen(defence, others).counts(questions)
     for one, other in zip(first, second, strict=True):
@@ -127,22 +127,22 @@ def test_refused_counts_do_not_depend_on_secrets(defence):
 
 def test_an_auditor_tells_what_is_no_secret_and_what_follows_from_what_was_told():
     view = seen(QueryAuditing())
-    (everyone,) = view.counts([Question((Person(400),))])
+    (everyone,) = view.counts([TableQuery((Person(400),))])
     assert (everyone == 1).all()
-    (by_sex, total) = view.counts([HALVES, Question((BIT,))])
+    (by_sex, total) = view.counts([HALVES, TableQuery((BIT,))])
     np.testing.assert_array_equal(total, by_sex.reshape(2, 2).sum(axis=0))
-    (alone, rest) = view.counts([Question((BIT,), ((Is(5), 1),)), Question((BIT,), ((Is(5), 0),))])
+    (alone, rest) = view.counts([TableQuery((BIT,), ((Is(5), 1),)), TableQuery((BIT,), ((Is(5), 0),))])
     assert np.isnan([*alone, *rest]).all()
     assert (view.asked, view.refused) == (5, 2)
 
 
 def test_a_sample_answers_for_everybody_and_is_drawn_once():
     view = seen(Subsampling(0.25))
-    everyone, again = view.counts([Question((Person(400),))] * 2)
+    everyone, again = view.counts([TableQuery((Person(400),))] * 2)
     np.testing.assert_array_equal(everyone, again)
     assert sorted(set(everyone.tolist())) == [0, 4]
     assert everyone.sum() == 400
-    other = asked(Subsampling(0.25), Question((Person(400),)), seed=1)
+    other = asked(Subsampling(0.25), TableQuery((Person(400),)), seed=1)
     assert (everyone != other).any()
 
 
@@ -153,7 +153,7 @@ def test_a_sample_of_everybody_is_everybody():
 def test_secrets_are_replaced_as_often_as_said_and_once():
     """A secret changes with probability 0.4 (1 − 1/4) = 0.3. False alarms: 2e-7, by the binomial law."""
     people = crowd(20_000)
-    secret = Question((Person(20_000), Value.of(people, "illness")))
+    secret = TableQuery((Person(20_000), Value.of(people, "illness")))
     view = seen(InputPerturbation(0.4), people)
     first, second = view.counts([secret, secret])
     np.testing.assert_array_equal(first, second)
@@ -171,7 +171,7 @@ def test_bounded_noise_is_fresh_and_never_above_its_bound():
 
 
 def test_naive_noise_is_fresh_and_sticky_noise_is_fresh_for_new_words_only():
-    same, reworded = [AGES] * 2, [AGES, Question(AGES.by, wording=1)]
+    same, reworded = [AGES] * 2, [AGES, TableQuery(AGES.by, wording=1)]
     for defence, questions, is_fresh in (
         (NaiveLaplace(), same, True),
         (StickyLaplace(), same, False),
@@ -192,7 +192,7 @@ def test_sticky_noise_sticks_to_greatest_secrets_too():
 
 def test_naive_noise_has_the_scale_it_says():
     """The share of noise beyond b ln 2 is 1/2. False alarms: 2e-7, by the binomial law."""
-    noise = asked(NaiveLaplace(0.25), Question((Person(100_000),)))[400:]
+    noise = asked(NaiveLaplace(0.25), TableQuery((Person(100_000),)))[400:]
     beyond = int((np.abs(noise) > 4 * np.log(2)).sum())
     assert binom.ppf(1e-7, len(noise), 0.5) <= beyond <= binom.isf(1e-7, len(noise), 0.5)
 

@@ -9,7 +9,7 @@ import pytest
 from flint import fmpz_mat
 from scipy.stats import binom, norm
 
-from discreet.attacks.answered import differences
+from discreet.attacks.algebra.answers import differences
 from discreet.errors import InvalidInput, InvalidValue
 
 TRAIT = {"A": 1, "B": 1, "C": 0, "D": 0, "X": 0, "Y": 1, "Z": 0}

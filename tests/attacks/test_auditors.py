@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from flint import fmpz_mat
 
-from discreet.attacks.defences.count_auditor import CountAuditor
-from discreet.attacks.defences.max_auditor import MaxAuditor
+from discreet.attacks.defences.query_auditing import CountAuditor, MaxAuditor
 
 
 def determines(rows: list[np.ndarray], people: int, width: int) -> bool:

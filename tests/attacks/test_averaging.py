@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from discreet.attacks.defences.bounded_noise import BoundedNoise
+from discreet.attacks.board import Scene
 from discreet.attacks.defences.curator import CuratorDefence
-from discreet.attacks.defences.minimum_size import MinimumSize
-from discreet.attacks.defences.naive_laplace import NaiveLaplace, StickyLaplace
-from discreet.attacks.defences.raw import RawStatistics
-from discreet.attacks.methods.averaging import Averaging
-from discreet.attacks.scene import Scene
+from discreet.attacks.defences.interactive import BoundedNoise, MinimumSize, NaiveLaplace, RawStatistics, StickyLaplace
+from discreet.attacks.methods.queries import Averaging
 from discreet.errors import InvalidInput
 from tests.attacks.contract import AttackContract
 from tests.attacks.crowd import crowd

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.attacks.candidates import intersect
+from discreet.attacks.linkage.composition import intersect
 from discreet.errors import InvalidType, InvalidValue
 from tests.texts import tables
 

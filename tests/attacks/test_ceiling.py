@@ -9,9 +9,8 @@ from scipy.optimize import linprog
 from scipy.stats import binom
 
 from discreet.attacks.attack import Goal
-from discreet.attacks.ceiling import average_ceiling, ceiling_beside, ceiling_of, exceeds, surest
-from discreet.attacks.score import Score
-from discreet.evidence.proportion import Proportion
+from discreet.attacks.score import Score, average_ceiling, ceiling_beside, ceiling_of, exceeds, surest
+from discreet.exact.binomial import Proportion
 from discreet.privacy.loss import Approximate, Pure
 
 

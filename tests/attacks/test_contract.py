@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from discreet.attacks.attack import Guesses
-from discreet.attacks.defences.raw import RawStatistics
-from discreet.attacks.methods.direct import DirectQuestion
+from discreet.attacks.defences.interactive import RawStatistics
+from discreet.attacks.methods.queries import DirectQuestion
 from tests.attacks.contract import AttackContract
 
 

@@ -6,13 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.attacks.defences.raw import RawStatistics
-from discreet.attacks.methods.cross_tables import MOST_CELLS, crossed
-from discreet.attacks.methods.tabulations_attack import TwoWayTables
-from discreet.attacks.methods.tracing_attack import Tracing
-from discreet.attacks.parts import Value
+from discreet.attacks.board import Scene
+from discreet.attacks.defences.interactive import RawStatistics
+from discreet.attacks.methods.tabulations import MOST_CELLS, TwoWayTables, crossed
+from discreet.attacks.methods.tracing import Tracing
 from discreet.attacks.people import People
-from discreet.attacks.scene import Scene
+from discreet.attacks.queries import Value
 
 
 def column(name: str, size: int) -> Value:

@@ -9,20 +9,19 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from discreet.attacks.board import Scene
 from discreet.attacks.defences.curator import CuratorDefence, CuratorView
-from discreet.attacks.methods.direct import DirectQuestion
-from discreet.attacks.parts import AnyOf, Is, Listed, Person, Side, Value
+from discreet.attacks.methods.queries import DirectQuestion
 from discreet.attacks.people import People
-from discreet.attacks.question import Question
-from discreet.attacks.scene import Scene
-from discreet.attacks.verdict import Verdict, verdict_of
+from discreet.attacks.queries import AnyOf, Is, Listed, Person, Side, TableQuery, Value
+from discreet.attacks.score import DefenceVerdict, verdict_of
 from discreet.errors import InvalidValue, PolicyError
 from discreet.noise.experiment import experiment
 from discreet.privacy.loss import Pure
 from tests.attacks.crowd import crowd
 
 PEOPLE = crowd(120)
-BY_ILLNESS = Question(by=(Value.of(PEOPLE, "illness"),))
+BY_ILLNESS = TableQuery(by=(Value.of(PEOPLE, "illness"),))
 SECRET = AnyOf.secret(PEOPLE)
 
 
@@ -34,17 +33,17 @@ def view(request):
     found.close()
 
 
-def questions() -> list[Question]:
+def questions() -> list[TableQuery]:
     """Every kind of part, as cells and as conditions."""
     return [
-        Question(),
+        TableQuery(),
         BY_ILLNESS,
-        Question(by=(Value.of(PEOPLE, "age"), Value.of(PEOPLE, "sex"), SECRET)),
-        Question(by=(Side(123_456, 789), SECRET)),
-        Question(by=(Person(PEOPLE.size),), where=((SECRET, 1),)),
-        Question(by=(Is(3), Listed((4, 5, 6)))),
-        Question(where=((Is(3), 0), (Listed((4, 5, 6)), 1), (SECRET, 0))),
-        Question(where=((Value.of(PEOPLE, "sex"), 1), (Side(99, 5), 0)), wording=3),
+        TableQuery(by=(Value.of(PEOPLE, "age"), Value.of(PEOPLE, "sex"), SECRET)),
+        TableQuery(by=(Side(123_456, 789), SECRET)),
+        TableQuery(by=(Person(PEOPLE.size),), where=((SECRET, 1),)),
+        TableQuery(by=(Is(3), Listed((4, 5, 6)))),
+        TableQuery(where=((Is(3), 0), (Listed((4, 5, 6)), 1), (SECRET, 0))),
+        TableQuery(where=((Value.of(PEOPLE, "sex"), 1), (Side(99, 5), 0)), wording=3),
     ]
 
 
@@ -75,7 +74,7 @@ def test_next_to_no_noise_gives_the_greatest_secrets(view):
 @pytest.mark.parametrize("view", [1], indirect=True)
 def test_there_is_noise(view):
     """False alarms: noise of scale 2 is 0 with probability below 1/4, and that for all 120 people below 1e-72."""
-    question = Question(by=(Person(PEOPLE.size),))
+    question = TableQuery(by=(Person(PEOPLE.size),))
     (found,) = view.counts([question])
     assert (found != question.counts(PEOPLE)).any()
 
@@ -84,7 +83,7 @@ def test_there_is_noise(view):
 def test_the_same_question_is_free_and_has_the_same_answer_and_other_words_are_refused_when_all_is_spent(view):
     first, again = (view.counts([BY_ILLNESS])[0] for _ in range(2))
     np.testing.assert_array_equal(first, again)
-    (reworded,) = view.counts([Question(by=BY_ILLNESS.by, wording=1)])
+    (reworded,) = view.counts([TableQuery(by=BY_ILLNESS.by, wording=1)])
     assert np.isnan(reworded).all()
     assert np.isnan(view.greatest([Is(1)])).all()
     assert (view.asked, view.refused) == (4, 2)
@@ -92,11 +91,11 @@ def test_the_same_question_is_free_and_has_the_same_answer_and_other_words_are_r
 
 @pytest.mark.parametrize("view", [1], indirect=True)
 def test_a_batch_may_spend_all_and_its_equal_questions_have_one_answer(view):
-    one, other, different = view.counts([BY_ILLNESS, BY_ILLNESS, Question()])
+    one, other, different = view.counts([BY_ILLNESS, BY_ILLNESS, TableQuery()])
     np.testing.assert_array_equal(one, other)
     assert np.isfinite(different).all()
     assert view.counts([]) == []
-    assert np.isnan(view.counts([Question(where=((SECRET, 1),))])[0]).all()
+    assert np.isnan(view.counts([TableQuery(where=((SECRET, 1),))])[0]).all()
 
 
 @pytest.mark.parametrize("view", [1], indirect=True)
@@ -105,7 +104,7 @@ def test_a_question_that_is_not_understood_is_refused_and_costs_nothing(view):
         def sql(self):
             return '"nobody"'
 
-    assert np.isnan(view.counts([Question(by=(Nonsense(1),))])[0]).all()
+    assert np.isnan(view.counts([TableQuery(by=(Nonsense(1),))])[0]).all()
     assert np.isfinite(view.counts([BY_ILLNESS])[0]).all()
 
 
@@ -148,9 +147,9 @@ def test_the_promise_holds_and_a_broken_one_is_seen():
     scene = Scene.of(attack, coins(400))
     for epsilon in ("0.1", 1, 3):
         defence = CuratorDefence(epsilon)
-        assert verdict_of(scene.run(defence), attack, defence) is not Verdict.BROKEN
+        assert verdict_of(scene.run(defence), attack, defence) is not DefenceVerdict.BROKEN
     broken = Overspending(1)
-    assert verdict_of(scene.run(broken), attack, broken) is Verdict.BROKEN
+    assert verdict_of(scene.run(broken), attack, broken) is DefenceVerdict.BROKEN
 
 
 def test_it_says_what_it_promises():

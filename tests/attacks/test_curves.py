@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from discreet.attacks import curves_page
-from discreet.attacks.methods import curves
-from discreet.attacks.methods.reconstruction_curve import phase_change
-from discreet.attacks.methods.tracing_power import tracing_curve
+from discreet.attacks.methods import reconstruction as curves
+from discreet.attacks.methods.reconstruction import phase_change
+from discreet.attacks.methods.tracing import tracing_curve
 
 
 def test_the_page_has_both_charts(monkeypatch):

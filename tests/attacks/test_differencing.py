@@ -9,16 +9,19 @@ import pytest
 from scipy.special import gammaincc
 from scipy.stats import binom
 
-from discreet.attacks.defence import Defence
+from discreet.attacks.attack import Defence
+from discreet.attacks.board import Scene
 from discreet.attacks.defences.curator import CuratorDefence
-from discreet.attacks.defences.input_perturbation import InputPerturbation
-from discreet.attacks.defences.minimum_size import LargeGroups, MinimumSize
-from discreet.attacks.defences.naive_laplace import NaiveLaplace
+from discreet.attacks.defences.interactive import (
+    InputPerturbation,
+    LargeGroups,
+    MinimumSize,
+    NaiveLaplace,
+    RawStatistics,
+    Subsampling,
+)
 from discreet.attacks.defences.query_auditing import QueryAuditing
-from discreet.attacks.defences.raw import RawStatistics
-from discreet.attacks.defences.subsampling import Subsampling
-from discreet.attacks.methods.differencing import Differencing, _unravelled
-from discreet.attacks.scene import Scene
+from discreet.attacks.methods.queries import Differencing, _unravelled
 from tests.attacks.contract import AnsweringView, AttackContract
 from tests.attacks.crowd import crowd
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.attacks.methods.direct import DirectQuestion
+from discreet.attacks.methods.queries import DirectQuestion
 from tests.attacks.contract import AttackContract
 
 

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from discreet.attacks.greatest_values import Maxima, maxima
+from discreet.attacks.algebra.maxima import Maxima, maxima
 from discreet.errors import InvalidValue
 
 STUDENTS = {  # first year, gender, value

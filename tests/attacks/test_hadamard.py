@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.linalg import hadamard
 
-from discreet.attacks.methods.hadamard import expected_accuracy_of_signed_sums, rebuilt_from_signed_sums, signed_sums
+from discreet.attacks.methods.solvers import expected_accuracy_of_signed_sums, rebuilt_from_signed_sums, signed_sums
 from discreet.errors import InvalidValue
 from discreet.noise.experiment import experiment
 

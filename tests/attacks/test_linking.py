@@ -10,8 +10,7 @@ import pytest
 
 import discreet as dp
 from discreet import anonymize as an
-from discreet.attacks.linking import link
-from discreet.attacks.singled_out import uniqueness
+from discreet.attacks.linkage.link import link, uniqueness
 from discreet.errors import InvalidValue
 from tests.attacks.crowd import crowd
 

@@ -9,12 +9,17 @@ import pyarrow as pa
 import pytest
 
 from discreet import anonymize as an
-from discreet.attacks.defences.published_table import KAnonymousTable, LDiverseTable, NamesRemoved, TCloseTable
-from discreet.attacks.defences.published_view import PublishedView, published
-from discreet.attacks.fitting import fitting
-from discreet.attacks.parts import AnyOf, Is, Listed, Person, Value
+from discreet.attacks.defences.releases import (
+    KAnonymousTable,
+    LDiverseTable,
+    NamesRemoved,
+    PublishedView,
+    TCloseTable,
+    published,
+)
+from discreet.attacks.linkage.matching import fitting
 from discreet.attacks.people import Coded, People
-from discreet.attacks.question import Question
+from discreet.attacks.queries import AnyOf, Is, Listed, Person, TableQuery, Value
 from discreet.errors import OutOfReach
 from discreet.noise.experiment import experiment
 from tests.attacks.contract import with_secrets_of
@@ -42,7 +47,7 @@ class TestEveryTable:
         people = everybody.take(np.arange(0, 400, 2))
         others = with_secrets_of(everybody, np.arange(400)[::-1])
         views = [seen(defence, people, one) for one in (everybody, others)]
-        question = Question(by=(Value.of(people, "sex"), Value.of(people, "illness")))
+        question = TableQuery(by=(Value.of(people, "sex"), Value.of(people, "illness")))
         answers = [view.counts([question])[0] for view in views]
         np.testing.assert_array_equal(*answers)
         np.testing.assert_array_equal(*(view.published.class_of for view in views))
@@ -52,7 +57,7 @@ class TestEveryTable:
         people = everybody.take(np.arange(0, 400, 2))
         view = seen(defence, people, everybody)
         secret, person = Value.of(people, "illness"), Person(400)
-        by_secret, by_person = view.counts([Question(by=(secret,)), Question(by=(person,))])
+        by_secret, by_person = view.counts([TableQuery(by=(secret,)), TableQuery(by=(person,))])
         np.testing.assert_allclose(by_secret, np.bincount(people.secret.codes))
         assert by_person.sum() == pytest.approx(200)
         assert view.rows == 200
@@ -67,8 +72,8 @@ class TestEveryTable:
         everybody_there = Listed(tuple(map(int, inside)))
         whole, one = view.counts(
             [
-                Question(by=(secret,), where=((everybody_there, 1),)),
-                Question(by=(secret,), where=((Is(int(inside[0])), 1),)),
+                TableQuery(by=(secret,), where=((everybody_there, 1),)),
+                TableQuery(by=(secret,), where=((Is(int(inside[0])), 1),)),
             ]
         )
         np.testing.assert_allclose(whole, table.histograms[group])
@@ -129,7 +134,7 @@ def test_overlapping_classes_still_add_up_to_the_rows():
     relaxed = an.mondrian(people.table, roles, [an.KAnonymity(5)], relaxed=True).table
     view = PublishedView(relaxed, people, 200)
     assert len(view.published.histograms) > len(fitting(relaxed, people.table, people.quasi).classes.sizes)
-    (by_secret,) = view.counts([Question(by=(Value.of(people, "illness"),))])
+    (by_secret,) = view.counts([TableQuery(by=(Value.of(people, "illness"),))])
     np.testing.assert_allclose(by_secret, np.bincount(people.secret.codes))
     members = view.published.histograms[view.published.class_of, people.secret.codes]
     assert (members > 0).all()
@@ -163,7 +168,7 @@ def test_a_model_that_no_recoding_meets_is_said_to_be_out_of_reach(defence, said
 def test_marked_secrets_can_be_asked_for():
     people = crowd()
     view = seen(NamesRemoved(), people)
-    (answer,) = view.counts([Question(by=(AnyOf.secret(people),))])
+    (answer,) = view.counts([TableQuery(by=(AnyOf.secret(people),))])
     np.testing.assert_allclose(answer, np.bincount(people.bits))
 
 
@@ -186,7 +191,7 @@ def test_people_are_compared_with_classes_some_at_a_time(monkeypatch):
     roles = an.Roles.of(people.table.column_names, quasi=people.quasi, sensitive="illness")
     release = an.mondrian(people.table, roles, [an.KAnonymity(4)], relaxed=True).table
     whole = fitting(release, people.table, list(people.quasi))
-    monkeypatch.setattr("discreet.attacks.fitting._MOST_COMPARED", 17)
+    monkeypatch.setattr("discreet.attacks.linkage.matching._MOST_COMPARED", 17)
     parts = fitting(release, people.table, list(people.quasi))
     np.testing.assert_array_equal(whole.person, parts.person)
     np.testing.assert_array_equal(whole.group, parts.group)

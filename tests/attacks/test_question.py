@@ -7,29 +7,28 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from discreet.attacks.parts import AnyOf, Is, Listed, Part, Person, Side, Value
 from discreet.attacks.people import People
-from discreet.attacks.question import Question
+from discreet.attacks.queries import AnyOf, Is, Listed, Part, Person, Side, TableQuery, Value
 from tests.attacks.crowd import crowd
 
 PEOPLE = crowd(60).take(np.arange(5, 60))
 ILLNESS, AGE, SEX = (Value.of(PEOPLE, name) for name in ("illness", "age", "sex"))
 ILL = AnyOf.secret(PEOPLE)
 QUESTIONS = [
-    Question(),
-    Question(by=(ILLNESS,)),
-    Question(by=(SEX, ILLNESS)),
-    Question(by=(ILLNESS, SEX), where=((Is(7), 0),)),
-    Question(by=(Person(60),), where=((ILL, 1),)),
-    Question(by=(ILL,), where=((Listed((5, 6, 7, 40)), 1),)),
-    Question(by=(Is(9), ILL)),
-    Question(by=(Side(1234567, 89), ILL)),
-    Question(where=((Side(48271, 11), 1), (ILLNESS, 2), (AGE, 3))),
-    Question(by=(ILLNESS,), wording=3),
+    TableQuery(),
+    TableQuery(by=(ILLNESS,)),
+    TableQuery(by=(SEX, ILLNESS)),
+    TableQuery(by=(ILLNESS, SEX), where=((Is(7), 0),)),
+    TableQuery(by=(Person(60),), where=((ILL, 1),)),
+    TableQuery(by=(ILL,), where=((Listed((5, 6, 7, 40)), 1),)),
+    TableQuery(by=(Is(9), ILL)),
+    TableQuery(by=(Side(1234567, 89), ILL)),
+    TableQuery(where=((Side(48271, 11), 1), (ILLNESS, 2), (AGE, 3))),
+    TableQuery(by=(ILLNESS,), wording=3),
 ]
 
 
-def by_database(question: Question, people: People) -> np.ndarray:
+def by_database(question: TableQuery, people: People) -> np.ndarray:
     rows = {name: [column.values[code] for code in column.codes] for name, column in people.columns.items()}
     found = np.zeros(question.cells)
     with duckdb.connect() as database:
@@ -49,14 +48,14 @@ def test_rows_and_sql_agree(question):
 
 
 def test_other_wordings_ask_for_the_same_in_other_words():
-    first, second = (Question(by=(ILLNESS,), wording=wording) for wording in (1, 2))
+    first, second = (TableQuery(by=(ILLNESS,), wording=wording) for wording in (1, 2))
     assert first.sql("people") != second.sql("people")
     assert first.counts(PEOPLE).tolist() == second.counts(PEOPLE).tolist()
 
 
 def test_names_and_values_are_quoted():
     hostile = Value('a"b', ("it's", "x"))
-    assert Question(by=(hostile,), where=((hostile, 0),)).sql("t") == (
+    assert TableQuery(by=(hostile,), where=((hostile, 0),)).sql("t") == (
         'SELECT "a""b" AS c0, COUNT(*) AS n FROM t WHERE "a""b" = \'it\'\'s\' GROUP BY c0'
     )
 

@@ -10,11 +10,16 @@ from scipy import sparse
 from scipy.special import ndtr
 
 import discreet as dp
-from discreet.attacks.methods import least_squares as solver
-from discreet.attacks.methods import linear_program
-from discreet.attacks.methods.least_squares import NormalEquations, expected_accuracy, shrunken_least_squares
+from discreet.attacks.methods import solvers as linear_program
+from discreet.attacks.methods import solvers as solver
 from discreet.attacks.methods.reconstruction import reconstruct
-from discreet.attacks.methods.subset_queries import SubsetQueries, random_subsets
+from discreet.attacks.methods.solvers import (
+    NormalEquations,
+    SubsetQueries,
+    expected_accuracy,
+    random_subsets,
+    shrunken_least_squares,
+)
 from discreet.errors import InvalidType, InvalidValue, OutOfReach
 from discreet.noise.experiment import experiment
 

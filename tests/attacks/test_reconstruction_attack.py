@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.attacks.defence import Defence
+from discreet.attacks.attack import Defence
+from discreet.attacks.board import Scene
 from discreet.attacks.defences.curator import CuratorDefence
-from discreet.attacks.defences.raw import ExactView, RawStatistics
-from discreet.attacks.methods.reconstruction_attack import Reconstruction
+from discreet.attacks.defences.interactive import ExactView, RawStatistics
+from discreet.attacks.methods.reconstruction import Reconstruction
 from discreet.attacks.people import People
-from discreet.attacks.scene import Scene
 from discreet.attacks.view import View
 from discreet.noise.experiment import Chance
 from tests.attacks.contract import AttackContract, assert_tells_nothing

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from discreet.attacks.methods.reconstruction_curve import phase_change, phase_chart
+from discreet.attacks.methods.reconstruction import phase_change, phase_chart
 from discreet.errors import InvalidValue
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.attacks.defences.minimum_size import MinimumSize
+from discreet.attacks.board import Scene
+from discreet.attacks.defences.interactive import MinimumSize, RawStatistics, Subsampling
 from discreet.attacks.defences.query_auditing import QueryAuditing
-from discreet.attacks.defences.raw import RawStatistics
-from discreet.attacks.defences.subsampling import Subsampling
-from discreet.attacks.methods.refusals import Refusals, _disclosed
-from discreet.attacks.scene import Scene
+from discreet.attacks.methods.queries import Refusals, _disclosed
 from tests.attacks.contract import AttackContract
 from tests.attacks.crowd import crowd
 

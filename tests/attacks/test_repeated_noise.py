@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from discreet.attacks.repeated_noise import Centre, chance_of_truth, repetitions_needed
+from discreet.attacks.algebra.answers import Centre, chance_of_truth, repetitions_needed
 from discreet.errors import InvalidInput, OutOfReach
 
 CENTRES = {Centre.MEAN: np.mean, Centre.MEDIAN: np.median}

@@ -6,12 +6,11 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.attacks.attack import Attack, Goal, Guesses
-from discreet.attacks.defences.raw import RawStatistics
-from discreet.attacks.methods.direct import DirectQuestion
-from discreet.attacks.parts import Value
+from discreet.attacks.board import Inapplicable, Scene
+from discreet.attacks.defences.interactive import RawStatistics
+from discreet.attacks.methods.queries import DirectQuestion
 from discreet.attacks.people import People
-from discreet.attacks.question import Question
-from discreet.attacks.scene import Inapplicable, Scene
+from discreet.attacks.queries import TableQuery, Value
 from tests.attacks.crowd import crowd
 
 
@@ -129,7 +128,7 @@ def test_knowing_what_was_ruled_out_is_no_attack():
 
     class Reasoning(Recording):
         def guess(self, views, known, chance):
-            (times,) = views[0].counts([Question(by=(Value(known.secret, known.values),))])
+            (times,) = views[0].counts([TableQuery(by=(Value(known.secret, known.values),))])
             return Guesses(np.where(known.excluded, -1, times).argmax(axis=1))
 
     score = Scene.of(Reasoning(rules_out=True, most_targets=1000), crowd(2000)).run(RawStatistics())

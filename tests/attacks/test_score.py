@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from discreet.attacks.attack import Guesses
 from discreet.attacks.score import scored
-from discreet.evidence.proportion import Proportion
+from discreet.exact.binomial import Proportion
 
 TRUTH = np.array([0, 1, 2, 1, 0])
 USUAL = np.zeros(5, np.int64)

@@ -15,17 +15,16 @@ from discreet.attacks.attack import Goal, Guesses
 from discreet.attacks.board import Scoreboard, held_against, scoreboard
 from discreet.attacks.catalogue import chosen_attacks, chosen_defences, every_attack, every_defence
 from discreet.attacks.defences.curator import CuratorDefence
-from discreet.attacks.defences.raw import ExactView, RawStatistics
-from discreet.attacks.given_release import release_scoreboard
-from discreet.attacks.hospital import QUASI, SECRET, patients
-from discreet.attacks.methods.direct import DirectQuestion
-from discreet.attacks.methods.linkage import Linkage
-from discreet.attacks.people import People
-from discreet.attacks.report_text import detail_text
-from discreet.attacks.verdict import Verdict
+from discreet.attacks.defences.interactive import ExactView, RawStatistics
+from discreet.attacks.methods.queries import DirectQuestion
+from discreet.attacks.methods.releases import Linkage
+from discreet.attacks.people import QUASI, SECRET, People, patients
+from discreet.attacks.release import release_scoreboard
+from discreet.attacks.report_terminal import detail_text
+from discreet.attacks.score import DefenceVerdict
 from discreet.errors import InvalidValue, OutOfReach
 from discreet.privacy.loss import Pure
-from tests.pages.parsed import assert_standalone
+from tests.reports.parsed import assert_standalone
 
 PEOPLE = People.of(patients(600), QUASI, SECRET)
 
@@ -91,10 +90,10 @@ def test_exact_answers_are_red_and_a_budget_is_not(board):
     the test does not ask for it: it asks that no promise is seen as broken, which is wrong with probability 1e-6.
     """
     direct, raw, _, broken, private = board.attacks[0], *board.defences
-    assert board.cell(direct, raw).verdict is Verdict.LEAK
+    assert board.cell(direct, raw).verdict is DefenceVerdict.LEAK
     assert board.cell(direct, raw).ceiling is None
-    assert board.cell(direct, broken).verdict is Verdict.BROKEN
-    assert board.cell(direct, private).verdict is not Verdict.BROKEN
+    assert board.cell(direct, broken).verdict is DefenceVerdict.BROKEN
+    assert board.cell(direct, private).verdict is not DefenceVerdict.BROKEN
     assert board.cell(direct, private).ceiling < 0.6
 
 
@@ -113,7 +112,7 @@ def test_what_holds_of_the_crowd_is_no_leak():
     ill = np.where((sex == 0) & (chance.random(2000) < 0.6), "illness of women", chance.choice(["a", "b", "c"], 2000))
     people = People.of(pa.table({"sex": sex, "ill": ill}), ["sex"], "ill")
     (cell,) = held_against(people, [Average()], [RawStatistics()]).cells
-    assert cell.verdict is Verdict.CROWD
+    assert cell.verdict is DefenceVerdict.CROWD
     assert abs(cell.score.right.rate - cell.score.control.rate) < 0.1
 
 
@@ -126,7 +125,7 @@ def test_what_a_table_tells_of_the_crowd_is_no_leak_of_one_bit_either(attack):
     people = People.of(pa.table({"age": age, "ill": ill}), ["age"], "ill")
     for cell in held_against(people, chosen_attacks([attack]), chosen_defences(["5-anon"], [1])).cells:
         assert cell.score.right.rate > cell.score.baseline.rate + 0.2
-        assert cell.verdict is Verdict.CROWD
+        assert cell.verdict is DefenceVerdict.CROWD
 
 
 def test_tables_too_small_for_a_verdict_say_so():
@@ -269,10 +268,12 @@ def test_a_given_release_is_attacked_as_it_is():
     table = patients(600)
     raw = release_scoreboard(table, table, quasi=QUASI, secret=SECRET)
     assert {attack.name for attack in raw.attacks} >= {"linkage", "homogeneity", "background knowledge"}
-    assert all(cell.verdict is Verdict.LEAK for cell in raw.cells if cell.attack in ("linkage", "homogeneity"))
+    assert all(cell.verdict is DefenceVerdict.LEAK for cell in raw.cells if cell.attack in ("linkage", "homogeneity"))
     coarse = table.set_column(0, "age", pa.array(["*"] * 600)).set_column(1, "zip", pa.array(["*"] * 600))
     hidden = release_scoreboard(table, coarse, quasi=QUASI, secret=SECRET)
-    assert all(cell.verdict is Verdict.GUESSING for cell in hidden.cells if cell.attack in ("linkage", "homogeneity"))
+    assert all(
+        cell.verdict is DefenceVerdict.GUESSING for cell in hidden.cells if cell.attack in ("linkage", "homogeneity")
+    )
 
 
 def test_a_release_must_fit_the_table():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from discreet.attacks.methods import subset_queries
-from discreet.attacks.methods.subset_queries import SubsetQueries, random_subsets
+from discreet.attacks.methods import solvers as subset_queries
+from discreet.attacks.methods.solvers import SubsetQueries, random_subsets
 from discreet.errors import InvalidValue
 from discreet.noise.experiment import experiment
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.attacks.parts import AnyOf, Value
-from discreet.attacks.question import Question
+from discreet.attacks.queries import AnyOf, TableQuery, Value
 from tests.attacks.test_question import PEOPLE, QUESTIONS
 
 EVERY_QUESTION = pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.sql("people")[:60])
@@ -36,5 +35,5 @@ def test_a_cell_is_about_those_who_would_be_in_it_with_some_secret(question):
 def test_secrets_that_are_not_told_apart_are_of_one_kind():
     bit = AnyOf.secret(PEOPLE)
     secret = Value.of(PEOPLE, PEOPLE.secret_name)
-    kinds = [Question(by).supposed(PEOPLE)[0].shape[1] for by in ((), (bit,), (secret,), (bit, secret))]
+    kinds = [TableQuery(by).supposed(PEOPLE)[0].shape[1] for by in ((), (bit,), (secret,), (bit, secret))]
     assert kinds == [1, 2, len(PEOPLE.secret.values), len(PEOPLE.secret.values)]

@@ -8,18 +8,22 @@ import pytest
 from pyarrow import compute
 
 from discreet.attacks.attack import Knowledge
-from discreet.attacks.composed import composition, composition_chart
-from discreet.attacks.defences.published_table import KAnonymousTable, LDiverseTable, NamesRemoved, TCloseTable
-from discreet.attacks.defences.raw import RawStatistics
-from discreet.attacks.methods.background import BackgroundKnowledge
-from discreet.attacks.methods.homogeneity import Homogeneity
-from discreet.attacks.methods.intersection import Intersection, combined, likeliest
-from discreet.attacks.methods.linkage import Linkage
-from discreet.attacks.methods.seen_classes import coarse_columns
+from discreet.attacks.board import Scene
+from discreet.attacks.defences.interactive import RawStatistics
+from discreet.attacks.defences.releases import KAnonymousTable, LDiverseTable, NamesRemoved, TCloseTable
+from discreet.attacks.linkage.composition import composition, composition_chart
+from discreet.attacks.methods.releases import (
+    BackgroundKnowledge,
+    Homogeneity,
+    Intersection,
+    Linkage,
+    coarse_columns,
+    combined,
+    likeliest,
+)
 from discreet.attacks.people import Coded, People
-from discreet.attacks.scene import Scene
 from discreet.errors import InvalidType, InvalidValue
-from discreet.evidence.proportion import Proportion
+from discreet.exact.binomial import Proportion
 from discreet.noise.experiment import experiment
 from tests.attacks.contract import AttackContract
 from tests.attacks.crowd import crowd

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.attacks.methods import integer_program, tabulations
-from discreet.attacks.methods.integer_program import IntegerProgram
+from discreet.attacks.methods import solvers as integer_program
+from discreet.attacks.methods import tabulations
+from discreet.attacks.methods.solvers import IntegerProgram
 from discreet.attacks.methods.tabulations import Block, Tabulated, reconstruct_block
 from discreet.errors import InvalidInput, InvalidValue, OutOfReach
 
@@ -195,7 +196,7 @@ class TestIntegerProgram:
         assert program.least_cost() is None
 
     def test_too_little_time_is_said(self, monkeypatch):
-        monkeypatch.setattr(integer_program, "_OPTIMAL", -1)
+        monkeypatch.setattr(integer_program, "_MILP_OPTIMAL", -1)
         program = IntegerProgram()
         program.variables(1, 10)
         program.between(3, 4, [0])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from discreet.attacks.board import Scene
 from discreet.attacks.defences.curator import CuratorDefence
-from discreet.attacks.defences.raw import RawStatistics
-from discreet.attacks.methods.tabulations_attack import TwoWayTables
-from discreet.attacks.scene import Scene
+from discreet.attacks.defences.interactive import RawStatistics
+from discreet.attacks.methods.tabulations import TwoWayTables
 from tests.attacks.contract import AttackContract, assert_tells_nothing
 from tests.attacks.crowd import crowd
 from tests.attacks.test_reconstruction_attack import Noisy

@@ -9,13 +9,13 @@ import pytest
 from scipy.special import ndtri
 
 import discreet as dp
-from discreet.attacks.methods.tracing import trace
-from discreet.attacks.methods.tracing_power import (
+from discreet.attacks.methods.tracing import (
     above_threshold,
     area_under_curve,
     expected_area,
     expected_power,
     separation,
+    trace,
     tracing_chart,
     tracing_curve,
 )

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from discreet.attacks.attack import Guesses
+from discreet.attacks.board import Scene
 from discreet.attacks.defences.curator import CuratorDefence
-from discreet.attacks.defences.raw import RawStatistics
-from discreet.attacks.methods.count_likelihood import log_odds_of_member
-from discreet.attacks.methods.tracing_attack import Tracing
-from discreet.attacks.scene import Scene
+from discreet.attacks.defences.interactive import RawStatistics
+from discreet.attacks.methods.tracing import Tracing, log_odds_of_member
 from tests.attacks.contract import AttackContract, Listening, assert_tells_nothing
 from tests.attacks.crowd import crowd
 from tests.attacks.test_reconstruction_attack import Noisy

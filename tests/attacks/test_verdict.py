@@ -7,11 +7,10 @@ from dataclasses import replace
 import pytest
 from scipy.stats import fisher_exact
 
-from discreet.attacks.defences.raw import RawStatistics
-from discreet.attacks.methods.direct import DirectQuestion
-from discreet.attacks.score import Score
-from discreet.attacks.verdict import Verdict, beats_outsiders, verdict_of
-from discreet.evidence.proportion import Proportion
+from discreet.attacks.defences.interactive import RawStatistics
+from discreet.attacks.methods.queries import DirectQuestion
+from discreet.attacks.score import DefenceVerdict, Score, beats_outsiders, verdict_of
+from discreet.exact.binomial import Proportion
 from discreet.privacy.loss import Pure
 
 
@@ -38,22 +37,22 @@ class Promising(RawStatistics):
 def test_an_attack_that_is_sure_of_a_few_members_uses_their_records():
     """It is right no more often than on outsiders, but nearly always where it claims something."""
     sure = replace(score(104, beats=True, control=100), claims=Proportion(30, 31), control_claims=Proportion(4, 40))
-    assert verdict_of(sure, DirectQuestion(), RawStatistics()) is Verdict.LEAK
+    assert verdict_of(sure, DirectQuestion(), RawStatistics()) is DefenceVerdict.LEAK
     silent = replace(sure, control_claims=Proportion(0, 0))
-    assert verdict_of(silent, DirectQuestion(), RawStatistics()) is Verdict.LEAK
+    assert verdict_of(silent, DirectQuestion(), RawStatistics()) is DefenceVerdict.LEAK
     lucky = replace(sure, control_claims=Proportion(30, 31))
-    assert verdict_of(lucky, DirectQuestion(), RawStatistics()) is Verdict.CROWD
+    assert verdict_of(lucky, DirectQuestion(), RawStatistics()) is DefenceVerdict.CROWD
 
 
 def test_every_reading():
     attack, defence = DirectQuestion(), RawStatistics()
-    assert verdict_of(score(100, beats=False), attack, defence) is Verdict.GUESSING
-    assert verdict_of(score(150, beats=False, control=20), attack, defence) is Verdict.GUESSING
-    assert verdict_of(score(150, beats=True, control=145), attack, defence) is Verdict.CROWD
-    assert verdict_of(score(150, beats=True, control=100), attack, defence) is Verdict.LEAK
-    assert verdict_of(score(150, beats=True), attack, defence) is Verdict.LEAK
-    assert verdict_of(score(150, beats=True), attack, Promising()) is Verdict.BROKEN
-    assert verdict_of(score(118, beats=True), attack, Promising()) is Verdict.BOUNDED
+    assert verdict_of(score(100, beats=False), attack, defence) is DefenceVerdict.GUESSING
+    assert verdict_of(score(150, beats=False, control=20), attack, defence) is DefenceVerdict.GUESSING
+    assert verdict_of(score(150, beats=True, control=145), attack, defence) is DefenceVerdict.CROWD
+    assert verdict_of(score(150, beats=True, control=100), attack, defence) is DefenceVerdict.LEAK
+    assert verdict_of(score(150, beats=True), attack, defence) is DefenceVerdict.LEAK
+    assert verdict_of(score(150, beats=True), attack, Promising()) is DefenceVerdict.BROKEN
+    assert verdict_of(score(118, beats=True), attack, Promising()) is DefenceVerdict.BOUNDED
 
 
 def test_claims_that_hold_of_members_alone_are_no_crowd_knowledge():
@@ -61,7 +60,7 @@ def test_claims_that_hold_of_members_alone_are_no_crowd_knowledge():
     claims = {"gained": 0, "lost": 0, "control": Proportion(150, 200)}
     known = Score(Proportion(156, 200), Proportion(150, 200), Proportion(60, 60), True, **claims)
     attack, defence = DirectQuestion(), RawStatistics()
-    assert verdict_of(replace(known, control_claims=Proportion(45, 60)), attack, defence) is Verdict.LEAK
-    assert verdict_of(replace(known, control_claims=Proportion(59, 60)), attack, defence) is Verdict.CROWD
+    assert verdict_of(replace(known, control_claims=Proportion(45, 60)), attack, defence) is DefenceVerdict.LEAK
+    assert verdict_of(replace(known, control_claims=Proportion(59, 60)), attack, defence) is DefenceVerdict.CROWD
     silent = replace(known, control_claims=Proportion(0, 0))  # all true, and nothing said of outsiders
-    assert verdict_of(silent, attack, defence) is Verdict.LEAK
+    assert verdict_of(silent, attack, defence) is DefenceVerdict.LEAK

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from discreet.audit.replay import ReplayReport, replay_worlds
-from discreet.audit.replay_session import World
+from discreet.audit.replay.replay import ReplayReport, replay_worlds
+from discreet.audit.replay.session import World
 from discreet.catalog.budget import Budget
 from discreet.privacy.neighbours import Neighbours
 from tests.curator.test_neighbouring_tables import ANSWERED, HEAVY, ORDINARY, REFUSED, TARGET

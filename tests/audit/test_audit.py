@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 from discreet.audit import Batched, Verdict, audit, audit_laws
 from discreet.audit.canonical import canonical, key_of
-from discreet.audit.pieces import piece
-from discreet.audit.tally import tally
+from discreet.audit.draws import piece
+from discreet.audit.outcomes import tally
 from discreet.errors import InvalidType, InvalidValue
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.gaussian import Gaussian

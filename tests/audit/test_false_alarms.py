@@ -10,15 +10,14 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from discreet.audit import Verdict, audit, testing
+from discreet.audit import Verdict, audit
+from discreet.audit import proof as testing
 from discreet.audit.audit import FAMILIES
-from discreet.audit.chunk import Roles
-from discreet.audit.claimed import Claimed
-from discreet.audit.event import Event
-from discreet.audit.family import Learning
+from discreet.audit.claim import Claimed
+from discreet.audit.draws import DrawRoles
+from discreet.audit.events import Event, Learning
 from discreet.audit.outcomes import Outcomes
-from discreet.audit.proof import prove
-from discreet.audit.search import Choosing, telling_events
+from discreet.audit.proof import Choosing, prove, telling_events
 from discreet.exact.ball import ln_up
 from discreet.noise.experiment import experiment
 from discreet.privacy.loss import Approximate, Loss, Pure
@@ -87,7 +86,7 @@ def test_an_audit_shares_its_rate_of_false_alarms_among_all_bounds(count):
     """Two events per family, two bounds per event."""
     chance = experiment(0)
     sides = [[chance.integers(0, 9, 1000)] for _ in range(2)]
-    found = testing.tested(*sides, Roles(chance), Claimed(Pure(1)), 0.05, FAMILIES[:count])
+    found = testing.tested(*sides, DrawRoles(chance), Claimed(Pure(1)), 0.05, FAMILIES[:count])
     assert found.alpha == pytest.approx(0.05 / (4 * count))
     assert len(found.proofs) <= 2 * count
     for proof in found.proofs:
@@ -108,5 +107,5 @@ def test_a_mechanism_that_ignores_its_input_passes_the_strictest_claim():
 
 def test_draws_that_chose_the_event_must_not_prove_it(monkeypatch):
     """Planted: all draws teach, choose and prove at once. Then chance alone looks like a difference."""
-    monkeypatch.setattr(Roles, "split", lambda self, pieces: (list(pieces),) * 3)
+    monkeypatch.setattr(DrawRoles, "split", lambda self, pieces: (list(pieces),) * 3)
     assert blind_audit(0) is Verdict.VIOLATION

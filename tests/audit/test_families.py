@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from discreet.audit import FAMILIES, Batched, Learning, Outcomes, audit
-from discreet.audit.claimed import Claimed
-from discreet.audit.low_bits import LowBits, lowest_bit
-from discreet.audit.search import Choosing, telling_events
-from discreet.audit.thresholds import Thresholds
+from discreet.audit.claim import Claimed
+from discreet.audit.events import LowBits, Thresholds, lowest_bit
+from discreet.audit.proof import Choosing, telling_events
 from discreet.noise.experiment import experiment
 from discreet.privacy.loss import GaussianDP, Pure
 

@@ -8,19 +8,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from discreet.audit import (
-    FAMILIES,
-    audit,
-    testing,  # its function would be collected as a test
-)
+from discreet.audit import FAMILIES, audit
+from discreet.audit import proof as testing
 from discreet.audit.canonical import canonical, key_of
-from discreet.audit.chunk import Roles
-from discreet.audit.claimed import Claimed
-from discreet.audit.drawing import draw
-from discreet.audit.lattice import Lattice
-from discreet.audit.pieces import piece
-from discreet.audit.stopping import lengths, reached
-from discreet.audit.time_limit import Deadline
+from discreet.audit.claim import Claimed
+from discreet.audit.draws import Deadline, DrawRoles, draw, lengths, piece, reached
+from discreet.audit.float_lattice import FloatLattice
 from discreet.noise.experiment import experiment
 from discreet.privacy.loss import Pure
 
@@ -38,8 +31,8 @@ STRANGE = ["x", (1, 2, 3, 4, 5), float("nan"), 2**70, None, 1e300, (), -(2**63),
 
 def events(sides: tuple[list, list]) -> dict[tuple, dict]:
     """Every chosen event, as what it says of each outcome that the learning draws saw."""
-    roles = Roles(experiment(0))
-    families = (*FAMILIES, Lattice())
+    roles = DrawRoles(experiment(0))
+    families = (*FAMILIES, FloatLattice())
     found = testing.tested([piece(sides[0])], [piece(sides[1])], roles, Claimed(Pure(1)), 1e-2, families)
     seen = np.flatnonzero(found.table.counts[:4].any(axis=0)).tolist()
     keys = [key_of(canonical(found.table.outcomes[k])) for k in seen]
@@ -53,7 +46,7 @@ def events(sides: tuple[list, list]) -> dict[tuple, dict]:
 @pytest.mark.parametrize("strange", STRANGE, ids=repr)
 def test_no_draw_that_proves_has_a_say_in_what_is_proved(kind, strange):
     plain = ORDINARY[kind]
-    proves = np.flatnonzero(Roles(experiment(0)).of(SIZE) >= 2)
+    proves = np.flatnonzero(DrawRoles(experiment(0)).of(SIZE) >= 2)
     changed = tuple(list(side) for side in plain)
     changed[0][proves[5]] = strange
     changed[1][proves[8]] = STRANGE[0]
@@ -62,7 +55,7 @@ def test_no_draw_that_proves_has_a_say_in_what_is_proved(kind, strange):
 
 def test_a_draw_that_teaches_has_a_say():
     changed = tuple(list(side) for side in ORDINARY["integers"])
-    for place in np.flatnonzero(Roles(experiment(0)).of(SIZE) == 0)[:60]:
+    for place in np.flatnonzero(DrawRoles(experiment(0)).of(SIZE) == 0)[:60]:
         changed[0][place] = 99
     assert events(changed) != events(ORDINARY["integers"])
 

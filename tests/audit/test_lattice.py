@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from discreet.audit.audit import audit
+from discreet.audit.float_lattice import FloatLattice, lattice
 from discreet.audit.gallery import BROKEN
-from discreet.audit.lattice import Lattice, lattice
 from discreet.audit.mechanism import Batched
 from discreet.errors import DiscreetError
 from discreet.mechanisms.gaussian import Gaussian
@@ -82,7 +82,7 @@ def test_too_little_noise_is_no_matter_of_lattices() -> None:
 
 def test_a_lattice_is_a_family_of_events_for_any_audit() -> None:
     exhibit = EXHIBITS["numpy-laplace"]
-    report = audit(exhibit.mechanism, 0.0, 1.0, 1, draws=20_000, families=(Lattice(),))
+    report = audit(exhibit.mechanism, 0.0, 1.0, 1, draws=20_000, families=(FloatLattice(),))
     assert report.violated
     assert report.best is not None
     assert report.best.event.family == "lattice"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from discreet.audit import Verdict, one_run
-from discreet.audit.guessing_bound import chance_of_guessing, least_epsilon
+from discreet.audit.one_run import chance_of_guessing, least_epsilon
 from discreet.errors import InvalidType, InvalidValue
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace

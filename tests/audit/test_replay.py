@@ -1,4 +1,4 @@
-"""Replays find nothing wrong with the door as it is, and every bug that is planted in it. Nothing here is estimated."""
+"""Replays find nothing wrong with the curator, and every bug that is planted in it. Nothing here is estimated."""
 
 from __future__ import annotations
 
@@ -15,26 +15,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from discreet.audit import replay_session
-from discreet.audit.replay import ReplayReport, replay, replay_worlds
+from discreet.audit.replay import session as replay_session
+from discreet.audit.replay.replay import ReplayReport, replay, replay_worlds
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import ForeignKey, Table
 from discreet.curator import curator as curator_module
 from discreet.curator.curator import Curator
-from discreet.engines.identifier import quoted
+from discreet.engines.sql_text import quote
 from discreet.errors import DiscreetError, InvalidValue, QueryRefused
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.source import Source
 from discreet.privacy.neighbours import Neighbours
-from discreet.query import measure as measure_module
-from discreet.query import plan as plan_module
-from discreet.query import relation as relation_module
-from discreet.query import statement as statement_module
-from discreet.query.measure import Measured, Run
-from discreet.query.onlooker import Onlooker
-from discreet.query.parts import People
-from discreet.query.plan import BlockPlan
+from discreet.query.bind import relation as relation_module
+from discreet.query.plan import sensitivity as plan_module
+from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.plan.statistics import DistinctUnits
+from discreet.query.run import contribution_bounds as statement_module
+from discreet.query.run import measure as measure_module
+from discreet.query.run.measure import Measured, MeasurementObserver, Run
 from tests.audit.replayed_fixtures import QUESTIONS as FIXTURES
 from tests.audit.replayed_fixtures import replayed
 from tests.thoroughness import some
@@ -189,12 +188,12 @@ def test_several_tables_are_replayed_with_neighbours_of_ones_own() -> None:
     assert [line.observed for line in report.lines] == [1, pytest.approx(2 / 3)]
 
 
-# Planted bugs, each where the real door uses it.
+# Planted bugs, each where the real curator uses it.
 
 
 def forgotten_weights(patch: Patch) -> None:
-    sums_of = measure_module.sums_of
-    patch.setattr(measure_module, "sums_of", lambda plan: sums_of(replace(plan, rows_per_unit=1000)))
+    sums_of = measure_module.write_sums
+    patch.setattr(measure_module, "write_sums", lambda plan: sums_of(replace(plan, rows_per_unit=1000)))
 
 
 def missing_clamps(patch: Patch) -> None:
@@ -203,7 +202,7 @@ def missing_clamps(patch: Patch) -> None:
         return f"CAST(({value} - {float(origin)}) * {float(1 / step)} AS {kind})"
 
     patch.setattr(statement_module, "_on_grid", unclamped)
-    patch.setattr(relation_module, "normalised", lambda column, *_: quoted(column.name))
+    patch.setattr(relation_module, "normalise", lambda column, *_: quote(column.name))
 
 
 def replacing_counted_as_removing(patch: Patch) -> None:
@@ -211,24 +210,24 @@ def replacing_counted_as_removing(patch: Patch) -> None:
 
 
 def choices_too_sharp(patch: Patch) -> None:
-    quantile_of = plan_module.quantile_of
+    quantile_of = plan_module.read_quantile
     patch.setattr(
-        plan_module, "quantile_of", lambda *given: replace(found := quantile_of(*given), factor=found.factor * 8)
+        plan_module, "read_quantile", lambda *given: replace(found := quantile_of(*given), factor=found.factor * 8)
     )
 
 
 def people_in_every_group_they_hold(patch: Patch) -> None:
-    counted, together = measure_module.counted_apart, measure_module.added_up
+    counted, together = measure_module.count_apart, measure_module.add_up
 
-    def sums_alone(plan: BlockPlan) -> dict[int, plan_module.Priced]:
-        return {k: priced for k, priced in together(plan).items() if not isinstance(priced.part, People)}
+    def sums_alone(plan: AggregationPlan) -> dict[int, plan_module.PricedStatistic]:
+        return {k: priced for k, priced in together(plan).items() if not isinstance(priced.part, DistinctUnits)}
 
-    def unlimited(plan: BlockPlan, priced: plan_module.Priced) -> Any:
+    def unlimited(plan: AggregationPlan, priced: plan_module.PricedStatistic) -> Any:
         assert plan.rule is not None
         return counted(replace(plan, rule=replace(plan.rule, per_unit=10)), replace(priced, most=10))
 
-    patch.setattr(measure_module, "counted_apart", unlimited)
-    patch.setattr(measure_module, "added_up", sums_alone)
+    patch.setattr(measure_module, "count_apart", unlimited)
+    patch.setattr(measure_module, "add_up", sums_alone)
 
 
 def _people_of(curator: Curator) -> int:
@@ -270,17 +269,17 @@ def a_cast_that_fails_on_one_row(patch: Patch) -> None:
     patch.setattr(
         statement_module, "_on_grid", lambda argument, *others: f"CAST({argument.write(others[-1])} AS SMALLINT)"
     )
-    patch.setattr(relation_module, "normalised", lambda column, *_: quoted(column.name))
+    patch.setattr(relation_module, "normalise", lambda column, *_: quote(column.name))
 
 
 def a_run_that_always_fails(patch: Patch) -> None:
-    patch.setattr(measure_module, "sums_of", lambda plan: ("SELECT error('a row')", []))
+    patch.setattr(measure_module, "write_sums", lambda plan: ("SELECT error('a row')", []))
 
 
 def noise_by_the_data(patch: Patch) -> None:
     measure = replay_session.measure
 
-    def scaled(plan: BlockPlan, run: Run, source: Source, onlooker: Onlooker) -> Measured:
+    def scaled(plan: AggregationPlan, run: Run, source: Source, onlooker: MeasurementObserver) -> Measured:
         (count,) = run('SELECT COUNT(*) AS n FROM "visits"', [])["n"].to_pylist()
         parts = [replace(priced, noise=DiscreteLaplace(priced.noise.scale + count)) for priced in plan.parts]
         return measure(replace(plan, parts=parts), run, source, onlooker)
@@ -291,7 +290,7 @@ def noise_by_the_data(patch: Patch) -> None:
 def less_noise_than_planned(patch: Patch) -> None:
     measure = replay_session.measure
 
-    def quieter(plan: BlockPlan, run: Run, source: Source, onlooker: Onlooker) -> Measured:
+    def quieter(plan: AggregationPlan, run: Run, source: Source, onlooker: MeasurementObserver) -> Measured:
         parts = [replace(priced, noise=DiscreteLaplace(priced.noise.scale / 2)) for priced in plan.parts]
         return measure(replace(plan, parts=parts), run, source, onlooker)
 
@@ -299,23 +298,23 @@ def less_noise_than_planned(patch: Patch) -> None:
 
 
 def rounded_after_the_noise(patch: Patch) -> None:
-    stored = curator_module.stored
+    stored = curator_module.encode_noisy
 
     def rounded(found: list[Measured]) -> bytes:
         return stored(
             [replace(one, sums=[[each // 10**4 * 10**4 for each in part] for part in one.sums]) for one in found]
         )
 
-    patch.setattr(curator_module, "stored", rounded)
+    patch.setattr(curator_module, "encode_noisy", rounded)
 
 
 def chosen_again(patch: Patch) -> None:
-    stored = curator_module.stored
+    stored = curator_module.encode_noisy
 
     def other(found: list[Measured]) -> bytes:
         return stored([replace(one, chosen=[each + 1 for each in one.chosen]) for one in found])
 
-    patch.setattr(curator_module, "stored", other)
+    patch.setattr(curator_module, "encode_noisy", other)
 
 
 TOO_FAR = "one person moves what noise hides by more than was declared"

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from discreet.cli.main import app
-from discreet.query import measure as measure_module
+from discreet.query.run import measure as measure_module
 
 QUESTION = "SELECT ward, COUNT(*) FROM visits GROUP BY ward"
 POLICY = """
@@ -53,7 +53,7 @@ def test_answers_are_audited_from_draws_as_well(files: tuple[str, str]) -> None:
 
 
 def test_a_violation_leaves_with_one(files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measure_module, "sums_of", lambda plan: ("SELECT error('a row')", []))
+    monkeypatch.setattr(measure_module, "write_sums", lambda plan: ("SELECT error('a row')", []))
     found = CliRunner().invoke(app, ["replay", *files, "--sql", QUESTION, "--neighbours", "1", "--json"])
     assert found.exit_code == 1
     assert json.loads(found.output)["sound"] is False

@@ -13,7 +13,7 @@ from typing import Any
 
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column
-from discreet.catalog.csv_format import CSVFormat
+from discreet.catalog.policy.csv_format import CSVFormat
 from discreet.catalog.table import ForeignKey, Table
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "policy.md"

@@ -14,9 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.catalog.column import ColumnType
-from discreet.catalog.draft import draft, type_of
-from discreet.catalog.policy_file import loads
-from discreet.catalog.schema import Schema, schema_of, schema_of_arrow, schema_of_csv, schema_of_duckdb
+from discreet.catalog.policy.read import loads
+from discreet.catalog.policy.write import (
+    Schema,
+    draft,
+    find_type,
+    read_schema,
+    schema_of_arrow,
+    schema_of_csv,
+    schema_of_duckdb,
+)
 from discreet.errors import DiscreetError, InvalidInput, PolicyError
 from tests.catalog.strategies import AWKWARD, LOOKALIKES
 
@@ -42,7 +49,7 @@ def test_two_csv_files_with_one_header_give_one_draft(tmp_path: Path) -> None:
     numbers = csv_file(tmp_path / "numbers.csv", ["1,2,3"] * 100)
     words = csv_file(tmp_path / "words.csv", ["x;y;z", '"CANARY,,,', "\x00\xff;", ""])
     empty = csv_file(tmp_path / "empty.csv", [])
-    assert drafted(schema_of(numbers)) == drafted(schema_of(words)) == drafted(schema_of(empty))
+    assert drafted(read_schema(numbers)) == drafted(read_schema(words)) == drafted(read_schema(empty))
 
 
 def test_nothing_after_the_first_line_of_a_csv_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +88,7 @@ def test_two_sources_with_one_schema_give_one_draft(kind: str, tmp_path: Path) -
 
 def _parquet(held: pa.Table, path: Path) -> Schema:
     pq.write_table(held, path)
-    return schema_of(path)
+    return read_schema(path)
 
 
 def _duckdb(held: pa.Table, _: Path) -> Schema:
@@ -96,18 +103,18 @@ SOURCES: dict[str, Any] = {"parquet": _parquet, "arrow": lambda held, _: schema_
 
 def test_an_arrow_stream_is_not_consumed() -> None:
     reader = pa.table(ONE, schema=TYPES).to_reader()
-    schema_of(reader)
+    read_schema(reader)
     assert reader.read_all().num_rows == 3
 
 
 def test_a_damaged_row_group_changes_nothing_because_it_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "visits.parquet"
     pq.write_table(pa.table({"id": list(range(10_000))}), path, compression="none", use_dictionary=False)
-    whole = drafted(schema_of(path))
+    whole = drafted(read_schema(path))
     content = bytearray(path.read_bytes())
     content[4:40_000] = random.Random(1).randbytes(40_000 - 4)
     path.write_bytes(content)
-    assert drafted(schema_of(path)) == whole
+    assert drafted(read_schema(path)) == whole
 
 
 def test_the_values_of_an_enum_are_not_shown() -> None:
@@ -134,13 +141,13 @@ def test_the_values_of_an_enum_are_not_shown() -> None:
     ],
 )
 def test_types_of_duckdb_have_a_type_here_or_none(kind: ColumnType | None, words: str) -> None:
-    assert {type_of(word) for word in words.split()} == {kind}
+    assert {find_type(word) for word in words.split()} == {kind}
 
 
 def test_types_of_two_words_are_known() -> None:
-    assert type_of("TIMESTAMP WITH TIME ZONE") is ColumnType.TIMESTAMP
-    assert type_of("double precision") is ColumnType.REAL
-    assert type_of("TIME WITH TIME ZONE") is None
+    assert find_type("TIMESTAMP WITH TIME ZONE") is ColumnType.TIMESTAMP
+    assert find_type("double precision") is ColumnType.REAL
+    assert find_type("TIME WITH TIME ZONE") is None
 
 
 def test_every_type_duckdb_has_is_drafted_or_left_out(tmp_path: Path) -> None:
@@ -222,7 +229,7 @@ def test_a_first_line_that_is_no_header_is_refused_without_being_shown(
     path = tmp_path / "visits.csv"
     path.write_bytes(content)
     with pytest.raises(DiscreetError, match=said) as refused:
-        schema_of(path)
+        read_schema(path)
     assert "surgery" not in str(refused.value)
 
 
@@ -232,26 +239,26 @@ def test_a_first_line_that_is_no_header_is_refused_without_being_shown(
 def test_the_header_alone_says_what_separates_names(header: str, mark: str, tmp_path: Path) -> None:
     path = tmp_path / "visits.csv"
     path.write_text(header + "\r\n", newline="")
-    assert len(schema_of(path).columns) == (2 if '"' in header else header.count(mark) + 1)
+    assert len(read_schema(path).columns) == (2 if '"' in header else header.count(mark) + 1)
 
 
 def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:
     path = tmp_path / "visits.csv"
     path.write_text("\ufeffid,age\n")
-    assert list(schema_of(path).columns) == ["id", "age"]
+    assert list(read_schema(path).columns) == ["id", "age"]
 
 
 @pytest.mark.parametrize("source", ["visits.xlsx", 5, None])
 def test_other_sources_are_refused(source: Any) -> None:
     with pytest.raises(InvalidInput, match="a source must be"):
-        schema_of(source)
+        read_schema(source)
 
 
 def test_a_parquet_file_that_is_none_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "visits.parquet"
     path.write_text("not parquet")
     with pytest.raises(InvalidInput, match="a source must be there"):
-        schema_of(path)
+        read_schema(path)
 
 
 def test_a_name_in_a_database_never_reads_a_file_or_a_variable(tmp_path: Path) -> None:

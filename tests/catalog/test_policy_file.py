@@ -11,9 +11,10 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 
-from discreet.catalog import policy_file, yaml_tree
 from discreet.catalog.column import Column, ColumnType
-from discreet.catalog.policy_file import dumps, loads, read, read_folder, write
+from discreet.catalog.policy import read as policy_file
+from discreet.catalog.policy import yaml as yaml_tree
+from discreet.catalog.policy.read import dumps, loads, read, read_folder, write
 from discreet.catalog.table import Budget, ForeignKey, Table
 from discreet.errors import PolicyError
 from discreet.privacy.neighbours import Neighbours

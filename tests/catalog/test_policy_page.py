@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from discreet.catalog.literal import ColumnType
-from discreet.catalog.policy_file import dumps, loads
+from discreet.catalog.column import ColumnType
+from discreet.catalog.policy.read import dumps, loads
 from tests.catalog.policy_page import PAGE, filled
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "write-a-policy.md"

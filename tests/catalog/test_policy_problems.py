@@ -9,9 +9,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.catalog import yaml_tree
 from discreet.catalog.budget import Budget
-from discreet.catalog.policy_file import loads
+from discreet.catalog.policy import yaml as yaml_tree
+from discreet.catalog.policy.read import loads
 from discreet.errors import DiscreetError, PolicyError, Problem
 
 GOOD = """\

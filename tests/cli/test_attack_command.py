@@ -10,9 +10,9 @@ from pyarrow import csv
 from typer.testing import CliRunner
 
 from discreet.attacks.catalogue import every_attack, every_defence
-from discreet.attacks.hospital import patients
+from discreet.attacks.people import patients
 from discreet.cli.main import app
-from tests.pages.parsed import assert_standalone
+from tests.reports.parsed import assert_standalone
 
 QUICK = ["--attacks", "linkage,direct", "--defences", "names,exact,discreet", "--epsilon", "0.1"]
 WHO = ["--quasi", "age,zip,sex", "--secret", "diagnosis"]

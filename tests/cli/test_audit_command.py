@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from discreet.audit import gallery
 from discreet.cli.main import app
 
-house_module = import_module("discreet.audit.house")
+service_module = import_module("discreet.audit.builtin")
 
 MINE = """
 from numpy.random import default_rng
@@ -87,19 +87,19 @@ def test_a_measurement_or_a_case_of_ones_own_brings_what_it_knows(mine: Path):
     assert run("mine_to_audit:case", "--draws", "2000").exit_code == 1
 
 
-def test_the_whole_house_is_one_table(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(house_module, "NAMES", house_module.NAMES[:4])
+def test_the_whole_service_is_one_table(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(service_module, "NAMES", service_module.NAMES[:4])
     found = run("--draws", "2000", "--epsilon", "2")
     assert found.exit_code == 0
     assert "4 of 4 mechanisms show nothing against their claim." in found.output
 
 
-def test_a_mechanism_of_the_house_that_is_broken_has_exit_code_1(monkeypatch: pytest.MonkeyPatch):
+def test_a_mechanism_of_the_service_that_is_broken_has_exit_code_1(monkeypatch: pytest.MonkeyPatch):
     def claims_too_little(epsilon, delta):
-        return (house_module.Laplace(2 * epsilon), 0, 2)
+        return (service_module.Laplace(2 * epsilon), 0, 2)
 
-    monkeypatch.setitem(house_module._BUILDERS, "laplace", ("planted", claims_too_little))
-    monkeypatch.setattr(house_module, "NAMES", ("laplace",))
+    monkeypatch.setitem(service_module._BUILDERS, "laplace", ("planted", claims_too_little))
+    monkeypatch.setattr(service_module, "NAMES", ("laplace",))
     found = run("--draws", "2000")
     assert found.exit_code == 1
     assert "not as it should be" in " ".join(found.output.split())

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from discreet.curator.curator import Curator
-from discreet.engines.file_lock import FileLock
+from discreet.engines.duckdb.store import FileLock
 from discreet.errors import (
     BudgetExceeded,
     DiscreetError,

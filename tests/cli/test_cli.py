@@ -106,7 +106,7 @@ def test_an_answer_takes_its_certificate_along_and_its_names_as_they_are(tmp_pat
 
 
 def test_a_forged_ledger_is_reported(tmp_path: Path) -> None:
-    from discreet.curator.ledger import Ledger
+    from discreet.curator.ledger.ledger import Ledger
 
     Ledger.create(tmp_path).close()
     (tmp_path / "ledger.witness").write_text("")
@@ -116,8 +116,8 @@ def test_a_forged_ledger_is_reported(tmp_path: Path) -> None:
 
 
 def test_certificates_are_checked_without_the_data(tmp_path: Path) -> None:
-    from discreet.curator.certificate import issue
-    from discreet.curator.signing import Signer
+    from discreet.curator.certificates.certificate import issue
+    from discreet.curator.ledger.signing import Signer
 
     paper = issue({"question": "SELECT 1", "loss": "Pure(ε=1)"}, Signer(tmp_path))
     file = tmp_path / "answer.json"

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from discreet.catalog.csv_format import CSVFormat
-from discreet.catalog.policy_file import loads, read
-from discreet.engines.sample import guess
+from discreet.catalog.policy.csv_format import CSVFormat
+from discreet.catalog.policy.read import loads, read
+from discreet.engines.duckdb.sample import guess
 from tests.cli.hospital import run
 
 SAMPLE = [

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from discreet.cli.main import app
-from tests.pages.parsed import assert_standalone
+from tests.reports.parsed import assert_standalone
 
 runner = CliRunner()
 

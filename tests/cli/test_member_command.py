@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 from discreet.cli.main import app
 from discreet.curator.curator import Curator
 from discreet.errors import NotSignedIn
-from discreet.service.members import Members
-from discreet.service.role import Role
-from discreet.service.store import Store
-from discreet.service.verifying import Verifier
+from discreet.service.auth.members import Members
+from discreet.service.auth.password import Verifier
+from discreet.service.auth.roles import MemberRole
+from discreet.service.storage import ServiceStore
 from tests.service.hospital import CHEAP
 
 runner = CliRunner()
@@ -34,40 +34,40 @@ def run(folder: Path, *words: object, code: int = 0) -> str:
     return found.output
 
 
-def visitors(folder: Path) -> Members:
-    return Members(Store(folder), hasher=CHEAP)
+def principals(folder: Path) -> Members:
+    return Members(ServiceStore(folder), hasher=CHEAP)
 
 
 def test_a_lost_owner_gets_back_in_from_the_host(folder: Path) -> None:
-    assert visitors(folder).start() is not None  # and its token is lost
+    assert principals(folder).start() is not None  # and its token is lost
     token = run(folder, "token", "owner", "--once", "--days", 1).split()[0]
-    lasting = visitors(folder).exchange(token, 1)
-    assert visitors(folder).visitor(lasting).role is Role.OWNER
+    lasting = principals(folder).exchange(token, 1)
+    assert principals(folder).principal(lasting).role is MemberRole.OWNER
 
 
 def test_members_are_added_listed_and_removed(folder: Path) -> None:
     assert "no members yet" in run(folder, "list")
     run(folder, "add", "boss", "--role", "owner")
     token = run(folder, "add", "ana [b]").split()[0]
-    found = visitors(folder).visitor(token)
-    assert (found.name, found.role) == ("ana [b]", Role.ANALYST)
+    found = principals(folder).principal(token)
+    assert (found.name, found.role) == ("ana [b]", MemberRole.ANALYST)
     listed = run(folder, "list")
     assert "ana [b]" in listed
     assert found.token in listed
     assert token.split("_")[2] not in listed
     run(folder, "remove", "ana [b]")
     with pytest.raises(NotSignedIn):
-        visitors(folder).visitor(token)
+        principals(folder).principal(token)
     assert "former analyst" in run(folder, "list")
 
 
 def test_a_token_is_revoked_by_its_id(folder: Path) -> None:
     token = run(folder, "add", "ana").split()[0]
-    members = visitors(folder)
-    members.visitor(token)
+    members = principals(folder)
+    members.principal(token)
     run(folder, "revoke", token.split("_")[1])
     with pytest.raises(NotSignedIn):
-        members.visitor(token)
+        members.principal(token)
 
 
 @pytest.mark.parametrize(
@@ -87,10 +87,10 @@ def test_a_token_is_revoked_by_its_id(folder: Path) -> None:
 def test_what_cannot_be_done_is_refused_in_words_and_changes_nothing(
     folder: Path, words: tuple[str, ...], said: str
 ) -> None:
-    visitors(folder).add("boss", Role.OWNER)
+    principals(folder).add("boss", MemberRole.OWNER)
     assert said in run(folder, *words, code=2)
-    assert [(one.name, one.removed) for one in visitors(folder).all()] == [("boss", None)]
-    assert visitors(folder).tokens("boss") == []
+    assert [(one.name, one.removed) for one in principals(folder).all()] == [("boss", None)]
+    assert principals(folder).tokens("boss") == []
 
 
 def test_a_mistyped_folder_is_refused_and_not_made(tmp_path: Path) -> None:

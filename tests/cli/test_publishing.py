@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from discreet.anonymize.recoding_methods import Release
-from discreet.cli.check import DOES_NOT_HOLD
-from discreet.cli.whole_files import write_together
+from discreet.anonymize.methods import CheckedRows
+from discreet.cli.output import write_together
+from discreet.cli.publish import DOES_NOT_HOLD
 from tests.cli.hospital import run
 
 PATIENTS = """name,zip,age,nationality,disease
@@ -177,8 +177,8 @@ def test_the_table_of_the_texts_comes_out(place: Path) -> None:
 
 def test_a_method_that_errs_is_caught_by_the_last_check(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A broken method releases the table as it is."""
-    broken = lambda method, job, progress: Release(job.table.drop_columns(["name", "nationality"]), "")  # noqa: E731
-    monkeypatch.setattr("discreet.anonymize.recoding_methods.release_of", broken)
+    broken = lambda method, job, progress: CheckedRows(job.table.drop_columns(["name", "nationality"]), "")  # noqa: E731
+    monkeypatch.setattr("discreet.anonymize.methods.release_of", broken)
     said = refused("anonymize", "patients.csv", "-o", "out.csv", *ROLES, *LEVELS, "--k", "4")
     assert "checked again, got <4-anonymity>" in said
 

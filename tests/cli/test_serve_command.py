@@ -54,9 +54,9 @@ def test_a_ledger_that_is_not_sound_is_not_served(tmp_path: Path) -> None:
     curator.protect(pa.table({"x": [1, 2]}), table="t", unit="row", budget=Budget(1))
     curator.ask("SELECT COUNT(*) FROM t", "0.5")
     curator.ledger.close()
-    book = (tmp_path / "ledger.db").read_bytes()
-    assert b"COUNT(*)" in book
-    (tmp_path / "ledger.db").write_bytes(book.replace(b"COUNT(*)", b"COUNT(1)"))
+    storage = (tmp_path / "ledger.db").read_bytes()
+    assert b"COUNT(*)" in storage
+    (tmp_path / "ledger.db").write_bytes(storage.replace(b"COUNT(*)", b"COUNT(1)"))
     for flags in ((), ("--workers", 2)):
         assert "the ledger must be sound" in refused("--folder", tmp_path, "--port", 0, "--no-console", *flags, code=1)
 

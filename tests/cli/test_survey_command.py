@@ -11,8 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from discreet.cli.main import app
-from discreet.survey.records import Records
-from discreet.survey.store import Outcome, Store
+from discreet.survey.store import Outcome, Records, SurveyStore
 
 runner = CliRunner()
 
@@ -49,7 +48,7 @@ def test_from_an_example_to_results(tmp_path: Path) -> None:
     assert not (tmp_path / "questions").exists()
     said = run("new", questions, "--invitations", 5)
     owner = said.rpartition("#")[2].split()[0]
-    store = Store(tmp_path / "questions")
+    store = SurveyStore(tmp_path / "questions")
     assert store.is_owner(owner)
     header, *links = (tmp_path / "questions-invitations.csv").read_text().split()
     assert header == "link"
@@ -78,15 +77,15 @@ def test_an_address_that_makes_no_links_is_refused(folder: Path, tmp_path: Path,
         "new", folder.with_suffix(".yaml"), "other", "--address", address
     )
     assert "http:// or https:// and a host" in refused("invite", folder, tmp_path / "more.csv", "--address", address)
-    assert Store(folder).invited() == 7
+    assert SurveyStore(folder).invited() == 7
     assert not (tmp_path / "more.csv").exists()
 
 
 def test_more_people_are_invited_into_a_new_file(folder: Path, tmp_path: Path) -> None:
     run("invite", folder, tmp_path / "more.csv", "--count", 3)
-    assert Store(folder).invited() == 10
+    assert SurveyStore(folder).invited() == 10
     assert "nothing is overwritten" in refused("invite", folder, tmp_path / "more.csv")
-    assert Store(folder).invited() == 10
+    assert SurveyStore(folder).invited() == 10
 
 
 def test_links_are_never_beside_their_hashes(folder: Path, tmp_path: Path) -> None:
@@ -98,7 +97,7 @@ def test_links_are_never_beside_their_hashes(folder: Path, tmp_path: Path) -> No
     assert "kept apart" in refused(
         "new", folder.with_suffix(".yaml"), tmp_path / "two", "--links", tmp_path / "two" / "x"
     )
-    assert Store(folder).invited() == 7
+    assert SurveyStore(folder).invited() == 7
     assert not inside.exists()
     assert not (tmp_path / "two").exists()
     run("new", folder.with_suffix(".yaml"), tmp_path / "two", "--links", tmp_path / "elsewhere.csv")
@@ -132,6 +131,6 @@ def test_a_missing_server_is_named_with_what_to_install(folder: Path) -> None:
     assert found.stderr == "refused  this needs uvicorn, got <not installed>; pip install 'discreet[survey]'\n"
 
 
-def test_odd_wishes_are_refused(folder: Path) -> None:
+def test_odd_ask_requests_are_refused(folder: Path) -> None:
     assert "confidence" in refused("results", folder, "--confidence", "2")
     assert "within must be" in refused("results", folder, "--within", "0")

@@ -12,7 +12,7 @@ from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
 from discreet.cli.main import app
 from discreet.curator.curator import Curator
-from discreet.engines.duckdb_snapshot import DuckDBSnapshot
+from discreet.engines.duckdb.snapshot import DuckDBSnapshot
 from discreet.engines.engine import Unsent
 from discreet.errors import EngineFailure, EngineUnavailable
 

@@ -10,7 +10,7 @@ import pytest
 
 import discreet as dp
 from tests.cli.hospital import run
-from tests.pages.parsed import assert_standalone
+from tests.reports.parsed import assert_standalone
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "how-to" / "explain-epsilon.md"

@@ -18,7 +18,7 @@ import pytest
 import discreet
 from discreet.client import connection, remote_curator
 from discreet.curator.curator import Curator
-from discreet.curator.verification import verify
+from discreet.curator.ledger.verify import verify
 from discreet.errors import DiscreetError, LedgerError, Unreachable
 from tests.client.conftest import Served
 from tests.client.forwarding import forwarding

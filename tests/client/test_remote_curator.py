@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import discreet
-from discreet.curator.answer import Answer
-from discreet.curator.certificate import is_genuine
+from discreet.curator.answers.answer import Answer
+from discreet.curator.certificates.certificate import is_genuine
 from discreet.curator.curator import Curator
 from discreet.errors import (
     BudgetExceeded,

@@ -6,10 +6,10 @@ import pickle
 
 import pytest
 
-from discreet.curator.allowance import Price
-from discreet.curator.ledger import Ledger
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.units import LedgerPrice
 from discreet.errors import EngineFailure, EngineUnavailable, InvalidValue, NotAllowed, Suspended
-from discreet.web.kinds import fault_of, problem_of
+from discreet.http.problems import choose_fault, choose_problem
 from tests.client.conftest import Served
 
 COUNT = "SELECT COUNT(*) AS n FROM visits WHERE age > 77"
@@ -17,7 +17,9 @@ COUNT = "SELECT COUNT(*) AS n FROM visits WHERE age > 77"
 
 def test_a_client_is_suspended_and_an_owner_lets_it_ask_again(there: Served) -> None:
     ledger = Ledger(there.hospital.folder)
-    ledger.charge("plan:x", b"", {"visits": Price(1)}, {"sql": COUNT, "analyst": "ana", "price": "", "versions": {}})
+    ledger.charge(
+        "plan:x", b"", {"visits": LedgerPrice(1)}, {"sql": COUNT, "analyst": "ana", "price": "", "versions": {}}
+    )
     record = ledger.fail("plan:x", "ana", ["visits"])
     ledger.close()
     assert isinstance(record, int)
@@ -45,8 +47,8 @@ def test_a_client_is_suspended_and_an_owner_lets_it_ask_again(there: Served) -> 
 def test_what_a_service_says_is_raised_again_as_it_was(
     fault: EngineFailure | EngineUnavailable | Suspended,
 ) -> None:
-    for heard in (fault_of(problem_of(fault)), pickle.loads(pickle.dumps(fault))):
+    for heard in (choose_fault(choose_problem(fault)), pickle.loads(pickle.dumps(fault))):
         assert type(heard) is type(fault)
         assert str(heard) == str(fault)
-    heard = fault_of(problem_of(fault))
+    heard = choose_fault(choose_problem(fault))
     assert getattr(heard, "record", None) == getattr(fault, "record", None)

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, WebSocketRoute, expect
 
-from discreet.console.ask_examples import examples
-from discreet.console.ask_latest import Latest
-from discreet.console.ask_words import EPSILONS, error_words, nearest, refused_words, rounded
-from discreet.curator.certificate import is_genuine
+from discreet.console.ask.answer import EPSILONS, error_words, nearest, refused_words, rounded
+from discreet.console.ask.page import examples
+from discreet.console.widgets import Latest
+from discreet.curator.certificates.certificate import is_genuine
 from discreet.curator.curator import Curator
 from discreet.errors import QueryRefused
-from discreet.query.question import ExpectedError
+from discreet.query.plan.question import ExpectedError
 from tests.console.asking import COUNT, answer, ask, editor, history, price, write
 from tests.console.conftest import Contexts, Enter, sign_in
 from tests.console.serving import Serving

@@ -1,4 +1,4 @@
-"""Budget and ledger in a browser: each visitor sees what is theirs, and what is said is what the operations say."""
+"""Budget and ledger in a browser: each principal sees what is theirs, and what is said is what the operations say."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from discreet.console.budget_story import questions_words, shares, spending_chart, spending_words
-from discreet.console.ledger_words import checked_words, record_head, sought
-from discreet.curator.certificate import is_genuine
-from discreet.curator.ledger import Ledger
+from discreet.console.budget import questions_words, shares, spending_chart, spending_words
+from discreet.console.ledger import checked_words, record_head, sought
+from discreet.curator.certificates.certificate import is_genuine
+from discreet.curator.ledger.ledger import Ledger
 from discreet.errors import InvalidValue
 from discreet.privacy.loss import Pure
-from discreet.service.books import Checked, Sought
-from discreet.service.records import Record
-from discreet.service.telling import Balance, Spent
+from discreet.service.operations.ledger import Checked, Record, Sought
+from discreet.service.operations.tables import Balance, SpentQuestion
 from tests.console.conftest import sign_in
 from tests.console.serving import Serving
 from tests.service.hospital import Hospital, founded
@@ -28,9 +27,9 @@ from tests.service.hospital import Hospital, founded
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 WARDS = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
 SPENT = [
-    Spent(5, "2026-03-01T10:00:00+00:00", "ana", Pure("0.5"), Pure("0.5")),
-    Spent(8, "2026-03-02T10:00:00+00:00", None, Pure(0), Pure("0.5")),
-    Spent(9, "2026-03-03T10:00:00+00:00", "ben", Pure("0.75"), Pure("1.25")),
+    SpentQuestion(5, "2026-03-01T10:00:00+00:00", "ana", Pure("0.5"), Pure("0.5")),
+    SpentQuestion(8, "2026-03-02T10:00:00+00:00", None, Pure(0), Pure("0.5")),
+    SpentQuestion(9, "2026-03-03T10:00:00+00:00", "ben", Pure("0.75"), Pure("1.25")),
 ]
 WHOLE = Balance("visits", "visits", None, Pure(3), Pure("1.25"), Pure("1.75"), 2, None, None, None)
 
@@ -52,7 +51,9 @@ def test_the_chart_has_a_step_for_each_question_and_ends_now() -> None:
 
 def test_a_long_story_is_drawn_with_few_points_and_ends_where_it_ends() -> None:
     for count in (399, 400, 401, 1234):
-        long = [Spent(i, "2026-03-01T10:00:00+00:00", "ana", Pure("0.001"), Pure(i)) for i in range(1, count + 1)]
+        long = [
+            SpentQuestion(i, "2026-03-01T10:00:00+00:00", "ana", Pure("0.001"), Pure(i)) for i in range(1, count + 1)
+        ]
         points = spending_chart(long, Pure(20_000))["series"][0]["data"]
         assert len(points) <= 402
         assert points[-1][1] == points[-2][1] == count

@@ -8,12 +8,10 @@ from dataclasses import fields
 import pytest
 from playwright.sync_api import Page, expect
 
-from discreet.console.frame import failure_words
-from discreet.console.look import stylesheet
-from discreet.console.palette import DARK, LIGHT, READ_ON, Palette
-from discreet.console.room import ROOMS
+from discreet.console.layout import PAGES, failure_words
+from discreet.console.theme import DARK, LIGHT, READ_ON, Palette, stylesheet
 from discreet.errors import InvalidValue
-from discreet.service.role import Role
+from discreet.service.auth.roles import MemberRole
 from tests.console.conftest import Enter
 
 NAMELESS = """() => {
@@ -41,15 +39,15 @@ def settled(page: Page) -> None:
 )
 def test_everybody_sees_the_ways_that_are_open_to_them(enter: Enter, member: str, first: str) -> None:
     page = enter(member)
-    role = {"owner": Role.OWNER, "ana": Role.ANALYST, "auditor": Role.AUDITOR}[member]
+    role = {"owner": MemberRole.OWNER, "ana": MemberRole.ANALYST, "auditor": MemberRole.AUDITOR}[member]
     links = page.get_by_role("navigation", name="Pages").get_by_role("link")
-    assert links.all_inner_texts() == [f"{room.icon}\n{room.title}" for room in ROOMS if role in room.roles]
+    assert links.all_inner_texts() == [f"{room.icon}\n{room.title}" for room in PAGES if role in room.roles]
     assert links.nth(0).get_attribute("aria-current") == "page"
     assert first in page.title()
-    shut = [room.path for room in ROOMS if role not in room.roles]
+    shut = [room.path for room in PAGES if role not in room.roles]
     for path in shut[:1]:
         page.goto(path)
-        assert page.url.endswith(ROOMS[0].path if first == "Ask" else "/budget")
+        assert page.url.endswith(PAGES[0].path if first == "Ask" else "/budget")
 
 
 def test_light_and_dark_follow_the_system_and_then_the_reader(enter: Enter) -> None:
@@ -76,7 +74,7 @@ def test_the_first_tab_stop_skips_to_the_page(enter: Enter) -> None:
 
 def test_every_page_fits_a_phone_and_names_its_controls(enter: Enter) -> None:
     page = enter("owner", viewport={"width": 390, "height": 800})
-    for room in ROOMS:
+    for room in PAGES:
         page.goto(room.path)
         settled(page)
         assert page.locator("h1").count() == 1, room.title
@@ -140,9 +138,9 @@ UNEXPLAINED = """() => [...document.querySelectorAll('button:disabled, button[ar
 
 def test_every_button_that_cannot_be_pressed_says_why(enter: Enter) -> None:
     seen = 0
-    for member, role in (("owner", Role.OWNER), ("ana", Role.ANALYST)):
+    for member, role in (("owner", MemberRole.OWNER), ("ana", MemberRole.ANALYST)):
         page = enter(member)
-        for room in (one for one in ROOMS if role in one.roles):
+        for room in (one for one in PAGES if role in one.roles):
             page.goto(room.path)
             page.locator(".d-page h1").wait_for()
             page.wait_for_function("window.did_handshake === true")

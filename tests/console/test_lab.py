@@ -12,20 +12,31 @@ from playwright.sync_api import Page, expect
 
 from discreet.attacks.board import scoreboard
 from discreet.attacks.catalogue import every_attack, every_defence
-from discreet.attacks.hospital import QUASI, SECRET, patients
+from discreet.attacks.people import QUASI, SECRET, patients
 from discreet.audit.gallery import BROKEN as EXHIBITS
-from discreet.console.lab_audit import laws_chart, losses_chart, losses_words
-from discreet.console.lab_board import attack_chart, attack_words
-from discreet.console.lab_catalogue import BROKEN, CURATOR, MENDED, OURS, curators, shelves
-from discreet.console.lab_desk import Desk
-from discreet.console.lab_wishes import AttackWish, Audited, AuditWish, ShownCell
-from discreet.console.lab_work import run_attacks, run_audit
-from discreet.console.separate_work import Said
+from discreet.console.lab.attacks import attack_chart, attack_words
+from discreet.console.lab.audit import laws_chart, losses_chart, losses_words
+from discreet.console.lab.worker import (
+    BROKEN,
+    CURATOR,
+    MENDED,
+    OURS,
+    AttackAskRequest,
+    AuditAskRequest,
+    Audited,
+    LabQueue,
+    ShownCell,
+    curators,
+    run_attacks,
+    run_audit,
+    shelves,
+)
+from discreet.console.worker import ProgressRelay
 from discreet.errors import InvalidValue, TooManyRequests
 from tests.console.conftest import Enter
 
 
-class Heard(Said):
+class Heard(ProgressRelay):
     """What a process would say, kept here."""
 
     def __init__(self) -> None:
@@ -38,12 +49,12 @@ class Heard(Said):
         self.parts.append(part)
 
 
-def wish(folder: Path, **changed: object) -> AttackWish:
+def ask_request(folder: Path, **changed: object) -> AttackAskRequest:
     known: dict[str, object] = {
         "folder": str(folder), "name": "people", "table": None, "patients": 200, "quasi": (), "secret": "",
         "attacks": ("direct question",), "defences": ("exact answers", CURATOR), "epsilons": ("1",),
     }  # fmt: skip
-    return AttackWish(**known | changed)  # type: ignore[arg-type]
+    return AttackAskRequest(**known | changed)  # type: ignore[arg-type]
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +80,7 @@ def test_everything_in_the_catalogues_is_on_the_shelves_with_a_sentence() -> Non
 
 def test_the_lab_says_what_the_scoreboard_says(tmp_path: Path) -> None:
     heard = Heard()
-    done = run_attacks(wish(tmp_path), heard)
+    done = run_attacks(ask_request(tmp_path), heard)
     cells = [part for part in heard.parts if isinstance(part, ShownCell)]
     assert [(one.attack, one.defence) for one in cells] == [
         ("direct question", "exact answers"), ("direct question", "Discreet, ε = 1"),
@@ -90,13 +101,13 @@ def test_the_lab_says_what_the_scoreboard_says(tmp_path: Path) -> None:
 def test_a_table_of_ones_own_is_attacked_and_nonsense_is_refused(tmp_path: Path) -> None:
     table = pa.table({"age": list(range(60)), "ill": ["yes", "no", "no"] * 20})
     heard = Heard()
-    own = wish(tmp_path, table=table, quasi=("age",), secret="ill", defences=("exact answers",), epsilons=())
+    own = ask_request(tmp_path, table=table, quasi=("age",), secret="ill", defences=("exact answers",), epsilons=())
     run_attacks(own, heard)
     assert len(heard.parts) == 1
     for changed in ({"quasi": ()}, {"secret": "nothing"}, {"attacks": ()}):
         known = {"table": table, "quasi": ("age",), "secret": "ill"} | changed
         with pytest.raises(InvalidValue):
-            run_attacks(wish(tmp_path, **known), heard)
+            run_attacks(ask_request(tmp_path, **known), heard)
 
 
 def test_the_chart_of_an_attack_shows_what_is_known_and_says_it() -> None:
@@ -113,7 +124,7 @@ def test_the_chart_of_an_attack_shows_what_is_known_and_says_it() -> None:
 
 
 def test_an_audit_finds_the_broken_guilty_and_lets_the_mended_and_ours_pass() -> None:
-    found = [run_audit(AuditWish(*asked, 20_000), Heard()) for asked in (
+    found = [run_audit(AuditAskRequest(*asked, 20_000), Heard()) for asked in (
         (BROKEN, "half-the-scale", "1"), (MENDED, "half-the-scale, mended", "1"), (OURS, "laplace", "0.5"),
     )]  # fmt: skip
     assert [one.verdict for one in found] == ["violation", "consistent", "consistent"]
@@ -144,16 +155,16 @@ def test_laws_of_words_are_bars_and_laws_of_numbers_curves() -> None:
     assert {one["type"] for one in laws_chart(numbers)["series"]} == {"line"}
 
 
-def test_a_visitor_has_one_place_and_the_lab_few() -> None:
-    desk = Desk(places=2)
-    with desk.place("ana"):
-        with pytest.raises(TooManyRequests, match="one thing at a time"), desk.place("ana"):
+def test_a_principal_has_one_place_and_the_lab_few() -> None:
+    worker = LabQueue(places=2)
+    with worker.place("ana"):
+        with pytest.raises(TooManyRequests, match="one thing at a time"), worker.place("ana"):
             pass
-        with desk.place("ben"), pytest.raises(TooManyRequests, match="2 things at a time"), desk.place("eve"):
+        with worker.place("ben"), pytest.raises(TooManyRequests, match="2 things at a time"), worker.place("eve"):
             pass
-        with desk.place("eve"):
+        with worker.place("eve"):
             pass
-    with desk.place("ana"):
+    with worker.place("ana"):
         pass
 
 

@@ -12,28 +12,28 @@ from typing import Any
 import httpx
 import pytest
 
-from discreet.console.door import MOST_SOCKETS, MOST_STRANGERS, Door
-from discreet.console.sessions import COOKIE, MOST_PAGES, MOST_PAGES_OF_MEMBER, Sessions
-from discreet.service.house import House
+from discreet.console.session import COOKIE, MOST_PAGES, MOST_PAGES_OF_MEMBER, Sessions
+from discreet.console.websocket_guard import MOST_SOCKETS, MOST_STRANGERS, WebSocketGuard
+from discreet.service.state import ServiceState
 from tests.console.conftest import Contexts, sign_in
 from tests.console.serving import Serving
 from tests.service.hospital import Hospital
 
 
 @pytest.fixture(scope="module")
-def house(hospital: Hospital) -> Iterator[House]:
-    found = hospital.house()
+def service(hospital: Hospital) -> Iterator[ServiceState]:
+    found = hospital.service()
     yield found
     found.close()
 
 
-def _opened(house: House, hospital: Hospital, count: int, member: str = "ana") -> tuple[Sessions, list[str]]:
-    sessions = Sessions(house)
+def _opened(service: ServiceState, hospital: Hospital, count: int, member: str = "ana") -> tuple[Sessions, list[str]]:
+    sessions = Sessions(service)
     return sessions, [sessions.start(hospital.tokens[member], "here") for _ in range(count)]
 
 
-def test_the_oldest_page_of_a_session_gives_way(house: House, hospital: Hospital) -> None:
-    sessions, (one,) = _opened(house, hospital, 1)
+def test_the_oldest_page_of_a_session_gives_way(service: ServiceState, hospital: Hospital) -> None:
+    sessions, (one,) = _opened(service, hospital, 1)
     assert all(sessions.draw(one, f"p{number}", lambda _: False) == [] for number in range(MOST_PAGES))
     assert sessions.draw(one, "new", lambda _: False) == ["p0"]
     sessions.drop(one, "p0")
@@ -42,9 +42,9 @@ def test_the_oldest_page_of_a_session_gives_way(house: House, hospital: Hospital
     assert sessions.draw(one, "newest", lambda _: True) == ["p1"]
 
 
-def test_so_it_is_with_all_sessions_of_a_member_together(house: House, hospital: Hospital) -> None:
+def test_so_it_is_with_all_sessions_of_a_member_together(service: ServiceState, hospital: Hospital) -> None:
     each = MOST_PAGES_OF_MEMBER // 4
-    sessions, opened = _opened(house, hospital, 5)
+    sessions, opened = _opened(service, hospital, 5)
     for number, session in enumerate(opened[:4]):
         for page in range(each):
             assert sessions.draw(session, f"{number}.{page}", lambda _: True) == []
@@ -85,7 +85,7 @@ def test_strangers_have_no_pages(own_serving: Serving) -> None:
     assert _kilobytes(own_serving) - before < 8_000  # before they were turned away at the door, it took 21,000
 
 
-def test_few_strangers_wait_for_words(house: House) -> None:
+def test_few_strangers_wait_for_words(service: ServiceState) -> None:
     """Each takes a connection, and others need them."""
     entered, refused = 0, []
 
@@ -98,7 +98,7 @@ def test_few_strangers_wait_for_words(house: House) -> None:
         refused.append(message)
 
     async def crowd() -> None:
-        door = Door(page, Sessions(house), lambda _: None)
+        door = WebSocketGuard(page, Sessions(service), lambda _: None)
         headers = [(b"host", b"here"), (b"origin", b"http://here")]
         scope = {"type": "websocket", "path": "/_nicegui_ws/socket.io/", "headers": headers, "query_string": b""}
         waiting = [asyncio.ensure_future(door(dict(scope), None, send)) for _ in range(3 * MOST_STRANGERS)]  # type: ignore[arg-type]
@@ -115,9 +115,9 @@ def test_few_strangers_wait_for_words(house: House) -> None:
     ThreadPoolExecutor(1).submit(asyncio.run, crowd()).result()  # a browser has the loop of this thread
 
 
-def test_a_member_has_few_sockets(house: House, hospital: Hospital) -> None:
+def test_a_member_has_few_sockets(service: ServiceState, hospital: Hospital) -> None:
     """They stay open without a deadline: one member with hundreds would hold all connections."""
-    sessions, (own, others) = _opened(house, hospital, 2)
+    sessions, (own, others) = _opened(service, hospital, 2)
     other = sessions.start(hospital.tokens["ben"], "here")
     for session in (own, others, other):
         sessions.draw(session, f"page of {session}", lambda _: True)
@@ -132,7 +132,7 @@ def test_a_member_has_few_sockets(house: House, hospital: Hospital) -> None:
         refused.append(message)
 
     async def crowd() -> None:
-        door = Door(page, sessions, lambda _: None)
+        door = WebSocketGuard(page, sessions, lambda _: None)
 
         async def listen(session: str) -> asyncio.Task[None]:
             headers = [(b"host", b"here"), (b"origin", b"http://here"), (b"cookie", f"{COOKIE}={session}".encode())]

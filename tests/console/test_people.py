@@ -5,10 +5,10 @@ from __future__ import annotations
 import httpx
 from playwright.sync_api import expect
 
-from discreet.console.people_words import member_words, token_state
-from discreet.service.members import Member, Members, Token
-from discreet.service.role import Role
-from discreet.service.store import Store
+from discreet.console.people import member_words, token_state
+from discreet.service.auth.members import Member, Members, Token
+from discreet.service.auth.roles import MemberRole
+from discreet.service.storage import ServiceStore
 from tests.console.conftest import Contexts, Enter, sign_in
 from tests.console.serving import Serving
 
@@ -28,9 +28,9 @@ def test_tokens_and_members_are_said_in_words() -> None:
     assert token_state(token(), 9 * DAY) == "expired on 1970-01-10"
     assert token_state(token(revoked=DAY), DAY) == "taken back on 1970-01-02"
     assert token_state(token(revoked=DAY, once=True), DAY) == "used up on 1970-01-02"
-    ana = Member("ana", Role.ANALYST, 0.0, None)
+    ana = Member("ana", MemberRole.ANALYST, 0.0, None)
     assert member_words(ana, [token(), token(revoked=0.0)], DAY) == "analyst since 1970-01-01, 1 good token"
-    assert member_words(Member("ana", Role.ANALYST, 0.0, DAY), [], DAY) == "analyst, left on 1970-01-02"
+    assert member_words(Member("ana", MemberRole.ANALYST, 0.0, DAY), [], DAY) == "analyst, left on 1970-01-02"
 
 
 def works(serving: Serving, secret: str) -> bool:
@@ -39,9 +39,9 @@ def works(serving: Serving, secret: str) -> bool:
 
 
 def test_many_members_come_in_parts(own_serving: Serving, contexts: Contexts) -> None:
-    members = Members(Store(own_serving.hospital.folder))
+    members = Members(ServiceStore(own_serving.hospital.folder))
     for number in range(60):
-        members.add(f"m{number:02}", Role.ANALYST)
+        members.add(f"m{number:02}", MemberRole.ANALYST)
     page = contexts(own_serving.address).new_page()
     sign_in(page, own_serving.hospital.tokens["owner"], "/people")
     shown = page.locator(".q-expansion-item")

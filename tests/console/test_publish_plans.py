@@ -12,21 +12,36 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from discreet.anonymize.arx_csv import read_arx_csv
-from discreet.anonymize.coded import CodedColumn
-from discreet.anonymize.recoding_methods import Release
+from discreet.anonymize.hierarchies.builders import read_arx_csv
+from discreet.anonymize.methods import CheckedRows
+from discreet.anonymize.models.requested import RequestedModels
 from discreet.anonymize.roles import Role
-from discreet.anonymize.wanted_models import Wanted
-from discreet.console.publishing import brought_table
-from discreet.console.publishing.attempts import Asked, attempts_of
-from discreet.console.publishing.brought_table import Brought, brought, example
-from discreet.console.publishing.candidates import Candidate, tried
-from discreet.console.publishing.changes import column_changes, spread_rows
-from discreet.console.publishing.column_plan import ColumnPlan, HierarchyPlan, hierarchies_of, roles_of
-from discreet.console.publishing.files import csv_bytes, parquet_bytes
-from discreet.console.publishing.laid_out import laid_out
-from discreet.console.publishing.level_preview import level_preview
-from discreet.console.publishing.risk_gauge import gauge_svg, risk_lines, verdict
+from discreet.anonymize.table import CodedColumn
+from discreet.console.publish import plan as brought_table
+from discreet.console.publish.attempts import (
+    ReleaseCandidate,
+    ReleaseGoals,
+    attempts_of,
+    column_changes,
+    gauge_svg,
+    risk_lines,
+    spread_rows,
+    tried,
+    verdict,
+)
+from discreet.console.publish.plan import (
+    Brought,
+    ColumnPlan,
+    HierarchyPlan,
+    brought,
+    csv_bytes,
+    example,
+    hierarchies_of,
+    laid_out,
+    level_preview,
+    parquet_bytes,
+    roles_of,
+)
 from discreet.errors import DiscreetError
 
 CSV = b"name,zip,age,disease\nAda,13053,28,flu\nBo,13068,29,cold\nCy,13053,31,flu\nDi,13068,37,cold\n"
@@ -171,7 +186,7 @@ def test_a_preview_says_what_stands_in_the_way(plan: HierarchyPlan, offending: t
 
 def test_every_method_gets_what_it_understands_and_candidates_come_least_loss_first() -> None:
     table = example()
-    asked = Asked(methods=("optimal", "local", "taxonomy", "mondrian", "microaggregate"), also_stricter=True)
+    asked = ReleaseGoals(methods=("optimal", "local", "taxonomy", "mondrian", "microaggregate"), also_stricter=True)
     small = Brought(table.name, table.table.slice(0, 400))
     attempts = attempts_of(small, plans_of(table), asked)
     assert [one.title for one in attempts][:3] == ["optimal", "optimal, k = 10", "optimal, k = 20"]
@@ -187,10 +202,10 @@ def test_every_method_gets_what_it_understands_and_candidates_come_least_loss_fi
 
 
 def test_a_release_that_breaks_its_models_is_no_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = lambda method, job, progress: Release(job.table.drop_columns(["patient"]), "")  # noqa: E731
-    monkeypatch.setattr("discreet.console.publishing.candidates.release_of", broken)
+    broken = lambda method, job, progress: CheckedRows(job.table.drop_columns(["patient"]), "")  # noqa: E731
+    monkeypatch.setattr("discreet.console.publish.attempts.release_of", broken)
     table = example()
-    attempts = attempts_of(table, plans_of(table), Asked(methods=("optimal",)))
+    attempts = attempts_of(table, plans_of(table), ReleaseGoals(methods=("optimal",)))
     found = tried(attempts, table.name, quiet)
     assert found.best is None
     assert "checked again" in found.refusals["optimal"]
@@ -201,11 +216,11 @@ def test_what_cannot_be_tried_is_refused_before_the_work() -> None:
     plans = plans_of(table)
     nobody = {name: ColumnPlan(Role.INSENSITIVE) for name in plans}
     for wrong, asked, words in (
-        (plans, Asked(methods=()), "a method to try"),
-        (nobody, Asked(), "a quasi-identifier"),
-        (plans, Asked(wanted=Wanted()), "under a model"),
-        ({**plans, "disease": ColumnPlan(Role.INSENSITIVE)}, Asked(), "a sensitive column"),
-        ({**plans, "age": replace(plans["age"], hierarchy=HierarchyPlan("dates"))}, Asked(), "made of dates"),
+        (plans, ReleaseGoals(methods=()), "a method to try"),
+        (nobody, ReleaseGoals(), "a quasi-identifier"),
+        (plans, ReleaseGoals(wanted=RequestedModels()), "under a model"),
+        ({**plans, "disease": ColumnPlan(Role.INSENSITIVE)}, ReleaseGoals(), "a sensitive column"),
+        ({**plans, "age": replace(plans["age"], hierarchy=HierarchyPlan("dates"))}, ReleaseGoals(), "made of dates"),
     ):
         with pytest.raises(DiscreetError, match=words):
             attempts_of(table, wrong, asked)
@@ -215,14 +230,14 @@ def test_what_cannot_be_tried_is_refused_before_the_work() -> None:
 
 
 @pytest.fixture(scope="module")
-def candidate() -> Candidate:
+def candidate() -> ReleaseCandidate:
     table = example()
-    found = tried(attempts_of(table, plans_of(table), Asked(methods=("optimal",))), table.name, quiet)
+    found = tried(attempts_of(table, plans_of(table), ReleaseGoals(methods=("optimal",))), table.name, quiet)
     assert found.best is not None
     return found.best
 
 
-def test_what_changed_is_said_of_every_column(candidate: Candidate) -> None:
+def test_what_changed_is_said_of_every_column(candidate: ReleaseCandidate) -> None:
     changes = {one.name: one for one in column_changes(candidate, example().table.column_names)}
     assert changes["patient"].words == "left out"
     assert changes["age"].words.startswith("coarser: ")
@@ -238,7 +253,7 @@ def test_rows_to_look_at_come_from_everywhere_and_are_cut_short() -> None:
     assert len(spread_rows(table.slice(0, 3), 8)) == 3
 
 
-def test_risks_are_held_against_the_limit(candidate: Candidate) -> None:
+def test_risks_are_held_against_the_limit(candidate: ReleaseCandidate) -> None:
     risks = candidate.report.risks
     assert risks.prosecutor.highest == pytest.approx(1 / 6)
     assert [line.is_within for line in risk_lines(risks, 1 / 6)] == [True] * 4
@@ -248,7 +263,7 @@ def test_risks_are_held_against_the_limit(candidate: Candidate) -> None:
     assert "Highest risk 16.7 %, limit 10.0 %" in gauge_svg(risks.prosecutor.highest, 0.1)
 
 
-def test_a_release_is_the_same_rows_in_every_file(candidate: Candidate) -> None:
+def test_a_release_is_the_same_rows_in_every_file(candidate: ReleaseCandidate) -> None:
     table = candidate.release.table
     assert parquet.read_table(io.BytesIO(parquet_bytes(table))).equals(table)
     assert csv_bytes(table).decode().count("\n") == table.num_rows + 1
@@ -260,18 +275,22 @@ def test_numbers_can_be_averaged_beside_hierarchies_that_others_use() -> None:
     table = Brought(
         "sizes", pa.table({"height": [150 + row % 40 for row in range(90)], "weight": list(range(50, 140))})
     )
-    found = tried(attempts_of(table, plans_of(table), Asked(Wanted(k=5), methods=("microaggregate",))), "sizes", quiet)
+    found = tried(
+        attempts_of(table, plans_of(table), ReleaseGoals(RequestedModels(k=5), methods=("microaggregate",))),
+        "sizes",
+        quiet,
+    )
     assert found.refusals == {}
     assert found.best is not None
     assert found.best.highest_risk <= 1 / 5
 
 
-def test_models_that_compare_with_rows_that_are_left_out_need_the_original(candidate: Candidate) -> None:
+def test_models_that_compare_with_rows_that_are_left_out_need_the_original(candidate: ReleaseCandidate) -> None:
     assert candidate.left_out > 0
     assert not candidate.needs_reference
     table = example()
     for suppression in (0.0, 0.02):
-        asked = Asked(Wanted(k=5, t=0.6), suppression, methods=("optimal",))
+        asked = ReleaseGoals(RequestedModels(k=5, t=0.6), suppression, methods=("optimal",))
         best = tried(attempts_of(table, plans_of(table), asked), table.name, quiet).best
         assert best is not None
         assert best.needs_reference == (best.left_out > 0) == (suppression > 0)

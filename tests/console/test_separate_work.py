@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from discreet.console.separate_work import Said, SeparateWork, Stopped, WorkFailed
+from discreet.console.worker import ProgressRelay, SeparateWork, Stopped, WorkFailed
 from discreet.errors import InvalidValue
 
 T = TypeVar("T")
@@ -22,26 +22,26 @@ def alone(work: Coroutine[Any, Any, T]) -> T:
         return thread.submit(asyncio.run, work).result()
 
 
-def sums(said: Said) -> int:
+def sums(said: ProgressRelay) -> int:
     said(0.5, "half")
     return sum(range(10))
 
 
-def shows(said: Said) -> str:
+def shows(said: ProgressRelay) -> str:
     for part in range(1000):
         said.show(part)
     return "done"
 
 
-def refuses(said: Said) -> int:
+def refuses(said: ProgressRelay) -> int:
     raise InvalidValue("it must be small", 7, "3 would do")
 
 
-def fails(said: Said) -> int:
+def fails(said: ProgressRelay) -> int:
     raise KeyError("Alice has the flu")
 
 
-def never_ends(said: Said) -> int:
+def never_ends(said: ProgressRelay) -> int:
     while True:
         said(0.25, "still at it")
         time.sleep(0.02)

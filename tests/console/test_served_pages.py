@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from discreet.console.room import ROOMS
+from discreet.console.layout import PAGES
 from tests.console.conftest import sign_in
 from tests.service.hospital import Hospital, founded
 from tests.service.serving import Serving
@@ -53,7 +53,7 @@ def test_every_page_stays_within_its_policy_and_loads_from_this_host_alone(
     owner.on("console", lambda message: said.append(message.text))
     owner.on("pageerror", lambda fault: said.append(str(fault)))
     owner.on("request", lambda request: asked.append(request.url))
-    for room in (room for room in ROOMS if room.path != "/lab"):
+    for room in (room for room in PAGES if room.path != "/lab"):
         answer = owner.goto(room.path)
         assert answer is not None
         assert "default-src 'none'" in answer.headers["content-security-policy"]

@@ -17,14 +17,14 @@ import pytest
 from playwright.sync_api import Page, expect
 from starlette.datastructures import Headers
 
-from discreet.console import door as door_module
-from discreet.console.door import LARGEST_BY_OTHERS, Door, is_same_site
-from discreet.console.sessions import COOKIE, MOST_PAGES_OF_MEMBER, Sessions
+from discreet.console import websocket_guard as door_module
+from discreet.console.session import COOKIE, MOST_PAGES_OF_MEMBER, Sessions
+from discreet.console.websocket_guard import LARGEST_BY_OTHERS, WebSocketGuard, is_same_site
 from discreet.curator.curator import Curator
 from discreet.errors import NotSignedIn
-from discreet.service.house import House
-from discreet.service.members import Members
-from discreet.service.store import Store
+from discreet.service.auth.members import Members
+from discreet.service.state import ServiceState
+from discreet.service.storage import ServiceStore
 from tests.console.asking import COUNT, answer, editor, history, price, write
 from tests.console.conftest import Contexts, Enter, Fresh, sign_in
 from tests.console.serving import Serving
@@ -34,19 +34,19 @@ ENDED = "Your session has ended."
 
 
 @pytest.fixture(scope="module")
-def house(hospital: Hospital) -> Iterator[House]:
-    found = hospital.house()
+def service(hospital: Hospital) -> Iterator[ServiceState]:
+    found = hospital.service()
     yield found
     found.close()
 
 
 @pytest.fixture(scope="module")
-def sessions(house: House) -> Sessions:
-    return Sessions(house)
+def sessions(service: ServiceState) -> Sessions:
+    return Sessions(service)
 
 
 def members_of(hospital: Hospital) -> Members:
-    return Members(Store(hospital.folder), hasher=CHEAP)
+    return Members(ServiceStore(hospital.folder), hasher=CHEAP)
 
 
 def asked(hospital: Hospital, words: str) -> int:
@@ -143,9 +143,9 @@ def test_a_one_time_token_is_exchanged_and_its_successor_shown_until_it_is_safe(
     page.goto("/")
     editor(page)
     assert lasting not in page.content()
-    assert members_of(serving.hospital).visitor(lasting).name == "owner"
+    assert members_of(serving.hospital).principal(lasting).name == "owner"
     with pytest.raises(NotSignedIn):
-        members_of(serving.hospital).visitor(once)
+        members_of(serving.hospital).principal(once)
 
 
 def test_a_server_that_dies_in_the_middle_of_an_answer_loses_nothing_and_charges_once(
@@ -259,37 +259,37 @@ def test_one_is_led_to_pages_of_the_console_alone(serving: Serving) -> None:
     assert "<script>" not in shown
 
 
-def test_a_session_ends_by_its_clock(hospital: Hospital, house: House) -> None:
+def test_a_session_ends_by_its_clock(hospital: Hospital, service: ServiceState) -> None:
     began = time.time()
     now = [began]
-    sessions = Sessions(house, clock=lambda: now[0])
+    sessions = Sessions(service, clock=lambda: now[0])
     session = sessions.start(hospital.tokens["ana"], "")
     sessions.draw(session, "page", lambda _: False)
     assert sessions.may_use(session, "page")
     assert not sessions.may_use(session, "another")
     assert not sessions.may_use(None, "page")
     now[0] = began + 12 * 3600.0
-    assert sessions.visitor(session) is None
+    assert sessions.principal(session) is None
     assert not sessions.may_use(session, "page")
     now[0] = began - 3600.0  # a clock that was set back gives nobody more time
-    assert sessions.visitor(session) is None
+    assert sessions.principal(session) is None
 
 
-def test_a_session_outlives_the_process_and_ends_in_all_of_them(hospital: Hospital, house: House) -> None:
-    issued = house.members.issued("ana", days=1)
-    first, second = Sessions(house), Sessions(hospital.house())
+def test_a_session_outlives_the_process_and_ends_in_all_of_them(hospital: Hospital, service: ServiceState) -> None:
+    issued = service.members.issued("ana", days=1)
+    first, second = Sessions(service), Sessions(hospital.service())
     kept, ended = first.start(issued.secret, ""), first.start(issued.secret, "")
-    assert second.visitor(kept) == first.visitor(kept)
-    assert second.visitor(kept) is not None
+    assert second.principal(kept) == first.principal(kept)
+    assert second.principal(kept) is not None
     second.end(ended)
-    assert first.visitor(ended) is None
-    house.members.revoke(issued.token.id)
-    assert first.visitor(kept) is second.visitor(kept) is None
+    assert first.principal(ended) is None
+    service.members.revoke(issued.token.id)
+    assert first.principal(kept) is second.principal(kept) is None
 
 
-def test_nothing_that_signs_in_is_in_the_book(hospital: Hospital, house: House) -> None:
-    once = house.members.issue("ana", days=1, once=True)
-    sessions = Sessions(house)
+def test_nothing_that_signs_in_is_in_the_storage(hospital: Hospital, service: ServiceState) -> None:
+    once = service.members.issue("ana", days=1, once=True)
+    sessions = Sessions(service)
     session = sessions.start(once, "")
     lasting = sessions.unseen(session)
     assert lasting is not None
@@ -299,8 +299,8 @@ def test_nothing_that_signs_in_is_in_the_book(hospital: Hospital, house: House) 
         assert not any(one.encode() in held for one in secrets), path
 
 
-def test_who_signs_in_again_and_again_has_no_more_pages(hospital: Hospital, house: House) -> None:
-    sessions = Sessions(house)
+def test_who_signs_in_again_and_again_has_no_more_pages(hospital: Hospital, service: ServiceState) -> None:
+    sessions = Sessions(service)
     gone: list[str] = []
     for number in range(3 * MOST_PAGES_OF_MEMBER):
         session = sessions.start(hospital.tokens["ben"], "")
@@ -309,12 +309,12 @@ def test_who_signs_in_again_and_again_has_no_more_pages(hospital: Hospital, hous
     assert len(gone) >= 2 * MOST_PAGES_OF_MEMBER
 
 
-def test_a_member_has_few_sessions_at_once(hospital: Hospital, house: House) -> None:
-    sessions = Sessions(house)
+def test_a_member_has_few_sessions_at_once(hospital: Hospital, service: ServiceState) -> None:
+    sessions = Sessions(service)
     other = sessions.start(hospital.tokens["ben"], "")
     own = [sessions.start(hospital.tokens["ana"], "") for _ in range(52)]
-    assert [sessions.visitor(one) is not None for one in own] == [False] * 2 + [True] * 50
-    assert sessions.visitor(other) is not None
+    assert [sessions.principal(one) is not None for one in own] == [False] * 2 + [True] * 50
+    assert sessions.principal(other) is not None
 
 
 def test_pages_and_sign_ins_count_as_requests_and_behind_a_proxy_the_cookie_is_for_https_alone(tmp_path: Path) -> None:
@@ -358,7 +358,7 @@ def said(hospital: Hospital, sessions: Sessions) -> Say:
 
         headers = [(b"cookie", f"{COOKIE}={session}".encode()), (b"host", b"here"), (b"origin", b"http://here")]
         scope = {"type": "websocket", "path": "/_nicegui_ws/socket.io/", "headers": headers}
-        door = Door(page, sessions, lambda _: None)
+        door = WebSocketGuard(page, sessions, lambda _: None)
         with ThreadPoolExecutor(1) as aside:  # the browser has a loop in this thread
             aside.submit(lambda: asyncio.run(door(scope | {"query_string": b"client_id=mine"}, receive, send))).result()
         return found

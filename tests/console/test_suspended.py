@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from discreet.curator.allowance import Price
-from discreet.curator.ledger import Ledger
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.units import LedgerPrice
 from discreet.curator.suspensions import suspensions_in
 from tests.console.serving import Serving
 from tests.console.test_budget_and_ledger import COUNT, WARDS, entered
@@ -22,7 +22,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     ledger = Ledger(hospital.folder)
     for number, (who, sql) in enumerate((("ana", COUNT), (None, WARDS))):
         note = {"sql": sql, "analyst": who, "price": "", "versions": {"visits": "1"}}
-        ledger.charge(f"plan:{number}", b"", {"visits": Price(1)}, note)
+        ledger.charge(f"plan:{number}", b"", {"visits": LedgerPrice(1)}, note)
         ledger.fail(f"plan:{number}", who, ["visits"])
     ledger.close()
     with Serving(hospital) as found:

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.catalog.column import Column
-from discreet.catalog.literal import ColumnType
-from discreet.catalog.policy_file import loads
-from discreet.catalog.schema import Schema
-from discreet.console.tables_form import ColumnForm, PolicyForm, first_form, policy_text, preview_lines
+from discreet.catalog.column import Column, ColumnType
+from discreet.catalog.policy.read import loads
+from discreet.catalog.policy.write import Schema
+from discreet.console.tables.form import ColumnForm, PolicyForm, first_form, policy_text, preview_lines
 from discreet.errors import PolicyError
 
 SCHEMA = Schema({"patient": "BIGINT", "ward": "VARCHAR", "day": "DATE", "cost": "DECIMAL(10,2)", "tags": "VARCHAR[]"})

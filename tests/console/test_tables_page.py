@@ -12,10 +12,9 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from discreet.catalog.column import Column
-from discreet.catalog.literal import ColumnType
+from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
-from discreet.console.tables_words import budget_words, column_rows, table_words
+from discreet.console.tables.page import budget_words, column_rows, table_words
 from tests.console.conftest import Enter
 from tests.console.serving import Serving
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from discreet.service.store import Store
-from discreet.service.trail import Trail
+from discreet.service.audit_trail import Trail
+from discreet.service.storage import ServiceStore
 from tests.console.conftest import Enter
 from tests.console.serving import Serving
 
 
 def test_owners_and_auditors_read_the_trail_in_pages_and_check_it(enter: Enter, serving: Serving) -> None:
-    store = Store(serving.hospital.folder)
+    store = ServiceStore(serving.hospital.folder)
     Trail(store).write("planted", "owner", member="zoe <b>")
     for number in range(60):
         Trail(store).write("x", "ana", number=number)

@@ -8,13 +8,23 @@ from fractions import Fraction
 import pytest
 from playwright.sync_api import expect
 
-from discreet.console.understand import _whole
-from discreet.console.understand_charts import beliefs_chart, errors_chart, groups_chart, laws_chart, trade_off_chart
-from discreet.console.understand_dials import counted, logarithmic, percentages
-from discreet.console.understand_figures import figures
-from discreet.console.understand_words import beliefs_words, errors_words, groups_words, laws_words, trade_off_words
+from discreet.console.understand import (
+    _whole,
+    beliefs_chart,
+    beliefs_words,
+    errors_chart,
+    errors_words,
+    figures,
+    groups_chart,
+    groups_words,
+    laws_chart,
+    laws_words,
+    trade_off_chart,
+    trade_off_words,
+)
+from discreet.console.widgets import counted, logarithmic, percentages
 from discreet.errors import InvalidInput, InvalidValue
-from discreet.understanding.understanding import understand
+from discreet.interpretation.understanding import understand
 from tests.console.conftest import Enter
 
 CHOICES = [("1", "0", 4, "0.1", 1000), ("0.01", "1e-6", 1, "0.5", 1), ("7", "0.4", 7, "0.99", 10**7)]

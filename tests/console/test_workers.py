@@ -12,9 +12,9 @@ from tempfile import gettempdir
 import httpx
 from playwright.sync_api import Page, expect
 
-from discreet.console.sessions import COOKIE
-from discreet.service.members import Members
-from discreet.service.store import Store
+from discreet.console.session import COOKIE
+from discreet.service.auth.members import Members
+from discreet.service.storage import ServiceStore
 from tests.console.asking import answer, editor, price, write
 from tests.console.conftest import Contexts, sign_in
 from tests.console.serving import Serving
@@ -54,7 +54,7 @@ def test_people_go_on_when_any_process_is_killed_and_when_all_are_started_again(
     contexts: Contexts, tmp_path: Path
 ) -> None:
     hospital = founded(tmp_path / "hospital")
-    members = Members(Store(hospital.folder))
+    members = Members(ServiceStore(hospital.folder))
     issued = members.issued("ana", days=1)
     with Serving(hospital, workers="2") as first:
         page = contexts(first.address).new_page()

@@ -10,15 +10,15 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
-from discreet.curator.allowance import Measure, price_in_units
-from discreet.curator.ledger import Ledger
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.units import BudgetMeasure, price_in_units
 from discreet.errors import BudgetExceeded
 from discreet.privacy.loss import Pure
 
 
 def main(folder: str, name: str, count: str, price: str) -> None:
     ledger = Ledger(Path(folder))
-    units = price_in_units(Pure(Fraction(price)), Measure.PURE)
+    units = price_in_units(Pure(Fraction(price)), BudgetMeasure.PURE)
     refused = 0
     print("ready", flush=True)
     for number in range(int(count)):

@@ -22,9 +22,9 @@ import pyarrow as pa
 
 from discreet import Budget, Curator
 from discreet.audit.audit import FAMILIES
-from discreet.audit.chunk import Roles
-from discreet.audit.claimed import Claimed
-from discreet.audit.testing import tested
+from discreet.audit.claim import Claimed
+from discreet.audit.draws import DrawRoles
+from discreet.audit.proof import tested
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Table
 from discreet.noise.experiment import experiment
@@ -104,7 +104,7 @@ def audit(folder: Path, trial: Trial, asks: int) -> Finding:
 def certified_epsilon(crowd: Floats, neighbour: Floats, delta: float = 0.0) -> float:
     """The ε that these answers of two worlds prove to be lost; one answer per row, in the order they came."""
     claim = Claimed(Approximate(0, delta))
-    found = tested([crowd], [neighbour], Roles(experiment(0)), claim, FALSE_ALARM, FAMILIES)
+    found = tested([crowd], [neighbour], DrawRoles(experiment(0)), claim, FALSE_ALARM, FAMILIES)
     return max((proof.epsilon for proof in found.proofs), default=0.0)
 
 

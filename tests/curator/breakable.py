@@ -11,12 +11,11 @@ from pathlib import Path
 import pyarrow as pa
 
 from discreet.curator.curator import Curator
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.duckdb_snapshot import DuckDBSnapshot, Settings
-from discreet.engines.engine import Unsent, shielded
-from discreet.engines.manifest import Manifest
-from discreet.engines.owner_file import OwnerFile
-from discreet.engines.parameters import Bound
+from discreet.engines.duckdb.engine import DuckDBEngine
+from discreet.engines.duckdb.manifest import Manifest
+from discreet.engines.duckdb.snapshot import DuckDBSnapshot, Settings
+from discreet.engines.engine import OwnerFile, Unsent, shield_errors
+from discreet.engines.parameters import ParameterValue
 
 Fault = Callable[[], None]
 
@@ -38,9 +37,9 @@ class _BreakableSnapshot(DuckDBSnapshot):
             if self.breaker.is_down:
                 raise Unsent from ConnectionRefusedError("at 10.0.0.7")
 
-        shielded(call, self.owner_log)
+        shield_errors(call, self.owner_log)
 
-    def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
+    def _run(self, statement: str, values: Sequence[ParameterValue]) -> pa.Table:
         self.breaker.runs += 1
         if self.breaker.fault is not None:
             self.breaker.fault()

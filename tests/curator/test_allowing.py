@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 from discreet.catalog.column import Column, ColumnType
-from discreet.catalog.policy_file import write
+from discreet.catalog.policy.read import write
 from discreet.catalog.table import Budget, Table
 from discreet.curator.curator import Curator
-from discreet.curator.verification import verify
+from discreet.curator.ledger.verify import verify
 from discreet.errors import BudgetExceeded, DiscreetError, InvalidInput, PolicyError
 from discreet.privacy.loss import Pure
 

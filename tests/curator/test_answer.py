@@ -21,7 +21,7 @@ import pyarrow as pa
 import pytest
 from matplotlib import pyplot as plt
 
-from discreet.curator.answer import Answer, notes_on_values
+from discreet.curator.answers.answer import Answer, notes_on_values
 from discreet.curator.curator import Curator
 from discreet.errors import InvalidInput
 from discreet.privacy.loss import Pure, ZeroConcentrated

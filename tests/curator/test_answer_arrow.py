@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
-from discreet.curator.answer import Answer
-from discreet.curator.answer_arrow import answer_from_arrow, answer_to_arrow
-from discreet.curator.certificate import is_genuine
+from discreet.curator.answers.answer import Answer
+from discreet.curator.answers.arrow import answer_from_arrow, answer_to_arrow
+from discreet.curator.certificates.certificate import is_genuine
 from discreet.curator.curator import Curator
 from discreet.errors import InvalidValue
 from discreet.privacy.loss import Loss, Pure, ZeroConcentrated

@@ -13,14 +13,14 @@ import pyarrow as pa
 import pytest
 
 from discreet.catalog.column import Column, ColumnType
-from discreet.catalog.policy_file import write
+from discreet.catalog.policy.read import write
 from discreet.catalog.table import Budget, ForeignKey, Table
 from discreet.curator.curator import Curator
-from discreet.curator.verification import verify
+from discreet.curator.ledger.verify import verify
 from discreet.errors import InvalidValue, LedgerError, StoreError
 from discreet.privacy.neighbours import Neighbours
-from discreet.query.measure import exact_sums, public_groups
-from discreet.query.statement import statements_of
+from discreet.query.run.contribution_bounds import write_statements
+from discreet.query.run.measure import exact_sums, public_groups
 
 INTEGER, REAL, TEXT = ColumnType.INTEGER, ColumnType.REAL, ColumnType.TEXT
 
@@ -65,7 +65,7 @@ def integers(curator: Curator, sql: str) -> tuple[int, list[int]]:
     [plan] = curator._planner.question(sql, 1).plans
     [priced] = plan.parts
     [sums] = exact_sums(plan, public_groups(plan), curator.engine.snapshot().run)
-    return priced.moves, [int(number) for found in sums for number in found]
+    return priced.l1_sensitivity, [int(number) for found in sums for number in found]
 
 
 # Sensitivity.
@@ -92,7 +92,7 @@ def test_rows_of_equal_keys_are_one_whichever_zero_they_were_spelled_with(tmp_pa
     curator = opened(tmp_path, table, rows((1, "A", 5.0), (1, "A", 3.0)))
     signed = "CASE WHEN cost = 5 THEN -1.0 * (cost - 5) ELSE cost - cost END"  # -0.0 and 0.0
     plan = curator._planner.question(f"SELECT {signed} AS zero, COUNT(DISTINCT person) FROM visits GROUP BY zero", 1)
-    [statement] = statements_of(plan.plans[0])
+    [statement] = write_statements(plan.plans[0])
     text, parameters = statement
     spelled = f"SELECT CAST(k0 AS VARCHAR) AS zero FROM ({text})"
     assert curator.engine.run(spelled, parameters)["zero"].to_pylist() == ["0.0"]

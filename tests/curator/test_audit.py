@@ -16,20 +16,20 @@ import numpy as np
 import pytest
 
 from discreet.curator import curator as curator_module
-from discreet.curator.ledger import Ledger, Receipt
-from discreet.engines import ingest as ingest_module
-from discreet.engines.identifier import quoted
+from discreet.curator.ledger.ledger import Ledger, Receipt
+from discreet.engines.duckdb import ingest as ingest_module
+from discreet.engines.sql_text import quote
 from discreet.exact.grid import Integers
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.source import ReplayableSource, Source, Stream, SystemSource
-from discreet.query import measure as measure_module
-from discreet.query import plan as plan_module
-from discreet.query import relation as relation_module
-from discreet.query import statement as statement_module
-from discreet.query.choice import Choice
-from discreet.query.measure import Measured, Run
-from discreet.query.plan import BlockPlan
+from discreet.query.bind import relation as relation_module
+from discreet.query.plan import sensitivity as plan_module
+from discreet.query.plan.selection import PlannedSelection
+from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.run import contribution_bounds as statement_module
+from discreet.query.run import measure as measure_module
+from discreet.query.run.measure import Measured, Run
 from tests.curator.auditing import Trial, audit
 from tests.curator.trials import POWER, TRIALS, TWO_AGES
 
@@ -89,7 +89,7 @@ def noise_on_one_of_two_integers(patch: Patch) -> None:
 def empty_groups_without_noise(patch: Patch) -> None:
     measure = curator_module.measure
 
-    def careless(plan: BlockPlan, run: Run, source: Source) -> Measured:
+    def careless(plan: AggregationPlan, run: Run, source: Source) -> Measured:
         found = measure(plan, run, source)
         exact = measure_module.exact_sums(plan, found.groups, run)
         pairs = zip(exact, found.sums, strict=True)
@@ -99,8 +99,8 @@ def empty_groups_without_noise(patch: Patch) -> None:
 
 
 def forgotten_weights(patch: Patch) -> None:
-    sums_of = measure_module.sums_of
-    patch.setattr(measure_module, "sums_of", lambda plan: sums_of(replace(plan, rows_per_unit=1000)))
+    sums_of = measure_module.write_sums
+    patch.setattr(measure_module, "write_sums", lambda plan: sums_of(replace(plan, rows_per_unit=1000)))
 
 
 def replacing_counted_as_removing(patch: Patch) -> None:
@@ -114,7 +114,7 @@ def missing_clamps(patch: Patch) -> None:
         return f"CAST(({argument.write(statement)} - {float(origin)}) * {float(1 / step)} AS {kind})"
 
     patch.setattr(statement_module, "_on_grid", unclamped)
-    patch.setattr(relation_module, "normalised", lambda column, *_: quoted(column.name))
+    patch.setattr(relation_module, "normalise", lambda column, *_: quote(column.name))
 
 
 def seeds_used_again(patch: Patch) -> None:
@@ -135,13 +135,13 @@ def stored_answers_not_served(patch: Patch) -> None:
 
 
 def choices_too_sharp(patch: Patch) -> None:
-    quantile_of, mode_of = plan_module.quantile_of, plan_module.mode_of
+    quantile_of, mode_of = plan_module.read_quantile, plan_module.read_mode
 
-    def sharp(made: Callable[..., Choice]) -> Callable[..., Choice]:
+    def sharp(made: Callable[..., PlannedSelection]) -> Callable[..., PlannedSelection]:
         return lambda *arguments: replace(choice := made(*arguments), factor=choice.factor * 8)
 
-    patch.setattr(plan_module, "quantile_of", sharp(quantile_of))
-    patch.setattr(plan_module, "mode_of", sharp(mode_of))
+    patch.setattr(plan_module, "read_quantile", sharp(quantile_of))
+    patch.setattr(plan_module, "read_mode", sharp(mode_of))
 
 
 def keys_shown_whoever_holds_them(patch: Patch) -> None:

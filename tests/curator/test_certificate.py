@@ -14,10 +14,10 @@ import pytest
 
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
-from discreet.curator.certificate import is_genuine, is_in_ledger, issue, read_certificate
+from discreet.curator.certificates.certificate import is_genuine, is_in_ledger, issue, read_certificate
+from discreet.curator.certificates.contents import statements
 from discreet.curator.curator import Curator
-from discreet.curator.signing import Signer
-from discreet.curator.statements import statements
+from discreet.curator.ledger.signing import Signer
 from discreet.errors import InvalidInput
 from discreet.privacy.loss import Approximate, GaussianDP, Loss, Pure, Renyi, ZeroConcentrated
 

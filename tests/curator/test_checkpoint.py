@@ -15,23 +15,25 @@ import pytest
 
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
-from discreet.curator import distrust, opening, verification
-from discreet.curator.allowance import Allowance, Measure, Portion, Price
-from discreet.curator.checkpoint import Checkpoint, checkpoint_path
 from discreet.curator.curator import Curator
-from discreet.curator.ledger import Ledger
-from discreet.curator.moving import move
-from discreet.curator.opening import OpenedLedger
-from discreet.curator.signing import Signer
-from discreet.curator.verification import verify, verify_since
+from discreet.curator.ledger import checkpoint as distrust
+from discreet.curator.ledger import open as opening
+from discreet.curator.ledger import verify as verification
+from discreet.curator.ledger.checkpoint import Checkpoint, checkpoint_path
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.move import move
+from discreet.curator.ledger.open import OpenedLedger
+from discreet.curator.ledger.signing import Signer
+from discreet.curator.ledger.units import Allowance, BudgetMeasure, LedgerPrice, Portion
+from discreet.curator.ledger.verify import verify, verify_since
 from discreet.errors import LedgerError
 from tests.servers.fixtures import postgres_server, postgres_url
 
 __all__ = ["postgres_server", "postgres_url"]
 
 WORTH = 20
-TEN = Price(10)
-APART = Price(100, 3, (Portion("ward", "a", 50), Portion("ward", "x" * 5000, 20)))
+TEN = LedgerPrice(10)
+APART = LedgerPrice(100, 3, (Portion("ward", "a", 50), Portion("ward", "x" * 5000, 20)))
 
 
 @pytest.fixture(autouse=True)
@@ -64,12 +66,12 @@ def folder(tmp_path: Path) -> Path:
 
 def started(folder: Path) -> Ledger:
     ledger = Ledger.create(folder)
-    ledger.open_account("visits", Allowance(Measure.PURE, 10**9, 10**6))
-    ledger.open_account("visits/ann", Allowance(Measure.PURE, 10**9, 10**6), places=2)
+    ledger.open_account("visits", Allowance(BudgetMeasure.PURE, 10**9, 10**6))
+    ledger.open_account("visits/ann", Allowance(BudgetMeasure.PURE, 10**9, 10**6), places=2)
     return ledger
 
 
-def ask(ledger: Ledger, numbers: range, price: Price = TEN) -> None:
+def ask(ledger: Ledger, numbers: range, price: LedgerPrice = TEN) -> None:
     for number in numbers:
         ledger.charge(f"plan:{number}", b"", {"visits": price}, {})
         ledger.settle(f"plan:{number}", f"answer {number}".encode())
@@ -135,8 +137,8 @@ class Fetched(list[Any]):
 
 def rows_read(monkeypatch: pytest.MonkeyPatch, ledger: Ledger) -> int:
     """How many rows an opening reads."""
-    book = type(ledger.book)
-    reading: Callable[[Any], AbstractContextManager[Any]] = book.reading
+    storage = type(ledger.storage)
+    reading: Callable[[Any], AbstractContextManager[Any]] = storage.reading
 
     @contextmanager
     def counted(self: Any) -> Iterator[Any]:
@@ -145,7 +147,7 @@ def rows_read(monkeypatch: pytest.MonkeyPatch, ledger: Ledger) -> int:
 
     Counted.rows = 0
     with monkeypatch.context() as patched:
-        patched.setattr(book, "reading", counted)
+        patched.setattr(storage, "reading", counted)
         opened(ledger.folder)
     return Counted.rows
 
@@ -193,7 +195,7 @@ class RunAtOnce:
 
 def test_every_record_of_a_story_is_believed_from_every_checkpoint_on(ledger: Ledger) -> None:
     """Charges, answers, failures, lifts, reruns, returns, caps, portions and keys, with checkpoints in between."""
-    other = Price(10, 0, (Portion("age", "old", 7),))
+    other = LedgerPrice(10, 0, (Portion("age", "old", 7),))
     steps: list[Callable[[], object]] = [lambda k=k: charged(ledger, f"plan:{k}") for k in range(6)]  # type: ignore[misc]
     steps += [
         lambda: ledger.settle("plan:0", b"answer"),
@@ -203,7 +205,7 @@ def test_every_record_of_a_story_is_believed_from_every_checkpoint_on(ledger: Le
         lambda: ledger.rerun("plan:2"),
         lambda: ledger.give_back("plan:3"),
         lambda: charged(ledger, "plan:9", other),
-        lambda: ledger.change_cap("visits/ann", Allowance(Measure.PURE, 5000, 10**6)),
+        lambda: ledger.change_cap("visits/ann", Allowance(BudgetMeasure.PURE, 5000, 10**6)),
         lambda: ledger.publish("survey", "ab" * 32, "owner", {}),
         lambda: ledger.record_key(bytes(32)),
         lambda: ledger.settle("plan:2", b"answer"),
@@ -215,7 +217,7 @@ def test_every_record_of_a_story_is_believed_from_every_checkpoint_on(ledger: Le
     checkpoints = []
     for step in steps:
         step()
-        with ledger.book.reading() as database:
+        with ledger.storage.reading() as database:
             replay = verification.Replay(database)
             replay.run()
             assert [*replay.problems, *replay.differences()] == []
@@ -227,7 +229,7 @@ def test_every_record_of_a_story_is_believed_from_every_checkpoint_on(ledger: Le
         assert now == checkpoints[-1]
 
 
-def charged(ledger: Ledger, request: str, price: Price = APART) -> None:
+def charged(ledger: Ledger, request: str, price: LedgerPrice = APART) -> None:
     ledger.charge(request, b"body", {"visits": price, "visits/ann": price}, {})
 
 
@@ -375,7 +377,7 @@ def test_a_ledger_that_was_found_wrong_answers_nothing_until_it_is_sound(tmp_pat
     visits = Table("visits", (Column("ward", ColumnType.TEXT, keys=("A",)),), budget=Budget(1000))
     curator = Curator(tmp_path)
     curator.protect(pa.table({"ward": ["A", "A"]}), visits)
-    ask(curator.ledger, range(WORTH), Price(1))
+    ask(curator.ledger, range(WORTH), LedgerPrice(1))
     assert verify(tmp_path).is_sound
     curator = Curator(tmp_path)
     assert not curator.opened.is_whole

@@ -18,11 +18,11 @@ import pytest
 
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
-from discreet.curator.certificate import is_genuine
+from discreet.curator.certificates.certificate import is_genuine
 from discreet.curator.curator import Curator
-from discreet.curator.verification import verify
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.duckdb_snapshot import DuckDBSnapshot
+from discreet.curator.ledger.verify import verify
+from discreet.engines.duckdb.engine import DuckDBEngine
+from discreet.engines.duckdb.snapshot import DuckDBSnapshot
 from discreet.errors import (
     BudgetExceeded,
     DiscreetError,

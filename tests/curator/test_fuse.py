@@ -14,9 +14,9 @@ import pytest
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, ForeignKey, Table
 from discreet.curator import curator as curator_module
-from discreet.curator.answer import Answer
+from discreet.curator.answers.answer import Answer
 from discreet.curator.curator import Curator
-from discreet.curator.verification import verify
+from discreet.curator.ledger.verify import verify
 from discreet.errors import DiscreetError, EngineFailure, EngineUnavailable, InvalidInput, LedgerError, Suspended
 from discreet.privacy.loss import Pure
 from tests.curator.breakable import BreakableEngine, Breaker, killed, unsent

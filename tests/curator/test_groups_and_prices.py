@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import discreet as dp
-from discreet.catalog.policy_file import loads
+from discreet.catalog.policy.read import loads
 from discreet.curator.curator import Curator
 from discreet.errors import DiscreetError
 

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pytest
 
 from discreet.catalog.column import Column, ColumnType
-from discreet.catalog.policy_file import dumps, loads
+from discreet.catalog.policy.read import dumps, loads
 from discreet.catalog.table import Budget, ForeignKey, Table
 from discreet.curator.curator import Curator
 from discreet.errors import PolicyError, QueryRefused
-from discreet.query.contribution import Contribution
-from discreet.query.expression import Statement
-from discreet.query.measure import exact_sums, public_groups
+from discreet.query.bind.contribution import ContributionBound
+from discreet.query.expressions.expression import Statement
+from discreet.query.run.measure import exact_sums, public_groups
 
 INTEGER, TEXT = ColumnType.INTEGER, ColumnType.TEXT
 VISITS = Table(
@@ -177,7 +177,7 @@ def test_a_foreign_key_that_leads_to_several_rows_multiplies_nothing_all_the_sam
         assert _most_rows(curator, sql) == 6
         (plan,) = curator._planner.question(sql, 1).plans
         assert plan.block.rows.privacy is not None
-        assert plan.block.rows.privacy.contribution == Contribution(1, 0, 3)
+        assert plan.block.rows.privacy.contribution == ContributionBound(1, 0, 3)
     curator.engine.close()
 
 

@@ -10,19 +10,21 @@ import pytest
 
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
-from discreet.curator import keys, opening, verification
-from discreet.curator import ledger as ledger_module
-from discreet.curator.allowance import Allowance, Price
-from discreet.curator.certificate import is_by_curator, is_genuine, is_in_ledger, issue
-from discreet.curator.chain import canonical
-from discreet.curator.checkpoint import Checkpoint
+from discreet.curator.certificates.certificate import is_by_curator, is_genuine, is_in_ledger, issue
 from discreet.curator.curator import Curator
-from discreet.curator.keys import rotate_key
-from discreet.curator.ledger import Ledger
-from discreet.curator.moving import move
-from discreet.curator.opening import OpenedLedger
-from discreet.curator.signing import KEY_FILE, Signer, fingerprint_of
-from discreet.curator.verification import verify
+from discreet.curator.ledger import ledger as ledger_module
+from discreet.curator.ledger import open as opening
+from discreet.curator.ledger import signing_keys as keys
+from discreet.curator.ledger import verify as verification
+from discreet.curator.ledger.chain import canonical
+from discreet.curator.ledger.checkpoint import Checkpoint
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.move import move
+from discreet.curator.ledger.open import OpenedLedger
+from discreet.curator.ledger.signing import KEY_FILE, Signer, fingerprint_key
+from discreet.curator.ledger.signing_keys import rotate_key
+from discreet.curator.ledger.units import Allowance, LedgerPrice
+from discreet.curator.ledger.verify import verify
 from discreet.errors import LedgerError
 from discreet.privacy.loss import Pure
 from tests.servers.fixtures import postgres_server, postgres_url
@@ -59,7 +61,7 @@ def test_the_key_is_in_the_ledger_before_it_signs_and_certificates_name_it(curat
     (key,) = curator.ledger.signing_keys()
     found = paper(curator)
     assert key.position < found["ledger"]["position"]
-    assert found["key_fingerprint"] == key.fingerprint == fingerprint_of(bytes.fromhex(found["public_key"]))
+    assert found["key_fingerprint"] == key.fingerprint == fingerprint_key(bytes.fromhex(found["public_key"]))
     assert is_by_curator(found, curator.ledger)
 
 
@@ -190,7 +192,7 @@ def test_a_rotation_keeps_the_checkpoint(tmp_path: Path, monkeypatch: pytest.Mon
     ledger = Ledger.create(tmp_path)
     ledger.open_account("visits", Allowance.of(Pure(1)))
     for number in range(20):
-        ledger.charge(f"plan:{number}", b"", {"visits": Price(1)}, {})
+        ledger.charge(f"plan:{number}", b"", {"visits": LedgerPrice(1)}, {})
     assert verify(tmp_path).is_sound
     rotate_key(tmp_path)
     assert not OpenedLedger(ledger).is_whole
@@ -206,6 +208,6 @@ def test_keys_go_to_a_server_with_the_ledger(tmp_path: Path, postgres_url: str) 
     ledger = Ledger(tmp_path)
     assert ledger.signing_keys()[:2] == before
     assert len(ledger.signing_keys()) == 3
-    assert keys.checked_signer(tmp_path, ledger).fingerprint == ledger.signing_keys()[-1].fingerprint
+    assert keys.check_signer(tmp_path, ledger).fingerprint == ledger.signing_keys()[-1].fingerprint
     assert verify(tmp_path).problems == []
     ledger.close()

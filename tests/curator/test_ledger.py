@@ -12,18 +12,18 @@ from pathlib import Path
 import apsw
 import pytest
 
-from discreet.books import sqlite
-from discreet.curator import ledger as ledger_module
-from discreet.curator.allowance import LOSS_UNITS, Allowance, Measure, Price, price_in_units
-from discreet.curator.ledger import Ledger
-from discreet.curator.remaining import LastPrices
-from discreet.curator.verification import verify
+from discreet.curator.ledger import ledger as ledger_module
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.remaining import LastPrices
+from discreet.curator.ledger.units import LOSS_UNITS, Allowance, BudgetMeasure, LedgerPrice, price_in_units
+from discreet.curator.ledger.verify import verify
 from discreet.errors import BudgetExceeded, InvalidInput, LedgerError, RequestConflict
 from discreet.privacy.loss import Pure
+from discreet.storage import sqlite
 from tests.soak.double_spend import spend_together
 from tests.soak.killed_ledger import kill_askers
 
-TENTH = price_in_units(Pure("0.1"), Measure.PURE)
+TENTH = price_in_units(Pure("0.1"), BudgetMeasure.PURE)
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_ten_tenths_fill_the_budget_and_the_eleventh_is_refused_for_free(ledger:
         ledger.charge(f"r{k}", b"", {"visits": TENTH}, {})
     before = ledger.head()
     with pytest.raises(BudgetExceeded, match="nothing was spent"):
-        ledger.charge("r10", b"", {"visits": Price(1)}, {})
+        ledger.charge("r10", b"", {"visits": LedgerPrice(1)}, {})
     assert ledger.head() == before
     assert ledger.accounts()["visits"].left == 0
 
@@ -63,10 +63,10 @@ def test_the_tables_cap_holds_over_all_analysts(ledger: Ledger) -> None:
 
 
 def test_deltas_are_held_too(ledger: Ledger) -> None:
-    ledger.open_account("keys", Allowance(Measure.CONCENTRATED, LOSS_UNITS, delta_cap=5))
-    ledger.charge("r1", b"", {"keys": Price(1, 5)}, {})
+    ledger.open_account("keys", Allowance(BudgetMeasure.CONCENTRATED, LOSS_UNITS, delta_cap=5))
+    ledger.charge("r1", b"", {"keys": LedgerPrice(1, 5)}, {})
     with pytest.raises(BudgetExceeded):
-        ledger.charge("r2", b"", {"keys": Price(1, 1)}, {})
+        ledger.charge("r2", b"", {"keys": LedgerPrice(1, 1)}, {})
 
 
 def test_the_database_itself_refuses_to_overspend_refund_or_rewrite(ledger: Ledger) -> None:
@@ -151,7 +151,7 @@ def test_threads_that_share_a_ledger_spend_exactly_what_there_is(ledger: Ledger)
     def ask(name: int) -> None:
         for k in range(50):
             try:
-                ledger.charge(f"{name}-{k}", b"", {"visits": price_in_units(Pure("1/100"), Measure.PURE)}, {})
+                ledger.charge(f"{name}-{k}", b"", {"visits": price_in_units(Pure("1/100"), BudgetMeasure.PURE)}, {})
                 released.append(ledger.settle(f"{name}-{k}", b"answer"))
             except BudgetExceeded:
                 refused.append(k)
@@ -185,7 +185,7 @@ def test_what_was_released_was_charged_however_the_process_died(tmp_path: Path) 
 
 def charge_many(ledger: Ledger) -> None:
     for k in range(100):
-        ledger.charge(f"r{k}", bytes(100), {"visits": Price(1)}, {"sql": "x" * 1000})
+        ledger.charge(f"r{k}", bytes(100), {"visits": LedgerPrice(1)}, {"sql": "x" * 1000})
 
 
 def test_a_full_disk_fails_closed(ledger: Ledger) -> None:
@@ -346,7 +346,7 @@ def test_records_are_read_from_the_newest_on_as_far_as_somebody_reads(ledger: Le
     ledger.open_account("rare", Allowance.of(Pure(1)))
     ledger.charge("seldom", b"", {"rare": TENTH}, {})
     for k in range(150):
-        ledger.charge(f"r{k}", b"", {"visits": Price(1 + k)}, {"name": f"number {k}"})
+        ledger.charge(f"r{k}", b"", {"visits": LedgerPrice(1 + k)}, {"name": f"number {k}"})
     forth = [one.position for one in ledger.entries()]
     assert [one.position for one in ledger.entries_back()] == forth[::-1]
     assert [one.position for one in ledger.entries_back(30)] == forth[28::-1]
@@ -357,13 +357,13 @@ def test_records_are_read_from_the_newest_on_as_far_as_somebody_reads(ledger: Le
 def test_the_last_prices_are_found_without_reading_all(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger.open_account("never", Allowance.of(Pure(1)))
     for k in range(100):
-        ledger.charge(f"r{k}", b"", {"visits": Price(1 + k)}, {})
+        ledger.charge(f"r{k}", b"", {"visits": LedgerPrice(1 + k)}, {})
     read: list[int] = []
     usual = ledger_module.entry_of_row
     monkeypatch.setattr(ledger_module, "entry_of_row", lambda row: read.append(row[0]) or usual(row))
     prices = LastPrices(ledger)
-    assert prices.now() == {"visits": Price(100)}
+    assert prices.now() == {"visits": LedgerPrice(100)}
     assert len(read) < 5
-    ledger.charge("more", b"", {"visits": Price(7)}, {})
-    assert prices.now() == {"visits": Price(7)}
+    ledger.charge("more", b"", {"visits": LedgerPrice(7)}, {})
+    assert prices.now() == {"visits": LedgerPrice(7)}
     assert len(read) < 10

@@ -10,11 +10,11 @@ from typing import Any
 import apsw
 import pytest
 
-from discreet.curator import ledger_records as records
-from discreet.curator.allowance import Allowance, Portion, Price
-from discreet.curator.ledger import Ledger
-from discreet.curator.moving import move
-from discreet.curator.verification import verify
+from discreet.curator.ledger import chain as records
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.move import move
+from discreet.curator.ledger.units import Allowance, LedgerPrice, Portion
+from discreet.curator.ledger.verify import verify
 from discreet.errors import InvalidInput, LedgerError
 from discreet.privacy.loss import Pure
 from tests.servers.fixtures import postgres_server, postgres_url  # noqa: F401
@@ -50,7 +50,7 @@ _OLD_SERVER = (
         " EXECUTE FUNCTION refuse('nothing is refunded')"
     ),
 )
-PRICE = Price(100, 3, (Portion("ward", "a", 50), Portion("ward", "x" * 5000, 20)))
+PRICE = LedgerPrice(100, 3, (Portion("ward", "a", 50), Portion("ward", "x" * 5000, 20)))
 
 
 def started(folder: Path) -> Ledger:
@@ -70,17 +70,17 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
         made = Ledger(tmp_path)
     if "old" in request.param:
         for statement in _OLD if request.param == "old file" else _OLD_SERVER:
-            made.book.write(lambda database, statement=statement: database.execute(statement))  # type: ignore[misc]
+            made.storage.write(lambda database, statement=statement: database.execute(statement))  # type: ignore[misc]
     yield made
     made.close()
 
 
-def charged(ledger: Ledger, request: str, price: Price = PRICE) -> None:
+def charged(ledger: Ledger, request: str, price: LedgerPrice = PRICE) -> None:
     ledger.charge(request, b"body", {"visits/ann": price, "stays": price}, {"sql": "SELECT 1"})
 
 
 def state(ledger: Ledger) -> Any:
-    with ledger.book.reading() as database:
+    with ledger.storage.reading() as database:
         apart = database.execute("SELECT account, part, key, spent FROM portion WHERE spent > 0").fetchall()
     return ledger.accounts(), sorted(apart)
 
@@ -90,7 +90,7 @@ def problems(ledger: Ledger) -> list[str]:
 
 
 def test_a_return_takes_off_exactly_what_its_charge_put_on_once(ledger: Ledger) -> None:
-    charged(ledger, "plan:1", Price(7, 1, (Portion("ward", "b", 30), Portion("ward", "a", 40))))
+    charged(ledger, "plan:1", LedgerPrice(7, 1, (Portion("ward", "b", 30), Portion("ward", "a", 40))))
     before = state(ledger)
     charged(ledger, "plan:2")
     assert state(ledger) != before
@@ -170,7 +170,7 @@ def test_the_database_lets_what_was_spent_go_down_behind_a_return_alone(ledger: 
         "UPDATE request SET answer = 1 WHERE answer IS NOT NULL",
     ):
         with pytest.raises(LedgerError):
-            ledger.book.write(lambda database, statement=statement: database.execute(statement))  # type: ignore[misc]
+            ledger.storage.write(lambda database, statement=statement: database.execute(statement))  # type: ignore[misc]
     assert problems(ledger) == []
 
 
@@ -181,7 +181,7 @@ def test_charges_and_returns_in_any_order_add_up(ledger: Ledger) -> None:
             (generator.choice("pq"), generator.choice("abc")): generator.randrange(9)
             for _ in range(generator.randrange(4))
         }
-        price = Price(generator.randrange(5), 0, tuple(Portion(*place, loss) for place, loss in portions.items()))
+        price = LedgerPrice(generator.randrange(5), 0, tuple(Portion(*place, loss) for place, loss in portions.items()))
         charged(ledger, f"plan:{number}", price)
         open_ones.append(f"plan:{number}")
         if generator.random() < 0.6:
@@ -227,7 +227,7 @@ def test_a_file_made_before_there_were_returns_opens_as_it_was(tmp_path: Path) -
     again.fail("plan:1", "ann", ["stays"])
     assert _schema(again) == before
     with pytest.raises(LedgerError):
-        again.book.write(lambda database: database.execute("UPDATE account SET spent = 0"))
+        again.storage.write(lambda database: database.execute("UPDATE account SET spent = 0"))
     again.give_back("plan:2")
     assert _schema(again) != before
     assert problems(again) == []
@@ -270,7 +270,7 @@ def forged(ledger: Ledger, *statements: str, record: dict[str, Any] | None = Non
         for _, made in triggers:
             database.execute(made)
 
-    ledger.book.write(part, sealed=True)
+    ledger.storage.write(part, sealed=True)
     return problems(ledger)
 
 

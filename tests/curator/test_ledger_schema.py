@@ -10,12 +10,12 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from discreet.curator.allowance import Allowance
-from discreet.curator.ledger import Ledger
-from discreet.curator.ledger_schema import MOVED, RETURNS
-from discreet.curator.moving import move
-from discreet.curator.opening import OpenedLedger
-from discreet.curator.verification import verify
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.move import move
+from discreet.curator.ledger.open import OpenedLedger
+from discreet.curator.ledger.schema import MOVED, RETURNS
+from discreet.curator.ledger.units import Allowance
+from discreet.curator.ledger.verify import verify
 from discreet.errors import LedgerError
 from discreet.privacy.loss import Pure
 from tests.curator.test_ledger_ends import _OLD, _OLD_SERVER

@@ -15,18 +15,17 @@ import psycopg
 import pyarrow as pa
 import pytest
 
-from discreet.books.place import write_server
-from discreet.books.postgres import PostgresBook
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
-from discreet.curator import ledger_standing
-from discreet.curator.allowance import Allowance, Measure, Portion, Price, price_in_units
 from discreet.curator.curator import Curator
-from discreet.curator.ledger import Ledger
-from discreet.curator.moving import move
-from discreet.curator.verification import verify
+from discreet.curator.ledger import balance as ledger_standing
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.move import move
+from discreet.curator.ledger.units import Allowance, BudgetMeasure, LedgerPrice, Portion, price_in_units
+from discreet.curator.ledger.verify import verify
 from discreet.errors import BudgetExceeded, InvalidValue, LedgerError, RequestConflict
 from discreet.privacy.loss import Pure
+from discreet.storage.postgres import PostgresStorage, write_server
 from tests.servers.cutting import CuttingProxy
 from tests.servers.fixtures import postgres_server, postgres_url
 from tests.servers.postgres import PostgresServer
@@ -35,8 +34,8 @@ from tests.soak.killed_ledger import kill_askers
 
 __all__ = ["postgres_server", "postgres_url"]
 
-TENTH = price_in_units(Pure("0.1"), Measure.PURE)
-THOUSANDTH = price_in_units(Pure("0.001"), Measure.PURE)
+TENTH = price_in_units(Pure("0.1"), BudgetMeasure.PURE)
+THOUSANDTH = price_in_units(Pure("0.001"), BudgetMeasure.PURE)
 LONG = random.Random(5).randbytes(4000).hex()
 """A text that is longer than what an index of the server takes, also where the server makes it smaller."""
 Start = Callable[[Path], Ledger]
@@ -68,10 +67,10 @@ def test_ten_tenths_fill_the_budget_and_the_eleventh_is_refused_for_free(ledger:
         ledger.charge(f"r{k}", b"", {"visits": TENTH}, {})
     before = ledger.head()
     with pytest.raises(BudgetExceeded, match="nothing was spent"):
-        ledger.charge("r10", b"", {"visits": Price(1)}, {})
+        ledger.charge("r10", b"", {"visits": LedgerPrice(1)}, {})
     assert ledger.head() == before
     assert ledger.accounts()["visits"].left == 0
-    assert not ledger.affords({"visits": Price(1)})
+    assert not ledger.affords({"visits": LedgerPrice(1)})
 
 
 def test_one_request_has_one_charge_and_one_answer(ledger: Ledger, tmp_path: Path) -> None:
@@ -87,7 +86,7 @@ def test_one_request_has_one_charge_and_one_answer(ledger: Ledger, tmp_path: Pat
 
 def test_portions_are_charged_as_in_a_file(ledger: Ledger, tmp_path: Path) -> None:
     for request, key in (("r1", "a"), ("r2", "b"), ("r3", "a")):
-        ledger.charge(request, b"", {"visits": Price(0, 0, (Portion("ward", key, TENTH.loss),))}, {})
+        ledger.charge(request, b"", {"visits": LedgerPrice(0, 0, (Portion("ward", key, TENTH.loss),))}, {})
     assert ledger.accounts()["visits"].spent == 2 * TENTH.loss
     assert verify(tmp_path).problems == []
 
@@ -98,7 +97,7 @@ def test_people_under_a_long_key_are_charged_as_under_a_short_one(
 ) -> None:
     part, key = places
     for request, one in (("r1", key), ("r2", f"{key}b"), ("r3", key)):
-        ledger.charge(request, b"", {"visits": Price(0, 0, (Portion(part, one, TENTH.loss),))}, {})
+        ledger.charge(request, b"", {"visits": LedgerPrice(0, 0, (Portion(part, one, TENTH.loss),))}, {})
     assert ledger.accounts()["visits"].spent == 2 * TENTH.loss
     assert verify(tmp_path).problems == []
 
@@ -113,7 +112,7 @@ def test_the_longest_account_with_the_longest_short_texts_fits_the_server(ledger
     name, text = f"{longest_name(1)}/{longest_name(2)}", LONG[:700]
     ledger.open_account(name, Allowance.of(Pure(1)))
     for key in (text, text[::-1]):
-        ledger.charge(key, b"", {name: Price(0, 0, (Portion(text, key, TENTH.loss),))}, {})
+        ledger.charge(key, b"", {name: LedgerPrice(0, 0, (Portion(text, key, TENTH.loss),))}, {})
     assert ledger.accounts()[name].spent == TENTH.loss
     assert verify(tmp_path).problems == []
 
@@ -252,7 +251,7 @@ def test_a_connection_cut_between_commit_and_acknowledgement_is_found_out_by_the
 def test_a_server_that_is_down_answers_nothing_and_says_no_secret(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(PostgresBook, "pauses", ())
+    monkeypatch.setattr(PostgresStorage, "pauses", ())
     write_server(tmp_path, "postgresql://curator:hunter2@127.0.0.1:1/discreet")
     with pytest.raises(LedgerError, match="a server that cannot be reached") as found:
         Ledger(tmp_path)
@@ -320,7 +319,7 @@ def test_a_ledger_that_moves_keeps_its_chain_and_the_file_takes_no_more(tmp_path
 def test_a_file_that_holds_long_texts_as_they_are_goes_on_counting_and_moves(
     tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    prices = {"visits": Price(0, 0, (Portion(LONG, LONG, TENTH.loss),))}
+    prices = {"visits": LedgerPrice(0, 0, (Portion(LONG, LONG, TENTH.loss),))}
     file = Ledger.create(tmp_path)
     file.open_account("visits", Allowance.of(Pure(1)))
     with monkeypatch.context() as patched:
@@ -342,12 +341,12 @@ def test_a_file_that_holds_long_texts_as_they_are_goes_on_counting_and_moves(
 def test_a_move_that_was_interrupted_is_done_again(
     tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from discreet.curator import moving
+    from discreet.curator.ledger import move as moving
 
     file = Ledger.create(tmp_path)
     file.open_account("visits", Allowance.of(Pure(1)))
     for request in ("b", LONG, "a", "a\x00b"):
-        file.charge(request, b"", {"visits": Price(0, 0, (Portion("ward", request, TENTH.loss),))}, {})
+        file.charge(request, b"", {"visits": LedgerPrice(0, 0, (Portion("ward", request, TENTH.loss),))}, {})
     with monkeypatch.context() as patched:
         patched.setattr(moving, "write_server", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):

@@ -14,31 +14,31 @@ from typing import Any
 
 import pytest
 
-from discreet.books.book import Database
-from discreet.books.place import write_server
-from discreet.curator.allowance import LOSS_UNITS, Allowance, Measure, Portion, Price, price_in_units
-from discreet.curator.ledger import Ledger, Receipt
-from discreet.curator.ledger_together import Charge, GivenAnswer, answer_all, charge_all
-from discreet.curator.moving import move
-from discreet.curator.verification import verify
+from discreet.curator.ledger.balance import Charge, GivenAnswer, answer_all, charge_all
+from discreet.curator.ledger.ledger import Ledger, Receipt
+from discreet.curator.ledger.move import move
+from discreet.curator.ledger.units import LOSS_UNITS, Allowance, BudgetMeasure, LedgerPrice, Portion, price_in_units
+from discreet.curator.ledger.verify import verify
 from discreet.errors import BudgetExceeded, DiscreetError, InvalidValue, RequestConflict
 from discreet.privacy.loss import Pure
-from tests.books.one_batch import in_one_batch
+from discreet.storage.database import Database
+from discreet.storage.postgres import write_server
 from tests.servers.counting import CountingProxy
 from tests.servers.fixtures import postgres_server, postgres_url
 from tests.servers.postgres import PostgresServer
+from tests.storage.one_batch import in_one_batch
 from tests.threads import in_threads
 
 __all__ = ["postgres_server", "postgres_url"]
 
-TENTH = price_in_units(Pure("0.1"), Measure.PURE)
+TENTH = price_in_units(Pure("0.1"), BudgetMeasure.PURE)
 
 
 @pytest.fixture(params=["file", "server"])
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
     made = Ledger.create(tmp_path)
     made.open_account("visits", Allowance.of(Pure(1)))
-    made.open_account("keys", Allowance(Measure.CONCENTRATED, LOSS_UNITS, delta_cap=20))
+    made.open_account("keys", Allowance(BudgetMeasure.CONCENTRATED, LOSS_UNITS, delta_cap=20))
     made.open_account("swapped", Allowance.of(Pure(1)), places=2)
     if request.param == "server":
         made.close()
@@ -55,12 +55,14 @@ def folder_of(ledger: Ledger) -> Path:
 # Chance decides what is asked ----------------------------------------------------------------------------------------
 
 
-def some_price(chance: random.Random, account: str) -> Price:
+def some_price(chance: random.Random, account: str) -> LedgerPrice:
     portions = [
         Portion(chance.choice("pq"), chance.choice("abc"), chance.randrange(LOSS_UNITS // 4))
         for _ in range(chance.randrange(4))
     ]
-    return Price(chance.randrange(LOSS_UNITS // 6), chance.randrange(12) if account == "keys" else 0, tuple(portions))
+    return LedgerPrice(
+        chance.randrange(LOSS_UNITS // 6), chance.randrange(12) if account == "keys" else 0, tuple(portions)
+    )
 
 
 def some_charge(chance: random.Random) -> Charge:
@@ -97,7 +99,7 @@ def outcome(ledger: Ledger, works: list[Callable[[Database], list[Receipt | Disc
         raise _TakeBack
 
     with pytest.raises(_TakeBack):
-        ledger.book.write(part)
+        ledger.storage.write(part)
     return found
 
 
@@ -123,8 +125,8 @@ def test_charges_and_answers_together_come_out_as_one_by_one(ledger: Ledger) -> 
 def test_what_was_charged_and_answered_together_is_sound(ledger: Ledger) -> None:
     chance = random.Random(9)
     charges, answers = ([some(chance) for _ in range(30)] for some in (some_charge, some_answer))
-    ledger.book.write(lambda database: charge_all(database, charges), sealed=True)
-    ledger.book.write(lambda database: answer_all(database, answers), sealed=True)
+    ledger.storage.write(lambda database: charge_all(database, charges), sealed=True)
+    ledger.storage.write(lambda database: answer_all(database, answers), sealed=True)
     assert verify(folder_of(ledger)).problems == []
     assert any(account.spent for account in ledger.accounts().values())
 
@@ -135,7 +137,9 @@ def test_what_was_charged_and_answered_together_is_sound(ledger: Ledger) -> None
 def test_the_last_tenth_is_charged_to_one_of_those_who_come_together(ledger: Ledger) -> None:
     for k in range(9):
         ledger.charge(f"r{k}", b"", {"visits": TENTH}, {})
-    faults = in_one_batch(ledger.book, *(partial(ledger.charge, f"s{k}", b"", {"visits": TENTH}, {}) for k in range(6)))
+    faults = in_one_batch(
+        ledger.storage, *(partial(ledger.charge, f"s{k}", b"", {"visits": TENTH}, {}) for k in range(6))
+    )
     assert [type(fault) for fault in faults] == [type(None)] + [BudgetExceeded] * 5
     assert ledger.accounts()["visits"].left == 0
     assert ledger.look_up("s0", b"") is not None
@@ -145,7 +149,9 @@ def test_the_last_tenth_is_charged_to_one_of_those_who_come_together(ledger: Led
 
 def test_one_id_asked_several_times_together_is_charged_and_answered_once(ledger: Ledger) -> None:
     bodies = (b"body", b"body", b"another", b"body")
-    faults = in_one_batch(ledger.book, *(partial(ledger.charge, "r", body, {"visits": TENTH}, {}) for body in bodies))
+    faults = in_one_batch(
+        ledger.storage, *(partial(ledger.charge, "r", body, {"visits": TENTH}, {}) for body in bodies)
+    )
     assert [type(fault) for fault in faults] == [type(None), type(None), RequestConflict, type(None)]
     assert ledger.accounts()["visits"].spent == TENTH.loss
     receipts: list[Receipt] = []
@@ -154,7 +160,7 @@ def test_one_id_asked_several_times_together_is_charged_and_answered_once(ledger
         receipts.append(ledger.settle("r", answer))
 
     unknown = partial(ledger.settle, "never charged", b"")
-    faults = in_one_batch(ledger.book, partial(settle, b"1"), partial(settle, b"2"), unknown, partial(settle, b"3"))
+    faults = in_one_batch(ledger.storage, partial(settle, b"1"), partial(settle, b"2"), unknown, partial(settle, b"3"))
     assert [type(fault) for fault in faults] == [type(None), type(None), InvalidValue, type(None)]
     assert len(receipts) == 3
     assert {receipt.answer for receipt in receipts} == {b"1"}
@@ -168,14 +174,14 @@ def test_askers_together_with_somebody_whom_the_database_refuses_are_all_served(
         database.execute("UPDATE account SET spent = cap + 1 WHERE name = 'visits'")
 
     charges = [partial(ledger.charge, f"r{k}", b"", {"visits": TENTH}, {}) for k in range(4)]
-    faults = in_one_batch(ledger.book, *charges[:2], partial(ledger.book.write, overspend), *charges[2:])
+    faults = in_one_batch(ledger.storage, *charges[:2], partial(ledger.storage.write, overspend), *charges[2:])
     assert [fault is None for fault in faults] == [True, True, False, True, True]
     assert ledger.accounts()["visits"].spent == 4 * TENTH.loss
     assert verify(folder_of(ledger)).problems == []
 
 
 def test_thirty_two_threads_spend_exactly_what_there_is(ledger: Ledger) -> None:
-    hundredth = price_in_units(Pure("1/100"), Measure.PURE)
+    hundredth = price_in_units(Pure("1/100"), BudgetMeasure.PURE)
     released, refused = [], []
 
     def ask(name: int) -> None:
@@ -203,10 +209,10 @@ def test_a_server_is_waited_for_a_few_times_for_many_charges(
         write_server(tmp_path, postgres_url.replace(str(postgres_server.folder), str(between)))
         ledger = Ledger(tmp_path)
         number = 30
-        charges = [partial(ledger.charge, f"r{k}", b"", {"visits": Price(1)}, {}) for k in range(number)]
+        charges = [partial(ledger.charge, f"r{k}", b"", {"visits": LedgerPrice(1)}, {}) for k in range(number)]
         before = proxy.waits
-        assert in_one_batch(ledger.book, *charges) == [None] * number
-        assert proxy.waits - before <= 12  # for two transactions: of who held the pen, and of all others
+        assert in_one_batch(ledger.storage, *charges) == [None] * number
+        assert proxy.waits - before <= 12  # for two transactions: of who held the write lock, and of all others
         ledger.close()
     finally:
         shutil.rmtree(between)

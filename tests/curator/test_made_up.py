@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, ForeignKey, Table
-from discreet.curator.made_up import MadeUpRows
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.ingest import ingest
+from discreet.curator.rehearsal.synthetic_rows import MadeUpRows
+from discreet.engines.duckdb.engine import DuckDBEngine
+from discreet.engines.duckdb.ingest import ingest
 from discreet.errors import InvalidInput
 from tests.catalog.strategies import tables
 

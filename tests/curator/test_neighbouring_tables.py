@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from discreet import Curator
-from discreet.engines.identifier import quoted
+from discreet.engines.sql_text import quote
 from discreet.errors import DiscreetError
-from discreet.query import relation as relation_module
-from discreet.query import statement as statement_module
+from discreet.query.bind import relation as relation_module
+from discreet.query.run import contribution_bounds as statement_module
 from tests.query.hostile import PEOPLE, Person, world_of
 from tests.query.world import CATALOG, FIXTURES, read_queries
 from tests.thoroughness import many
@@ -82,7 +82,7 @@ def test_a_planted_cast_that_fails_on_one_row_tells_them_apart(monkeypatch: pyte
         return f"CAST({argument.write(others[-1])} AS TINYINT)"
 
     monkeypatch.setattr(statement_module, "_on_grid", narrow)
-    monkeypatch.setattr(relation_module, "normalised", lambda column, *_: quoted(column.name))
+    monkeypatch.setattr(relation_module, "normalise", lambda column, *_: quote(column.name))
     question = "SELECT SUM(age) FROM visits"
     assert differences({TARGET: HEAVY}, {TARGET: ORDINARY}, [question]) == [question, "entries"]
 

@@ -18,12 +18,12 @@ from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import ForeignKey, Table
 from discreet.cli.main import app
 from discreet.curator.curator import Curator
-from discreet.curator.promises import as_stored
-from discreet.engines.manifest import FORMAT
-from discreet.query import statement
-from discreet.query.statement import counted_apart
-from discreet.service.backup import back_up
-from discreet.service.upgrading import upgrade
+from discreet.curator.preconditions import use_stored_columns
+from discreet.engines.duckdb.manifest import FORMAT
+from discreet.query.run import contribution_bounds as statement
+from discreet.query.run.contribution_bounds import count_apart
+from discreet.service.maintenance.backup import back_up
+from discreet.service.maintenance.upgrade import upgrade
 
 PEOPLE = 6_000
 CATEGORIES = {"books": 0.9, "toys": 0.75, "tea": 0.6, "coffee": 0.45, "bread": 0.3, "milk": 0.15}
@@ -72,9 +72,9 @@ def curators(tmp_path_factory: pytest.TempPathFactory) -> dict[int | None, Curat
 def _held(curator: Curator, sql: str, **facts: Any) -> Mapping[Any, int]:
     """The people who hold each key, before noise."""
     plan = curator._planner.question(sql, 1).plans[0]
-    plan = replace(as_stored(plan, curator.engine.snapshot()), **facts)
+    plan = replace(use_stored_columns(plan, curator.engine.snapshot()), **facts)
     assert plan.rule is not None
-    rows = curator.engine.run(*counted_apart(plan, plan.parts[plan.rule.held])).to_pylist()
+    rows = curator.engine.run(*count_apart(plan, plan.parts[plan.rule.unit_count])).to_pylist()
     return {row["k0"]: row["s"] for row in rows}
 
 
@@ -108,7 +108,7 @@ def test_one_order_for_everybody_would_be_seen(
     curators: dict[int | None, Curator], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The planted bug: what was done before."""
-    monkeypatch.setattr(statement, "turned", lambda salt, number: number)
+    monkeypatch.setattr(statement, "turn_order", lambda salt, number: number)
     truth, found = _held(curators[None], SOME), _held(curators[1], SOME)
     assert min(found.get(what, 0) / held for what, held in truth.items()) < 0.05
 
@@ -141,10 +141,10 @@ def test_different_values_are_found_though_each_person_adds_one(tmp_path: Path) 
     table = Table("buys", _policy().columns[:2], unit="who", rows_per_unit=1, budget=BUDGET)
     curator = _of(tmp_path, table, rows)
     # Each of six values is kept by about 100 of 600 people: one that nobody keeps has probability (5/6)^600 < 10⁻⁴⁷.
-    plan = as_stored(
+    plan = use_stored_columns(
         curator._planner.question("SELECT COUNT(DISTINCT what) FROM buys", 10).plans[0], curator.engine.snapshot()
     )
-    assert curator.engine.run(*counted_apart(plan, plan.parts[0]))["s"].to_pylist() == [6]
+    assert curator.engine.run(*count_apart(plan, plan.parts[0]))["s"].to_pylist() == [6]
 
 
 def test_rows_that_are_left_out_before_a_join_differ_from_person_to_person(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_the_secret_stays_and_is_shown_nowhere(tmp_path: Path) -> None:
         repr(answer),
         repr(curator.explain(SOME, epsilon=5)),
         repr(curator.engine.store.manifest()),
-        repr([as_stored(plan, curator.engine.snapshot()) for plan in question.plans]),
+        repr([use_stored_columns(plan, curator.engine.snapshot()) for plan in question.plans]),
         json.dumps([entry.body for entry in curator.ledger.entries()], default=str),
     ]
     assert not any(secret in text for text in told)

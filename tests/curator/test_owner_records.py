@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from discreet.curator.allowance import Allowance, Measure, price_in_units
-from discreet.curator.chain import GENESIS, canonical, link
-from discreet.curator.ledger import Ledger
-from discreet.curator.verification import verify
-from discreet.curator.witness import Witness
+from discreet.curator.ledger.chain import GENESIS, canonical, link
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.units import Allowance, BudgetMeasure, price_in_units
+from discreet.curator.ledger.verify import verify
+from discreet.curator.ledger.witness import Witness
 from discreet.errors import BudgetExceeded, InvalidInput, InvalidValue
 from discreet.privacy.loss import Approximate, Pure
 
-TENTH = price_in_units(Pure("0.1"), Measure.PURE)
+TENTH = price_in_units(Pure("0.1"), BudgetMeasure.PURE)
 SHA = hashlib.sha256(b"a release").hexdigest()
 
 

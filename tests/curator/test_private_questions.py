@@ -10,9 +10,9 @@ import pytest
 
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
-from discreet.curator.certificate import is_genuine, is_in_ledger
+from discreet.curator.certificates.certificate import is_genuine, is_in_ledger
 from discreet.curator.curator import Curator
-from discreet.curator.verification import verify
+from discreet.curator.ledger.verify import verify
 from discreet.errors import BudgetExceeded, DiscreetError, RequestConflict
 from discreet.privacy.loss import Pure
 

@@ -13,13 +13,13 @@ import pyarrow as pa
 import pytest
 
 from discreet.catalog.column import Column, ColumnType
-from discreet.catalog.policy_file import write
+from discreet.catalog.policy.read import write
 from discreet.catalog.table import Budget, Table
 from discreet.curator.curator import Curator
 from discreet.curator.notes import is_on_noise
-from discreet.curator.rehearsal import rehearse
-from discreet.curator.stage import NOTE
-from discreet.engines.duckdb_snapshot import DuckDBSnapshot
+from discreet.curator.rehearsal.rehearsal import rehearse
+from discreet.curator.rehearsal.store import NOTE
+from discreet.engines.duckdb.snapshot import DuckDBSnapshot
 from discreet.engines.engine import Engine
 from discreet.errors import InvalidInput, QueryRefused
 from discreet.privacy.loss import Pure

@@ -16,16 +16,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet.catalog.column import Column, ColumnType
-from discreet.catalog.policy_file import write
+from discreet.catalog.policy.read import write
 from discreet.catalog.table import Budget, Table
 from discreet.curator.curator import Curator
-from discreet.curator.promises import as_stored
+from discreet.curator.preconditions import use_stored_columns
 from discreet.engines.spark.engine import SparkEngine
 from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure
-from discreet.query.measure import exact_sums, public_groups
-from discreet.query.plan import BlockPlan
-from discreet.query.statement import histogram_of, sums_of
+from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.run.contribution_bounds import write_histogram, write_sums
+from discreet.query.run.measure import exact_sums, public_groups
 from tests.curator.test_attacks import with_old_policies
 from tests.engines.test_postgres import as_reader, load
 from tests.servers.fixtures import postgres_server, postgres_url  # noqa: F401
@@ -120,10 +120,10 @@ def test_no_row_makes_a_question_fail(curator_of: Open) -> None:
                 assert curator.engine.dialect != "duckdb"
 
 
-def planned(curator: Curator, sql: str) -> tuple[BlockPlan, Any]:
+def planned(curator: Curator, sql: str) -> tuple[AggregationPlan, Any]:
     planner = curator._planner
     [plan] = planner.question(sql, "0.5").plans
-    return as_stored(plan, planner.snapshot), planner.snapshot.run
+    return use_stored_columns(plan, planner.snapshot), planner.snapshot.run
 
 
 CHOSEN = [
@@ -140,7 +140,7 @@ def test_points_lie_between_the_ends_that_can_be_chosen(curator_of: Open) -> Non
         for sql in CHOSEN:
             plan, run = planned(curator, sql)
             [choice] = plan.choices
-            points = run(*histogram_of(plan, choice))["x"].to_pylist()
+            points = run(*write_histogram(plan, choice))["x"].to_pylist()
             assert points, sql
             assert all(choice.ends[0] <= point <= choice.ends[1] for point in points), sql
             assert max(map(abs, choice.ends)) <= 2**50, sql
@@ -159,7 +159,7 @@ def test_equal_keys_have_one_spelling(curator_of: Open) -> None:
     for x in (1.0, 2.0):
         rows = staff().set_column(2, "x", pa.array([x] * PEOPLE))
         plan, run = planned(curator_of(rows), SPELLED)
-        spellings |= {struct.pack("d", key) for key in run(*sums_of(plan))["k0"].to_pylist()}
+        spellings |= {struct.pack("d", key) for key in run(*write_sums(plan))["k0"].to_pylist()}
     assert len(spellings) == 1
 
 

@@ -14,8 +14,8 @@ import pytest
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
 from discreet.curator.curator import Curator
+from discreet.curator.ledger.verify import verify
 from discreet.curator.policies import Policies
-from discreet.curator.verification import verify
 from discreet.errors import BudgetExceeded, InvalidInput, StoreError
 from discreet.privacy.loss import Pure
 from tests.curator.test_shared_ledger import in_threads

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from discreet.books.book import Database
-from discreet.curator.allowance import Allowance, Measure, price_in_units
-from discreet.curator.ledger import Ledger
-from discreet.curator.verification import verify
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.units import Allowance, BudgetMeasure, price_in_units
+from discreet.curator.ledger.verify import verify
 from discreet.errors import BudgetExceeded
 from discreet.privacy.loss import Pure
+from discreet.storage.database import Database
 from tests.threads import in_threads
 
-HUNDREDTH = price_in_units(Pure("1/100"), Measure.PURE)
+HUNDREDTH = price_in_units(Pure("1/100"), BudgetMeasure.PURE)
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_no_thread_sees_what_another_has_not_made_durable(ledger: Ledger) -> Non
 
     failed: list[BaseException] = []
     with pytest.raises(RuntimeError):
-        ledger.book.write(take_back)
+        ledger.storage.write(take_back)
     assert not failed
     assert seen == [before, None, True] * 2
 

@@ -19,7 +19,7 @@ from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import ForeignKey, Table
 from discreet.curator.curator import Curator
-from discreet.curator.stated import ColumnFacts, stated_policy
+from discreet.curator.policies import StatedColumn, stated_policy
 from discreet.errors import DiscreetError
 from discreet.privacy.loss import Pure
 
@@ -89,7 +89,7 @@ def test_editors_and_type_checkers_see_every_field_of_a_policy() -> None:
     assert fields <= set(seen)
     assert not [name for name, one in seen.items() if one.kind is one.VAR_KEYWORD]
     facts = {field.name for field in dataclasses.fields(Column)} - {"name"}
-    assert facts == set(ColumnFacts.__annotations__)
+    assert facts == set(StatedColumn.__annotations__)
     with pytest.raises(TypeError, match="rows_per_units"):
         Curator.protect(None, None, rows_per_units=3)  # type: ignore[call-arg]
 

@@ -19,20 +19,19 @@ import pyarrow as pa
 import pytest
 
 from discreet.catalog.column import Column, ColumnType
-from discreet.catalog.policy_file import dumps, loads
+from discreet.catalog.policy.read import dumps, loads
 from discreet.catalog.table import Budget, ForeignKey, Table
-from discreet.curator.bins import Bins, bins_for, bins_of_counts
-from discreet.curator.certificate import is_genuine
+from discreet.curator.advice.bounds import SuggestedBounds, find_range, together
+from discreet.curator.advice.histogram import HistogramBins, bins_for, bins_of_counts, drop_bounds, offer
+from discreet.curator.advice.rows_per_unit import Estimate
+from discreet.curator.certificates.certificate import is_genuine
 from discreet.curator.curator import Curator
-from discreet.curator.suggested_bounds import SuggestedBounds, seen_in, together
-from discreet.curator.suggestions import offer, without_bounds
-from discreet.curator.touched import Estimate
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.duckdb_snapshot import DuckDBSnapshot
+from discreet.engines.duckdb.engine import DuckDBEngine
+from discreet.engines.duckdb.snapshot import DuckDBSnapshot
 from discreet.errors import BudgetExceeded, InvalidInput
 from discreet.privacy.loss import Pure, ZeroConcentrated
-from discreet.query.measure import exact_sums, public_groups
-from discreet.query.question import prepare
+from discreet.query.plan.question import prepare
+from discreet.query.run.measure import exact_sums, public_groups
 
 INTEGER, REAL, TEXT, BOOLEAN = ColumnType.INTEGER, ColumnType.REAL, ColumnType.TEXT, ColumnType.BOOLEAN
 DATE, TIMESTAMP = ColumnType.DATE, ColumnType.TIMESTAMP
@@ -114,9 +113,9 @@ def test_a_bound_beyond_the_last_place_is_said_to_be_one(tmp_path: Path) -> None
 def test_bins_that_cannot_be_told_from_noise_do_not_count(ages: Curator) -> None:
     answer = ages.suggest_bounds("t", "age", epsilon=20).answer
     quiet = replace(answer, error={"n": [(0.0, 9.0)] * answer.table.num_rows})
-    assert seen_in(quiet) == {}
+    assert find_range(quiet) == {}
     loud = replace(answer, error={"n": [(0.0, 9.0)] * (answer.table.num_rows - 1) + [(1.0, 9.0)]})
-    assert len(seen_in(loud)) == 1
+    assert len(find_range(loud)) == 1
 
 
 def test_where_nothing_stands_out_nothing_is_suggested(ages: Curator) -> None:
@@ -127,7 +126,7 @@ def test_where_nothing_stands_out_nothing_is_suggested(ages: Curator) -> None:
 
 
 @pytest.mark.parametrize("bins", [bins_for(INTEGER), bins_for(REAL), bins_for(DATE), bins_of_counts()])
-def test_the_errors_of_all_bins_hold_together(bins: Bins) -> None:
+def test_the_errors_of_all_bins_hold_together(bins: HistogramBins) -> None:
     """If each misses with probability p, one of n misses with probability at most np: the confidence is 95 %."""
     assert (1 - together(bins)) * len(bins) <= 0.05 + 1e-12
 
@@ -312,7 +311,7 @@ def test_one_person_moves_a_suggestion_by_at_most_what_its_noise_hides(
         curator.protect(pa.table(rows), policy)
         paper = asked(curator).answer.certificate
         is_plain = "before bounds" in paper["question"]
-        planner = without_bounds(curator, policy, [policy.columns[1]]) if is_plain else curator
+        planner = drop_bounds(curator, policy, [policy.columns[1]]) if is_plain else curator
         question = prepare(paper["question"], planner.catalog, Pure("0.7"))
         version = {"t": curator.engine.version("t")}
         assert question.fingerprint(version) == paper["plan"]["fingerprint"]  # it is the question that was answered
@@ -322,7 +321,7 @@ def test_one_person_moves_a_suggestion_by_at_most_what_its_noise_hides(
     for plan in plans[0].plans:
         here, there = (exact_sums(plan, public_groups(plan), curator.engine.run) for curator in curators)
         moved = [_distance(mine, theirs) for mine, theirs in zip(here, there, strict=True)]
-        assert all(one <= priced.moves for one, priced in zip(moved, plan.parts, strict=True))
+        assert all(one <= priced.l1_sensitivity for one, priced in zip(moved, plan.parts, strict=True))
         assert any(moved)
 
 
@@ -334,7 +333,7 @@ def test_bounds_that_were_left_out_once_hold_everywhere_else(ages: Curator) -> N
     """The same words with and without bounds are two questions, whichever is asked first."""
     sql = "SELECT COUNT(*) AS n FROM t WHERE age > 50"
     policy = ages.catalog.table("t")
-    without = without_bounds(ages, policy, [column for column in policy.columns if column.bounds])
+    without = drop_bounds(ages, policy, [column for column in policy.columns if column.bounds])
     for first, second in ((ages, without), (without, ages)):
         counts = {one is ages: one.ask(sql, epsilon=20).to_rows()[0]["n"] for one in (first, second)}
         assert counts[True] <= 5  # moved to 50, none is above it; noise has scale 2/20

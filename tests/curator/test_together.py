@@ -12,9 +12,9 @@ import pytest
 
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
-from discreet.curator.certificate import is_genuine
+from discreet.curator.certificates.certificate import is_genuine
 from discreet.curator.curator import Curator
-from discreet.curator.verification import verify
+from discreet.curator.ledger.verify import verify
 from discreet.errors import BudgetExceeded, InvalidInput, InvalidType, InvalidValue, QueryRefused
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours

@@ -15,16 +15,16 @@ import pytest
 
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Table
-from discreet.curator import ledger_records as records
-from discreet.curator.allowance import Portion, Price
 from discreet.curator.curator import Curator
 from discreet.curator.fuse import MOST_RUNS
-from discreet.curator.ledger_ends import covers
-from discreet.curator.moving import move
-from discreet.curator.verification import verify
+from discreet.curator.ledger import chain as records
+from discreet.curator.ledger.move import move
+from discreet.curator.ledger.unanswered import covers
+from discreet.curator.ledger.units import LedgerPrice, Portion
+from discreet.curator.ledger.verify import verify
 from discreet.errors import EngineFailure, EngineUnavailable, RequestConflict, Suspended
 from discreet.privacy.loss import Pure
-from discreet.service.records import QUESTION, records_back
+from discreet.service.operations.ledger import QUESTION, records_back
 from tests.curator import breakable
 from tests.curator.breakable import unsent
 from tests.curator.test_fuse import Asking, breaker, close, kinds, opened, rows, spent, visits
@@ -257,20 +257,20 @@ def test_questions_over_several_tables_find_all_of_their_versions(tmp_path: Path
 @pytest.mark.parametrize(
     ("charged", "cost", "pays"),
     [
-        (Price(5, 1), Price(5, 1), True),
-        (Price(5, 1), Price(6, 1), False),
-        (Price(5, 1), Price(5, 2), False),
-        (Price(5, 0, (Portion("v1", "a", 3),)), Price(5, 0, (Portion("v1", "a", 3),)), True),
-        (Price(5, 0, (Portion("v1", "a", 3),)), Price(5, 0, (Portion("v1", "a", 4),)), False),
-        (Price(5, 0, (Portion("v1", "a", 3),)), Price(5, 0, (Portion("v2", "a", 3),)), False),
-        (Price(5, 0, (Portion("v1", "a", 3),)), Price(2, 0, (Portion("v2", "a", 3),)), True),
-        (Price(5), Price(2, 0, (Portion("v2", "a", 2), Portion("v2", "b", 2))), False),
+        (LedgerPrice(5, 1), LedgerPrice(5, 1), True),
+        (LedgerPrice(5, 1), LedgerPrice(6, 1), False),
+        (LedgerPrice(5, 1), LedgerPrice(5, 2), False),
+        (LedgerPrice(5, 0, (Portion("v1", "a", 3),)), LedgerPrice(5, 0, (Portion("v1", "a", 3),)), True),
+        (LedgerPrice(5, 0, (Portion("v1", "a", 3),)), LedgerPrice(5, 0, (Portion("v1", "a", 4),)), False),
+        (LedgerPrice(5, 0, (Portion("v1", "a", 3),)), LedgerPrice(5, 0, (Portion("v2", "a", 3),)), False),
+        (LedgerPrice(5, 0, (Portion("v1", "a", 3),)), LedgerPrice(2, 0, (Portion("v2", "a", 3),)), True),
+        (LedgerPrice(5), LedgerPrice(2, 0, (Portion("v2", "a", 2), Portion("v2", "b", 2))), False),
     ],
 )
-def test_a_charge_pays_for_what_costs_no_more(charged: Price, cost: Price, pays: bool) -> None:
+def test_a_charge_pays_for_what_costs_no_more(charged: LedgerPrice, cost: LedgerPrice, pays: bool) -> None:
     assert covers({"t": charged}, {"t": cost}) is pays
     assert covers({"t": charged}, {"t": cost, "t/ann": cost}) is pays
-    assert not covers({"t": charged}, {"t": Price(0), "other": Price(0)})
+    assert not covers({"t": charged}, {"t": LedgerPrice(0), "other": LedgerPrice(0)})
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,7 @@ def test_a_new_plan_that_must_not_be_is_found(tmp_path: Path, change: dict[str, 
         records.remember(database, "plan:other", bytes(32), there)
         database.execute("UPDATE request SET answer = ? WHERE id = ?", (there, body["request"]))
 
-    curator.ledger.book.write(part, sealed=True)
+    curator.ledger.storage.write(part, sealed=True)
     found = verify(tmp_path).problems
     assert any(said in one for one in found) if said else found == []
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from threading import Event, Thread
 
-from discreet.curator.allowance import Allowance, Price
-from discreet.curator.ledger import Ledger
-from discreet.curator.verification import verify
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.units import Allowance, LedgerPrice
+from discreet.curator.ledger.verify import verify
 from discreet.privacy.loss import Pure
 
 _CHECKS = 40
@@ -22,7 +22,7 @@ def test_a_ledger_that_is_written_to_is_found_sound_at_every_moment(tmp_path: Pa
         number = 0
         while not is_over.is_set():
             number += 1
-            ledger.charge(f"plan:{number}", b"", {"visits": Price(1)}, {})
+            ledger.charge(f"plan:{number}", b"", {"visits": LedgerPrice(1)}, {})
             ledger.settle(f"plan:{number}", b"answer")
 
     writer = Thread(target=write)

@@ -12,9 +12,9 @@ from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
 from discreet.cli.main import app
 from discreet.curator.curator import Curator
-from discreet.curator.verification import verify
-from discreet.curator.witness import Witness, attestation
-from discreet.curator.witness_repair import repair_witness
+from discreet.curator.ledger.verify import verify
+from discreet.curator.ledger.witness import Witness, attestation
+from discreet.curator.ledger.witness_repair import repair_witness
 from discreet.errors import LedgerError
 from tests.full_disk import files_of_at_most
 

@@ -9,10 +9,9 @@ from tools.lab_page import page
 from discreet.attacks.board import EPSILONS, held_against
 from discreet.attacks.catalogue import every_attack, every_defence
 from discreet.attacks.defences.curator import CuratorDefence
-from discreet.attacks.defences.raw import RawStatistics
-from discreet.attacks.hospital import QUASI, SECRET, patients
-from discreet.attacks.methods.direct import DirectQuestion
-from discreet.attacks.people import People
+from discreet.attacks.defences.interactive import RawStatistics
+from discreet.attacks.methods.queries import DirectQuestion
+from discreet.attacks.people import QUASI, SECRET, People, patients
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "scoreboard.md"
 ATTACKS = [one.name for one in every_attack()]

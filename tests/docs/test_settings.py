@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.service.settings import Settings
-from discreet.service.settings_reading import read_settings
+from discreet.service.settings import Settings, read_settings
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "reference" / "settings.md").read_text()

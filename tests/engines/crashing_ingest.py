@@ -16,13 +16,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from discreet.engines import ingest as ingest_module
-from discreet.engines import units
-from discreet.engines.build import Build
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.ingest import ingest
-from discreet.engines.manifest import Manifest
-from discreet.engines.store import Store
+from discreet.engines.duckdb import ingest as ingest_module
+from discreet.engines.duckdb import unit_ids as units
+from discreet.engines.duckdb.engine import DuckDBEngine
+from discreet.engines.duckdb.ingest import ingest
+from discreet.engines.duckdb.manifest import Manifest
+from discreet.engines.duckdb.store import TableFiles
+from discreet.engines.duckdb.workbench import Build
 from tests.engines.people import PEOPLE, people
 
 PLACES: dict[str, tuple[Any, str]] = {
@@ -32,7 +32,7 @@ PLACES: dict[str, tuple[Any, str]] = {
     "verify": (ingest_module, "verify"),
     "commit": (units.ByKey, "commit"),
     "finish": (Build, "finish"),
-    "publish": (Store, "publish"),
+    "publish": (TableFiles, "publish"),
     "manifest": (Manifest, "write"),
     "replace": (Path, "replace"),
     "sync": (os, "fsync"),

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Table
-from discreet.engines.engine import Place
+from discreet.engines.engine import TableStore
 
 __all__ = ["POWERS", "differences", "rows"]
 
@@ -48,13 +48,13 @@ def _is_on_the_rim(a: float, b: float) -> bool:
     return a != 0 and abs(b) != 1 and abs(abs(math.log(abs(a))) * abs(b) - math.log(_MAX)) < 1e-8
 
 
-def differences(one: Place, two: Place) -> list[object]:
+def differences(one: TableStore, two: TableStore) -> list[object]:
     """Powers that are not of the same kind in both places."""
     powers = [f"pow({a}, {b})" for a, b in (*_PAIRS, *_CONSTANTS)]
     return [found for power in powers for found in _differences(one, two, power)]
 
 
-def _differences(one: Place, two: Place, power: str) -> Iterator[object]:
+def _differences(one: TableStore, two: TableStore, power: str) -> Iterator[object]:
     statement = f'SELECT "n", "a", "b", {power} AS v FROM "powers"'
     mine, theirs = (place.run(statement).sort_by("n").to_pylist() for place in (one, two))
     for here, there in zip(mine, theirs, strict=True):

@@ -26,18 +26,17 @@ from sqlglot import exp
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import ColumnType
 from discreet.catalog.table import Table
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.engine import Place
+from discreet.engines.duckdb.engine import DuckDBEngine
+from discreet.engines.engine import TableStore
 from discreet.errors import EngineFailure, QueryRefused
 from discreet.privacy.loss import Pure, ZeroConcentrated
-from discreet.query.expression import Expression, Statement
-from discreet.query.naming import names_of
-from discreet.query.question import Question, prepare, prepare_all
-from discreet.query.reading import read
-from discreet.query.relation import Names, Relation
-from discreet.query.split import split
-from discreet.query.statement import statements_of
-from discreet.query.tables import table_rows
+from discreet.query.bind.names import collect_names, table_rows
+from discreet.query.bind.relation import Names, Relation
+from discreet.query.bind.split import split
+from discreet.query.expressions.expression import Expression, Statement
+from discreet.query.expressions.read import read
+from discreet.query.plan.question import PlannedQuestion, prepare, prepare_all
+from discreet.query.run.contribution_bounds import write_statements
 from tests.query import few_rows, test_totality, test_unlisted_keys
 from tests.query.hostile import DATES, REALS, TIMES, WHOLE, WORDS
 from tests.query.world import _ARROW, CATALOG, COUNT_ALIKE, PUBLIC_VALUES, SITES, WARDS, read_pairs, read_queries
@@ -95,7 +94,7 @@ def cases() -> list[Case]:
         (statement, repr(parameters)): Case(query, statement, parameters)
         for query, question in questions
         for plan in question.plans
-        for statement, parameters in statements_of(plan)
+        for statement, parameters in write_statements(plan)
     }
     return list(found.values())
 
@@ -124,7 +123,7 @@ def _parts_of(statement: str) -> frozenset[str]:
     )
 
 
-def _of_rows_that_change(query: str) -> Question:
+def _of_rows_that_change(query: str) -> PlannedQuestion:
     """The question as it is planned for a server, where public rows can become more after they were counted."""
     parts = split(query, CATALOG, at_rest=False, count_alike=COUNT_ALIKE)
     return prepare_all([parts], Pure(1), public_values=PUBLIC_VALUES)[0]
@@ -165,7 +164,7 @@ def _arrow(table: Table, rows: list[tuple[Any, ...]]) -> pa.Table:
 def expressions() -> tuple[Relation, dict[str, Expression]]:
     """The rows, and every expression that is tried for totality, by its text."""
     rows = table_rows(CATALOG.table("visits"), CATALOG, Names())
-    names = names_of([("visits", rows)])
+    names = collect_names([("visits", rows)])
     return rows, {text: read(test_totality._parsed(dialect, text), names) for dialect, text in test_totality.ALL}
 
 
@@ -213,14 +212,14 @@ class SameEverywhere(ABC):
 
     @pytest.fixture(scope="class")
     @classmethod
-    def place(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    def place(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TableStore]:
         """The engine with all tables protected."""
         with cls().opened(tmp_path_factory.mktemp("place"), tables(nul=cls.holds_nul)) as place:
             yield place
 
     @pytest.fixture(scope="class")
     @classmethod
-    def reference(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    def reference(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TableStore]:
         """DuckDB with the same tables."""
         with DuckDBEngine(tmp_path_factory.mktemp("reference"), threads=1) as place:
             given = tables(nul=cls.holds_nul)
@@ -229,11 +228,11 @@ class SameEverywhere(ABC):
             yield place
 
     @abstractmethod
-    def opened(self, folder: Path, given: dict[str, pa.Table]) -> Place:
+    def opened(self, folder: Path, given: dict[str, pa.Table]) -> TableStore:
         """The engine, with these tables brought to its server and protected under the policies of the catalog."""
 
     def test_every_statement_gives_the_same_integers_or_is_refused_before_anything_is_read(
-        self, place: Place, reference: Place
+        self, place: TableStore, reference: TableStore
     ) -> None:
         wrong, refused = [], {}
         for case in self.corpus():
@@ -255,7 +254,7 @@ class SameEverywhere(ABC):
             assert words in refused.pop(query)
         assert not refused, refused
 
-    def test_every_expression_has_the_same_values_or_is_refused(self, place: Place, reference: Place) -> None:
+    def test_every_expression_has_the_same_values_or_is_refused(self, place: TableStore, reference: TableStore) -> None:
         wrong, refused = [], {}
         for text in self.refused_expressions:
             refused |= _refusals(place, [text])
@@ -271,7 +270,7 @@ class SameEverywhere(ABC):
         assert not refused, refused
 
 
-def _refusals(place: Place, texts: Sequence[str]) -> dict[str, str]:
+def _refusals(place: TableStore, texts: Sequence[str]) -> dict[str, str]:
     """The expressions that are refused, and the words; several are tried at once, and by themselves where one is."""
     try:
         place.check(*shown(texts))
@@ -283,7 +282,7 @@ def _refusals(place: Place, texts: Sequence[str]) -> dict[str, str]:
     return {}
 
 
-def _differences(place: Place, reference: Place, texts: Sequence[str]) -> list[str]:
+def _differences(place: TableStore, reference: TableStore, texts: Sequence[str]) -> list[str]:
     wanted = reference.run(*shown(texts))
     try:
         found = place.run(*shown(texts))

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from discreet.engines.attended import attended
+from discreet.engines.interrupt import run_attended
 
 
 class Statement:
@@ -42,7 +42,7 @@ def test_ctrl_c_while_a_thread_is_started_leaves_nothing_running(monkeypatch: py
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", start)
         with pytest.raises(KeyboardInterrupt):
-            attended(statement.run, statement.interrupt)
+            run_attended(statement.run, statement.interrupt)
     assert statement.over.is_set() == waits
     if not waits:  # the system may start it later
         started(threads[0])
@@ -53,7 +53,7 @@ def test_ctrl_c_while_a_thread_is_started_leaves_nothing_running(monkeypatch: py
 def test_what_takes_too_long_is_interrupted_and_says_what_it_says() -> None:
     statement = Statement()
     with pytest.raises(RuntimeError, match="interrupted"):
-        attended(statement.run, statement.interrupt, timeout=0.05)
+        run_attended(statement.run, statement.interrupt, timeout=0.05)
     assert statement.interrupts
 
 
@@ -64,5 +64,5 @@ def test_ctrl_c_while_somebody_waits_ends_the_work() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        attended(statement.run, statement.interrupt, tick=tick)
+        run_attended(statement.run, statement.interrupt, tick=tick)
     assert statement.over.is_set()

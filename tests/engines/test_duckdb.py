@@ -14,10 +14,10 @@ import pyarrow as pa
 import pytest
 
 from discreet.catalog.table import Table
-from discreet.engines import duckdb_snapshot
-from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.duckdb import snapshot as duckdb_snapshot
+from discreet.engines.duckdb.engine import DuckDBEngine
+from discreet.engines.duckdb.ingest import ingest
 from discreet.engines.engine import Engine
-from discreet.engines.ingest import ingest
 from discreet.errors import EngineFailure, InvalidValue, StoreError
 from tests.engines.contract import PEOPLE, ROWS, EngineContract
 
@@ -190,13 +190,13 @@ def test_memory_is_bounded_where_nobody_says_otherwise_and_there_is_plenty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for physical, bounded in ((64 * 2**30, True), (2**30, False)):
-        monkeypatch.setattr("discreet.engines.duckdb._physical_memory", lambda size=physical: size)
+        monkeypatch.setattr("discreet.engines.duckdb.engine._physical_memory", lambda size=physical: size)
         assert ("memory_limit" in DuckDBEngine(tmp_path).settings(None)) == bounded
     assert DuckDBEngine(tmp_path, memory_limit="60MB").settings(None)["memory_limit"] == "60MB"
 
 
 def test_a_bounded_engine_has_the_stated_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.engines.duckdb._physical_memory", lambda: 64 * 2**30)
+    monkeypatch.setattr("discreet.engines.duckdb.engine._physical_memory", lambda: 64 * 2**30)
     with DuckDBEngine(tmp_path) as engine:
         ingest(engine, PEOPLE, ROWS)
         assert engine.run("SELECT current_setting('memory_limit') AS most")["most"].to_pylist() == ["2.3 GiB"]
@@ -228,7 +228,7 @@ def test_scratch_of_a_process_that_was_killed_is_removed_by_the_next(tmp_path: P
     with DuckDBEngine(tmp_path) as engine:
         ingest(engine, PEOPLE, ROWS)
     left = (
-        "import os, signal, sys; from pathlib import Path; from discreet.engines.scratch import Scratch\n"
+        "import os, signal, sys; from pathlib import Path; from discreet.engines.duckdb.workbench import Scratch\n"
         "s = Scratch(Path(sys.argv[1])); (s.path / 'row.tmp').write_text('Ann'); os.kill(os.getpid(), signal.SIGKILL)"
     )
     killed = subprocess.run([sys.executable, "-c", left, str(engine.store.scratch)], check=False)
@@ -241,7 +241,7 @@ def test_scratch_of_a_process_that_was_killed_is_removed_by_the_next(tmp_path: P
 
 def test_a_forked_child_opens_the_store_for_itself(engine: DuckDBEngine) -> None:
     code = (
-        "import os, sys; from discreet.engines.duckdb import DuckDBEngine\n"
+        "import os, sys; from discreet.engines.duckdb.engine import DuckDBEngine\n"
         "e = DuckDBEngine(sys.argv[1], threads=2); q = 'SELECT count(*) AS n FROM people'\n"
         "n = e.run(q)['n'].to_pylist(); child = os.fork()\n"
         "if not child:\n"
@@ -256,7 +256,7 @@ def test_a_forked_child_opens_the_store_for_itself(engine: DuckDBEngine) -> None
 
 def test_many_processes_read_at_once(engine: DuckDBEngine) -> None:
     code = (
-        "import sys; from discreet.engines.duckdb import DuckDBEngine\n"
+        "import sys; from discreet.engines.duckdb.engine import DuckDBEngine\n"
         "e = DuckDBEngine(sys.argv[1]); print(e.run('SELECT count(*) AS n FROM people')['n'][0]); sys.stdin.read()"
     )
     asked = [

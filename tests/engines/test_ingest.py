@@ -18,8 +18,8 @@ import pytest
 
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.ingest import ingest
+from discreet.engines.duckdb.engine import DuckDBEngine
+from discreet.engines.duckdb.ingest import ingest
 from discreet.errors import DiscreetError, InvalidValue, StoreError
 from tests.engines.crashing_ingest import STEPS
 from tests.engines.people import PEOPLE, people
@@ -181,8 +181,8 @@ def test_a_read_only_folder_is_refused_for_an_ingest_and_still_answers() -> None
         for path in (place, *place.rglob("*")):
             path.chmod(0o555 if path.is_dir() else 0o444)
         code = (
-            "import os, sys; from discreet.engines.duckdb import DuckDBEngine\n"
-            "from discreet.engines.ingest import ingest\n"
+            "import os, sys; from discreet.engines.duckdb.engine import DuckDBEngine\n"
+            "from discreet.engines.duckdb.ingest import ingest\n"
             "from discreet.errors import StoreError; from tests.engines.people import PEOPLE, people\n"
             "os.geteuid() or os.setuid(65534)  # root writes anywhere\n"
             "e = DuckDBEngine(sys.argv[1], threads=2)\n"

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Table
-from discreet.engines import marking
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.ingest import ingest
-from discreet.engines.marking import marks, numbers_alike
+from discreet.engines.duckdb import precompute_bounds as marking
+from discreet.engines.duckdb.engine import DuckDBEngine
+from discreet.engines.duckdb.ingest import ingest
+from discreet.engines.duckdb.precompute_bounds import marks, numbers_alike
 from discreet.errors import DiscreetError
 
 OWN = {1: 4, 2: 1, 3: 4, 4: 2, 5: 9}

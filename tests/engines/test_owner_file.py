@@ -11,8 +11,8 @@ import pytest
 
 from discreet.catalog.budget import Budget
 from discreet.curator.curator import Curator
-from discreet.engines import duckdb_snapshot
-from discreet.engines.owner_file import OwnerFile
+from discreet.engines.duckdb import snapshot as duckdb_snapshot
+from discreet.engines.engine import OwnerFile
 from discreet.errors import EngineFailure
 
 
@@ -36,7 +36,7 @@ def test_whoever_opens_a_curator_finds_the_reason_in_its_folder(
 
 
 def test_every_failure_is_one_line_and_the_file_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.engines.owner_file._LARGEST", 200)
+    monkeypatch.setattr("discreet.engines.engine._LARGEST", 200)
     log = OwnerFile(tmp_path)
     for k in range(21):
         log(f"Error: number {k}\n  in line 3\ud800")

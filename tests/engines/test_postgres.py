@@ -13,11 +13,11 @@ import pytest
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
-from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.duckdb.engine import DuckDBEngine
 from discreet.engines.postgres.engine import PostgresEngine
 from discreet.privacy.loss import Pure
-from discreet.query.question import prepare
-from discreet.query.statement import statements_of
+from discreet.query.plan.question import prepare
+from discreet.query.run.contribution_bounds import write_statements
 from tests.engines.same_everywhere import SameEverywhere, comparable
 from tests.query.world import CATALOG
 from tests.servers.fixtures import postgres_server, postgres_url  # noqa: F401
@@ -157,5 +157,5 @@ def test_people_with_too_many_rows_weigh_the_same_whatever_they_are_named_by(
         with DuckDBEngine(tmp_path / "here", threads=1) as here:
             here.take_in(table, rows)
             for plan in asked.plans:
-                for statement in statements_of(plan):
+                for statement in write_statements(plan):
                     assert comparable(there.run(*statement)) == comparable(here.run(*statement))

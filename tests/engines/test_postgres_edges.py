@@ -17,14 +17,14 @@ import pytest
 
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Table
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.engine import Place
+from discreet.engines.duckdb.engine import DuckDBEngine
+from discreet.engines.engine import TableStore
 from discreet.engines.postgres.engine import PostgresEngine
 from tests.engines import powers
 from tests.engines.test_postgres import as_reader, load
 from tests.servers.fixtures import postgres_server, postgres_url  # noqa: F401
 
-Both = tuple[Place, Place]
+Both = tuple[TableStore, TableStore]
 MAX, TINY = sys.float_info.max, 5e-324
 REALS = [
     x * sign

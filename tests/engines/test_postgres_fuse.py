@@ -17,8 +17,8 @@ import pytest
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.table import Budget
 from discreet.curator.curator import Curator
-from discreet.curator.verification import verify
-from discreet.engines.owner_file import OwnerFile
+from discreet.curator.ledger.verify import verify
+from discreet.engines.engine import OwnerFile
 from discreet.engines.postgres.engine import PostgresEngine
 from discreet.engines.postgres.writer import PostgresWriter
 from discreet.errors import (

@@ -13,13 +13,12 @@ import pytest
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.postgres.engine import PostgresEngine
-from discreet.engines.postgres.middle import middle_of
+from discreet.engines.duckdb.engine import DuckDBEngine
+from discreet.engines.postgres.engine import PostgresEngine, find_middle
 from discreet.engines.postgres.writer import HalvingWriter
 from discreet.privacy.loss import Pure
-from discreet.query.question import prepare
-from discreet.query.statement import statements_of
+from discreet.query.plan.question import prepare
+from discreet.query.run.contribution_bounds import write_statements
 from tests.engines.same_everywhere import comparable
 from tests.engines.test_postgres import as_reader, load
 from tests.servers.fixtures import postgres_server, postgres_url  # noqa: F401
@@ -46,7 +45,7 @@ def many(postgres_url: str) -> Iterator[psycopg.Connection[Any]]:  # noqa: F811
 
 def counting() -> tuple[str, list[object]]:
     (plan,) = prepare("SELECT ward, COUNT(*) FROM visits GROUP BY ward", Catalog([COUNTED]), Pure(1)).plans
-    (asked,) = statements_of(plan)
+    (asked,) = write_statements(plan)
     return asked
 
 
@@ -103,9 +102,9 @@ def test_halves_are_by_the_middle_where_the_server_knows_it_and_count_the_same(
 
 def test_the_middle_is_that_of_the_numbers(many: psycopg.Connection[Any]) -> None:
     many.cursor_factory = psycopg.RawCursor
-    assert middle_of(many, "public.visits", "who") is None
+    assert find_middle(many, "public.visits", "who") is None
     many.execute("ANALYZE visits")
-    middle = middle_of(many, "public.visits", "who")
+    middle = find_middle(many, "public.visits", "who")
     assert middle is not None
     assert 1500 < middle < 2500
-    assert middle_of(many, "public.visits", "nobody") is None
+    assert find_middle(many, "public.visits", "nobody") is None

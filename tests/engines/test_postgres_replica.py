@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from discreet.books.place import write_server
 from discreet.curator.curator import Curator
-from discreet.curator.ledger import Ledger
+from discreet.curator.ledger.ledger import Ledger
 from discreet.engines.postgres.engine import PostgresEngine
 from discreet.errors import EngineFailure, LedgerError
+from discreet.storage.postgres import write_server
 from tests.engines.test_postgres import as_reader, load
 from tests.engines.test_postgres_server import ROWS, SLOW, VISITS, _running, as_owner, counted, wait_until
 from tests.servers.fixtures import need_postgres

@@ -22,7 +22,7 @@ import pytest
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
 from discreet.curator.curator import Curator
-from discreet.engines.opening import opened
+from discreet.engines.open import open_engine
 from discreet.engines.postgres.engine import PostgresEngine
 from discreet.errors import (
     DiscreetError,
@@ -213,7 +213,7 @@ def test_a_table_that_cannot_be_protected_is_refused_in_one_sentence(
     as_owner(url, *statements)
     with pytest.raises(DiscreetError, match=words):
         protect(as_reader(url), tmp_path)
-    assert not opened(tmp_path).store.manifest().tables
+    assert not open_engine(tmp_path).store.manifest().tables
 
 
 def test_a_superuser_is_refused(url: str, tmp_path: Path) -> None:
@@ -595,7 +595,7 @@ def test_without_the_extra_the_owner_hears_what_to_install(monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "psycopg", None)
     monkeypatch.delitem(sys.modules, "discreet.engines.postgres.engine")
     with pytest.raises(MissingExtra, match=r"discreet\[postgres\]"):
-        opened(tmp_path, "postgresql://reader@db.example/clinic")
+        open_engine(tmp_path, "postgresql://reader@db.example/clinic")
 
 
 @pytest.mark.parametrize("value", [2**63, "a\x00b"])

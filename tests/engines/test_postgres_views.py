@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from discreet.catalog.catalog import Catalog
+from discreet.engines.postgres.connections import ServerConnection
 from discreet.engines.postgres.engine import PostgresEngine
-from discreet.engines.postgres.line import Line
-from discreet.engines.postgres.steady import is_plain
+from discreet.engines.postgres.tables import is_plain
 from discreet.errors import EngineUnavailable, InvalidValue
 from discreet.privacy.loss import Pure
-from discreet.query.question import prepare
-from discreet.query.statement import statements_of
+from discreet.query.plan.question import prepare
+from discreet.query.run.contribution_bounds import write_statements
 from tests.engines.same_everywhere import comparable, few_of_every_kind, tables
 from tests.engines.test_postgres import REFUSED, as_reader, load, quoted
 from tests.engines.test_postgres_server import VISITS, as_owner, counted, heard, protect, url  # noqa: F401
@@ -92,10 +92,13 @@ def test_rows_of_a_view_that_brings_rows_together_are_read_once_and_kept(
 ) -> None:
     as_owner(url, *WRITTEN)
     (plan,) = prepare("SELECT ward, COUNT(*) FROM visits GROUP BY ward", Catalog([VISITS]), Pure(1)).plans
-    (asked,) = statements_of(plan)
+    (asked,) = write_statements(plan)
     for query, plain in {"TABLE visits": True, **PLAIN}.items():
         as_owner(url, "DROP VIEW IF EXISTS v", f"CREATE VIEW v AS {query}", "GRANT SELECT ON v TO reader")
-        with PostgresEngine(tmp_path, as_reader(url)) as engine, engine._connections.lent(Line()) as connection:
+        with (
+            PostgresEngine(tmp_path, as_reader(url)) as engine,
+            engine._connections.lent(ServerConnection()) as connection,
+        ):
             engine.take_in(VISITS, "v")
             assert is_plain(connection, "public.v") is plain, query
             said, _ = engine._said(connection, *asked, [engine.stored("visits")], False)
@@ -121,7 +124,7 @@ def test_nobody_weighs_more_when_a_view_is_another_one_in_a_second_reading(
     )
     table = replace(VISITS, rows_per_unit=1)
     (plan,) = prepare("SELECT COUNT(*) FROM visits", Catalog([table]), Pure(1)).plans
-    (asked,) = statements_of(plan)
+    (asked,) = write_statements(plan)
     with PostgresEngine(tmp_path, as_reader(url)) as engine:
         engine.take_in(table, "v")
         (row,) = engine.run(*asked).to_pylist()

@@ -21,9 +21,9 @@ from pyarrow import dataset, parquet
 
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.ingest import ingest
-from discreet.engines.sources import CSVFiles, DuckDBTable
+from discreet.engines.duckdb.engine import DuckDBEngine
+from discreet.engines.duckdb.ingest import ingest
+from discreet.engines.duckdb.sources import CSVFiles, DuckDBTable
 from discreet.errors import DiscreetError, InvalidType, InvalidValue, StoreError
 
 VISITS = Table(

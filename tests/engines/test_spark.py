@@ -20,19 +20,18 @@ import pytest
 from discreet import Curator
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
-from discreet.engines.engine import Place
-from discreet.engines.opening import opened
-from discreet.engines.parameters import Bound
+from discreet.engines.engine import TableStore
+from discreet.engines.open import open_engine
+from discreet.engines.parameters import ParameterValue
 from discreet.engines.spark import engine as spark_engine
 from discreet.engines.spark import numbers
 from discreet.engines.spark.engine import SparkEngine
-from discreet.engines.spark.quiet import quiet
-from discreet.engines.spark.session import SETTINGS, quickened
+from discreet.engines.spark.session import SETTINGS, quicken, quiet
 from discreet.engines.spark.writer import SparkWriter
 from discreet.errors import DiscreetError, EngineFailure, InvalidInput, InvalidValue, QueryRefused, StoreError
-from discreet.query.expression import Statement
-from discreet.query.naming import names_of
-from discreet.query.reading import read
+from discreet.query.bind.names import collect_names
+from discreet.query.expressions.expression import Statement
+from discreet.query.expressions.read import read
 from tests.engines.contract import CANARY, EMPTY, ODD, PEOPLE, ROWS, TEXTS, _everything_about
 from tests.engines.same_everywhere import Case, SameEverywhere, expressions, few_of_every_kind
 from tests.query import test_totality
@@ -98,7 +97,7 @@ class InTurns(SparkEngine):
 
     turn: ClassVar[int] = 0
 
-    def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
+    def _run(self, statement: str, values: Sequence[ParameterValue]) -> pa.Table:
         InTurns.turn += 1
         is_made, settings = InTurns.turn % 2 == 0, self._session().conf
         settings.set("spark.sql.codegen.wholeStage", str(is_made).lower())
@@ -123,9 +122,9 @@ class TestSameOnSpark(SameEverywhere):
         """Fewer than all, because Spark takes its time to plan each."""
         return few_of_every_kind({*REFUSED, OF_DATES}, REFUSED_EXPRESSIONS, others=8)
 
-    def test_expressions_at_the_edges_have_the_same_values(self, place: Place, reference: Place) -> None:
+    def test_expressions_at_the_edges_have_the_same_values(self, place: TableStore, reference: TableStore) -> None:
         rows, statement = expressions()[0], Statement()
-        names = names_of([("visits", rows)])
+        names = collect_names([("visits", rows)])
         texts = [read(test_totality._parsed("duckdb", text), names).write(statement) for text in EDGES]
         listed = ", ".join(f"{text} AS v{k}" for k, text in enumerate(texts))
         question = f"SELECT {listed} FROM ({rows.write(statement)}) r", statement.parameters
@@ -133,7 +132,7 @@ class TestSameOnSpark(SameEverywhere):
         for text, mine, theirs in zip(EDGES, found.columns, wanted.columns, strict=True):
             assert sorted(map(str, mine.to_pylist())) == sorted(map(str, theirs.to_pylist())), text
 
-    def opened(self, folder: Path, given: dict[str, pa.Table]) -> Place:
+    def opened(self, folder: Path, given: dict[str, pa.Table]) -> TableStore:
         place = InTurns(folder / "curator", session=self.session, owner_log=print)
         for table in CATALOG:
             file = folder / f"{table.name}.parquet"
@@ -497,9 +496,9 @@ def test_counts_are_the_same_when_units_have_no_room_in_the_small_table(tmp_path
 
 def test_rows_are_sent_around_in_few_parts_on_one_machine_unless_the_owner_says_how_many(spark_session: Any) -> None:
     parts, beside = "spark.sql.shuffle.partitions", spark_session.newSession()
-    assert quickened(beside).conf.get(parts) == "2"
+    assert quicken(beside).conf.get(parts) == "2"
     beside.conf.set(parts, "200")
-    assert quickened(beside).conf.get(parts) == "16"
+    assert quicken(beside).conf.get(parts) == "16"
     assert spark_session.conf.get(parts) == "2"
 
 
@@ -567,8 +566,8 @@ def test_an_expression_that_grows_too_long_is_refused(folder: Path, spark_sessio
 
 
 def test_servers_are_named_in_words(tmp_path: Path, spark_session: Any) -> None:
-    assert isinstance(opened(tmp_path / "a", "spark"), SparkEngine)
-    engine = opened(tmp_path / "b", "sc://127.0.0.1:1")
+    assert isinstance(open_engine(tmp_path / "a", "spark"), SparkEngine)
+    engine = open_engine(tmp_path / "b", "sc://127.0.0.1:1")
     with pytest.raises(StoreError, match="must be reachable"):
         engine.take_in(PEOPLE, "people")
     with pytest.raises(InvalidValue, match="by a server or by a session"):
@@ -576,7 +575,7 @@ def test_servers_are_named_in_words(tmp_path: Path, spark_session: Any) -> None:
 
 
 def test_java_that_is_missing_or_old_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from discreet.engines.spark.java import java_home
+    from discreet.engines.spark.session import java_home
 
     for says in (None, 'openjdk version "11.0.2" 2019-01-15'):
         java = tmp_path / "bin" / "java"

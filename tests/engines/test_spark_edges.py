@@ -17,15 +17,14 @@ import pytest
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
-from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.duckdb.engine import DuckDBEngine
 from discreet.engines.engine import Engine
 from discreet.engines.spark.engine import SparkEngine
 from discreet.errors import EngineFailure, QueryRefused
-from discreet.query.expression import Statement
-from discreet.query.naming import names_of
-from discreet.query.reading import read
-from discreet.query.relation import Names
-from discreet.query.tables import table_rows
+from discreet.query.bind.names import collect_names, table_rows
+from discreet.query.bind.relation import Names
+from discreet.query.expressions.expression import Statement
+from discreet.query.expressions.read import read
 from tests.engines import powers
 from tests.query import test_totality
 from tests.servers.spark import spark_session as spark_session  # noqa: PLC0414
@@ -106,7 +105,7 @@ def places(tmp_path_factory: pytest.TempPathFactory, spark_session: Any) -> Iter
 def question(texts: tuple[str, ...]) -> tuple[str, list[object]]:
     """A statement that shows the values of expressions for every row, which no plan does."""
     rows, statement = table_rows(EDGES, CATALOG, Names()), Statement()
-    names = names_of([("edges", rows)])
+    names = collect_names([("edges", rows)])
     written = [read(test_totality._parsed("duckdb", text), names).write(statement) for text in ("id", *texts)]
     listed = ", ".join(f"{text} AS v{k}" for k, text in enumerate(written))
     return f"SELECT {listed} FROM ({rows.write(statement)}) r", statement.parameters

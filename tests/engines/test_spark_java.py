@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import discreet
-from discreet.engines.spark.quiet import quiet
+from discreet.engines.spark.session import quiet
 from discreet.errors import EngineFailure, EngineUnavailable
 from tests.engines.contract import CANARY, ROWS
 from tests.servers.spark import prepared_java

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from discreet import Curator
-from discreet.engines.engine import Place
+from discreet.engines.engine import TableStore
 from discreet.engines.spark import session as sessions
 from discreet.engines.spark.engine import SparkEngine
 from discreet.errors import EngineFailure, EngineUnavailable, InvalidInput, StoreError, Suspended
@@ -234,7 +234,7 @@ class TestSameOnSparkConnect(SameEverywhere):
     def corpus(cls) -> list[Case]:
         return few_of_every_kind()[:4]
 
-    def opened(self, folder: Path, given: dict[str, pa.Table]) -> Place:
+    def opened(self, folder: Path, given: dict[str, pa.Table]) -> TableStore:
         place = SparkEngine(folder / "curator", self.server.url, owner_log=print)
         for table in CATALOG:
             file = folder / f"{table.name}.parquet"

@@ -11,7 +11,7 @@ import pytest
 
 from discreet.engines.spark import engine as spark_engine
 from discreet.engines.spark.engine import SparkEngine
-from discreet.engines.spark.plain_tables import folder_of
+from discreet.engines.spark.tables import find_folder
 from tests.engines.test_spark import FULL, LIGHT_ROWS, LONG_AGO, LOTS, MOST, WEIGHTS, asked, lots
 from tests.servers.spark import spark_session as spark_session  # noqa: PLC0414
 
@@ -44,8 +44,8 @@ def clinic(spark_session: Any) -> None:
 def test_only_a_table_that_is_nothing_but_files_is_one(name: str, tmp_path: Path, spark_session: Any) -> None:
     statement, is_plain = TABLES[name]
     spark_session.sql(statement.format(name, tmp_path))
-    assert (folder_of(spark_session, f"clinic.{name}") is not None) is is_plain
-    assert folder_of(spark_session, "clinic.nothing") is None
+    assert (find_folder(spark_session, f"clinic.{name}") is not None) is is_plain
+    assert find_folder(spark_session, "clinic.nothing") is None
 
 
 @pytest.mark.parametrize("setting", ["spark.sql.extensions", "spark.sql.catalog.spark_catalog"])
@@ -54,9 +54,9 @@ def test_a_session_with_rules_of_its_own_has_no_such_table(setting: str, spark_s
     spark_session.sql(f"CREATE TABLE IF NOT EXISTS clinic.ruled {ROWS} USING parquet")
     settings = {setting: "com.example.Rules"}
     ruled = SimpleNamespace(conf=settings, sql=spark_session.sql)
-    assert folder_of(ruled, "clinic.ruled") is None
+    assert find_folder(ruled, "clinic.ruled") is None
     settings.clear()
-    assert folder_of(ruled, "clinic.ruled") is not None
+    assert find_folder(ruled, "clinic.ruled") is not None
 
 
 def protected(folder: Path, session: Any, name: str) -> SparkEngine:

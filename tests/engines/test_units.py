@@ -13,8 +13,8 @@ import pytest
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, ForeignKey, Table
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.ingest import ingest
+from discreet.engines.duckdb.engine import DuckDBEngine
+from discreet.engines.duckdb.ingest import ingest
 from discreet.errors import EngineFailure, InvalidValue, StoreError
 
 INTEGER, TEXT, REAL = ColumnType.INTEGER, ColumnType.TEXT, ColumnType.REAL

@@ -13,13 +13,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from discreet.audit.replay_neighbours import rows_of
+from discreet.audit.replay.session import rows_of
 from discreet.catalog.column import Column, ColumnType
+from discreet.catalog.policy.read import Look, UnreadColumn, unread_words
 from discreet.catalog.table import Budget, Table
-from discreet.catalog.unread_values import Look, UnreadColumn, unread_words
 from discreet.curator.curator import Curator
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.ingest import ingest
+from discreet.engines.duckdb.engine import DuckDBEngine
+from discreet.engines.duckdb.ingest import ingest
 from discreet.errors import StoreError
 
 TABLE = Table(

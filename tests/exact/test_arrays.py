@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidType
-from discreet.exact.arrays import exact_array, holds_integers
-from discreet.exact.grid import Grid
+from discreet.exact.grid import Grid, exact_array, holds_integers
 
 numbers = st.one_of(st.integers(-(2**70), 2**70), st.floats(allow_nan=False))
 

@@ -14,14 +14,14 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from discreet.curator.promises import as_stored
+from discreet.curator.preconditions import use_stored_columns
 from discreet.errors import DiscreetError
-from discreet.query.answer_table import noisy_table
-from discreet.query.measure import Measured, exact_sums, public_groups
-from discreet.query.parts import PlainSum, Tally
-from discreet.query.plan import BlockPlan
-from discreet.query.question import Question
-from discreet.query.sandbox import post_process
+from discreet.query.answer.intervals import noisy_table
+from discreet.query.answer.sandbox import post_process
+from discreet.query.plan.question import PlannedQuestion
+from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.plan.statistics import Moments, PlainSum
+from discreet.query.run.measure import Measured, exact_sums, public_groups
 from tests.fuzz.finding import Broken, Finding
 from tests.fuzz.places import Pair, Side
 from tests.fuzz.worlds import FuzzWorld, as_arrow
@@ -80,9 +80,9 @@ def _counts(sql: str, name: str) -> bool:
     return "COUNT" in before[-60:].rpartition(", ")[2] or before.endswith("COUNT(*)")
 
 
-def _answer(question: Question, side: Side) -> tuple[list[tuple[Any, ...]], list[str]]:
+def _answer(question: PlannedQuestion, side: Side) -> tuple[list[tuple[Any, ...]], list[str]]:
     (plan,), (block,) = question.plans, question.split.blocks
-    plan = as_stored(plan, side.engine)
+    plan = use_stored_columns(plan, side.engine)
     groups = public_groups(plan)
     measured = Measured(plan, groups, exact_sums(plan, groups, side.run), [])
     table = post_process(question.split.above, {block.name: noisy_table(measured, 0.95, raw=True, block=block)})
@@ -90,9 +90,11 @@ def _answer(question: Question, side: Side) -> tuple[list[tuple[Any, ...]], list
     return list(zip(*columns, strict=True)), table.column_names
 
 
-def _slack(plan: BlockPlan) -> float:
+def _slack(plan: AggregationPlan) -> float:
     """How far rows together may be off by the grids of their values."""
-    steps = [float(one.scale.step) for one in plan.parts if isinstance(one.part, (Tally, PlainSum)) and one.part.degree]
+    steps = [
+        float(one.scale.step) for one in plan.parts if isinstance(one.part, (Moments, PlainSum)) and one.part.degree
+    ]
     return 1e-6 + max(steps, default=0.0) * 300
 
 

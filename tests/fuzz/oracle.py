@@ -17,28 +17,35 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.catalog.column import ColumnType
-from discreet.curator.promises import as_stored, check_answerable, check_stored
+from discreet.curator.preconditions import check_stored, check_translatable, use_stored_columns
 from discreet.errors import DiscreetError, QueryRefused
 from discreet.exact.ball import ball, working_precision
 from discreet.exact.grid import Integers
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy.loss import Pure
-from discreet.query.answered import answered
-from discreet.query.choice import ModeChoice, QuantileChoice
-from discreet.query.expression import Call, Constant, DecimalType, Expression, Statement
-from discreet.query.fingerprint import fingerprint_of
-from discreet.query.forms import Noise
-from discreet.query.groups import Groups, _typed
-from discreet.query.listing import _independent, _rooted, with_values
-from discreet.query.measure import _histograms, _holders, _placed, _value_weights, exact_sums, public_groups
-from discreet.query.plan import BlockPlan, KeyRule
-from discreet.query.public_values import ListRows
-from discreet.query.question import Question
-from discreet.query.shares import amount_of
-from discreet.query.statement import _opened, added_up, counted_apart, histogram_of, statements_of, sums_of, weights_of
-from discreet.query.statement import _rows as _rows_of
-from discreet.query.weighted_quantile import _scored
+from discreet.query.answer.answer import compute_answer
+from discreet.query.expressions.expression import Call, Constant, DecimalType, Expression, Statement
+from discreet.query.plan.budget_split import get_magnitude
+from discreet.query.plan.fingerprint import compute_fingerprint
+from discreet.query.plan.list_groups import _independent, _rooted, with_values
+from discreet.query.plan.noise_tails import Noise
+from discreet.query.plan.public_groups import ListRows
+from discreet.query.plan.question import PlannedQuestion
+from discreet.query.plan.selection import ModeSelection, QuantileSelection, _scored
+from discreet.query.plan.sensitivity import AggregationPlan, KeyRule
+from discreet.query.run.contribution_bounds import (
+    _opened,
+    add_up,
+    count_apart,
+    write_histogram,
+    write_statements,
+    write_sums,
+    write_weights,
+)
+from discreet.query.run.contribution_bounds import _rows as _rows_of
+from discreet.query.run.groups import Groups, _typed
+from discreet.query.run.measure import _histograms, _holders, _placed, _value_weights, exact_sums, public_groups
 from tests.fuzz.finding import Broken, Finding
 from tests.fuzz.places import Pair, Side
 from tests.query.world import nothing_measured
@@ -98,14 +105,14 @@ class Oracle:
 
     # Planning.
 
-    def _planned(self, side: Side) -> tuple[Question, list[BlockPlan]] | str:
+    def _planned(self, side: Side) -> tuple[PlannedQuestion, list[AggregationPlan]] | str:
         """The plans, or the words of the refusal."""
         try:
             question = side.planner.question(self.sql, self.epsilon)
             plans = list({id(plan): plan for plan in question.plans}.values())
             check_stored(plans, side.planner.catalog, side.engine)
-            check_answerable(plans, side.engine)
-            found = [as_stored(plan, side.engine) for plan in plans]
+            check_translatable(plans, side.engine)
+            found = [use_stored_columns(plan, side.engine) for plan in plans]
         except DiscreetError as refusal:
             return str(refusal)
         except Exception as failure:
@@ -113,29 +120,31 @@ class Oracle:
             raise Refused from None
         return question, found
 
-    def _stored_there(self, here: tuple[Question, list[BlockPlan]] | str) -> tuple[Question, list[BlockPlan]] | str:
+    def _stored_there(
+        self, here: tuple[PlannedQuestion, list[AggregationPlan]] | str
+    ) -> tuple[PlannedQuestion, list[AggregationPlan]] | str:
         if isinstance(here, str):
             return here
-        return here[0], [as_stored(plan, self.pair.there.engine) for plan in here[1]]
+        return here[0], [use_stored_columns(plan, self.pair.there.engine) for plan in here[1]]
 
-    def _are_alike(self, here: list[BlockPlan], there: list[BlockPlan]) -> bool:
-        if fingerprint_of(here, {}) != fingerprint_of(there, {}):
+    def _are_alike(self, here: list[AggregationPlan], there: list[AggregationPlan]) -> bool:
+        if compute_fingerprint(here, {}) != compute_fingerprint(there, {}):
             self.say(Broken.TOLD_APART, "the plans differ")
             return False
         return bool(here)
 
-    def _check_claims(self, plan: BlockPlan) -> None:
+    def _check_claims(self, plan: AggregationPlan) -> None:
         """That noise and shares follow from what is claimed."""
         spent = sum((share for _, share in plan.shares), Fraction(0))
-        if spent > amount_of(plan.loss):
+        if spent > get_magnitude(plan.loss):
             self.say(Broken.NOISE, f"shares of {spent} cost more than {plan.loss!r}")
         for priced in plan.parts:
             noise = priced.noise
-            if isinstance(noise, DiscreteLaplace) and noise.scale * priced.share < priced.moves:
-                self.say(Broken.NOISE, f"{noise!r} is too little for a move of {priced.moves}")
-            if isinstance(noise, DiscreteGaussian) and noise.squared * 2 * priced.share < priced.moves_squared:
-                self.say(Broken.NOISE, f"{noise!r} is too little for a move of {priced.moves_squared} squared")
-        if plan.rule is not None and not _is_hidden(plan.parts[plan.rule.held].noise, plan.rule):
+            if isinstance(noise, DiscreteLaplace) and noise.scale * priced.share < priced.l1_sensitivity:
+                self.say(Broken.NOISE, f"{noise!r} is too little for a move of {priced.l1_sensitivity}")
+            if isinstance(noise, DiscreteGaussian) and noise.squared * 2 * priced.share < priced.l2_sensitivity_squared:
+                self.say(Broken.NOISE, f"{noise!r} is too little for a move of {priced.l2_sensitivity_squared} squared")
+        if plan.rule is not None and not _is_hidden(plan.parts[plan.rule.unit_count].noise, plan.rule):
             self.say(Broken.THRESHOLD, plan.rule)
 
     # Statements.
@@ -147,7 +156,7 @@ class Oracle:
             self.say(Broken.RAISES, f"{type(failure).__name__}: {failure}".replace("\n", " ")[:300])
             return None
 
-    def _is_too_much_work(self, plan: BlockPlan) -> bool:
+    def _is_too_much_work(self, plan: AggregationPlan) -> bool:
         if self.sql.count(" JOIN ") < _MANY_JOINS:
             return False
         statement = Statement(counted=plan.counted, stored=plan.stored)
@@ -163,13 +172,13 @@ class Oracle:
             self.say(Broken.WORK, f"one unit becomes {most:,} rows")
         return most > MOST_ROWS
 
-    def _check_block(self, here: BlockPlan, there: BlockPlan) -> None:
+    def _check_block(self, here: AggregationPlan, there: AggregationPlan) -> None:
         sides = [(self.pair.here, here), (self.pair.there, there)]
         if self.pair.shuffled is not None:
-            sides.append((self.pair.shuffled, as_stored(here, self.pair.shuffled.engine)))
+            sides.append((self.pair.shuffled, use_stored_columns(here, self.pair.shuffled.engine)))
         results = []
         for side, plan in sides:
-            statements = statements_of(plan)
+            statements = write_statements(plan)
             tables = [self._run(side, statement) for statement in statements]
             if any(table is None for table in tables):
                 return
@@ -182,7 +191,7 @@ class Oracle:
             self.say(Broken.RAISES, f"{type(failure).__name__}: {failure}")
 
     def _check_order(
-        self, first: dict[str, pa.Table], second: dict[str, pa.Table], one: BlockPlan, two: BlockPlan
+        self, first: dict[str, pa.Table], second: dict[str, pa.Table], one: AggregationPlan, two: AggregationPlan
     ) -> None:
         for mine, theirs in zip(first.values(), second.values(), strict=True):
             if _rows(mine) != _rows(theirs):
@@ -191,7 +200,7 @@ class Oracle:
     # Neighbours.
 
     def _compare(
-        self, here: BlockPlan, there: BlockPlan, mine: dict[str, pa.Table], theirs: dict[str, pa.Table]
+        self, here: AggregationPlan, there: AggregationPlan, mine: dict[str, pa.Table], theirs: dict[str, pa.Table]
     ) -> None:
         runs = [lambda text, values, of=of: of[_named((text, values))] for of in (mine, theirs)]
         plans = (here, there)
@@ -212,12 +221,12 @@ class Oracle:
 
     def _check_moves(self, priced: Any, mine: Sequence[int], theirs: Sequence[int]) -> None:
         moved = [abs(int(a) - int(b)) for a, b in zip(mine, theirs, strict=True)]
-        if sum(moved) > priced.moves or sum(m * m for m in moved) > priced.moves_squared:
-            told = f"{type(priced.part).__name__} moves by {sum(moved)} in L1, {priced.moves} is claimed; "
-            told += f"{sum(m * m for m in moved)} and {priced.moves_squared} in squares"
+        if sum(moved) > priced.l1_sensitivity or sum(m * m for m in moved) > priced.l2_sensitivity_squared:
+            told = f"{type(priced.part).__name__} moves by {sum(moved)} in L1, {priced.l1_sensitivity} is claimed; "
+            told += f"{sum(m * m for m in moved)} and {priced.l2_sensitivity_squared} in squares"
             self.say(Broken.MOVES, told)
 
-    def _check_families(self, plan: BlockPlan, vectors: Sequence[Sequence[Sequence[int]]]) -> None:
+    def _check_families(self, plan: AggregationPlan, vectors: Sequence[Sequence[Sequence[int]]]) -> None:
         """Parts that share one share: what a unit moves all of them adds up to no more than what it may move one."""
         for family in plan.families:
             spent = Fraction(0)
@@ -225,11 +234,15 @@ class Oracle:
                 moved = [abs(int(a) - int(b)) for a, b in zip(*vectors[k], strict=True)]
                 squares, priced = sum(m * m for m in moved), plan.parts[k]
                 is_pure = isinstance(plan.loss, Pure)
-                spent += Fraction(sum(moved), priced.moves) if is_pure else Fraction(squares, priced.moves_squared)
+                spent += (
+                    Fraction(sum(moved), priced.l1_sensitivity)
+                    if is_pure
+                    else Fraction(squares, priced.l2_sensitivity_squared)
+                )
             if spent > 1:
                 self.say(Broken.MOVES, f"parts {family} that share a share move by {float(spent)} of it together")
 
-    def _check_listed(self, plan: BlockPlan, tables: dict[str, pa.Table]) -> None:
+    def _check_listed(self, plan: AggregationPlan, tables: dict[str, pa.Table]) -> None:
         """Every row that has public values in all its keys is in a group."""
         every = _every_value(plan, self.pair.here.planner.public_rows.values)
         groups = {tuple(map(_spelled, key)) for key in plan.groups}
@@ -240,12 +253,12 @@ class Oracle:
                 if all(part in values for part, values in zip(key, every, strict=True)) and key not in groups:
                     self.say(Broken.GROUPS, f"{key} is not listed, and {sorted(groups)[:10]} are"[:400])
 
-    def _check_unlisted(self, plans: Sequence[BlockPlan], runs: Sequence[Any]) -> None:
+    def _check_unlisted(self, plans: Sequence[AggregationPlan], runs: Sequence[Any]) -> None:
         plan, rule = plans[0], plans[0].rule
         assert rule is not None
         holders = []
         for one, run in zip(plans, runs, strict=True):
-            table = run(*sums_of(one)) if added_up(one) else None
+            table = run(*write_sums(one)) if add_up(one) else None
             found = _holders(one, rule, table, run)
             if len(Groups.shown(one.block.keys, found)) != found.num_rows:
                 self.say(Broken.KEYS, f"one key in two rows: {_rows(found)}"[:300])
@@ -258,7 +271,7 @@ class Oracle:
         everywhere = [Groups.shown(plan.block.keys, _both(plans, runs, rule))]
         self._check_choices(plans, runs, everywhere[0])
 
-    def _check_keys(self, plan: BlockPlan, mine: Vector, theirs: Vector) -> None:
+    def _check_keys(self, plan: AggregationPlan, mine: Vector, theirs: Vector) -> None:
         rule = plan.rule
         assert rule is not None
         for alone, others, what in ((mine, theirs, "here"), (theirs, mine, "there")):
@@ -268,31 +281,31 @@ class Oracle:
                 self.say(Broken.KEYS, f"{len(only)} keys are {what} alone, {most} are allowed: {only}"[:300])
 
     @staticmethod
-    def _vector(plan: BlockPlan, run: Any, k: int) -> Vector:
+    def _vector(plan: AggregationPlan, run: Any, k: int) -> Vector:
         keys, priced = len(plan.block.keys), plan.parts[k]
-        if k in added_up(plan):
-            table = run(*sums_of(plan))
+        if k in add_up(plan):
+            table = run(*write_sums(plan))
             parts = [_keyed(table, f"s{k}_{j}", keys) for j in range(priced.part.size)]
             return {(key, j): count for j, part in enumerate(parts) for key, count in part.items()}
-        return _keyed(run(*counted_apart(plan, priced)), "s", keys)
+        return _keyed(run(*count_apart(plan, priced)), "s", keys)
 
     # Choices.
 
-    def _check_top(self, plans: Sequence[BlockPlan], runs: Sequence[Any]) -> None:
+    def _check_top(self, plans: Sequence[AggregationPlan], runs: Sequence[Any]) -> None:
         top = plans[0].top
         assert top is not None
         groups = public_groups(plans[0])
         mine, theirs = (
-            _placed(groups, run(*weights_of(plan, top)), "s") for plan, run in zip(plans, runs, strict=True)
+            _placed(groups, run(*write_weights(plan, top)), "s") for plan, run in zip(plans, runs, strict=True)
         )
         cost = top.factor * _range(mine, theirs)
         if cost > top.epsilon:
             self.say(Broken.SCORES, f"a pick costs {float(cost)}, {float(top.epsilon)} is claimed")
 
-    def _check_choices(self, plans: Sequence[BlockPlan], runs: Sequence[Any], groups: Groups) -> None:
+    def _check_choices(self, plans: Sequence[AggregationPlan], runs: Sequence[Any], groups: Groups) -> None:
         for k, choice in enumerate(plans[0].choices):
-            tables = [run(*histogram_of(plan, plan.choices[k])) for plan, run in zip(plans, runs, strict=True)]
-            if isinstance(choice, ModeChoice):
+            tables = [run(*write_histogram(plan, plan.choices[k])) for plan, run in zip(plans, runs, strict=True)]
+            if isinstance(choice, ModeSelection):
                 weights = [_value_weights(groups, choice, table) for table in tables]
                 costs = [choice.factor * _range(one, two) for one, two in zip(*weights, strict=True)]
             else:
@@ -305,12 +318,12 @@ class Oracle:
             if spent > (choice.epsilon if is_pure else choice.epsilon**2):
                 self.say(Broken.SCORES, f"{type(choice).__name__}: {float(spent)} at {float(choice.epsilon)}")
 
-    def _check_points(self, choice: QuantileChoice, points: Integers) -> None:
+    def _check_points(self, choice: QuantileSelection, points: Integers) -> None:
         outside = [point for point in points.tolist() if not choice.ends[0] <= point <= choice.ends[1]]
         if outside:
             self.say(Broken.POINTS, f"{outside[:3]} outside {choice.ends}")
 
-    def _cost(self, choice: QuantileChoice, one: Any, two: Any) -> Fraction:
+    def _cost(self, choice: QuantileSelection, one: Any, two: Any) -> Fraction:
         """What a group costs: twice how far the distance of any point moves."""
         if one[0].tobytes() == two[0].tobytes() and one[1].tobytes() == two[1].tobytes():
             return Fraction(0)
@@ -326,7 +339,7 @@ class Oracle:
 
     # Values.
 
-    def _check_values(self, plan: BlockPlan) -> None:
+    def _check_values(self, plan: AggregationPlan) -> None:
         """Every part of every expression lies in its interval, and is missing only where it may be."""
         parts = list(dict.fromkeys(_parts(plan)))
         if not parts:
@@ -364,7 +377,7 @@ class Oracle:
             ends = [None if end is None else _shown(end) for end in (low, high)]
             self.say(Broken.INTERVAL, f"{_told(part)}: {_shown(outside[0])} outside {ends}")
 
-    def _check_spellings(self, plan: BlockPlan) -> None:
+    def _check_spellings(self, plan: AggregationPlan) -> None:
         """Keys that are equal are spelled alike in every row, whoever is there to show theirs first."""
         names = [f"k{k}" for k, key in enumerate(plan.block.keys) if key.type is ColumnType.REAL]
         if not names:
@@ -393,12 +406,12 @@ class Oracle:
 
     # Above.
 
-    def _check_above(self, question: Question) -> None:
+    def _check_above(self, question: PlannedQuestion) -> None:
         """What is shown of nothing can be shown, and lies within its error bars."""
         try:
             measured = [nothing_measured(plan) for plan in question.plans]
             public = self.pair.here.planner.public(question)
-            table, bars = answered(question.split, measured, public, 0.95, raw=False)
+            table, bars = compute_answer(question.split, measured, public, 0.95, raw=False)
             for name, column in bars.items():
                 for value, bar in zip(table[name].to_pylist(), column, strict=True):
                     if bar is not None and not bar[0] <= value <= bar[1]:
@@ -420,16 +433,16 @@ def _named(statement: tuple[str, list[object]]) -> str:
     return repr(statement)
 
 
-def _both(plans: Sequence[BlockPlan], runs: Sequence[Any], rule: Any) -> pa.Table:
+def _both(plans: Sequence[AggregationPlan], runs: Sequence[Any], rule: Any) -> pa.Table:
     tables = []
     for plan, run in zip(plans, runs, strict=True):
-        table = run(*sums_of(plan)) if added_up(plan) else None
+        table = run(*write_sums(plan)) if add_up(plan) else None
         found = _holders(plan, rule, table, run)
         tables.append(found.select([name for name in found.column_names if name != "s"]))
     return pa.concat_tables(tables)
 
 
-def _every_value(plan: BlockPlan, read: ListRows) -> list[set[str]]:
+def _every_value(plan: AggregationPlan, read: ListRows) -> list[set[str]]:
     """For each key of a block by itself, every value that is public."""
     keys = [
         with_values(_rooted(key), place, read) for key, place in zip(plan.block.keys, plan.block.places, strict=True)
@@ -446,7 +459,7 @@ def _range(mine: Integers, theirs: Integers) -> int:
     return max([0, *moved]) - min([0, *moved])
 
 
-def _strips(histogram: tuple[Integers, Integers], choice: QuantileChoice) -> list[tuple[int, int, int]]:
+def _strips(histogram: tuple[Integers, Integers], choice: QuantileSelection) -> list[tuple[int, int, int]]:
     return sorted(zip(*(column.tolist() for column in _scored(*histogram, choice)), strict=True))
 
 
@@ -454,7 +467,7 @@ def _at(strips: list[tuple[int, int, int]], place: int) -> int:
     return next(distance for start, length, distance in reversed(strips) if start <= place < start + length)
 
 
-def _parts(plan: BlockPlan) -> Iterator[Expression]:
+def _parts(plan: AggregationPlan) -> Iterator[Expression]:
     for aggregate in plan.block.aggregates:
         for one in (aggregate.argument, aggregate.condition):
             if one is not None:

@@ -21,15 +21,15 @@ import pyarrow.parquet as pq
 
 from discreet.catalog.column import ColumnType
 from discreet.catalog.table import Table
-from discreet.curator.planning import Planner
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.duckdb_snapshot import _result
-from discreet.engines.engine import Engine, Place
-from discreet.engines.parameters import bound
+from discreet.curator.planner import Planner
+from discreet.engines.duckdb.engine import DuckDBEngine
+from discreet.engines.duckdb.snapshot import _result
+from discreet.engines.duckdb.sources import DuckDBTable
+from discreet.engines.engine import Engine, TableStore
+from discreet.engines.parameters import bind_parameter
 from discreet.engines.postgres.engine import PostgresEngine
-from discreet.engines.source_files import DuckDBTable
 from discreet.engines.spark.engine import SparkEngine
-from discreet.query.measure import Run
+from discreet.query.run.measure import Run
 from tests.engines.test_postgres import TYPES, as_reader, quoted
 from tests.fuzz.worlds import FuzzWorld, Row, Rows, as_arrow
 from tests.servers.postgres import PostgresServer
@@ -78,7 +78,7 @@ class Places(ABC):
     def taken_in(self, world: FuzzWorld) -> Iterator[Pair]:
         """Both databases of a world; gone afterwards."""
         folder = Path(tempfile.mkdtemp(prefix="fuzz"))
-        opened: list[Place] = []
+        opened: list[TableStore] = []
 
         def side(name: str, rows: Rows, threads: int = 1) -> Side:
             place = self._opened(folder / name, threads)
@@ -101,10 +101,10 @@ class Places(ABC):
 
     def _run_of(self, engine: Engine) -> Run:
         """How statements are run, without what hides the database's own words."""
-        return lambda statement, values: engine._run(statement, [bound(value) for value in values])
+        return lambda statement, values: engine._run(statement, [bind_parameter(value) for value in values])
 
     @abstractmethod
-    def _opened(self, folder: Path, threads: int) -> Place: ...
+    def _opened(self, folder: Path, threads: int) -> TableStore: ...
 
     @abstractmethod
     def _source(self, world: FuzzWorld, folder: Path, table: Table, rows: list[Row]) -> Any: ...
@@ -121,7 +121,7 @@ class DuckDBPlaces(Places):
     shuffles = True
     needs_names = False
 
-    def _opened(self, folder: Path, threads: int) -> Place:
+    def _opened(self, folder: Path, threads: int) -> TableStore:
         return DuckDBEngine(folder, threads=threads, memory_limit="1GB", timeout=_SECONDS)
 
     def _run_of(self, engine: Engine) -> Run:
@@ -129,7 +129,7 @@ class DuckDBPlaces(Places):
 
         def run(statement: str, values: list[object]) -> pa.Table:
             """In this thread: one that waits for another takes as long as so small a statement."""
-            return _result(connection.cursor(), statement, [bound(value) for value in values])
+            return _result(connection.cursor(), statement, [bind_parameter(value) for value in values])
 
         return run
 
@@ -165,7 +165,7 @@ class PostgresPlaces(Places):
         self._server, self._numbers = server, count()
         self._urls: dict[Path, str] = {}
 
-    def _opened(self, folder: Path, threads: int) -> Place:
+    def _opened(self, folder: Path, threads: int) -> TableStore:
         name = f"fuzz_{folder.name}"
         with psycopg.connect(self._server.url, autocommit=True) as connection:
             connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())
@@ -198,7 +198,7 @@ class SparkPlaces(Places):
     def __init__(self, session: Any) -> None:
         self._session = session
 
-    def _opened(self, folder: Path, threads: int) -> Place:
+    def _opened(self, folder: Path, threads: int) -> TableStore:
         return SparkEngine(folder, session=self._session, timeout=_SECONDS)
 
     def _source(self, world: FuzzWorld, folder: Path, table: Table, rows: list[Row]) -> Any:

@@ -19,28 +19,23 @@ from typing import Any
 
 import pytest
 
-from discreet.curator import planning
-from discreet.curator.planning import Planner
-from discreet.engines import part as part_module
-from discreet.engines import units
-from discreet.engines.steps import real
+from discreet.curator import planner as planning
+from discreet.curator.planner import Planner
+from discreet.engines.duckdb import sources as part_module
+from discreet.engines.duckdb import unit_ids as units
+from discreet.engines.value_grid import real
 from discreet.errors import QueryRefused
-from discreet.query import (
-    aggregates,
-    choice,
-    disjoint,
-    expression,
-    join_bounds,
-    listing,
-    logic,
-    membership,
-    numbers,
-    per_unit,
-    plan,
-    relation,
-    statement,
-)
-from discreet.query.interval import Interval
+from discreet.query.bind import aggregate as aggregates
+from discreet.query.bind import join as membership
+from discreet.query.bind import join_bounds, per_unit, relation
+from discreet.query.expressions import expression, logic
+from discreet.query.expressions import functions as numbers
+from discreet.query.expressions.interval import Interval
+from discreet.query.plan import disjoint
+from discreet.query.plan import list_groups as listing
+from discreet.query.plan import selection as choice
+from discreet.query.plan import sensitivity as plan
+from discreet.query.run import contribution_bounds as statement
 from tests.fuzz.finding import Broken, Finding
 from tests.fuzz.fuzzer import questions_of
 from tests.fuzz.meaning import PlainDatabase, compare_meaning
@@ -185,7 +180,7 @@ def _everybody_weighs_in_full(patch: pytest.MonkeyPatch) -> None:
     made = statement._with_weights
 
     def full(source: str, most: int, weight: int, tallied: Any, number: str = "_n") -> str:
-        if tallied is relation.Tallied.NOTHING:
+        if tallied is relation.RowCounts.NOTHING:
             return made(source, most, weight, tallied, number)
         return f"_weighted AS (SELECT *, {weight} AS w FROM {source})"
 
@@ -197,7 +192,7 @@ def _counted_after_joins(patch: pytest.MonkeyPatch) -> None:
     made = statement._with_weights
 
     def as_stored(source: str, most: int, weight: int, tallied: Any, number: str = "_n") -> str:
-        if tallied is not relation.Tallied.NOTHING or weight == 1:
+        if tallied is not relation.RowCounts.NOTHING or weight == 1:
             return made(source, most, weight, tallied, number)
         return f"_weighted AS (SELECT *, {weight} AS w FROM {source})"
 
@@ -213,7 +208,9 @@ def _half_the_move(patch: pytest.MonkeyPatch) -> None:
 
     def halved(*words: Any, **how: Any) -> Any:
         found = made(*words, **how)
-        return replace(found, moves=found.moves // 2, moves_squared=found.moves_squared // 4)
+        return replace(
+            found, l1_sensitivity=found.l1_sensitivity // 2, l2_sensitivity_squared=found.l2_sensitivity_squared // 4
+        )
 
     patch.setattr(plan, "_priced", halved)
 
@@ -254,38 +251,38 @@ def _intervals_are_proofs(patch: pytest.MonkeyPatch) -> None:
 
 
 def _policies_are_believed(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(planning, "believed", lambda stated, snapshot: stated)
+    patch.setattr(planning, "list_beliefs", lambda stated, snapshot: stated)
 
 
 def _joins_have_no_limit(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(join_bounds, "_check", lambda *words: None)
-    patch.setattr(join_bounds, "truncated", lambda rows, names: rows)
+    patch.setattr(join_bounds, "truncate_rows", lambda rows, names: rows)
 
 
 def _quantiles_too_sharp(patch: pytest.MonkeyPatch) -> None:
-    made = plan.quantile_of
+    made = plan.read_quantile
 
     def sharp(*words: Any) -> Any:
         found = made(*words)
         return replace(found, factor=2 * found.factor)
 
-    patch.setattr(plan, "quantile_of", sharp)
+    patch.setattr(plan, "read_quantile", sharp)
 
 
 def _modes_too_sharp(patch: pytest.MonkeyPatch) -> None:
-    made = plan.mode_of
+    made = plan.read_mode
 
     def sharp(*words: Any) -> Any:
         found = made(*words)
         return replace(found, factor=2 * found.factor)
 
-    patch.setattr(plan, "mode_of", sharp)
+    patch.setattr(plan, "read_mode", sharp)
 
 
 def _all_keys_are_kept(patch: pytest.MonkeyPatch) -> None:
     made = statement._few_keys
     patch.setattr(statement, "_few_keys", lambda names, most, *how, **known: made(names, 10**6, *how, **known))
-    patch.setattr(statement, "kept_held", lambda *words, **more: None)
+    patch.setattr(statement, "stored_key_bound", lambda *words, **more: None)
 
 
 def _all_values_are_kept(patch: pytest.MonkeyPatch) -> None:
@@ -328,7 +325,7 @@ def _points_are_clamped_in_doubles(patch: pytest.MonkeyPatch) -> None:
 def _ends_are_taken_wrongly(patch: pytest.MonkeyPatch) -> None:
     """Differences of the same ends: [0, 10] - [0, 10] is then [0, 0]."""
     patch.setitem(numbers.NUMBER_RULES, numbers.exp.Sub, numbers._arithmetic("-", _wrongly))
-    from discreet.query import functions
+    from discreet.query.expressions import functions
 
     patch.setitem(functions.RULES, numbers.exp.Sub, numbers._arithmetic("-", _wrongly))
 
@@ -351,10 +348,11 @@ def _filters_are_dropped(patch: pytest.MonkeyPatch) -> None:
 
 
 def _outer_joins_are_inner(patch: pytest.MonkeyPatch) -> None:
-    made = relation.joined
-    from discreet.query import joining
+    made = relation.join_rows
+    from discreet.query.bind import join as joining
 
-    patch.setattr(joining, "joined", lambda left, right, kind, *more, **how: made(left, right, "INNER", *more, **how))
+    inner = lambda left, right, kind, *more, **how: made(left, right, "INNER", *more, **how)  # noqa: E731
+    patch.setattr(joining, "join_rows", inner)
 
 
 def _planning_looks(patch: pytest.MonkeyPatch) -> None:

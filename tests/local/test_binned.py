@@ -12,10 +12,10 @@ import pytest
 from scipy.stats import binom
 
 from discreet.errors import InvalidInput, InvalidValue
-from discreet.local.binned import BinnedNumbers, Histogram
-from discreet.local.bins import Bins
-from discreet.local.grr import GeneralizedResponse
+from discreet.local.domains import Bins
 from discreet.local.hadamard import HadamardResponse
+from discreet.local.histogram import BinnedNumbers, Histogram
+from discreet.local.randomized_response import GeneralizedResponse
 from discreet.local.reports import Reports
 from discreet.local.unary import OptimalUnary, SymmetricUnary
 from discreet.noise.experiment import experiment

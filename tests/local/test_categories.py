@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from discreet.errors import InvalidInput, InvalidType, InvalidValue
-from discreet.local.categories import Categories
+from discreet.local.terms import Categories
 
 
 @pytest.mark.parametrize(

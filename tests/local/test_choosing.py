@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidInput, OutOfReach
-from discreet.local.choosing import best_randomizer
-from discreet.local.grr import GeneralizedResponse
-from discreet.local.subset import SubsetSelection
+from discreet.local.choose import best_randomizer
+from discreet.local.randomized_response import GeneralizedResponse
+from discreet.local.subset_selection import SubsetSelection
 from discreet.local.unary import OptimalUnary
 
 

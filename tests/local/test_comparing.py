@@ -9,8 +9,8 @@ import math
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.local.comparing import compare
-from discreet.local.rr import BinaryResponse
+from discreet.local.choose import compare
+from discreet.local.randomized_response import BinaryResponse
 from discreet.mechanisms.laplace import Laplace
 
 

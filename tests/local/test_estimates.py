@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from discreet.errors import InvalidInput
-from discreet.local.bits import bit_counts, has_clear_ends, packed_bits
-from discreet.local.grr import GeneralizedResponse
-from discreet.local.rr import BinaryResponse
-from discreet.local.simplex import nearest_shares
-from discreet.mechanisms.categorical_response import CategoricalResponse
+from discreet.local.domains import bit_counts, has_clear_ends, packed_bits
+from discreet.local.estimates import nearest_shares
+from discreet.local.randomized_response import BinaryResponse, GeneralizedResponse
+from discreet.mechanisms.k_randomized_response import CategoricalResponse
 from discreet.noise.source import ReplayableSource
 
 COLOURS = ("red", "green", "blue")

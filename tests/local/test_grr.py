@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from discreet.local.grr import GeneralizedResponse
+from discreet.local.randomized_response import GeneralizedResponse
 from tests.local.contract import OracleContract
 
 COLOURS = ("red", "green", "blue")

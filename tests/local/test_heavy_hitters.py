@@ -12,8 +12,8 @@ from scipy.stats import binom
 
 from discreet.errors import InvalidInput, InvalidValue
 from discreet.local.heavy_hitters import HeavyHitters
+from discreet.local.mean import SumOfSigns
 from discreet.local.reports import Reports
-from discreet.local.unit_mean import SumOfSigns
 from discreet.noise.experiment import experiment
 from discreet.noise.source import ReplayableSource
 from tests.local.contract import RandomizerContract, share_of

@@ -6,20 +6,17 @@ from typing import Any
 
 import pytest
 
-from discreet.local.binned import BinnedNumbers
-from discreet.local.bins import Bins
-from discreet.local.duchi import DuchiMean
-from discreet.local.grr import GeneralizedResponse
+from discreet.local.choose import KINDS, randomizer_of
+from discreet.local.domains import Bins
 from discreet.local.hadamard import HadamardResponse
 from discreet.local.heavy_hitters import HeavyHitters
-from discreet.local.hybrid import HybridMean
-from discreet.local.kinds import KINDS, randomizer_of
+from discreet.local.histogram import BinnedNumbers
 from discreet.local.local_hashing import LocalHashing
-from discreet.local.permanent import PermanentResponse
-from discreet.local.piecewise import PiecewiseMean
+from discreet.local.longitudinal import PermanentResponse
+from discreet.local.mean_mechanisms import DuchiMean, HybridMean, PiecewiseMean
+from discreet.local.randomized_response import BinaryResponse, GeneralizedResponse
 from discreet.local.randomizer import Randomizer
-from discreet.local.rr import BinaryResponse
-from discreet.local.subset import SubsetSelection
+from discreet.local.subset_selection import SubsetSelection
 from discreet.local.terms import Terms
 from discreet.local.unary import OptimalUnary, SymmetricUnary
 

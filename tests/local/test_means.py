@@ -12,14 +12,11 @@ from scipy.stats import binom, norm
 
 from discreet.errors import InvalidInput, InvalidType, InvalidValue
 from discreet.exact.ball import working_precision
-from discreet.local.duchi import DuchiMean
-from discreet.local.grr import GeneralizedResponse
-from discreet.local.hybrid import HybridMean
-from discreet.local.mean import MeanRandomizer
-from discreet.local.piecewise import PiecewiseMean
-from discreet.local.steps import Steps
-from discreet.local.unit_mean import Spread, SumOfSigns, _largest
-from discreet.mechanisms.debias import Debias
+from discreet.local.domains import Steps
+from discreet.local.mean import MeanRandomizer, ReportSpread, SumOfSigns, _largest
+from discreet.local.mean_mechanisms import DuchiMean, HybridMean, PiecewiseMean
+from discreet.local.randomized_response import GeneralizedResponse
+from discreet.mechanisms.randomized_response import Debias
 from discreet.noise.experiment import experiment
 from discreet.noise.source import ReplayableSource
 from tests.local.mean_contract import MeanContract
@@ -170,7 +167,7 @@ def test_a_sum_of_unequal_signs_is_covered() -> None:
 def test_the_reach_of_a_spread_is_never_exceeded_too_often() -> None:
     """Exactly, for sums of two-point reports, whose law is binomial: near and far from the bell curve."""
     for chance in (0.5, 0.1, 0.01):
-        spread = Spread(chance * (1 - chance), chance * (1 - chance), max(chance, 1 - chance))
+        spread = ReportSpread(chance * (1 - chance), chance * (1 - chance), max(chance, 1 - chance))
         for n in (1, 10, 1000, 100_000, 10**7):
             for failure in (0.3, 0.05, 1e-4):
                 reach = spread.within(n, failure)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InvalidInput
-from discreet.local.permanent import PermanentResponse
+from discreet.local.longitudinal import PermanentResponse
 from discreet.noise.source import ReplayableSource
 from tests.local.contract import OracleContract
 from tests.noise.goodness import misfit

@@ -9,15 +9,14 @@ import pytest
 
 from discreet.exact.ball import Ball, ball
 from discreet.exact.grid import Integers
-from discreet.local.grr import GeneralizedResponse
 from discreet.local.hadamard import HadamardResponse
 from discreet.local.local_hashing import LocalHashing
-from discreet.local.subset import SubsetSelection
+from discreet.local.randomized_response import GeneralizedResponse
+from discreet.local.reports import Columns
+from discreet.local.subset_selection import SubsetSelection
 from discreet.local.unary import OptimalUnary, SymmetricUnary
-from discreet.local.upload import Columns
-from discreet.mechanisms.debias import Debias
 from discreet.mechanisms.distribution import FiniteLaw
-from discreet.mechanisms.honesty import Honesty
+from discreet.mechanisms.randomized_response import Debias, Honesty
 from discreet.noise.source import Stream
 from tests.local.contract import OracleContract
 

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidInput, InvalidType, InvalidValue
-from discreet.local.grr import GeneralizedResponse
-from discreet.local.kinds import randomizer_of
+from discreet.local.choose import randomizer_of
+from discreet.local.randomized_response import GeneralizedResponse
 from discreet.local.reports import Reports
 from discreet.local.unary import OptimalUnary
 from discreet.noise.source import ReplayableSource

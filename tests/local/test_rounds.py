@@ -7,8 +7,7 @@ from fractions import Fraction
 import pytest
 
 from discreet.errors import BudgetExceeded, InvalidInput, InvalidType, InvalidValue, NoProvedPath
-from discreet.local.permanent import PermanentResponse
-from discreet.local.rounds import Rounds, Spent
+from discreet.local.longitudinal import PermanentResponse, Rounds, Spent
 from discreet.privacy.loss import Approximate, Pure
 from tests.threads import at_once
 

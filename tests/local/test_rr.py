@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from discreet.errors import InvalidValue
-from discreet.local.rr import BinaryResponse
+from discreet.local.randomized_response import BinaryResponse
 from discreet.mechanisms.randomized_response import RandomizedResponse
 from discreet.noise.source import ReplayableSource
 from tests.local.contract import OracleContract

@@ -10,14 +10,13 @@ import pytest
 from scipy.stats import binom
 
 from discreet.errors import InvalidInput
-from discreet.local.binned import BinnedNumbers
-from discreet.local.bins import Bins
-from discreet.local.grr import GeneralizedResponse
+from discreet.local.domains import Bins
 from discreet.local.heavy_hitters import HeavyHitters
-from discreet.local.hybrid import HybridMean
+from discreet.local.histogram import BinnedNumbers
+from discreet.local.mean_mechanisms import HybridMean
+from discreet.local.multiple_questions import DRAW, SPLIT, Several
+from discreet.local.randomized_response import BinaryResponse, GeneralizedResponse
 from discreet.local.reports import Reports
-from discreet.local.rr import BinaryResponse
-from discreet.local.several import DRAW, SPLIT, Several
 from discreet.noise.source import ReplayableSource
 from discreet.privacy.loss import Pure
 from tests.local.contract import Untouched

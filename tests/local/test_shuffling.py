@@ -15,14 +15,13 @@ from scipy.stats import binom
 
 from discreet.errors import InvalidInput, InvalidValue
 from discreet.exact.ball import Ball, ball, lower, working_precision
-from discreet.local.grr import GeneralizedResponse
-from discreet.local.hybrid import HybridMean
-from discreet.local.piecewise import PiecewiseMean
+from discreet.local.mean_mechanisms import HybridMean, PiecewiseMean
+from discreet.local.randomized_response import GeneralizedResponse
 from discreet.local.randomizer import Randomizer
 from discreet.local.shuffling import Amplification, closed_form, delta_of_shuffle, largest_local, shuffle
+from discreet.privacy.hypothesis_tests import Pair
 from discreet.privacy.loss import Approximate, Pure
 from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.pair import Pair
 
 PUBLISHED = [  # n, δ, ε₀, closed form, numeric bound
     (10**4, 1e-6, 1, 0.214, 0.053),

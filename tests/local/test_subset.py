@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.local.grr import GeneralizedResponse
-from discreet.local.subset import SubsetSelection
+from discreet.local.randomized_response import GeneralizedResponse
+from discreet.local.subset_selection import SubsetSelection
 from discreet.noise.source import ReplayableSource
 from tests.local.contract import OracleContract
 

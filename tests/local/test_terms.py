@@ -9,13 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidInput, InvalidValue
-from discreet.local.grr import GeneralizedResponse
-from discreet.local.kinds import randomizer_of
-from discreet.local.layout import Field, smallest_unsigned
-from discreet.local.rr import BinaryResponse
-from discreet.local.terms import Bounds, Terms
+from discreet.local.choose import randomizer_of
+from discreet.local.randomized_response import BinaryResponse, GeneralizedResponse
+from discreet.local.terms import Bounds, ReportField, Terms, smallest_unsigned
 
-LAYOUT = (Field("position", "u1"),)
+LAYOUT = (ReportField("position", "u1"),)
 TERMS = Terms("grr", Fraction(1, 3), ("no", "yes"), LAYOUT, (("truth", "3/4"),))
 
 names = st.lists(st.one_of(st.text(st.characters(exclude_categories=["Cs"])), st.integers()), min_size=2, unique=True)
@@ -54,7 +52,7 @@ def test_the_fingerprint_does_not_change_between_versions_of_the_code() -> None:
         ({"domain": Bounds(Fraction(0), Fraction(1))}, "2 categories against numbers from 0 to 1"),
         ({"parameters": (("truth", "2/3"),)}, "truth 3/4 against 2/3"),
         ({"parameters": ()}, "truth 3/4 against none"),
-        ({"layout": (Field("position", "u2"),)}, "another layout"),
+        ({"layout": (ReportField("position", "u2"),)}, "another layout"),
     ],
 )
 def test_a_refusal_names_what_differs(change: dict[str, object], words: str) -> None:
@@ -115,7 +113,7 @@ def test_refuses_terms_that_no_randomizer_has() -> None:
     for bad in (
         replace(good, kind="none"),
         replace(good, domain=Bounds(Fraction(0), Fraction(1))),
-        replace(good, layout=(Field("position", "u4"),)),
+        replace(good, layout=(ReportField("position", "u4"),)),
         replace(good, parameters=(("truth", "1/9"),)),
         replace(good, parameters=(("colour", "red"),)),
         "terms",

@@ -20,8 +20,8 @@ from discreet.errors import InvalidInput
 from discreet.exact.ball import Ball, exp_up, lower, upper, working_precision
 from discreet.mechanisms.measurement import Measurement
 from discreet.noise.source import ReplayableSource, ScriptedSource
+from discreet.privacy.hypothesis_tests import Pair
 from discreet.privacy.loss import Approximate, Loss, Pure
-from discreet.privacy.pair import Pair
 from tests.thoroughness import many
 
 FALSE_ALARM = 1e-7

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from discreet.mechanisms.debias import Debias, _first, _probabilities, _sum_reaches
+from discreet.mechanisms.randomized_response import Debias, _first, _probabilities, _sum_reaches
 
 shares = st.floats(0, 1)
 

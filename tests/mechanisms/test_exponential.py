@@ -14,9 +14,9 @@ from discreet.errors import InvalidInput, InvalidType, InvalidValue
 from discreet.exact.ball import upper, working_precision
 from discreet.mechanisms.exponential import Exponential
 from discreet.noise.source import ReplayableSource, ScriptedSource
+from discreet.privacy.hypothesis_tests import Pair
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.pair import Pair
 from discreet.privacy.sensitivity import Norm, Sensitivity
 from tests.mechanisms.contract import MechanismContract, privacy_violation
 from tests.mechanisms.neighbouring_scores import moved_anyhow, moved_together

@@ -13,11 +13,10 @@ from scipy.stats import norm
 
 from discreet.errors import InvalidInput, InvalidType, InvalidValue, NoProvedPath
 from discreet.exact.ball import lower, upper, working_precision
-from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.gaussian_curve import largest_rho, least_squared_sigma, shift_delta, shift_losses
+from discreet.mechanisms.gaussian import Gaussian, largest_rho, least_squared_sigma, shift_delta, shift_losses
 from discreet.noise.gaussian import DiscreteGaussian
+from discreet.privacy.hypothesis_tests import Pair
 from discreet.privacy.loss import Approximate, ZeroConcentrated
-from discreet.privacy.pair import Pair
 from discreet.privacy.sensitivity import Norm, Sensitivity
 from tests.mechanisms.contract import MechanismContract
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from discreet.mechanisms.many import Many, coded_rows
+from discreet.mechanisms.distribution import Many, coded_rows
 
 SMALL = arrays(np.int64, st.tuples(st.integers(0, 20), st.integers(0, 3)), elements=st.integers(-3, 3))
 LARGE = arrays(np.int64, st.tuples(st.integers(0, 20), st.integers(1, 3)), elements=st.integers(-(2**61), 2**61))

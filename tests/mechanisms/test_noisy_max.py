@@ -14,7 +14,7 @@ from discreet.exact.ball import Ball, ball, lower, upper, working_precision
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.source import ScriptedSource
-from discreet.privacy.pair import Pair
+from discreet.privacy.hypothesis_tests import Pair
 from tests.mechanisms.contract import MechanismContract, privacy_violation
 from tests.mechanisms.neighbouring_scores import moved_anyhow, moved_together
 from tests.mechanisms.test_exponential import BAD_LISTS, BAD_SCORES

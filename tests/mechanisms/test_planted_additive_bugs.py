@@ -20,13 +20,13 @@ from discreet.mechanisms.distribution import Distribution, ProductLaw
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.measurement import Measurement
+from discreet.mechanisms.noisy_threshold import LaplaceThreshold
 from discreet.mechanisms.randomized_response import RandomizedResponse
-from discreet.mechanisms.threshold_keys import LaplaceThreshold
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.source import SYSTEM, Source
+from discreet.privacy.hypothesis_tests import Pair
 from discreet.privacy.loss import Approximate, Loss
-from discreet.privacy.pair import Pair
 from discreet.privacy.sensitivity import Sensitivity
 from tests.mechanisms.contract import privacy_violation
 

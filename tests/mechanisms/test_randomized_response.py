@@ -13,8 +13,7 @@ from scipy.stats import binom
 
 from discreet.errors import InvalidInput, InvalidType, InvalidValue
 from discreet.exact.ball import ball, floor_of, lower, upper
-from discreet.mechanisms.honesty import Honesty
-from discreet.mechanisms.randomized_response import RandomizedResponse
+from discreet.mechanisms.randomized_response import Honesty, RandomizedResponse
 from discreet.noise.source import ReplayableSource, ScriptedSource
 from discreet.privacy.loss import Pure
 from tests.mechanisms.contract import MechanismContract

@@ -14,7 +14,7 @@ from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.measurement import Measurement
 from discreet.mechanisms.noisy_max import NoisyMax
-from discreet.mechanisms.optimal_keys import OptimalKeySelection
+from discreet.mechanisms.optimal_partition_selection import OptimalKeySelection
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.quantile import Median
 from discreet.mechanisms.randomized_response import RandomizedResponse

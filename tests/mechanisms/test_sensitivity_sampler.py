@@ -16,8 +16,7 @@ from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.random_privacy import WARNING, RandomDP
-from discreet.mechanisms.sampling_plan import SamplingPlan
-from discreet.mechanisms.sensitivity_sampler import SampledSensitivity, SensitivitySampler
+from discreet.mechanisms.sensitivity_sampler import SampledSensitivity, SamplingPlan, SensitivitySampler
 from discreet.mechanisms.sparse_vector import AboveThreshold
 from discreet.mechanisms.top_k import TopK
 from discreet.noise.source import ScriptedSource

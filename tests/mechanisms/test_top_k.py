@@ -14,8 +14,8 @@ from discreet.exact.ball import upper, working_precision
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.top_k import TopK
 from discreet.noise.source import ScriptedSource
+from discreet.privacy.hypothesis_tests import Pair
 from discreet.privacy.loss import ZeroConcentrated
-from discreet.privacy.pair import Pair
 from tests.mechanisms.contract import MechanismContract
 from tests.mechanisms.neighbouring_scores import moved_anyhow, moved_together
 from tests.mechanisms.test_exponential import BAD_LISTS, BAD_SCORES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.mechanisms.turning_point import turning_point
+from discreet.mechanisms.gaussian import turning_point
 
 
 @given(st.integers(1, 10**12), st.integers(-5, 10**12), st.integers(1, 1000))

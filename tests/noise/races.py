@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
-from discreet.noise.choice import ExponentialChoice, GumbelChoice, _Race
+from discreet.noise.race import ExponentialChoice, GumbelChoice, _Race
 from discreet.noise.source import ScriptedSource
 
 TOP = 2**64 - 1

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidValue
 from discreet.exact.grid import Integers
-from discreet.noise.bernoulli import Bernoulli, threshold_of, threshold_of_exponential
-from discreet.noise.bytewise import FEW, byte_coins, coins
+from discreet.noise.bernoulli import FEW, Bernoulli, byte_coins, coins, threshold_of, threshold_of_exponential
 from discreet.noise.law import Law
-from discreet.noise.lazy import ThresholdAt
 from discreet.noise.source import ReplayableSource, ScriptedSource, Stream
+from discreet.noise.uniform import ThresholdAt
 from tests.noise.contract import LawContract
 
 octets = st.integers(0, 255)

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidInput, InvalidType, InvalidValue
-from discreet.noise.choice import ExponentialChoice, GumbelChoice
 from discreet.noise.law import Law
+from discreet.noise.race import ExponentialChoice, GumbelChoice
 from discreet.noise.source import ReplayableSource, ScriptedSource
 from tests.noise.contract import LawContract
 from tests.noise.goodness import FALSE_ALARM, misfit

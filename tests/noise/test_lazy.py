@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from discreet.errors import InvalidValue
 from discreet.exact.ball import ball, lower, upper, working_precision
 from discreet.noise.bernoulli import threshold_of
-from discreet.noise.lazy import LazyUniform, falls_below
 from discreet.noise.source import ScriptedSource
+from discreet.noise.uniform import LazyUniform, falls_below
 
 TOP = 2**64 - 1
 words = st.integers(0, TOP)

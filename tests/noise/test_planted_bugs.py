@@ -12,14 +12,16 @@ import numpy as np
 import pytest
 
 from discreet.exact.grid import Integers
-from discreet.noise import choice, gaussian, host, lazy
+from discreet.noise import gaussian, host
+from discreet.noise import race as choice
+from discreet.noise import uniform as lazy
 from discreet.noise.bernoulli import Bernoulli
-from discreet.noise.choice import GumbelChoice
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.geometric import Geometric
 from discreet.noise.inversion import ScaledExponential
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.law import Floats, Law
+from discreet.noise.race import GumbelChoice
 from discreet.noise.source import ScriptedSource, Stream
 from discreet.noise.uniform import UniformInteger
 from tests.noise.contract import LawContract

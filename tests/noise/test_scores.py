@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidInput, InvalidType, InvalidValue
 from discreet.exact.rational import rational
-from discreet.noise.scores import Scores
+from discreet.noise.race import Scores
 
 numbers = st.one_of(
     st.integers(-(2**62), 2**62),

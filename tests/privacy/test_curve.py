@@ -11,9 +11,9 @@ from discreet.errors import OutOfReach
 from discreet.exact.ball import Ball, ball, lower, upper, working_precision
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.privacy import curve
+from discreet.privacy import conversion as curve
+from discreet.privacy.hypothesis_tests import Pair
 from discreet.privacy.loss import GaussianDP, Pure, Renyi, ZeroConcentrated
-from discreet.privacy.pair import Pair
 from tests.privacy.strategies import positive_deltas, small_sizes
 
 LIGHT = settings(max_examples=30, deadline=None)

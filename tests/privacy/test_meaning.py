@@ -16,6 +16,7 @@ from discreet.errors import InvalidInput, NoProvedPath
 from discreet.exact.ball import Ball, ball, exp_up, lower, upper, working_precision
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
+from discreet.privacy.hypothesis_tests import Pair
 from discreet.privacy.loss import Approximate, GaussianDP, Loss, Pure, Renyi, ZeroConcentrated
 from discreet.privacy.meaning import (
     Beliefs,
@@ -27,7 +28,6 @@ from discreet.privacy.meaning import (
     posterior_range,
     with_or_without_me,
 )
-from discreet.privacy.pair import Pair
 from tests.privacy.strategies import approximates, laws, small_sizes
 
 LIGHT = settings(max_examples=40, deadline=None)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidInput
 from discreet.exact.ball import Ball, exp_up, lower, upper, working_precision
-from discreet.privacy.pair import Pair
+from discreet.privacy.hypothesis_tests import Pair
 from tests.privacy.strategies import laws
 
 LIGHT = settings(max_examples=40, deadline=None)

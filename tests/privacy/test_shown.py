@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.privacy.shown import shown
+from discreet.privacy.format import shown
 
 positive_fractions = st.builds(Fraction, st.integers(1, 10**40), st.integers(1, 10**40))
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
-from discreet.query.calendar import UNITS, epoch, floored, numbered, starts, unit_named
-from discreet.query.dates import DATE_PARTS, date_part, difference, last_day, shifted_date, truncated_date
-from discreet.query.expression import Constant, Expression, Statement
-from discreet.query.interval import Interval
+from discreet.query.expressions.calendar import UNITS, epoch, floor_date, number_days, starts, unit_named
+from discreet.query.expressions.dates import DATE_PARTS, date_part, difference, last_day, shift_date, truncate_date
+from discreet.query.expressions.expression import Constant, Expression, Statement
+from discreet.query.expressions.interval import Interval
 
 DATE, TIMESTAMP = ColumnType.DATE, ColumnType.TIMESTAMP
 NODE = exp.Null()
@@ -67,7 +67,7 @@ def test_a_moved_date_lies_within_its_bounds(moment: date, amount: int, more: in
     exact = Constant.of(amount)
     range_of = Constant(ColumnType.INTEGER, Interval.of(amount - more, amount + more), False, amount)
     for number in (exact, range_of):
-        moved = shifted_date(NODE, _constant(moment), number, unit, backwards=back)
+        moved = shift_date(NODE, _constant(moment), number, unit, backwards=back)
         if moved.interval.known is not None:  # else it may leave the calendar
             _check(moved)
 
@@ -78,7 +78,7 @@ def test_parts_and_truncations_lie_within_their_bounds(moment: date, unit: str, 
     given = _constant(moment)
     _check(date_part(NODE, part, given))
     _check(last_day(NODE, given))
-    cut = truncated_date(NODE, unit, given)
+    cut = truncate_date(NODE, unit, given)
     _check(cut)
     assert _value(cut) in (starts(cut.type, unit, cut.interval, 10) or [])
 
@@ -88,8 +88,8 @@ def test_parts_and_truncations_lie_within_their_bounds(moment: date, unit: str, 
 def test_the_starts_of_a_range_are_all_there(first: datetime, seconds: int, unit: str) -> None:
     last = min(first + timedelta(seconds=seconds), datetime(9998, 12, 31))
     ends = Interval(epoch(first), max(epoch(last), epoch(first)))
-    listed = starts(TIMESTAMP, unit, floored(TIMESTAMP, unit, ends), 2000)
-    numbers = numbered(TIMESTAMP, unit, ends).known
+    listed = starts(TIMESTAMP, unit, floor_date(TIMESTAMP, unit, ends), 2000)
+    numbers = number_days(TIMESTAMP, unit, ends).known
     assert numbers is not None
     if listed is None:
         assert numbers[1] - numbers[0] >= 2000
@@ -103,7 +103,7 @@ def test_units_are_known_in_several_spellings(word: str, unit: str) -> None:
 
 
 def test_what_lies_outside_the_calendar_is_unknown() -> None:
-    far = shifted_date(NODE, _constant(date(9998, 5, 5)), Constant.of(10), "year")
+    far = shift_date(NODE, _constant(date(9998, 5, 5)), Constant.of(10), "year")
     assert far.interval.known is None
     assert far.nullable
     assert starts(DATE, "day", Interval.of(-(10**9), 10**9), 10) is None

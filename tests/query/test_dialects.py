@@ -8,9 +8,9 @@ from sqlglot import exp
 
 from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure
-from discreet.query.grammar import SPELLINGS, Asked
-from discreet.query.parsing import parsed
-from discreet.query.question import prepare
+from discreet.query.parse.dialect import SPELLINGS, QuestionDialect
+from discreet.query.parse.parser import parse
+from discreet.query.plan.question import prepare
 from tests.query.world import CATALOG, read_pairs, read_queries
 
 PLAIN = [*read_queries("answers.sql"), *read_queries("measured.sql")]
@@ -42,12 +42,12 @@ def test_what_duckdb_can_read_is_read_as_duckdb_reads_it(query: str) -> None:
     theirs = sqlglot.parse_one(query, read="duckdb")
     renamed = {"TIMESTAMP_TRUNC", "DATE_DIFF", *SPELLINGS}
     if not any(name in query.upper() for name in renamed):
-        assert sqlglot.parse_one(query, read=Asked) == theirs
+        assert sqlglot.parse_one(query, read=QuestionDialect) == theirs
 
 
 def test_a_column_may_be_called_top() -> None:
     query = "SELECT SUM(top) FROM (SELECT age AS top FROM visits) AS t WHERE top > 3"
-    assert parsed(query, "duckdb").args.get("limit") is None
+    assert parse(query, "duckdb").args.get("limit") is None
 
 
 def test_whole_numbers_divide_as_in_duckdb_unless_another_dialect_is_named() -> None:
@@ -66,13 +66,13 @@ def test_a_text_that_only_another_dialect_can_read_is_read_in_it() -> None:
 @pytest.mark.parametrize("text", ["SELECT COUNT(* FROM visits", "SELEC COUNT(*) FROM visits", "SELECT 'x FROM visits"])
 def test_what_no_grammar_can_read_is_refused(text: str) -> None:
     with pytest.raises(QueryRefused, match="this is not SQL that can be read"):
-        parsed(text, "duckdb")
+        parse(text, "duckdb")
 
 
 @pytest.mark.parametrize("query", [query for query, _ in read_pairs("spelled.sql") if " TOP " not in query])
 def test_a_spelling_is_read_in_our_own_grammar(query: str) -> None:
     """None of the spellings that we promise depends on what other grammars make of a text."""
-    assert isinstance(sqlglot.parse_one(query, read=Asked), exp.Query)
+    assert isinstance(sqlglot.parse_one(query, read=QuestionDialect), exp.Query)
 
 
 def test_tables_are_joined_by_where_past_inner_joins_alone() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from discreet.privacy.loss import Pure, ZeroConcentrated
-from discreet.query import disjoint
-from discreet.query.measure import exact_sums, public_groups
-from discreet.query.plan import BlockPlan
-from discreet.query.shares import Price
+from discreet.query.plan import disjoint
+from discreet.query.plan.budget_split import Price
+from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.run.measure import exact_sums, public_groups
 from tests.query.hostile import Person, world_of
 from tests.query.world import prepared
 
@@ -46,7 +46,7 @@ NOT_PROVED = [
 ]
 
 
-def _plan(text: str, price: Price | None = None) -> BlockPlan:
+def _plan(text: str, price: Price | None = None) -> AggregationPlan:
     (plan,) = prepared(text, price or Pure(1)).plans
     return plan
 
@@ -95,7 +95,7 @@ def test_case_is_a_condition_where_it_leaves_rows_out(text: str, families: tuple
 def test_who_is_replaced_leaves_one_number_and_joins_another() -> None:
     """A count alone moves once; two of a family move together by twice as much."""
     alone, family = _plan("SELECT COUNT(*) FROM swaps"), _plan(_counts("flag", "NOT flag").replace("visits", "swaps"))
-    assert family.parts[0].moves == family.parts[1].moves == 2 * alone.parts[0].moves
+    assert family.parts[0].l1_sensitivity == family.parts[1].l1_sensitivity == 2 * alone.parts[0].l1_sensitivity
 
 
 def test_one_person_moves_a_family_by_no_more_than_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +107,7 @@ def test_one_person_moves_a_family_by_no_more_than_one_part(monkeypatch: pytest.
         plan = _plan(_counts(*tests))
         moved = exact_sums(plan, public_groups(plan), worst.run)
         (family,) = plan.families
-        return sum(abs(int(moved[k][0][0])) / plan.parts[k].moves for k in family)
+        return sum(abs(int(moved[k][0][0])) / plan.parts[k].l1_sensitivity for k in family)
 
     assert spent("ward = 'a'", "ward = 'b'", "ward = 'it''s'") == pytest.approx(1)
     monkeypatch.setattr(disjoint, "_contradict", lambda first, second: True)

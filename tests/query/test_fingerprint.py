@@ -16,16 +16,16 @@ from discreet.catalog.column import ColumnType
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
-from discreet.query.block import Aggregate, AggregateKind
-from discreet.query.choice import Choice, TopChoice
-from discreet.query.expression import Call, Expression, Field, Type
-from discreet.query.fingerprint import MEMBERS, PLANNED, RECORDED, Recorded, check_tables, text_of
-from discreet.query.forms import Noise
-from discreet.query.interval import UNKNOWN
-from discreet.query.parts import Scale
-from discreet.query.plan import BlockPlan, KeyRule, Priced
-from discreet.query.question import Question, prepare
-from discreet.query.shares import Price
+from discreet.query.bind.aggregate import Aggregate, AggregateKind
+from discreet.query.expressions.expression import Call, Expression, Field, Type
+from discreet.query.expressions.interval import UNKNOWN
+from discreet.query.plan.budget_split import Price
+from discreet.query.plan.fingerprint import MEMBERS, PLANNED, RECORDED, Recorded, check_tables, write_recorded
+from discreet.query.plan.noise_tails import Noise
+from discreet.query.plan.question import PlannedQuestion, prepare
+from discreet.query.plan.selection import PlannedSelection, TopSelection
+from discreet.query.plan.sensitivity import AggregationPlan, KeyRule, PricedStatistic
+from discreet.query.plan.statistics import ValueScale
 from tests.query.world import CATALOG, COUNT_ALIKE, PUBLIC_VALUES, read_pairs
 from tests.renaming import renamed
 
@@ -33,30 +33,30 @@ PRICES = {"epsilon": Pure("1/3"), "rho": ZeroConcentrated("1/7")}
 VERSIONS = {"visits": "1"}
 
 
-def _asked(sql: str, price: str) -> Question:
+def _asked(sql: str, price: str) -> PlannedQuestion:
     public = {"public_values": PUBLIC_VALUES, "count_alike": COUNT_ALIKE}
     return prepare(sql, CATALOG, PRICES[price], delta=Fraction(1, 10**6), **public)
 
 
 @pytest.fixture(scope="module")
-def pinned() -> list[tuple[Question, str]]:
+def pinned() -> list[tuple[PlannedQuestion, str]]:
     pairs = [(sql, *said.split()) for sql, said in read_pairs("fingerprints.sql")]
     return [(_asked(sql, price), fingerprint) for sql, price, fingerprint in pairs]
 
 
-def test_fingerprints_are_those_of_the_first_release(pinned: list[tuple[Question, str]]) -> None:
+def test_fingerprints_are_those_of_the_first_release(pinned: list[tuple[PlannedQuestion, str]]) -> None:
     assert [question.fingerprint(VERSIONS) for question, _ in pinned] == [fingerprint for _, fingerprint in pinned]
 
 
-def test_fingerprints_do_not_follow_the_names_of_classes(pinned: list[tuple[Question, str]]) -> None:
+def test_fingerprints_do_not_follow_the_names_of_classes(pinned: list[tuple[PlannedQuestion, str]]) -> None:
     with renamed():
         assert AggregateKind.COUNT.name == "OTHER_COUNT"
         assert "Pure" not in repr(Pure(1))
-        assert "Scale" not in repr(Scale(Fraction(0), Fraction(1), 0, 1))
+        assert "Scale" not in repr(ValueScale(Fraction(0), Fraction(1), 0, 1))
         assert [question.fingerprint(VERSIONS) for question, _ in pinned] == [fingerprint for _, fingerprint in pinned]
 
 
-def test_the_pinned_questions_have_every_kind_of_what_is_written(pinned: list[tuple[Question, str]]) -> None:
+def test_the_pinned_questions_have_every_kind_of_what_is_written(pinned: list[tuple[PlannedQuestion, str]]) -> None:
     seen: set[object] = set()
     for question, _ in pinned:
         for plan in question.plans:
@@ -96,8 +96,8 @@ def test_every_class_that_a_plan_is_made_of_is_in_the_tables() -> None:
     ours = {kind for kind in _kinds_below(Expression) if kind.__module__.startswith("discreet.")}
     assert len(ours) >= 3
     decimals = {kind for kind in get_args(Type) if not issubclass(kind, Enum)}
-    assert ours | decimals | {TopChoice, KeyRule, Scale, Aggregate} <= RECORDED.keys()
-    assert {BlockPlan, Priced, *get_args(Choice)} <= PLANNED.keys()
+    assert ours | decimals | {TopSelection, KeyRule, ValueScale, Aggregate} <= RECORDED.keys()
+    assert {AggregationPlan, PricedStatistic, *get_args(PlannedSelection)} <= PLANNED.keys()
     assert {*AggregateKind, *ColumnType, *Neighbours} == MEMBERS.keys()
     check_tables(RECORDED, PLANNED)
 
@@ -113,7 +113,7 @@ def test_a_field_that_is_added_must_be_spoken_of(kind: type) -> None:
 
 def test_a_field_that_is_renamed_must_be_renamed_in_the_tables() -> None:
     with pytest.raises(AssertionError, match="each field"):
-        check_tables({Scale: Recorded("Scale", {"origin": "origin", "step": "step", "first": "first"})}, {})
+        check_tables({ValueScale: Recorded("Scale", {"origin": "origin", "step": "step", "first": "first"})}, {})
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Colour(Enum):
 def test_what_is_not_in_the_tables_has_no_text(value: Any) -> None:
     for held in (value, [value], (1, value)):
         with pytest.raises(AssertionError, match="must have a text for"):
-            text_of(held)
+            write_recorded(held)
 
 
 def test_every_field_that_a_text_has_changes_it() -> None:
@@ -147,19 +147,22 @@ def test_every_field_that_a_text_has_changes_it() -> None:
     others: dict[str, Any] = {
         name: "other" if kind in ("str", str) else 5 for name, kind in get_type_hints(Field).items()
     }
-    texts = {text_of(plain)}
+    texts = {write_recorded(plain)}
     for name, value in others.items():
         changed = Field(**{one.name: getattr(plain, one.name) for one in fields(plain)} | {name: value})
-        texts.add(text_of(changed))
+        texts.add(write_recorded(changed))
     assert len(texts) == 1 + len(fields(Field))
 
 
 def test_values_of_python_are_written_as_they_always_were() -> None:
     values = [None, True, 7, 0.1, -0.0, "it's \n Ω", date(2020, 1, 2), datetime(2020, 1, 2, 3, 4, 5, 6), (), (1,), []]
-    assert text_of(values) == (
+    assert write_recorded(values) == (
         '[None, True, 7, 0.1, -0.0, "it\'s \\n Ω", datetime.date(2020, 1, 2),'
         " datetime.datetime(2020, 1, 2, 3, 4, 5, 6), (), (1,), []]"
     )
-    assert text_of(Pure("1/3", Neighbours.REPLACE_ONE)) == "Pure(ε=0.33334, replace-one)"
-    assert text_of(ZeroConcentrated("1/7", Neighbours.ADD_REMOVE_ONE)) == "ZeroConcentrated(ρ=0.14286, add-remove-one)"
-    assert text_of(DiscreteLaplace(Fraction(7, 2))) == "DiscreteLaplace(scale=7/2)"
+    assert write_recorded(Pure("1/3", Neighbours.REPLACE_ONE)) == "Pure(ε=0.33334, replace-one)"
+    assert (
+        write_recorded(ZeroConcentrated("1/7", Neighbours.ADD_REMOVE_ONE))
+        == "ZeroConcentrated(ρ=0.14286, add-remove-one)"
+    )
+    assert write_recorded(DiscreteLaplace(Fraction(7, 2))) == "DiscreteLaplace(scale=7/2)"

@@ -10,7 +10,7 @@ import pytest
 from discreet.exact.ball import working_precision
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.query.forms import Form, Noise
+from discreet.query.plan.noise_tails import LinearForm, Noise
 
 CONFIDENCES = (0.5, 0.9, 0.95, 0.999)
 
@@ -46,7 +46,7 @@ def _missed(factors: list[int], noise: Noise, reach: float) -> float:
 )
 @pytest.mark.parametrize("factors", [[1], [1, 1], [1, 1, 1], [2, 1], [3, 3, 1], [5, 2]])
 def test_the_reach_covers_and_is_not_much_too_wide(noise: Noise, factors: list[int]) -> None:
-    form = Form(tuple(map(Fraction, factors)))
+    form = LinearForm(tuple(map(Fraction, factors)))
     for confidence in CONFIDENCES:
         reach = form.reach(noise, confidence)
         assert _missed(factors, noise, reach) <= (1 - confidence) * (1 + 1e-9), confidence
@@ -59,18 +59,18 @@ def test_the_reach_covers_and_is_not_much_too_wide(noise: Noise, factors: list[i
 )
 def test_for_wide_noise_the_bound_is_close_to_the_exact_reach(noise: Noise) -> None:
     for confidence in CONFIDENCES:
-        bound, exact = Form((Fraction(1, 3),)).reach(noise, confidence), float(noise.error(confidence)) / 3
+        bound, exact = LinearForm((Fraction(1, 3),)).reach(noise, confidence), float(noise.error(confidence)) / 3
         with working_precision():
             assert exact <= bound <= 1.002 * exact
 
 
 def test_a_form_of_nothing_has_no_reach_and_zero_value() -> None:
-    form = Form((Fraction(0), Fraction(0)))
+    form = LinearForm((Fraction(0), Fraction(0)))
     assert form.reach(DiscreteLaplace(1), 0.95) == 0
     assert form.value([np.array([1, 2]), np.array([3, 4])]).tolist() == [0, 0]
 
 
 def test_a_planted_bug_that_forgets_a_noise_is_seen() -> None:
     noise = DiscreteLaplace(40)
-    forgotten = Form((Fraction(1),)).reach(noise, 0.95)
+    forgotten = LinearForm((Fraction(1),)).reach(noise, 0.95)
     assert _missed([1, 1], noise, forgotten) > 0.05

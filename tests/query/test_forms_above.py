@@ -13,12 +13,13 @@ from scipy.stats import binom
 
 from discreet.noise.source import SYSTEM
 from discreet.privacy.loss import Pure, ZeroConcentrated
-from discreet.query import cells_above, forms_above
-from discreet.query.answer_table import linear_form
-from discreet.query.answered import Intervals, answered
-from discreet.query.forms import Form
-from discreet.query.measure import Measured, exact_sums, measure, public_groups
-from discreet.query.question import Question, prepare
+from discreet.query.answer import cell_intervals as cells_above
+from discreet.query.answer import linear_forms as forms_above
+from discreet.query.answer.answer import Intervals, compute_answer
+from discreet.query.answer.intervals import linear_form
+from discreet.query.plan.noise_tails import LinearForm
+from discreet.query.plan.question import PlannedQuestion, prepare
+from discreet.query.run.measure import Measured, exact_sums, measure, public_groups
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG, World, nothing_measured
 from tests.thoroughness import some
@@ -68,7 +69,7 @@ SHOWN = {
 PRICES = [Pure(1), Pure(12), ZeroConcentrated(1)]
 
 
-def _measured(question: Question, world: World, *, noise: bool = True) -> list[Measured]:
+def _measured(question: PlannedQuestion, world: World, *, noise: bool = True) -> list[Measured]:
     """What answers each block; blocks that are planned together are measured once, as a curator does."""
     found: dict[int, Measured] = {}
     for plan in question.plans:
@@ -79,12 +80,12 @@ def _measured(question: Question, world: World, *, noise: bool = True) -> list[M
 
 
 def _ask(
-    question: Question, measured: list[Measured], confidence: float, *, raw: bool = False
+    question: PlannedQuestion, measured: list[Measured], confidence: float, *, raw: bool = False
 ) -> tuple[pa.Table, Intervals]:
-    return answered(question.split, measured, {}, confidence, raw)
+    return compute_answer(question.split, measured, {}, confidence, raw)
 
 
-def _covered(question: Question, confidence: float, times: int) -> dict[str, list[bool]]:
+def _covered(question: PlannedQuestion, confidence: float, times: int) -> dict[str, list[bool]]:
     """Per column and per row that has an interval, whether it held the truth; every value is inside."""
     truth, _ = _ask(question, _measured(question, MANY, noise=False), confidence, raw=True)
     found: dict[str, list[bool]] = {}
@@ -167,7 +168,7 @@ def test_forms_of_one_group_are_as_wide_as_the_noise_that_they_share(price: Pure
         [integers[0] + priced.noise.sample(300_000) for integers in sums]
         for priced, sums in zip(plan.parts, exact.sums, strict=True)
     ]
-    forms = [linear_form(plan, aggregate) or (0, Form(())) for aggregate in plan.block.aggregates]
+    forms = [linear_form(plan, aggregate) or (0, LinearForm(())) for aggregate in plan.block.aggregates]
     (n, s), (true_n, true_s) = (
         [form.value(sums[part]) for part, form in forms]
         for sums in (drawn, [[integers[:1] for integers in sums] for sums in exact.sums])

@@ -9,10 +9,10 @@ import pytest
 
 from discreet.noise.source import SYSTEM
 from discreet.privacy.loss import Pure, ZeroConcentrated
-from discreet.query.answer_table import noisy_table
-from discreet.query.measure import Measured, exact_sums, public_groups
-from discreet.query.plan import BlockPlan
-from discreet.query.question import prepare
+from discreet.query.answer.intervals import noisy_table
+from discreet.query.plan.question import prepare
+from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.run.measure import Measured, exact_sums, public_groups
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG
 
@@ -26,7 +26,7 @@ CROWD = {
 }
 
 
-def _noisy(plan: BlockPlan, exact: list[list[np.ndarray]]) -> Measured:
+def _noisy(plan: AggregationPlan, exact: list[list[np.ndarray]]) -> Measured:
     stream = SYSTEM.open()
     sums = [[each + noise.draw(1, stream) for each in part] for part, noise in zip(exact, plan.noises, strict=True)]
     return Measured(plan, public_groups(plan), sums, [])

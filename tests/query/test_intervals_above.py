@@ -16,19 +16,19 @@ from sqlglot import exp
 from discreet.errors import QueryRefused
 from discreet.noise.source import SYSTEM
 from discreet.privacy.loss import Pure, ZeroConcentrated
-from discreet.query import answered as answering
-from discreet.query import expression_ends
-from discreet.query.answer_table import noisy_table
-from discreet.query.answered import answered, extension, shown
-from discreet.query.ends import Ends
-from discreet.query.intervals_above import shape_of, with_intervals
-from discreet.query.measure import Measured, exact_sums, measure, public_groups
-from discreet.query.noisy_view import Shape
-from discreet.query.notes_above import notes_above
-from discreet.query.public_multiplicity import PublicMultiplicity
-from discreet.query.public_values import PublicValues
-from discreet.query.question import Question, prepare
-from discreet.query.sandbox import post_process
+from discreet.query.answer import answer as answering
+from discreet.query.answer import interval_expressions as expression_ends
+from discreet.query.answer.answer import compute_answer, extension, shown
+from discreet.query.answer.interval_propagation import describe_shape, with_intervals
+from discreet.query.answer.interval_rules import BoundExpressions
+from discreet.query.answer.intervals import noisy_table
+from discreet.query.answer.noisy_columns import NoisyTable
+from discreet.query.answer.notes import notes_above
+from discreet.query.answer.sandbox import post_process
+from discreet.query.bind.public_multiplicity import PublicMultiplicity
+from discreet.query.plan.public_groups import PublicValues
+from discreet.query.plan.question import PlannedQuestion, prepare
+from discreet.query.run.measure import Measured, exact_sums, measure, public_groups
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG, COUNT_ALIKE, PUBLIC_VALUES, World, nothing_measured, read_queries
 from tests.thoroughness import many
@@ -56,7 +56,7 @@ def _on_the_grid(expression: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         text = text.replace(name, f'"_block1"."{name}"')
     query = sqlglot.parse_one(text, read="duckdb")
     assert isinstance(query, exp.Query)
-    extended = with_intervals(query, {"_block1": Shape(("k0", "a0", "a1"), 1, is_noisy=True)})
+    extended = with_intervals(query, {"_block1": NoisyTable(("k0", "a0", "a1"), 1, is_noisy=True)})
     (followed,) = extended.followed
     result = post_process(extended.query, {"_block1": _grid()})
     added = result.select(list(range(1, result.num_columns))).rename_columns(list(extended.added))
@@ -138,33 +138,37 @@ def test_a_share_of_two_counts_is_between_nothing_and_all() -> None:
 def test_a_product_too_long_to_write_has_no_ends() -> None:
     query = sqlglot.parse_one(f"SELECT {' * '.join(['(a0 + a1)'] * 12)} AS x FROM _block1", read="duckdb")
     assert isinstance(query, exp.Query)
-    extended = with_intervals(query, {"_block1": Shape(("a0", "a1"), 1, is_noisy=True)})
+    extended = with_intervals(query, {"_block1": NoisyTable(("a0", "a1"), 1, is_noisy=True)})
     assert extended.followed == ()
     assert extended.query == query
 
 
-def _unguarded(x: Ends, y: Ends) -> Ends:
+def _unguarded(x: BoundExpressions, y: BoundExpressions) -> BoundExpressions:
     corners = [
         exp.Paren(this=exp.Div(this=a.copy(), expression=b.copy())) for a in (x.low, x.high) for b in (y.low, y.high)
     ]
     low, high = (exp.Anonymous(this=name, expressions=[c.copy() for c in corners]) for name in ("LEAST", "GREATEST"))
-    return Ends(low, high)
+    return BoundExpressions(low, high)
 
 
-def _one_sided(x: Ends, y: Ends) -> Ends:
+def _one_sided(x: BoundExpressions, y: BoundExpressions) -> BoundExpressions:
     low, high = (
         exp.Paren(this=exp.Mul(this=a.copy(), expression=b.copy())) for a, b in ((x.low, y.low), (x.high, y.high))
     )
-    return Ends(low, high)
+    return BoundExpressions(low, high)
 
 
 @pytest.mark.parametrize(
     ("name", "bug", "expression"),
     [
         ("divide", _unguarded, "1 / a1"),
-        ("negate", lambda x: Ends(x.low, x.high), "-a0"),
+        ("negate", lambda x: BoundExpressions(x.low, x.high), "-a0"),
         ("multiply", _one_sided, "k0 * a0"),
-        ("subtract", lambda x, y: Ends(exp.Sub(this=x.low.copy(), expression=y.low.copy()), x.high), "a0 - a1"),
+        (
+            "subtract",
+            lambda x, y: BoundExpressions(exp.Sub(this=x.low.copy(), expression=y.low.copy()), x.high),
+            "a0 - a1",
+        ),
     ],
 )
 def test_planted_bugs_in_the_arithmetic_are_caught(
@@ -215,12 +219,12 @@ EXPRESSIONS = [
 DAILY = "SELECT day, " + ", ".join(f"{e} AS x{k}" for k, e in enumerate(EXPRESSIONS)) + " FROM visits GROUP BY day"
 
 
-def _without_noise(question: Question, world: World) -> list[Measured]:
+def _without_noise(question: PlannedQuestion, world: World) -> list[Measured]:
     pairs = [(plan, public_groups(plan)) for plan in question.plans]
     return [Measured(plan, groups, exact_sums(plan, groups, world.run), []) for plan, groups in pairs]
 
 
-def _covered(question: Question, world: World, confidence: float, times: int) -> dict[str, tuple[int, int]]:
+def _covered(question: PlannedQuestion, world: World, confidence: float, times: int) -> dict[str, tuple[int, int]]:
     """Per column: how often its interval held the truth, and how often there was one to hold it."""
     public = world.public(question)
     extended = extension(question.split, question.plans, public)
@@ -254,7 +258,7 @@ def test_intervals_of_arithmetic_cover_as_often_as_they_say(world: World, price:
 def test_at_a_high_price_every_kind_of_expression_has_an_interval() -> None:
     question = prepare(DAILY, CATALOG, Pure(400))
     measured = [measure(plan, BUSY.run, SYSTEM) for plan in question.plans]
-    _, intervals = answered(question.split, measured, {}, 0.9, raw=False)
+    _, intervals = compute_answer(question.split, measured, {}, 0.9, raw=False)
     assert all(sum(i is not None for i in column) >= 700 for column in intervals.values())
 
 
@@ -324,12 +328,12 @@ UNKNOWN = [
 ]
 
 
-def _extended(text: str) -> tuple[dict[str, int], Question]:
+def _extended(text: str) -> tuple[dict[str, int], PlannedQuestion]:
     """Per column with ends, of how many cells it is made."""
     question = prepare(text, CATALOG, Pure(1))
     pairs = zip(question.split.blocks, question.plans, strict=True)
-    shapes = {block.name: shape_of(block, plan) for block, plan in pairs}
-    shapes |= {"wards": Shape(("name", "floor"), 4, is_noisy=False)}
+    shapes = {block.name: describe_shape(block, plan) for block, plan in pairs}
+    shapes |= {"wards": NoisyTable(("name", "floor"), 4, is_noisy=False)}
     extended = with_intervals(question.split.above, shapes)
     names = [each.alias_or_name for each in extended.query.selects]
     return {names[each.position]: each.cells for each in extended.followed}, question
@@ -364,7 +368,7 @@ def test_ends_never_stop_a_query_and_change_nothing_in_it(text: str, monkeypatch
     )
     measured = [nothing_measured(plan) for plan in question.plans]
     public = EMPTY.public(question)
-    table, intervals = answered(question.split, measured, public, 0.95, raw=False)
+    table, intervals = compute_answer(question.split, measured, public, 0.95, raw=False)
     pairs = zip(question.split.blocks, measured, strict=True)
     noisy = {block.name: noisy_table(one, 0.95, raw=False, block=block) for block, one in pairs}
     assert table.schema == post_process(question.split.above, public | noisy).schema
@@ -441,13 +445,13 @@ def test_keys_that_noise_chose_are_said_and_what_is_computed_over_them_has_no_in
         "SELECT note, COUNT(*) AS n FROM visits GROUP BY note", CATALOG, Pure(1), delta=Fraction(1, 10**6)
     )
     assert len(notes_above(question)) == 1
-    shapes = {"_block1": Shape(("k0", "a0"), None, is_noisy=True)}
+    shapes = {"_block1": NoisyTable(("k0", "a0"), None, is_noisy=True)}
     query = sqlglot.parse_one('SELECT SUM(n) AS x FROM (SELECT "_block1"."a0" AS n FROM _block1)', read="duckdb")
     assert isinstance(query, exp.Query)
     assert with_intervals(query, shapes).followed == ()
     least = "SELECT MIN(note) AS k, MIN(big) AS b FROM (SELECT note, big, COUNT(*) AS n FROM visits GROUP BY note, big)"
     question = prepare(least, CATALOG, Pure(1), delta=Fraction(1, 10**6))
-    table, intervals = answered(question.split, [nothing_measured(question.plans[0])], {}, 0.95, raw=False)
+    table, intervals = compute_answer(question.split, [nothing_measured(question.plans[0])], {}, 0.95, raw=False)
     assert (table.to_pylist(), intervals) == ([{"k": None, "b": None}], {})
 
 
@@ -458,7 +462,7 @@ def test_what_is_computed_over_no_groups_is_missing_and_so_is_its_interval() -> 
     text, count = f"SELECT SUM(n) AS x, MAX(n) AS y FROM ({groups})", PublicMultiplicity(CATALOG, nowhere.run, str)
     question = prepare(text, CATALOG, Pure(1), public_values=values, count_alike=count)
     measured = [measure(plan, nowhere.run, SYSTEM) for plan in question.plans]
-    table, intervals = answered(question.split, measured, {}, 0.95, raw=False)
+    table, intervals = compute_answer(question.split, measured, {}, 0.95, raw=False)
     assert table.to_pylist() == [{"x": None, "y": None}]
     assert all(known == [None] for known in intervals.values())
 
@@ -467,7 +471,7 @@ def test_a_confidence_too_near_to_one_leaves_no_interval_rather_than_a_short_one
     question = prepare(f"SELECT SUM(n) AS x FROM ({GROUPED})", CATALOG, Pure(1))
     measured = [nothing_measured(plan) for plan in question.plans]
     for confidence, is_known in ((0.999999, True), (1 - 2.0**-39, True), (1 - 2.0**-53, False)):
-        _, intervals = answered(question.split, measured, {}, confidence, raw=False)
+        _, intervals = compute_answer(question.split, measured, {}, confidence, raw=False)
         assert (intervals["x"] != [None]) == is_known
 
 
@@ -489,7 +493,7 @@ def test_a_total_is_narrower_than_all_groups_at_their_worst() -> None:
     measured = [measure(plan, SMALL.run, SYSTEM) for plan in question.plans]
     widths = []
     for each in (question, worst):
-        _, intervals = answered(each.split, measured, {}, 0.95, raw=True)
+        _, intervals = compute_answer(each.split, measured, {}, 0.95, raw=True)
         ((low, high),) = [interval for interval in intervals["z"] if interval is not None]
         widths.append(high - low)
     assert widths[0] < widths[1] / 4
@@ -524,7 +528,7 @@ def test_columns_that_are_picked_are_those_that_a_database_would_pick() -> None:
         split, measured = question.split, [measure(plan, EMPTY.run, SYSTEM) for plan in question.plans]
         extended = extension(split, question.plans, {})
         for confidence, raw in product([0.5, 0.95, 1 - 2.0**-53], [False, True]):
-            table, intervals = answered(split, measured, {}, confidence, raw)
+            table, intervals = compute_answer(split, measured, {}, confidence, raw)
             other, others = shown(extended, split, measured, {}, confidence, raw)
             assert table.schema == other.schema, split.above
             assert repr(table.to_pylist()) == repr(other.to_pylist()), split.above

@@ -16,17 +16,18 @@ from discreet.catalog.catalog import Catalog
 from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure
 from discreet.privacy.neighbours import Neighbours
-from discreet.query import joining, truncation
-from discreet.query.contribution import ONE_ROW, Contribution, Truncation, needing_truncation, paired
-from discreet.query.expression import Statement
-from discreet.query.join_bounds import bounded_sides
-from discreet.query.measure import exact_sums, public_groups
-from discreet.query.multiplicity import CountAlike
-from discreet.query.plan import BlockPlan
-from discreet.query.public_multiplicity import PublicMultiplicity
-from discreet.query.question import prepare, prepare_all
-from discreet.query.relation import Relation
-from discreet.query.split import split
+from discreet.query.bind import join as joining
+from discreet.query.bind import truncation
+from discreet.query.bind.contribution import ONE_ROW, ContributionBound, Truncation, needing_truncation, pair_bounds
+from discreet.query.bind.join_bounds import bound_sides
+from discreet.query.bind.multiplicity import CountAlike
+from discreet.query.bind.public_multiplicity import PublicMultiplicity
+from discreet.query.bind.relation import Relation
+from discreet.query.bind.split import split
+from discreet.query.expressions.expression import Statement
+from discreet.query.plan.question import prepare, prepare_all
+from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.run.measure import exact_sums, public_groups
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG, COUNT_ALIKE, PUBLIC_VALUES, Row, World, read_pairs, read_queries
 
@@ -64,7 +65,7 @@ HEAVY = Person(
 LIGHT = Person(list(ROWS), [(1900, "m")], (0, False))
 
 
-def _plans(query: str, count: CountAlike = COUNT_ALIKE) -> tuple[BlockPlan, ...]:
+def _plans(query: str, count: CountAlike = COUNT_ALIKE) -> tuple[AggregationPlan, ...]:
     return prepare(query, CATALOG, Pure(1), public_values=PUBLIC_VALUES, count_alike=count).plans
 
 
@@ -75,7 +76,7 @@ def _rows_of(rows: Relation, world: World, unit: int = 0) -> list[Any]:
     return world.run(f"SELECT * EXCLUDE (_unit) FROM ({text}) x WHERE _unit = {unit}", statement.parameters).to_pylist()
 
 
-def _is_within(plan: BlockPlan, world: World, stored: int) -> bool:
+def _is_within(plan: AggregationPlan, world: World, stored: int) -> bool:
     """Whether a unit with so many rows in each table, at most, has no more rows than was planned."""
     privacy = plan.block.rows.privacy
     assert privacy is not None
@@ -98,12 +99,12 @@ def _outer(left: int, right: int, met: set[tuple[int, int]], kind: str) -> int:
     return len(met) + alone_left * (kind in ("LEFT", "FULL")) + alone_right * (kind in ("RIGHT", "FULL"))
 
 
-def _is_bound(find: Callable[..., Contribution]) -> bool:
+def _is_bound(find: Callable[..., ContributionBound]) -> bool:
     cells = {
         sides: list(itertools.product(range(sides[0]), range(sides[1])))
         for sides in itertools.product((0, 1, 2, 3), (0, 1, 2))
     }
-    bounded = {n: Contribution(0, max(n, 1), max(n, 1)) for n in range(4)}
+    bounded = {n: ContributionBound(0, max(n, 1), max(n, 1)) for n in range(4)}
     return all(
         _outer(*sides, {cell for cell, is_met in zip(pairs, which, strict=True) if is_met}, kind)
         <= find(bounded[sides[0]], bounded[sides[1]], is_full=kind == "FULL").plus
@@ -114,24 +115,24 @@ def _is_bound(find: Callable[..., Contribution]) -> bool:
 
 
 def test_every_way_in_which_rows_can_meet_is_counted() -> None:
-    assert _is_bound(paired)
+    assert _is_bound(pair_bounds)
 
 
 def test_an_outer_join_that_was_counted_as_an_inner_one_would_be_seen() -> None:
     """The planted bug."""
-    assert not _is_bound(lambda left, right, *, is_full: paired(left, right, is_full=False))
+    assert not _is_bound(lambda left, right, *, is_full: pair_bounds(left, right, is_full=False))
 
 
 def test_a_side_with_one_row_leaves_the_other_as_it_is() -> None:
-    many, one = Contribution.stored(5), Contribution.stored(1)
+    many, one = ContributionBound.stored(5), ContributionBound.stored(1)
     assert needing_truncation(many, ONE_ROW, spare_left=False) == (False, False)
     assert needing_truncation(many, one, spare_left=False) == (False, True)
     assert needing_truncation(one, many, spare_left=True) == (True, False)
     assert needing_truncation(many, many, spare_left=True) == (True, True)
     assert needing_truncation(one, one, spare_left=True) == (False, True)
     assert needing_truncation(one, one, spare_left=False) == (True, False)
-    assert needing_truncation(many, Contribution(0, 2, 2), spare_left=True) == (True, False)
-    assert paired(many, ONE_ROW, is_full=True) == Contribution(1, 1, 6)
+    assert needing_truncation(many, ContributionBound(0, 2, 2), spare_left=True) == (True, False)
+    assert pair_bounds(many, ONE_ROW, is_full=True) == ContributionBound(1, 1, 6)
 
 
 def test_the_table_that_names_people_is_the_one_of_which_one_row_is_kept() -> None:
@@ -145,11 +146,11 @@ def test_the_table_that_names_people_is_the_one_of_which_one_row_is_kept() -> No
 # Sensitivity.
 
 
-def _moves_within(plan: BlockPlan, here: World, there: World) -> bool:
+def _moves_within(plan: AggregationPlan, here: World, there: World) -> bool:
     groups = public_groups(plan)
     both = zip(exact_sums(plan, groups, here.run), exact_sums(plan, groups, there.run), plan.parts, strict=True)
     return all(
-        sum(int(np.abs(a - b).sum()) for a, b in zip(mine, theirs, strict=True)) <= priced.moves
+        sum(int(np.abs(a - b).sum()) for a, b in zip(mine, theirs, strict=True)) <= priced.l1_sensitivity
         for mine, theirs, priced in both
     )
 
@@ -244,10 +245,10 @@ def _public(query: str, count: CountAlike) -> Relation:
 
     def seen(node: Any, left: Relation, right: Relation, *more: Any, **named: Any) -> Any:
         found.append(right)
-        return bounded_sides(node, left, right, *more, **named)
+        return bound_sides(node, left, right, *more, **named)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(joining, "bounded_sides", seen)
+        patch.setattr(joining, "bound_sides", seen)
         split(f"SELECT COUNT(*) FROM visits v JOIN ({query}) t ON v.{PUBLIC_QUERIES[query]}", LARGE, count_alike=count)
     return found[0]
 
@@ -464,4 +465,4 @@ def test_whoever_has_more_rows_counts_as_that_many() -> None:
     (plan,) = prepare(query, CATALOG.with_table(patients), Pure(1), count_alike=COUNT_ALIKE).plans
     here, there = (exact_sums(plan, public_groups(plan), world_of(who).run) for who in ({0: HEAVY}, {}))
     moved = int(abs(here[0][0][0] - there[0][0][0]))
-    assert 0 < moved <= plan.parts[0].moves
+    assert 0 < moved <= plan.parts[0].l1_sensitivity

@@ -13,14 +13,14 @@ import pytest
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
-from discreet.curator.promises import as_stored
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.steps import VALUE_BITS, grid_of
+from discreet.curator.preconditions import use_stored_columns
+from discreet.engines.duckdb.engine import DuckDBEngine
+from discreet.engines.value_grid import VALUE_BITS, find_grid
 from discreet.privacy.loss import Pure
-from discreet.query import statement
-from discreet.query.plan import BlockPlan
-from discreet.query.question import prepare
-from discreet.query.statement import statements_of
+from discreet.query.plan.question import prepare
+from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.run import contribution_bounds as statement
+from discreet.query.run.contribution_bounds import write_statements
 from tests.query.test_tallied import same, unmarked
 
 REAL, INTEGER = ColumnType.REAL, ColumnType.INTEGER
@@ -75,14 +75,14 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DuckDBEngine]:
         yield engine
 
 
-def _plan(query: str, catalog: Catalog = CATALOG, epsilon: Fraction | int = 1) -> BlockPlan:
+def _plan(query: str, catalog: Catalog = CATALOG, epsilon: Fraction | int = 1) -> AggregationPlan:
     (plan,) = prepare(query, catalog, Pure(epsilon), count_alike=lambda *_: 2).plans
     return plan
 
 
-def _reads_steps(plan: BlockPlan) -> bool:
+def _reads_steps(plan: AggregationPlan) -> bool:
     """Whether the values come from kept steps; the names of all of them stand in the rows, which costs nothing."""
-    return any("_steps AS x" in text or "_steps END AS x" in text for text, _ in statements_of(plan))
+    return any("_steps AS x" in text or "_steps END AS x" in text for text, _ in write_statements(plan))
 
 
 @pytest.mark.parametrize("query", [*READ, *OTHERS])
@@ -90,13 +90,13 @@ def _reads_steps(plan: BlockPlan) -> bool:
 @pytest.mark.parametrize("epsilon", [1, Fraction(1, 10**6)])
 def test_every_sum_is_the_same_as_without(engine: DuckDBEngine, query: str, column: str, epsilon: Fraction) -> None:
     plan = _plan(query.replace("{}", column), epsilon=epsilon)
-    assert same(engine, unmarked(plan, engine), as_stored(plan, engine))
+    assert same(engine, unmarked(plan, engine), use_stored_columns(plan, engine))
 
 
 def test_sums_of_a_column_as_it_is_read_its_steps(engine: DuckDBEngine) -> None:
     def reading(queries: list[str], column: str, epsilon: Fraction | int = 1) -> list[str]:
         plans = [(query, _plan(query.replace("{}", column), epsilon=epsilon)) for query in queries]
-        return [query for query, plan in plans if _reads_steps(as_stored(plan, engine))]
+        return [query for query, plan in plans if _reads_steps(use_stored_columns(plan, engine))]
 
     assert reading(READ, "cost") == READ
     assert reading(OTHERS, "cost") == []
@@ -109,17 +109,17 @@ def test_sums_of_a_column_as_it_is_read_its_steps(engine: DuckDBEngine) -> None:
 def test_limits_that_the_policy_no_longer_has_are_not_read(engine: DuckDBEngine) -> None:
     edited = [replace(column, upper=500) if column.name == "cost" else column for column in COLUMNS]
     plan = _plan("SELECT AVG(cost) FROM shops", Catalog([replace(SHOPS, columns=tuple(edited)), FLOORS]))
-    assert not _reads_steps(as_stored(plan, engine))
-    assert same(engine, unmarked(plan, engine), as_stored(plan, engine))
+    assert not _reads_steps(use_stored_columns(plan, engine))
+    assert same(engine, unmarked(plan, engine), use_stored_columns(plan, engine))
 
 
 def test_a_grid_that_is_taken_for_another_would_be_seen(engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The planted bug."""
     plan = _plan("SELECT SUM(shift) FROM shops")
     stored = engine.stored("shops").steps["shift"]
-    assert same(engine, unmarked(plan, engine), as_stored(plan, engine))
-    monkeypatch.setattr(statement, "steps_of", lambda *_: stored)
-    assert not same(engine, plan, as_stored(plan, engine))
+    assert same(engine, unmarked(plan, engine), use_stored_columns(plan, engine))
+    monkeypatch.setattr(statement, "describe_steps", lambda *_: stored)
+    assert not same(engine, plan, use_stored_columns(plan, engine))
 
 
 def test_steps_are_kept_where_every_row_is_a_unit_and_values_have_bounds(engine: DuckDBEngine) -> None:
@@ -131,9 +131,9 @@ def test_steps_are_kept_where_every_row_is_a_unit_and_values_have_bounds(engine:
 
 
 def test_steps_are_as_many_as_the_finest_grid_of_a_sum_has() -> None:
-    assert grid_of(COLUMNS[1]) == (0, Fraction(STEP))
+    assert find_grid(COLUMNS[1]) == (0, Fraction(STEP))
     assert 2**VALUE_BITS <= 1000 / STEP < 2 ** (VALUE_BITS + 1)
-    assert grid_of(Column("x", REAL)) is None
-    assert grid_of(Column("x", REAL, lower=-1e300, upper=1e300)) is None
-    assert grid_of(Column("x", REAL, lower=0, upper=5e-324)) == (0, Fraction(1, 2**84))
-    assert grid_of(Column("x", ColumnType.TEXT)) is None
+    assert find_grid(Column("x", REAL)) is None
+    assert find_grid(Column("x", REAL, lower=-1e300, upper=1e300)) is None
+    assert find_grid(Column("x", REAL, lower=0, upper=5e-324)) == (0, Fraction(1, 2**84))
+    assert find_grid(Column("x", ColumnType.TEXT)) is None

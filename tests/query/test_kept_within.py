@@ -8,14 +8,14 @@ import pytest
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType
-from discreet.curator.promises import as_stored
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.limits import limits_of, name_within
+from discreet.curator.preconditions import use_stored_columns
+from discreet.engines.clamp import describe_limits, name_within
+from discreet.engines.duckdb.engine import DuckDBEngine
 from discreet.privacy.loss import Pure
-from discreet.query import relation
-from discreet.query.plan import BlockPlan
-from discreet.query.question import prepare
-from discreet.query.statement import statements_of
+from discreet.query.bind import relation
+from discreet.query.plan.question import prepare
+from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.run.contribution_bounds import write_statements
 from tests.query.test_tallied import engine, plans, same, unmarked
 from tests.query.world import CATALOG
 from tests.thoroughness import some
@@ -25,18 +25,18 @@ __all__ = ["engine"]
 AGE = "SELECT COUNT(*), SUM(age), SUM(CASE WHEN age = 60 THEN 1 ELSE 0 END) FROM visits"
 
 
-def _texts(plan: BlockPlan) -> str:
-    return " ".join(text for text, _ in statements_of(plan))
+def _texts(plan: AggregationPlan) -> str:
+    return " ".join(text for text, _ in write_statements(plan))
 
 
 def test_the_whole_corpus_is_answered_as_without(engine: DuckDBEngine) -> None:
-    kept = [(query, plan, as_stored(plan, engine)) for query, plan in plans()]
+    kept = [(query, plan, use_stored_columns(plan, engine)) for query, plan in plans()]
     read = [(query, plan, other) for query, plan, other in kept if "_within" in _texts(other)]
     assert len(read) > 100
     assert [query for query, plan, other in some(read, 50) if not same(engine, unmarked(plan, engine), other)] == []
 
 
-def _limited_anew(lower: int, upper: int) -> BlockPlan:
+def _limited_anew(lower: int, upper: int) -> AggregationPlan:
     """A plan of a policy that was edited since the rows were taken in."""
     visits = CATALOG.table("visits")
     age = next(column for column in visits.columns if column.name == "age")
@@ -52,8 +52,8 @@ def test_other_limits_than_those_that_were_kept_are_applied_to_values_as_they_ca
 ) -> None:
     plan = _limited_anew(0, upper)
     place = [column.name for column in CATALOG.table("visits").columns].index("age")
-    assert name_within(place) not in _texts(as_stored(plan, engine))
-    assert same(engine, unmarked(plan, engine), as_stored(plan, engine))
+    assert name_within(place) not in _texts(use_stored_columns(plan, engine))
+    assert same(engine, unmarked(plan, engine), use_stored_columns(plan, engine))
 
 
 def test_limits_that_are_taken_for_those_of_an_older_policy_would_be_seen(
@@ -62,8 +62,9 @@ def test_limits_that_are_taken_for_those_of_an_older_policy_would_be_seen(
     """The planted bug."""
     plan = _limited_anew(0, 60)
     place = [column.name for column in CATALOG.table("visits").columns].index("age")
-    monkeypatch.setattr(relation, "kept_within", lambda column, _: name_within(place) if column.name == "age" else None)
-    assert not same(engine, plan, as_stored(plan, engine))
+    stale = lambda column, _: name_within(place) if column.name == "age" else None  # noqa: E731
+    monkeypatch.setattr(relation, "use_stored_clamp", stale)
+    assert not same(engine, plan, use_stored_columns(plan, engine))
 
 
 def test_limits_are_the_same_when_all_of_them_are() -> None:
@@ -75,5 +76,5 @@ def test_limits_are_the_same_when_all_of_them_are() -> None:
         replace(age, type=ColumnType.REAL),
         Column("age", ColumnType.INTEGER),
     ]
-    assert limits_of(age) == limits_of(replace(age, description="in years"))
-    assert len({limits_of(age), *map(limits_of, others)}) == 6
+    assert describe_limits(age) == describe_limits(replace(age, description="in years"))
+    assert len({describe_limits(age), *map(describe_limits, others)}) == 6

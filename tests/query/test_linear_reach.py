@@ -11,9 +11,8 @@ import pytest
 
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.query import linear_reach
-from discreet.query.forms import Noise
-from discreet.query.linear_reach import reach
+from discreet.query.plan import noise_tails as linear_reach
+from discreet.query.plan.noise_tails import Noise, reach
 
 Floats = npt.NDArray[np.float64]
 
@@ -95,7 +94,7 @@ def test_a_reach_that_forgets_its_last_noise_is_caught() -> None:
 def test_a_transform_of_a_narrower_law_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     noise, right = DiscreteLaplace(7), linear_reach._of_laplace
     monkeypatch.setattr(linear_reach, "_of_laplace", lambda noise, u: right(noise, 0.9 * u))
-    linear_reach._reach.cache_clear()
+    linear_reach._linear_reach.cache_clear()
     found = reach([(noise, np.array([10.0, 11.0]))], 0.95)
-    linear_reach._reach.cache_clear()
+    linear_reach._linear_reach.cache_clear()
     assert _missing(_law((10, 11), noise), found) > 0.05 + SLACK

@@ -9,15 +9,16 @@ import pytest
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType
-from discreet.catalog.policy_file import dumps, loads
+from discreet.catalog.policy.read import dumps, loads
 from discreet.catalog.table import Budget, Table
 from discreet.errors import PolicyError, QueryRefused
 from discreet.privacy.loss import Pure
-from discreet.query import listing, relation
-from discreet.query.measure import exact_sums, public_groups
-from discreet.query.public_multiplicity import PublicMultiplicity
-from discreet.query.public_values import PublicEnds, PublicValues
-from discreet.query.question import prepare
+from discreet.query.bind import relation
+from discreet.query.bind.public_multiplicity import PublicMultiplicity
+from discreet.query.plan import list_groups as listing
+from discreet.query.plan.public_groups import PublicEnds, PublicValues
+from discreet.query.plan.question import prepare
+from discreet.query.run.measure import exact_sums, public_groups
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG, COUNT_ALIKE, World, prepared
 

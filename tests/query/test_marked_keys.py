@@ -10,14 +10,14 @@ import pytest
 
 from discreet.catalog.budget import Budget
 from discreet.catalog.catalog import Catalog
-from discreet.curator.promises import as_stored
-from discreet.engines import marking
-from discreet.engines.duckdb import DuckDBEngine
+from discreet.curator.preconditions import use_stored_columns
+from discreet.engines.duckdb import precompute_bounds as marking
+from discreet.engines.duckdb.engine import DuckDBEngine
 from discreet.privacy.loss import ZeroConcentrated
-from discreet.query import statement
-from discreet.query.plan import BlockPlan
-from discreet.query.question import prepare
-from discreet.query.statement import statements_of
+from discreet.query.plan.question import prepare
+from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.run import contribution_bounds as statement
+from discreet.query.run.contribution_bounds import write_statements
 from tests.engines.same_everywhere import tables
 from tests.query.test_tallied import same, unmarked
 from tests.query.test_unlisted_keys import DELTA, QUERIES
@@ -46,7 +46,7 @@ def _catalog(groups: int) -> Catalog:
     return Catalog([replace(table, **facts) if table.unit == "patient_id" else table for table in CATALOG])
 
 
-def _plan(query: str, groups: int) -> BlockPlan:
+def _plan(query: str, groups: int) -> AggregationPlan:
     (plan,) = prepare(query, _catalog(groups), ZeroConcentrated(1), delta=DELTA, count_alike=COUNT_ALIKE).plans
     return plan
 
@@ -66,22 +66,22 @@ def engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[int, Duck
         engine.close()
 
 
-def _is_marked(plan: BlockPlan) -> bool:
-    return all("_held <> 0" in text for text, _ in statements_of(plan))
+def _is_marked(plan: AggregationPlan) -> bool:
+    return all("_held <> 0" in text for text, _ in write_statements(plan))
 
 
 @pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize("query", [*MARKED, *UNMARKED, *QUERIES])
 def test_marked_keys_answer_as_keys_that_are_found(engines: dict[int, DuckDBEngine], query: str, groups: int) -> None:
     plan, engine = _plan(query, groups), engines[groups]
-    kept, plan = as_stored(plan, engine), unmarked(plan, engine)
+    kept, plan = use_stored_columns(plan, engine), unmarked(plan, engine)
     assert _is_marked(kept) or query not in MARKED
     assert not _is_marked(kept) or query not in UNMARKED
     assert same(engine, plan, kept)
 
 
 def test_marks_for_another_number_of_keys_are_not_read(engines: dict[int, DuckDBEngine]) -> None:
-    plan = as_stored(_plan(MARKED[0], 1), engines[2])
+    plan = use_stored_columns(_plan(MARKED[0], 1), engines[2])
     assert not _is_marked(plan)
 
 
@@ -93,8 +93,8 @@ def test_marks_of_a_column_that_has_a_default_since_are_not_read(engines: dict[i
     (plan,) = prepare(
         MARKED[0], catalog.with_table(replace(visits, columns=tuple(columns))), ZeroConcentrated(1), delta=DELTA
     ).plans
-    assert not _is_marked(as_stored(plan, engines[2]))
-    assert same(engines[2], unmarked(plan, engines[2]), as_stored(plan, engines[2]))
+    assert not _is_marked(use_stored_columns(plan, engines[2]))
+    assert same(engines[2], unmarked(plan, engines[2]), use_stored_columns(plan, engines[2]))
 
 
 @pytest.mark.parametrize("query", MARKED[:4])
@@ -102,10 +102,11 @@ def test_marks_for_another_number_of_keys_would_be_seen(
     engines: dict[int, DuckDBEngine], query: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The planted bug."""
-    plan, honest = _plan(query, 1), statement.kept_held
-    monkeypatch.setattr(statement, "kept_held", lambda *key, most, stored: honest(*key, most=most + 1, stored=stored))
-    assert _is_marked(as_stored(plan, engines[2]))
-    assert not same(engines[2], unmarked(plan, engines[2]), as_stored(plan, engines[2]))
+    plan, honest = _plan(query, 1), statement.stored_key_bound
+    more = lambda *key, most, stored: honest(*key, most=most + 1, stored=stored)  # noqa: E731
+    monkeypatch.setattr(statement, "stored_key_bound", more)
+    assert _is_marked(use_stored_columns(plan, engines[2]))
+    assert not same(engines[2], unmarked(plan, engines[2]), use_stored_columns(plan, engines[2]))
 
 
 def test_marks_that_keep_too_much_would_be_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +115,7 @@ def test_marks_that_keep_too_much_would_be_seen(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(marking, "marks", lambda *columns: honest(*columns[:3], columns[3] + 1))
     with _taken_in(tmp_path, 2) as engine:
         plan = _plan(MARKED[0], 2)
-        assert not same(engine, unmarked(plan, engine), as_stored(plan, engine))
+        assert not same(engine, unmarked(plan, engine), use_stored_columns(plan, engine))
 
 
 def test_only_tables_with_keys_that_may_be_unlisted_are_marked(engines: dict[int, DuckDBEngine]) -> None:

@@ -8,9 +8,9 @@ import pytest
 
 from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure
-from discreet.query.measure import exact_sums, public_groups
-from discreet.query.parts import bounds_of
-from discreet.query.question import prepare
+from discreet.query.plan.question import prepare
+from discreet.query.plan.statistics import bound_values
+from discreet.query.run.measure import exact_sums, public_groups
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG
 
@@ -46,7 +46,7 @@ UNBOUNDED = [
 @pytest.mark.parametrize("text", BOUNDED)
 def test_conditions_give_bounds(text: str) -> None:
     (plan,) = prepare(text, CATALOG, Pure(1)).plans
-    assert bounds_of(plan.block.aggregates[0].argument) == tuple(Fraction(end) for end in BOUNDED[text])
+    assert bound_values(plan.block.aggregates[0].argument) == tuple(Fraction(end) for end in BOUNDED[text])
 
 
 @pytest.mark.parametrize("text", UNBOUNDED)

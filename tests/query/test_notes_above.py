@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from discreet.privacy.loss import Pure
-from discreet.query.answered import answered
-from discreet.query.notes_above import notes_above
-from discreet.query.question import prepare
+from discreet.query.answer.answer import compute_answer
+from discreet.query.answer.notes import notes_above
+from discreet.query.plan.question import prepare
 from tests.query.test_unclipped_totals import measured_counts
 from tests.query.world import CATALOG, nothing_measured
 
@@ -38,7 +38,7 @@ def test_a_note_names_the_columns_without_an_error_bar_and_says_why(text: str, n
     (found,) = [each for each in notes_above(question) if each.startswith("No error bar for ")]
     assert found.startswith(f"No error bar for {note}")
     measured = [nothing_measured(plan) for plan in question.plans]
-    table, intervals = answered(question.split, measured, {}, 0.95, raw=False)
+    table, intervals = compute_answer(question.split, measured, {}, 0.95, raw=False)
     named = found.removeprefix("No error bar for ").split(":")[0].split(", ")
     assert set(named) <= set(table.column_names)
     assert not set(named) & set(intervals)
@@ -63,7 +63,7 @@ def test_a_quotient_is_missing_where_its_count_may_be_zero() -> None:
         "FROM t WHERE ward IS NOT NULL ORDER BY ward"
     )
     question, measured = measured_counts(text, [400, 1, 300, -3])
-    table, intervals = answered(question.split, measured, {}, 0.95, raw=False)
+    table, intervals = compute_answer(question.split, measured, {}, 0.95, raw=False)
     assert [value is None for value in table["q"].to_pylist()] == [False, True, False, True]
     assert [value is None for value in table["g"].to_pylist()] == [True, False, True, False]
     assert None not in table["h"].to_pylist()
@@ -71,7 +71,7 @@ def test_a_quotient_is_missing_where_its_count_may_be_zero() -> None:
     assert any("where the divisor is a count, it is missing" in note for note in notes_above(question))
     inner = f"SELECT AVG(q) AS x FROM ({text})"
     question, measured = measured_counts(inner, [400, 1, 300, -3])
-    table, _ = answered(question.split, measured, {}, 0.95, raw=False)
+    table, _ = compute_answer(question.split, measured, {}, 0.95, raw=False)
     assert table["x"].to_pylist() == pytest.approx([np.mean([7 / 400, 7 / 300])])
-    table, _ = answered(question.split, measured, {}, 0.95, raw=True)
+    table, _ = compute_answer(question.split, measured, {}, 0.95, raw=True)
     assert table["x"].to_pylist() == pytest.approx([np.mean([7 / 400, 7, 7 / 300, -7 / 3])])

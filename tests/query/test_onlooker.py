@@ -9,9 +9,8 @@ import pytest
 
 from discreet.noise.source import ReplayableSource
 from discreet.privacy.loss import ZeroConcentrated
-from discreet.query.measure import Measured, measure
-from discreet.query.onlooker import Chosen, Hidden
-from discreet.query.question import prepare
+from discreet.query.plan.question import prepare
+from discreet.query.run.measure import Measured, NoiseObservation, SelectionObservation, measure
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG
 
@@ -21,25 +20,25 @@ QUERIES = [
     "SELECT note, COUNT(*), SUM(cost) FROM visits GROUP BY note",
     "SELECT ward FROM visits GROUP BY ward ORDER BY COUNT(*) DESC LIMIT 1",
 ]
-VISITOR = Person([("a", 50, 10.0, 1.0, 1, None, None, True, "tea", "x")], [], (2, True))
+PRINCIPAL = Person([("a", 50, 10.0, 1.0, 1, None, None, True, "tea", "x")], [], (2, True))
 
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_measuring_is_the_same_with_an_onlooker_who_sees_every_integer(query: str) -> None:
     (plan,) = prepare(query, CATALOG, ZeroConcentrated(1), delta=Fraction(1, 10**6)).plans
-    world, seen = world_of(dict.fromkeys(range(60), VISITOR)), []
+    world, seen = world_of(dict.fromkeys(range(60), PRINCIPAL)), []
     alone = measure(plan, world.run, ReplayableSource(5))
     watched = measure(plan, world.run, ReplayableSource(5), seen.append)
     assert _integers(alone) == _integers(watched)
-    _check_sums(watched, [one for one in seen if isinstance(one, Hidden)])
-    _check_choices(watched, [one for one in seen if isinstance(one, Chosen)])
+    _check_sums(watched, [one for one in seen if isinstance(one, NoiseObservation)])
+    _check_choices(watched, [one for one in seen if isinstance(one, SelectionObservation)])
 
 
 def _integers(measured: Measured) -> list[list[int]]:
     return [each.tolist() for each in [*(one for part in measured.sums for one in part), *measured.chosen]]
 
 
-def _check_sums(measured: Measured, hidden: list[Hidden]) -> None:
+def _check_sums(measured: Measured, hidden: list[NoiseObservation]) -> None:
     assert sorted((one.part, one.place) for one in hidden) == [
         (k, j) for k, part in enumerate(measured.sums) for j in range(len(part))
     ]
@@ -50,7 +49,7 @@ def _check_sums(measured: Measured, hidden: list[Hidden]) -> None:
         assert [noisy[keys] for keys in measured.groups.tuples()] == released.tolist()
 
 
-def _check_choices(measured: Measured, chosen: list[Chosen]) -> None:
+def _check_choices(measured: Measured, chosen: list[SelectionObservation]) -> None:
     if measured.plan.top is not None:
         (one,) = chosen
         assert one.weights[0][1].max() == 60 * measured.plan.weight

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.policy_file import loads
+from discreet.catalog.policy.read import loads
 from discreet.privacy.loss import Pure
-from discreet.query.output_names import labelled
-from discreet.query.question import prepare
+from discreet.query.answer.answer import label_columns
+from discreet.query.plan.question import prepare
 
 CATALOG = Catalog(
     [
@@ -32,4 +32,4 @@ CATALOG = Catalog(
 )
 def test_errors_carry_the_names_of_the_outputs(sql: str, names: list[str]) -> None:
     question = prepare(sql, CATALOG, Pure(1))
-    assert [error.column for error in labelled(question, question.errors())] == names
+    assert [error.column for error in label_columns(question, question.errors())] == names

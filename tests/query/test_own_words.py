@@ -15,11 +15,11 @@ from sqlglot import exp
 from discreet.catalog.catalog import Catalog
 from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure
-from discreet.query.answer_table import noisy_schema
-from discreet.query.instead import INSTEAD, USAGE
-from discreet.query.question import prepare
-from discreet.query.sandbox import check_above
-from discreet.query.split import split
+from discreet.query.answer.intervals import noisy_schema
+from discreet.query.answer.sandbox import check_above
+from discreet.query.bind.split import split
+from discreet.query.parse.alternatives import INSTEAD, USAGE
+from discreet.query.plan.question import prepare
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.worlds import make_world
 from tests.query.world import CATALOG, FIXTURES, read_queries

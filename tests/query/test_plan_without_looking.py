@@ -8,9 +8,9 @@ from sqlglot import exp
 
 from discreet.noise.source import SYSTEM
 from discreet.privacy.loss import Pure
-from discreet.query.answered import answered
-from discreet.query.measure import measure
-from discreet.query.question import Question, prepare
+from discreet.query.answer.answer import compute_answer
+from discreet.query.plan.question import PlannedQuestion, prepare
+from discreet.query.run.measure import measure
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG, World, prepared, read_pairs, read_queries
 
@@ -21,9 +21,9 @@ FULL = world_of({k: Person([ROW] * k, [(1950, "f")], (k, True)) for k in range(5
 EMPTY = World({})
 
 
-def _answer(question: Question, world: World) -> pa.Table:
+def _answer(question: PlannedQuestion, world: World) -> pa.Table:
     measured = [measure(plan, world.run, SYSTEM) for plan in question.plans]
-    table, _ = answered(question.split, measured, world.public(question), 0.95, raw=False)
+    table, _ = compute_answer(question.split, measured, world.public(question), 0.95, raw=False)
     return table
 
 

@@ -7,10 +7,10 @@ from datetime import date
 import pytest
 
 from discreet.errors import InvalidValue, QueryRefused
-from discreet.query import listing
-from discreet.query.listing import listed_groups
-from discreet.query.public_values import PublicValues
-from discreet.query.split import split
+from discreet.query.bind.split import split
+from discreet.query.plan import list_groups as listing
+from discreet.query.plan.list_groups import list_groups
+from discreet.query.plan.public_groups import PublicValues
 from tests.query.world import CATALOG, COUNT_ALIKE, World
 
 WORLD = World({})
@@ -24,7 +24,7 @@ def _groups(key: str, join: str = "JOIN sites AS s ON v.ward = s.ward") -> list[
     (block,) = split(
         f"SELECT {key}, COUNT(*) FROM visits AS v {join} GROUP BY {key}", CATALOG, count_alike=COUNT_ALIKE
     ).blocks
-    found = listed_groups(block, _values())
+    found = list_groups(block, _values())
     return [] if found is None else [tuple(values) for values in found.domains]
 
 
@@ -58,7 +58,7 @@ def test_a_private_column_is_not_listed_however_it_is_named() -> None:
     (block,) = split(
         "SELECT region, COUNT(*) FROM (SELECT note AS region FROM visits) AS t GROUP BY region", CATALOG
     ).blocks
-    assert listed_groups(block, _values()) is None
+    assert list_groups(block, _values()) is None
 
 
 def test_a_protected_table_is_never_listed() -> None:

@@ -12,10 +12,9 @@ from scipy.stats import chisquare
 
 from discreet.noise.source import SYSTEM
 from discreet.privacy.loss import Pure
-from discreet.query.choice import QuantileChoice
-from discreet.query.measure import measure
-from discreet.query.question import prepare
-from discreet.query.weighted_quantile import choose_quantiles, distances_of
+from discreet.query.plan.question import prepare
+from discreet.query.plan.selection import QuantileSelection, choose_quantiles, measure_distances
+from discreet.query.run.measure import measure
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG
 
@@ -24,8 +23,8 @@ ENDS = (0, 8)
 WEIGHTS = st.lists(st.integers(0, 2**40), min_size=9, max_size=9)
 
 
-def _choice(quantile: Fraction, inward: int) -> QuantileChoice:
-    return QuantileChoice(PLAN.block.aggregates[0], Fraction(1), quantile, Fraction(1), ENDS, Fraction(1, 2), inward)
+def _choice(quantile: Fraction, inward: int) -> QuantileSelection:
+    return QuantileSelection(PLAN.block.aggregates[0], Fraction(1), quantile, Fraction(1), ENDS, Fraction(1, 2), inward)
 
 
 @settings(max_examples=200, deadline=None)
@@ -40,7 +39,7 @@ def test_a_distance_moves_by_at_most_the_weight_times_the_larger_share(
 ) -> None:
     choice = _choice(quantile, inward if quantile in (0, 1) else 0)
     after = [a + b for a, b in zip(before, added, strict=True)]
-    first, second = (distances_of(np.arange(9), np.asarray(w, np.int64), choice) for w in (before, after))
+    first, second = (measure_distances(np.arange(9), np.asarray(w, np.int64), choice) for w in (before, after))
     allowed = sum(added) * max(quantile, 1 - quantile) * quantile.denominator
     assert all(abs(first[point] - second[point]) <= allowed for point in range(9))
 
@@ -63,7 +62,7 @@ def test_nobody_at_all_gives_some_point_of_the_range() -> None:
 
 def test_weights_beyond_64_bits_do_not_wrap_around() -> None:
     points, weights = np.arange(9), np.full(9, 2**62)
-    found = distances_of(points, weights, _choice(Fraction(1, 3), 0))
+    found = measure_distances(points, weights, _choice(Fraction(1, 3), 0))
     assert all(distance >= 0 for distance in found.values())
     assert found[0] == 2**61
 
@@ -71,7 +70,7 @@ def test_weights_beyond_64_bits_do_not_wrap_around() -> None:
 def test_points_are_chosen_with_exactly_the_stated_law_also_many_at_once() -> None:
     """A false alarm comes once in a million runs."""
     points, weights, choice = np.array([2, 3, 7]), np.array([4, 1, 2]), _choice(Fraction(1, 2), 0)
-    distances = distances_of(points, weights, choice)
+    distances = measure_distances(points, weights, choice)
     law = np.exp([-float(choice.factor) / choice.quantile.denominator * distances[k] for k in range(9)])
     found = np.bincount(choose_quantiles(points, weights, choice, 20_000, SYSTEM.open()), minlength=9)
     assert chisquare(found, law / law.sum() * 20_000).pvalue > 1e-6

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidValue
 from discreet.privacy.loss import Pure
-from discreet.query.choice import QuantileChoice
-from discreet.query.question import prepare
-from discreet.query.rank_error import rank_error
-from discreet.query.weighted_quantile import distances_of
+from discreet.query.answer.rank_error import rank_error
+from discreet.query.plan.question import prepare
+from discreet.query.plan.selection import QuantileSelection, measure_distances
 from tests.query.world import CATALOG
 
 (PLAN,) = prepare("SELECT MEDIAN(age) FROM visits", CATALOG, Pure(1)).plans
@@ -70,8 +69,8 @@ def test_it_is_never_more_than_the_better_known_bound(points: int, factor: Fract
 def test_some_grid_point_always_covers_the_target(weights: list[int], quantile: Fraction, inward: int) -> None:
     moved = inward if quantile in (0, 1) else 0
     asked = PLAN.block.aggregates[0]
-    choice = QuantileChoice(asked, Fraction(1), quantile, Fraction(1), (0, 8), Fraction(1, 2), moved)
-    assert min(distances_of(np.arange(9), np.asarray(weights, np.int64), choice).values()) == 0
+    choice = QuantileSelection(asked, Fraction(1), quantile, Fraction(1), (0, 8), Fraction(1, 2), moved)
+    assert min(measure_distances(np.arange(9), np.asarray(weights, np.int64), choice).values()) == 0
 
 
 def test_one_point_is_never_off() -> None:

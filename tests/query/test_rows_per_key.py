@@ -16,21 +16,21 @@ from hypothesis import strategies as st
 from discreet.catalog.budget import Budget
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType
-from discreet.catalog.policy_file import dumps, loads
-from discreet.curator.promises import as_stored
-from discreet.engines.duckdb import DuckDBEngine
+from discreet.catalog.policy.read import dumps, loads
+from discreet.curator.preconditions import use_stored_columns
+from discreet.engines.duckdb.engine import DuckDBEngine
 from discreet.errors import PolicyError
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
-from discreet.query import statement
-from discreet.query.choice import QuantileChoice
-from discreet.query.groups import Groups
-from discreet.query.measure import exact_sums, public_groups
-from discreet.query.parts import Tally
-from discreet.query.plan import BlockPlan, Priced
-from discreet.query.question import prepare
-from discreet.query.shares import Price
-from discreet.query.statement import counted_apart, histogram_of, statements_of
+from discreet.query.plan.budget_split import Price
+from discreet.query.plan.question import prepare
+from discreet.query.plan.selection import QuantileSelection
+from discreet.query.plan.sensitivity import AggregationPlan, PricedStatistic
+from discreet.query.plan.statistics import Moments
+from discreet.query.run import contribution_bounds as statement
+from discreet.query.run.contribution_bounds import count_apart, write_histogram, write_statements
+from discreet.query.run.groups import Groups
+from discreet.query.run.measure import exact_sums, public_groups
 from tests.engines.same_everywhere import tables
 from tests.query.few_rows import LISTED, UNLISTED, catalog_with
 from tests.query.hostile import PEOPLE, Person, world_of
@@ -47,38 +47,38 @@ APART = Person([(ward, *ROW[1:]) for ward in ("a", "b", "it's", "Ω", "a", "b", 
 
 
 @cache
-def _plan(query: str, most: int | None, price: Price = RHO, groups: int = 2) -> BlockPlan:
+def _plan(query: str, most: int | None, price: Price = RHO, groups: int = 2) -> AggregationPlan:
     delta = DELTA if query in UNLISTED else Fraction(0)
     (plan,) = prepare(query, catalog_with(most, groups), price, delta=delta).plans
     return plan
 
 
-def _groups(plan: BlockPlan, *worlds: World) -> Groups:
+def _groups(plan: AggregationPlan, *worlds: World) -> Groups:
     if plan.rule is None:
         return public_groups(plan)
-    held = plan.parts[plan.rule.held]
-    return Groups.shown(plan.block.keys, pa.concat_tables([world.run(*counted_apart(plan, held)) for world in worlds]))
+    held = plan.parts[plan.rule.unit_count]
+    return Groups.shown(plan.block.keys, pa.concat_tables([world.run(*count_apart(plan, held)) for world in worlds]))
 
 
-def _check(plan: BlockPlan, here: World, there: World) -> None:
+def _check(plan: AggregationPlan, here: World, there: World) -> None:
     groups = _groups(plan, here, there)
     both = zip(exact_sums(plan, groups, here.run), exact_sums(plan, groups, there.run), plan.parts, strict=True)
     for mine, theirs, priced in both:
         moved = [abs(int(a) - int(b)) for x, y in zip(mine, theirs, strict=True) for a, b in zip(x, y, strict=True)]
-        assert sum(moved) <= priced.moves, priced.part
-        assert sum(m * m for m in moved) <= priced.moves_squared, priced.part
+        assert sum(moved) <= priced.l1_sensitivity, priced.part
+        assert sum(m * m for m in moved) <= priced.l2_sensitivity_squared, priced.part
     for k, choice in enumerate(plan.choices):
-        lean = 2 * max(choice.quantile, 1 - choice.quantile) if isinstance(choice, QuantileChoice) else 1
+        lean = 2 * max(choice.quantile, 1 - choice.quantile) if isinstance(choice, QuantileSelection) else 1
         squares = sum(moved**2 for moved in _moved_weights(plan, k, here, there).values())
         # The pure losses of all groups, as a mechanism of ρ adds them up.
         assert squares * (choice.factor * lean) ** 2 <= choice.epsilon**2
 
 
-def _moved_weights(plan: BlockPlan, k: int, here: World, there: World) -> Counter[object]:
+def _moved_weights(plan: AggregationPlan, k: int, here: World, there: World) -> Counter[object]:
     """Per group, how far one person moves the weights of all values together."""
     moved: Counter[object] = Counter()
     for world, sign in ((here, 1), (there, -1)):
-        table = world.run(*histogram_of(plan, plan.choices[k]))
+        table = world.run(*write_histogram(plan, plan.choices[k]))
         *keys, values, weights = (column.to_pylist() for column in table.columns)
         for *key, value, weight in zip(*keys, values, weights, strict=True):
             moved[(*key, value)] += sign * int(weight)
@@ -120,7 +120,7 @@ def test_the_worst_person_reaches_the_declared_square() -> None:
     worst = Person([(ward, *row) for ward in ("a", "b", "it's")], [], (0, True))
     plan = _plan("SELECT ward, SUM(cost) FROM visits GROUP BY ward", 1)
     ((found,),) = ([exact_sums(plan, public_groups(plan), world_of({0: worst}).run)[0]],)
-    assert sum(int(one) ** 2 for each in found for one in each) == plan.parts[0].moves_squared
+    assert sum(int(one) ** 2 for each in found for one in each) == plan.parts[0].l2_sensitivity_squared
 
 
 @pytest.mark.parametrize("query", [*LISTED, *UNLISTED])
@@ -132,7 +132,7 @@ def test_rows_within_the_limit_are_counted_as_without_it(query: str) -> None:
     world = world_of(notes)
     with_limit, without = (_plan(query, most, groups=3) for most in (1, None))
     assert without.rows_per_group is None
-    for (text, values), (other, others) in zip(statements_of(with_limit), statements_of(without), strict=True):
+    for (text, values), (other, others) in zip(write_statements(with_limit), write_statements(without), strict=True):
         assert _rows(world, text, values) == _rows(world, other, others)
 
 
@@ -140,9 +140,9 @@ def _rows(world: World, text: str, values: list[object]) -> list[str]:
     return sorted(map(repr, world.run(text, values).to_pylist()))
 
 
-def _squared_rows(priced: Priced) -> Fraction:
-    assert isinstance(priced.part, Tally)
-    return Fraction(priced.moves_squared, (priced.weight * priced.part.whole(priced.scale)) ** 2)
+def _squared_rows(priced: PricedStatistic) -> Fraction:
+    assert isinstance(priced.part, Moments)
+    return Fraction(priced.l2_sensitivity_squared, (priced.weight * priced.part.whole(priced.scale)) ** 2)
 
 
 @pytest.fixture(scope="module")
@@ -159,10 +159,10 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DuckDBEngine]:
 @pytest.mark.parametrize("query", [*LISTED, *UNLISTED])
 def test_rows_that_were_counted_when_they_were_taken_in_weigh_the_same(engine: DuckDBEngine, query: str) -> None:
     plan = _plan(query, 1)
-    kept, plan = as_stored(plan, engine), unmarked(plan, engine)
-    is_read = any("_alike" in text and "PARTITION BY _unit, k0" not in text for text, _ in statements_of(kept))
+    kept, plan = use_stored_columns(plan, engine), unmarked(plan, engine)
+    is_read = any("_alike" in text and "PARTITION BY _unit, k0" not in text for text, _ in write_statements(kept))
     assert is_read == (query in (LISTED[0], LISTED[2], UNLISTED[0]))  # whole tables by one column
-    assert any("_held <> 0" in text for text, _ in statements_of(kept)) == (query == UNLISTED[0])
+    assert any("_held <> 0" in text for text, _ in write_statements(kept)) == (query == UNLISTED[0])
     assert same(engine, plan, kept)
 
 
@@ -175,17 +175,19 @@ def test_numbers_of_rows_within_other_limits_are_not_read(
     columns = [replace(column, lower=0, upper=1) if column.name == "age" else column for column in visits.columns]
     edited = catalog.with_table(replace(visits, columns=tuple(columns)))
     (plan,) = prepare("SELECT age, COUNT(*) FROM visits GROUP BY age", edited, RHO).plans
-    assert same(engine, plan, as_stored(plan, engine))
-    honest = statement.kept_alike
-    monkeypatch.setattr(statement, "kept_alike", lambda column, _, stored: honest(column, stored.alike[column], stored))
-    assert not same(engine, plan, as_stored(plan, engine))
+    assert same(engine, plan, use_stored_columns(plan, engine))
+    honest = statement.stored_rows_per_key
+    stale = lambda column, _, stored: honest(column, stored.alike[column], stored)  # noqa: E731
+    monkeypatch.setattr(statement, "stored_rows_per_key", stale)
+    assert not same(engine, plan, use_stored_columns(plan, engine))
 
 
 def test_noise_is_less_by_the_root_of_the_rows_that_count_in_all_over_those_in_a_group() -> None:
     narrow, wide = _plan(LISTED[0], 1), _plan(LISTED[0], None)
     for one, other in zip(narrow.parts, wide.parts, strict=True):
         squares = [
-            Fraction(each.moves_squared, (each.weight * each.part.whole(each.scale)) ** 2) for each in (one, other)
+            Fraction(each.l2_sensitivity_squared, (each.weight * each.part.whole(each.scale)) ** 2)
+            for each in (one, other)
         ]
         assert squares == [3, 9]
     narrow, wide = _plan(LISTED[2], 1), _plan(LISTED[2], None)
@@ -198,7 +200,7 @@ def test_what_cannot_help_changes_nothing(query: str) -> None:
     """Under a pure price sums of moves count, and not their squares; and as many rows as count are no limit."""
     for most, price in ((1, Pure(1)), (3, RHO), (50, RHO)):
         plan, plain = _plan(query, most, price), _plan(query, None, price)
-        assert statements_of(plan) == statements_of(plain)
+        assert write_statements(plan) == write_statements(plain)
         assert list(map(repr, plan.noises)) == list(map(repr, plain.noises))
 
 

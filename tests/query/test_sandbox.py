@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 
 from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure
-from discreet.query.answer_table import noisy_schema, noisy_table
-from discreet.query.closed_database import closed_database
-from discreet.query.noisy_view import only_picks
-from discreet.query.question import Question, prepare
-from discreet.query.sandbox import check_above, post_process
-from discreet.query.split import SplitQuery
-from discreet.query.statement import sums_of
+from discreet.query.answer.intervals import noisy_schema, noisy_table
+from discreet.query.answer.noisy_columns import only_picks
+from discreet.query.answer.sandbox import check_above, open_closed_database, post_process
+from discreet.query.bind.split import SplitQuery
+from discreet.query.plan.question import PlannedQuestion, prepare
+from discreet.query.run.contribution_bounds import write_sums
 from tests.query.hostile import Person, world_of
 from tests.query.world import (
     CATALOG,
@@ -74,8 +73,8 @@ def test_text_in_post_processing_is_read_as_it_was_written(text: str) -> None:
 def test_text_on_rows_is_bound_and_never_written(text: str) -> None:
     question = prepare(f"SELECT COUNT(*) AS n FROM visits WHERE note = {_quoted(text)}", CATALOG, Pure(1))
     plain = prepare("SELECT COUNT(*) AS n FROM visits WHERE note = ''", CATALOG, Pure(1))
-    statement, parameters = sums_of(question.plans[0])
-    assert statement == sums_of(plain.plans[0])[0]
+    statement, parameters = write_sums(question.plans[0])
+    assert statement == write_sums(plain.plans[0])[0]
     assert text in parameters
 
 
@@ -108,7 +107,7 @@ def test_escapes_of_other_dialects_are_read_once(text: str) -> None:
 def test_comments_do_not_reach_the_engine_or_the_sandbox() -> None:
     query = "SELECT /* a */ COUNT(*) AS n -- b\nFROM visits /* ; DROP TABLE visits; */"
     question = prepare(query, CATALOG, Pure(1))
-    assert "DROP" not in sums_of(question.plans[0])[0]
+    assert "DROP" not in write_sums(question.plans[0])[0]
     assert answer_without_noise(question, EMPTY).to_pylist() == [{"n": 0}]
 
 
@@ -119,18 +118,18 @@ def test_a_failure_above_is_told_in_its_own_words() -> None:
 
 
 def test_a_database_in_use_is_nobody_elses() -> None:
-    with closed_database({}):
+    with open_closed_database({}):
         pass  # there is one that could be used twice
-    with closed_database({"t": secret}) as first, closed_database({}) as second:
+    with open_closed_database({"t": secret}) as first, open_closed_database({}) as second:
         assert first.execute("SELECT value FROM t").fetchall() == [(42,)]
         with pytest.raises(duckdb.CatalogException):
             second.execute("SELECT value FROM t")
 
 
 def test_what_one_question_left_the_next_does_not_find() -> None:
-    with pytest.raises(ZeroDivisionError), closed_database({"t": secret}):
+    with pytest.raises(ZeroDivisionError), open_closed_database({"t": secret}):
         raise ZeroDivisionError
-    with closed_database({}) as database, pytest.raises(duckdb.CatalogException):
+    with open_closed_database({}) as database, pytest.raises(duckdb.CatalogException):
         database.execute("SELECT value FROM t")
 
 
@@ -157,7 +156,7 @@ def test_the_same_text_is_looked_at_again_over_tables_of_another_shape_and_where
             check_above(query, {"other": numbers.schema})  # type: ignore[arg-type]
 
 
-def _corpus() -> list[Question]:
+def _corpus() -> list[PlannedQuestion]:
     texts = [*read_queries("answers.sql"), *read_queries("measured.sql")]
     texts += [text for name in ("spelled.sql", "weighted.sql") for text, _ in read_pairs(name)]
     return [

@@ -15,11 +15,11 @@ from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
-from discreet.query.choice import QuantileChoice
-from discreet.query.measure import exact_sums, public_groups
-from discreet.query.plan import BlockPlan
-from discreet.query.question import prepare
-from discreet.query.statement import histogram_of
+from discreet.query.plan.question import prepare
+from discreet.query.plan.selection import QuantileSelection
+from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.run.contribution_bounds import write_histogram
+from discreet.query.run.measure import exact_sums, public_groups
 from tests.query.hostile import PEOPLE, Person, world_of
 from tests.query.world import CATALOG, World, prepared, read_pairs, read_queries
 from tests.thoroughness import IS_THOROUGH
@@ -29,36 +29,36 @@ QUERIES = [*read_queries("answers.sql"), *read_queries("measured.sql"), *SPELLED
 
 
 @cache
-def _plans() -> list[tuple[str, BlockPlan]]:
+def _plans() -> list[tuple[str, AggregationPlan]]:
     return [(query, plan) for query in QUERIES for plan in prepared(query, Pure(1)).plans]
 
 
-def _check_sums(query: str, plan: BlockPlan, here: World, there: World) -> None:
+def _check_sums(query: str, plan: AggregationPlan, here: World, there: World) -> None:
     groups = public_groups(plan)
     both = zip(exact_sums(plan, groups, here.run), exact_sums(plan, groups, there.run), plan.parts, strict=True)
     for mine, theirs, priced in both:
         moved = [abs(int(a) - int(b)) for x, y in zip(mine, theirs, strict=True) for a, b in zip(x, y, strict=True)]
-        assert sum(moved) <= priced.moves, (query, priced.part)
-        assert sum(m * m for m in moved) <= priced.moves_squared, (query, priced.part)
+        assert sum(moved) <= priced.l1_sensitivity, (query, priced.part)
+        assert sum(m * m for m in moved) <= priced.l2_sensitivity_squared, (query, priced.part)
 
 
-def _check_histograms(query: str, plan: BlockPlan, here: World, there: World) -> None:
+def _check_histograms(query: str, plan: AggregationPlan, here: World, there: World) -> None:
     times = 2 if _neighbours(plan) is Neighbours.REPLACE_ONE else 1
     for choice in plan.choices:
         first, second = (_histogram(world, plan, k) for k in [plan.choices.index(choice)] for world in (here, there))
         moved = sum(abs(first.get(key, 0) - second.get(key, 0)) for key in first.keys() | second.keys())
         assert moved <= times * plan.rows_per_unit * plan.weight, query
-        if isinstance(choice, QuantileChoice):
+        if isinstance(choice, QuantileSelection):
             assert all(choice.ends[0] <= key[-1] <= choice.ends[1] for key in first), query
 
 
-def _histogram(world: World, plan: BlockPlan, k: int) -> dict[tuple[object, ...], int]:
-    table = world.run(*histogram_of(plan, plan.choices[k]))
+def _histogram(world: World, plan: AggregationPlan, k: int) -> dict[tuple[object, ...], int]:
+    table = world.run(*write_histogram(plan, plan.choices[k]))
     *keys, weights = (column.to_pylist() for column in table.columns)
     return {tuple(key): int(weight) for *key, weight in zip(*keys, weights, strict=True)}
 
 
-def _neighbours(plan: BlockPlan) -> Neighbours:
+def _neighbours(plan: AggregationPlan) -> Neighbours:
     assert plan.block.rows.privacy is not None
     return plan.block.rows.privacy.neighbours
 
@@ -114,7 +114,7 @@ def test_the_worst_person_reaches_the_declared_move() -> None:
     ):
         (plan,) = prepare(query, CATALOG, Pure(1)).plans
         (found,) = exact_sums(plan, public_groups(plan), world_of({0: worst}).run)
-        assert sum(np.abs(each).sum() for each in found) == plan.parts[0].moves, query
+        assert sum(np.abs(each).sum() for each in found) == plan.parts[0].l1_sensitivity, query
 
 
 def test_noise_is_scaled_to_the_declared_move_and_the_shares_add_up_to_the_price() -> None:
@@ -122,7 +122,7 @@ def test_noise_is_scaled_to_the_declared_move_and_the_shares_add_up_to_the_price
         plans = prepared(query, Pure(1)).plans
         for priced in (priced for plan in plans for priced in plan.parts):
             assert isinstance(priced.noise, DiscreteLaplace)
-            assert priced.moves / priced.noise.scale == priced.share, query
+            assert priced.l1_sensitivity / priced.noise.scale == priced.share, query
         spent = [plan.parts[family[0]].share for plan in plans for family in plan.families]
         chosen = [choice.epsilon for plan in plans for choice in plan.choices]
         assert sum(spent) + sum(chosen) == 1, query
@@ -134,7 +134,7 @@ def test_gaussian_shares_add_up_to_the_price_too() -> None:
         spent = Fraction(0)
         for priced in (priced for plan in plans for priced in plan.parts):
             assert isinstance(priced.noise, DiscreteGaussian)
-            assert priced.moves_squared / (2 * priced.noise.squared) == priced.share, query
+            assert priced.l2_sensitivity_squared / (2 * priced.noise.squared) == priced.share, query
         spent += sum(plan.parts[family[0]].share for plan in plans for family in plan.families)
         spent += sum(choice.epsilon**2 / 8 for plan in plans for choice in plan.choices)
         assert 0.999 < spent <= 1, query

@@ -10,8 +10,8 @@ import pytest
 
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.query.forms import Form, Noise
-from discreet.query.sums_over_groups import spread
+from discreet.query.answer.intervals import spread
+from discreet.query.plan.noise_tails import LinearForm, Noise
 
 Floats = npt.NDArray[np.float64]
 
@@ -49,7 +49,7 @@ def _misses(factors: tuple[int, ...], noise: Noise, groups: int, reach: float) -
 @pytest.mark.parametrize("factors", FORMS)
 @pytest.mark.parametrize("groups", [1, 2, 5, 12])
 def test_the_sum_misses_no_more_often_than_was_said(factors: tuple[int, ...], noise: Noise, groups: int) -> None:
-    form = Form(tuple(map(Fraction, factors)))
+    form = LinearForm(tuple(map(Fraction, factors)))
     for confidence in (0.1, 0.5, 0.95, 0.9999):
         reach = spread(form, noise, confidence).reach(groups)
         assert _misses(factors, noise, groups, reach) <= 1 - confidence + SLACK
@@ -57,12 +57,12 @@ def test_the_sum_misses_no_more_often_than_was_said(factors: tuple[int, ...], no
 
 @pytest.mark.parametrize("noise", [NOISES[1], NOISES[3]])
 def test_forgetting_how_many_groups_there_are_is_caught(noise: Noise) -> None:
-    reach = spread(Form((Fraction(1),)), noise, 0.5).reach(1)
+    reach = spread(LinearForm((Fraction(1),)), noise, 0.5).reach(1)
     assert _misses((1,), noise, 30, reach) > 0.5 + SLACK
 
 
 @pytest.mark.parametrize("noise", [NOISES[1], NOISES[3]])
 def test_it_grows_like_the_root_of_the_groups(noise: Noise) -> None:
-    law = spread(Form((Fraction(1),)), noise, 0.95)
+    law = spread(LinearForm((Fraction(1),)), noise, 0.95)
     assert law.reach(10_000) == pytest.approx(10 * law.reach(100))
     assert law.reach(10_000) < 200 * noise.error(0.95)

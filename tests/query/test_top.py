@@ -14,19 +14,19 @@ from scipy.stats import norm
 from discreet.noise.source import SYSTEM
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
-from discreet.query.answer_table import noisy_table
-from discreet.query.measure import measure, public_groups
-from discreet.query.plan import BlockPlan
-from discreet.query.question import prepare
-from discreet.query.statement import weights_of
-from discreet.query.top import selection_is_better
+from discreet.query.answer.intervals import noisy_table
+from discreet.query.plan.question import prepare
+from discreet.query.plan.selection import selection_is_better
+from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.run.contribution_bounds import write_weights
+from discreet.query.run.measure import measure, public_groups
 from tests.query.hostile import PEOPLE, Person, world_of
 from tests.query.world import CATALOG, World
 
 LARGEST = "SELECT age FROM visits GROUP BY age ORDER BY COUNT(*) DESC LIMIT 1"
 
 
-def _plan(query: str, price: Pure | ZeroConcentrated | None = None) -> BlockPlan:
+def _plan(query: str, price: Pure | ZeroConcentrated | None = None) -> AggregationPlan:
     (plan,) = prepare(query, CATALOG, price or Pure(1)).plans
     return plan
 
@@ -65,9 +65,9 @@ def test_other_questions_are_counted(query: str) -> None:
     assert _plan(query).top is None
 
 
-def _moved(plan: BlockPlan, here: World, there: World) -> int:
+def _moved(plan: AggregationPlan, here: World, there: World) -> int:
     assert plan.top is not None
-    tables = [world.run(*weights_of(plan, plan.top)) for world in (here, there)]
+    tables = [world.run(*write_weights(plan, plan.top)) for world in (here, there)]
     found = []
     for table in tables:
         places, kept = public_groups(plan).places(table)

@@ -14,17 +14,16 @@ from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
 from discreet.errors import QueryRefused
-from discreet.query.calendar import UNITS
-from discreet.query.date_spellings import DATE_SPELLINGS
-from discreet.query.dates import epoch, shown_date
-from discreet.query.domains import domain_of
-from discreet.query.expression import DecimalType, Expression, Statement
-from discreet.query.functions import RULES
-from discreet.query.grammar import Asked
-from discreet.query.naming import names_of
-from discreet.query.reading import read
-from discreet.query.relation import Names, Relation
-from discreet.query.tables import table_rows
+from discreet.query.bind.names import collect_names, table_rows
+from discreet.query.bind.relation import Names, Relation
+from discreet.query.expressions.calendar import UNITS
+from discreet.query.expressions.dates import epoch, format_iso_date
+from discreet.query.expressions.expression import DecimalType, Expression, Statement
+from discreet.query.expressions.functions import RULES
+from discreet.query.expressions.read import read
+from discreet.query.parse.date_dialects import DATE_SPELLINGS
+from discreet.query.parse.dialect import QuestionDialect
+from discreet.query.plan.public_groups import find_domain
 from tests.query.hostile import DATES, REALS, TIMES, WHOLE, WORDS
 from tests.query.world import CATALOG, World
 
@@ -216,12 +215,12 @@ def world() -> World:
 
 
 def _parsed(dialect: str, text: str) -> exp.Expr:
-    return sqlglot.parse_one(text, read=Asked if dialect == "duckdb" else dialect)
+    return sqlglot.parse_one(text, read=QuestionDialect if dialect == "duckdb" else dialect)
 
 
 def _typed(dialect: str, text: str) -> tuple[Expression, Relation]:
     rows = table_rows(CATALOG.table("visits"), CATALOG, Names())
-    return read(_parsed(dialect, text), names_of([("visits", rows)])), rows
+    return read(_parsed(dialect, text), collect_names([("visits", rows)])), rows
 
 
 def _place(value: object) -> float:
@@ -252,7 +251,7 @@ def test_never_raises_and_stays_within_what_it_promises(dialect: str, text: str,
     elif known is not None and expression.type is not ColumnType.TEXT:
         slack = 1e-9 * max(abs(float(known[0])), abs(float(known[1])), 1)
         assert all(float(known[0]) - slack <= _place(value) <= float(known[1]) + slack for value in finite)
-    domain = domain_of(expression)
+    domain = find_domain(expression)
     if domain is not None and "ward" not in text:  # wards outside the list are in no group
         assert {v for v in finite if v is not None} <= set(domain)
 
@@ -269,7 +268,7 @@ def test_what_several_expressions_share_cannot_raise_either(unit: str, world: Wo
     """An engine computes it once, outside of what each of them is wrapped in."""
     statement = Statement()
     rows = table_rows(CATALOG.table("visits"), CATALOG, Names())
-    names = names_of([("visits", rows)])
+    names = collect_names([("visits", rows)])
     moved = [read(_parsed("duckdb", f"{x} {sign} INTERVAL (big) {unit}"), names) for x in DATED for sign in "+-"]
     columns = ", ".join(f"({one.write(statement)}) IS NULL AS v{k}" for k, one in enumerate(moved))
     assert world.run(f"SELECT {columns} FROM ({rows.write(statement)})", statement.parameters).num_rows > 100
@@ -281,8 +280,8 @@ def test_what_is_shown_of_dates_is_those_that_have_a_name(world: World) -> None:
     texts = [f"{x} {move}" for x in DATED for move in moves]
     for text in [*texts, "CAST(note AS DATE)", "CAST(note AS TIMESTAMP)", "make_date(big, 1, 1)"]:
         (expression, rows), statement = _typed("duckdb", text), Statement()
-        assert shown_date(expression) is not expression  # whatever the interval says
-        both = [f"CAST({one.write(statement)} AS VARCHAR)" for one in (expression, shown_date(expression))]
+        assert format_iso_date(expression) is not expression  # whatever the interval says
+        both = [f"CAST({one.write(statement)} AS VARCHAR)" for one in (expression, format_iso_date(expression))]
         table = world.run(f"SELECT {', '.join(both)} FROM ({rows.write(statement)})", statement.parameters)
         plain, found = (column.to_pylist() for column in table.columns)
         assert found == [one if one is not None and re.match(r"[0-9]{4}-[^(]*$", one) else None for one in plain]
@@ -291,7 +290,7 @@ def test_what_is_shown_of_dates_is_those_that_have_a_name(world: World) -> None:
 @pytest.mark.parametrize("text", [*DATED, "date(seen)", "date_trunc('week', seen)", "date_trunc('year', date(seen))"])
 def test_dates_of_tables_and_the_starts_of_their_units_are_shown_as_they_are(text: str) -> None:
     expression, _ = _typed("duckdb", text)
-    assert shown_date(expression) is expression
+    assert format_iso_date(expression) is expression
 
 
 @pytest.mark.parametrize("mark", ["%-Y", "%-p", "%-a", "%-B", "%-V", "%-u", "%s", "%"])
@@ -312,7 +311,7 @@ def test_dates_at_the_ends_of_calendars_cannot_raise(texts: list[str], world: Wo
     """The first days have no week, and few dates are timestamps too."""
     statement = Statement()
     rows = table_rows(CATALOG.table("visits"), CATALOG, Names())
-    names = names_of([("visits", rows)])
+    names = collect_names([("visits", rows)])
     found = [read(_parsed("duckdb", text), names).write(statement) for text in texts]
     columns = ", ".join(f"{one} AS v{k}" for k, one in enumerate(found))
     table = world.run(f"SELECT {columns} FROM ({rows.write(statement)})", statement.parameters)

@@ -10,15 +10,15 @@ import pyarrow as pa
 import pytest
 
 from discreet.privacy.loss import Pure
-from discreet.query.answered import Intervals, answered
-from discreet.query.measure import Measured
-from discreet.query.question import Question, prepare
+from discreet.query.answer.answer import Intervals, compute_answer
+from discreet.query.plan.question import PlannedQuestion, prepare
+from discreet.query.run.measure import Measured
 from tests.query.world import CATALOG, nothing_measured
 
 COUNTED = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
 
 
-def measured_counts(text: str, counts: list[int]) -> tuple[Question, list[Measured]]:
+def measured_counts(text: str, counts: list[int]) -> tuple[PlannedQuestion, list[Measured]]:
     """A question, and what was measured where these are the counts of the first groups, and zero those of others."""
     question = prepare(text, CATALOG, Pure(1))
     measured = []
@@ -32,7 +32,7 @@ def measured_counts(text: str, counts: list[int]) -> tuple[Question, list[Measur
 
 def _answered(text: str, counts: list[int]) -> tuple[pa.Table, Intervals]:
     question, measured = measured_counts(text, counts)
-    return answered(question.split, measured, {}, 0.95, raw=False)
+    return compute_answer(question.split, measured, {}, 0.95, raw=False)
 
 
 @pytest.mark.parametrize(("text", "total"), [

@@ -19,13 +19,13 @@ from discreet.exact.ball import working_precision
 from discreet.noise.source import SYSTEM
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
-from discreet.query import statement
-from discreet.query.answer_table import noisy_table
-from discreet.query.groups import Groups
-from discreet.query.measure import exact_sums, measure
-from discreet.query.plan import BlockPlan
-from discreet.query.question import prepare
-from discreet.query.statement import counted_apart
+from discreet.query.answer.intervals import noisy_table
+from discreet.query.plan.question import prepare
+from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.run import contribution_bounds as statement
+from discreet.query.run.contribution_bounds import count_apart
+from discreet.query.run.groups import Groups
+from discreet.query.run.measure import exact_sums, measure
 from tests.query.hostile import PEOPLE, Person, world_of
 from tests.query.world import CATALOG, World, nothing_measured
 from tests.thoroughness import many
@@ -45,19 +45,19 @@ ROW = ("a", 50, 10.0, 1.0, 1, None, None, True, "tea", "x")
 
 
 @cache
-def _plan(query: str, groups: int = 2, **bounds: int) -> BlockPlan:
+def _plan(query: str, groups: int = 2, **bounds: int) -> AggregationPlan:
     facts = {"groups_per_unit": groups, **bounds}
     tables = [replace(t, **facts) if t.unit == "patient_id" else t for t in CATALOG]
     (plan,) = prepare(query, type(CATALOG)(tables), ZeroConcentrated(1), delta=DELTA).plans
     return plan
 
 
-def _held(plan: BlockPlan, world: World) -> pa.Table:
+def _held(plan: AggregationPlan, world: World) -> pa.Table:
     assert plan.rule is not None
-    return world.run(*counted_apart(plan, plan.parts[plan.rule.held]))
+    return world.run(*count_apart(plan, plan.parts[plan.rule.unit_count]))
 
 
-def _all_keys(plan: BlockPlan, *worlds: World) -> Groups:
+def _all_keys(plan: AggregationPlan, *worlds: World) -> Groups:
     tables = [_held(plan, world) for world in worlds]
     return Groups.shown(plan.block.keys, pa.concat_tables(tables))
 
@@ -67,7 +67,7 @@ HEAVY = Person([(*EXTREME[:4], k, *EXTREME[5:8], str(k), "x") for k in range(7)]
 LIGHT = Person([("b", 0, 0.0, -0.0, 5, None, None, False, "5", "y")] * 3, [], (0, False))
 
 
-def _moves(plan: BlockPlan, here: World, there: World) -> list[tuple[int, int]]:
+def _moves(plan: AggregationPlan, here: World, there: World) -> list[tuple[int, int]]:
     """Per part, how far its integers are apart in L1, and the square of how far in L2."""
     groups = _all_keys(plan, here, there)
     both = zip(exact_sums(plan, groups, here.run), exact_sums(plan, groups, there.run), strict=True)
@@ -89,15 +89,15 @@ def test_one_person_moves_the_keys_they_keep_and_no_more(crowd: list[Person], on
         privacy = plan.block.rows.privacy
         there = replaced if privacy is not None and privacy.neighbours is Neighbours.REPLACE_ONE else gone
         for (l1, l2), priced in zip(_moves(plan, here, there), plan.parts, strict=True):
-            assert l1 <= priced.moves, (query, priced.part)
-            assert l2 <= priced.moves_squared, (query, priced.part)
+            assert l1 <= priced.l1_sensitivity, (query, priced.part)
+            assert l2 <= priced.l2_sensitivity_squared, (query, priced.part)
 
 
 def test_who_counts_as_one_row_in_one_group_is_counted_once_for_the_whole_price() -> None:
     plan = _plan(QUERIES[0], groups=1, rows_per_unit=1)
     (priced,) = plan.parts
     assert priced.share == 1
-    assert plan.part_of(plan.block.aggregates[0]) == plan.rule.held == 0
+    assert plan.part_of(plan.block.aggregates[0]) == plan.rule.unit_count == 0
     here, there = world_of({0: HEAVY, 1: LIGHT, 2: LIGHT}), world_of({1: LIGHT, 2: LIGHT})
     assert sorted(_held(plan, here)["s"].to_pylist()) == [1, 2]
     assert _moves(plan, here, there) == [(1, 1)]
@@ -113,7 +113,7 @@ def test_a_planted_bug_that_keeps_every_key_is_caught(monkeypatch: pytest.Monkey
     )
     plan = _plan(QUERIES[0], groups)
     moves = _moves(plan, world_of({0: HEAVY}), world_of({}))
-    assert any(l1 > priced.moves for (l1, _), priced in zip(moves, plan.parts, strict=True))
+    assert any(l1 > priced.l1_sensitivity for (l1, _), priced in zip(moves, plan.parts, strict=True))
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -134,7 +134,7 @@ def test_one_key_is_kept_as_the_first_of_several_would_be(monkeypatch: pytest.Mo
     (one, several) = ([], [])
     for found in (one, several):
         plan = _plan(query, groups=1)
-        for text, values in statement.statements_of(plan):
+        for text, values in statement.write_statements(plan):
             table = world.database.sql(text, params=values) if values else world.database.sql(text)
             found.append(sorted(map(repr, table.fetchall())))
         monkeypatch.setattr(statement, "_first_key", lambda: statement._first_keys(1, is_counted=False))
@@ -145,7 +145,7 @@ def test_one_key_is_kept_as_the_first_of_several_would_be(monkeypatch: pytest.Mo
 def test_the_threshold_hides_what_one_person_holds_alone() -> None:
     plan = _plan(QUERIES[0])
     assert plan.rule is not None
-    law = plan.parts[plan.rule.held].noise
+    law = plan.parts[plan.rule.unit_count].noise
     with working_precision():
         assert float(1 - (1 - law.above(plan.rule.threshold - 1)) ** plan.rule.per_unit) <= DELTA
         assert float(1 - (1 - law.above(plan.rule.threshold - 2)) ** plan.rule.per_unit) > DELTA

@@ -15,8 +15,8 @@ from discreet.catalog.table import Budget, Table
 from discreet.curator.curator import Curator
 from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure
-from discreet.query.question import prepare
-from discreet.query.work import pattern_states
+from discreet.query.plan.question import prepare
+from discreet.query.plan.work_limit import pattern_states
 from tests.query.world import CATALOG
 
 PRICE = Pure(1)

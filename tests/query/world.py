@@ -15,17 +15,17 @@ import pyarrow as pa
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, ForeignKey, Table
-from discreet.engines.parameters import bound
+from discreet.engines.parameters import bind_parameter
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
-from discreet.query.answer_table import noisy_table
-from discreet.query.groups import Groups
-from discreet.query.measure import Measured, exact_sums, public_groups
-from discreet.query.plan import BlockPlan
-from discreet.query.public_multiplicity import PublicMultiplicity
-from discreet.query.public_values import PublicValues
-from discreet.query.question import Question, prepare
-from discreet.query.sandbox import post_process
+from discreet.query.answer.intervals import noisy_table
+from discreet.query.answer.sandbox import post_process
+from discreet.query.bind.public_multiplicity import PublicMultiplicity
+from discreet.query.plan.public_groups import PublicValues
+from discreet.query.plan.question import PlannedQuestion, prepare
+from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.run.groups import Groups
+from discreet.query.run.measure import Measured, exact_sums, public_groups
 
 FIXTURES = Path(__file__).parent / "fixtures"
 INTEGER, REAL, TEXT, BOOLEAN = ColumnType.INTEGER, ColumnType.REAL, ColumnType.TEXT, ColumnType.BOOLEAN
@@ -120,7 +120,7 @@ Rows = Mapping[str, Iterable[tuple[int, Row]]]
 """Per table, rows with the number of the unit they belong to; what a short row leaves out is missing."""
 
 
-def nothing_measured(plan: BlockPlan) -> Measured:
+def nothing_measured(plan: AggregationPlan) -> Measured:
     """The shape of what a block will release, with zeros for values; no row is read."""
     nobody = pa.table({f"k{k}": pa.array([], pa.null()) for k in range(len(plan.block.keys))})
     groups = public_groups(plan) if plan.rule is None else Groups.shown(plan.block.keys, nobody)
@@ -151,7 +151,7 @@ class World:
     def run(self, text: str, parameters: list[object]) -> pa.Table:
         asked = repr((text, parameters))
         if asked not in self._found:
-            values = [bound(value) for value in parameters]
+            values = [bind_parameter(value) for value in parameters]
             table = self.database.sql(text, params=values).to_arrow_table() if values else self.plain(text)
             self._found[asked] = table
         return self._found[asked]
@@ -159,11 +159,11 @@ class World:
     def plain(self, text: str) -> pa.Table:
         return self.database.sql(text).to_arrow_table()
 
-    def public(self, question: Question) -> dict[str, pa.Table]:
+    def public(self, question: PlannedQuestion) -> dict[str, pa.Table]:
         return {name: self.plain(f'SELECT * EXCLUDE (_unit) FROM "{name}"') for name in question.split.public_tables}
 
 
-def answer_without_noise(question: Question, world: World) -> pa.Table:
+def answer_without_noise(question: PlannedQuestion, world: World) -> pa.Table:
     """What the question would answer if all noise happened to be zero."""
     tables = {}
     for block, plan in zip(question.split.blocks, question.plans, strict=True):
@@ -178,7 +178,7 @@ PUBLIC_VALUES = PublicValues(CATALOG, World({}).run, lambda _: "1")
 COUNT_ALIKE = PublicMultiplicity(CATALOG, World({}).run, lambda _: "1")
 
 
-def prepared(query: str, price: Pure | ZeroConcentrated) -> Question:
+def prepared(query: str, price: Pure | ZeroConcentrated) -> PlannedQuestion:
     """The planned query; public tables hold what they hold in every world that does not say otherwise."""
     return prepare(query, CATALOG, price, public_values=PUBLIC_VALUES, count_alike=COUNT_ALIKE)
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from discreet.engines.spark.java import java_home
-from discreet.engines.spark.session import own_interrupt
+from discreet.engines.spark.session import java_home, own_interrupt
 from discreet.errors import StoreError
 
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"

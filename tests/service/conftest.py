@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from discreet.service.house import House
+from discreet.service.state import ServiceState
 from tests.service.hospital import Clients, Hospital, client_of, founded
 
 
@@ -27,11 +27,11 @@ def hospital(first_hospital: Hospital, tmp_path: Path) -> Hospital:
 
 
 @pytest.fixture
-def house(hospital: Hospital) -> Iterator[House]:
-    """The house of that hospital, with settings as they come."""
-    house = hospital.house()
-    yield house
-    house.close()
+def service(hospital: Hospital) -> Iterator[ServiceState]:
+    """The service of that hospital, with settings as they come."""
+    service = hospital.service()
+    yield service
+    service.close()
 
 
 @pytest.fixture
@@ -41,6 +41,6 @@ def tokens(hospital: Hospital) -> dict[str, str]:
 
 
 @pytest.fixture
-def clients(house: House, tokens: dict[str, str]) -> Clients:
+def clients(service: ServiceState, tokens: dict[str, str]) -> Clients:
     """A client for each member, and one for nobody."""
-    return Clients(nobody=client_of(house), **{name: client_of(house, token) for name, token in tokens.items()})
+    return Clients(nobody=client_of(service), **{name: client_of(service, token) for name, token in tokens.items()})

@@ -21,7 +21,7 @@ from typing import Any
 
 import httpx
 
-from discreet.curator.answer_arrow import answer_from_arrow
+from discreet.curator.answers.arrow import answer_from_arrow
 from tests.trusted import trusted
 
 __all__ = ["Answered", "Crowd", "Seen", "ask_again", "at_work"]

@@ -10,9 +10,9 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
-from discreet.service import asking
-from discreet.service.requests import LEASE
-from discreet.service.wish import Wish
+from discreet.service.jobs.jobs import LEASE
+from discreet.service.jobs.request import AskRequest
+from discreet.service.operations import ask as asking
 from tests.service.hospital import Hospital
 from tests.service.served import die_at
 from tests.service.visiting import ANA
@@ -23,10 +23,10 @@ def main(*arguments: str) -> None:
     for folder, step in zip(arguments[::2], arguments[1::2], strict=True):
         child = os.fork()  # nothing here has started a thread yet, and imports are paid for once
         if child == 0:
-            house = Hospital(Path(folder), {}).house()
-            house.requests.clock = partial(_later, runs[folder] * LEASE)  # the one before is known to be dead
-            die_at(house, step)
-            asking.ask(house, ANA, Wish("SELECT COUNT(*) AS n FROM visits", "0.1"), "one")
+            service = Hospital(Path(folder), {}).service()
+            service.requests.clock = partial(_later, runs[folder] * LEASE)  # the one before is known to be dead
+            die_at(service, step)
+            asking.ask(service, ANA, AskRequest("SELECT COUNT(*) AS n FROM visits", "0.1"), "one")
             os._exit(0)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL, step
         runs[folder] += 1

@@ -12,20 +12,25 @@ from argon2 import PasswordHasher
 
 from discreet.catalog.table import Budget, Table
 from discreet.curator.curator import Curator
-from discreet.curator.hospital import visits as made_up_visits
-from discreet.curator.hospital import visits_policy
-from discreet.service.app import application, guarded
-from discreet.service.house import House
-from discreet.service.members import Members
-from discreet.service.role import Role
+from discreet.demo.hospital import visits as made_up_visits
+from discreet.demo.hospital import visits_policy
+from discreet.service.app import application, guard_app
+from discreet.service.auth.members import Members
+from discreet.service.auth.roles import MemberRole
 from discreet.service.settings import Settings
-from discreet.service.store import Store
+from discreet.service.state import ServiceState
+from discreet.service.storage import ServiceStore
 from tests.service.in_process import InProcess
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 """Argon2 that takes no time: for tests, which guard nothing."""
-MEMBERS = {"owner": Role.OWNER, "ana": Role.ANALYST, "ben": Role.ANALYST, "auditor": Role.AUDITOR}
-"""Who is in the house: ana may spend ε = 1, ben ε = 2, all together ε = 3."""
+MEMBERS = {
+    "owner": MemberRole.OWNER,
+    "ana": MemberRole.ANALYST,
+    "ben": MemberRole.ANALYST,
+    "auditor": MemberRole.AUDITOR,
+}
+"""Who is in the service: ana may spend ε = 1, ben ε = 2, all together ε = 3."""
 
 
 def visits() -> pa.Table:
@@ -45,11 +50,11 @@ class Hospital:
     folder: Path
     tokens: dict[str, str]
 
-    def house(self, **settings: object) -> House:
-        """The house that serves it, with tokens that are quick to verify."""
-        house = House(Settings.model_validate({"folder": self.folder, **settings}))
-        house.members = Members(house.store, hasher=CHEAP)
-        return house
+    def service(self, **settings: object) -> ServiceState:
+        """The service that serves it, with tokens that are quick to verify."""
+        service = ServiceState(Settings.model_validate({"folder": self.folder, **settings}))
+        service.members = Members(service.store, hasher=CHEAP)
+        return service
 
 
 def founded(folder: Path) -> Hospital:
@@ -57,16 +62,16 @@ def founded(folder: Path) -> Hospital:
     curator = Curator(folder)
     curator.protect(visits(), policy())
     curator.ledger.close()
-    members = Members(Store(folder), hasher=CHEAP)
+    members = Members(ServiceStore(folder), hasher=CHEAP)
     for name, role in MEMBERS.items():
         members.add(name, role)
     return Hospital(folder, {name: members.issue(name, label="tests", days=30) for name in MEMBERS})
 
 
-def client_of(house: House, token: str | None = None) -> httpx.Client:
+def client_of(service: ServiceState, token: str | None = None) -> httpx.Client:
     """A client of the whole application, which sends this token with every request; it speaks to no network."""
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-    transport = InProcess(guarded(application(house)))
+    transport = InProcess(guard_app(application(service)))
     return httpx.Client(transport=transport, base_url="http://hospital.test", headers=headers)
 
 

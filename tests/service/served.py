@@ -15,8 +15,8 @@ from typing import Any
 
 import uvicorn
 
-from discreet.service.app import application, guarded
-from discreet.service.house import House
+from discreet.service.app import application, guard_app
+from discreet.service.state import ServiceState
 from tests.service.hospital import Hospital
 
 ROOT = Path(__file__).parents[2]
@@ -28,34 +28,34 @@ STEPS = {
     "before the answer is in the ledger": ("curator.ledger", "settle"),
     KEEP: ("requests", "keep"),
 }
-"""Where a process may die: which part of a house, and the function that it is about to call."""
+"""Where a process may die: which part of a service, and the function that it is about to call."""
 
 
-def die_at(house: House, step: str) -> None:
+def die_at(service: ServiceState, step: str) -> None:
     """Let the process kill itself with SIGKILL at a step."""
 
     def die(*_: object, **__: object) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    where: Any = house
+    where: Any = service
     for name in STEPS[step][0].split("."):
         where = getattr(where, name)
     setattr(where, STEPS[step][1], die)
 
 
 def main(folder: str, port: str, step: str, seconds: str) -> None:
-    house = Hospital(Path(folder), {}).house()
+    service = Hospital(Path(folder), {}).service()
     if step:
-        die_at(house, step)
-    measured = house.curator._measured
+        die_at(service, step)
+    measured = service.curator._measured
 
     def slowly(*arguments: Any) -> Any:
         time.sleep(float(seconds))
         return measured(*arguments)
 
     if float(seconds):
-        house.curator._measured = slowly  # type: ignore[method-assign]
-    uvicorn.run(guarded(application(house)), host="127.0.0.1", port=int(port), log_level="error")
+        service.curator._measured = slowly  # type: ignore[method-assign]
+    uvicorn.run(guard_app(application(service)), host="127.0.0.1", port=int(port), log_level="error")
 
 
 @contextmanager

@@ -20,14 +20,14 @@ import pytest
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute, iter_route_contexts
 
+from discreet.http.methods import Unknown
 from discreet.service.app import application
-from discreet.service.house import House
-from discreet.service.limits import Limits
-from discreet.service.members import Members
-from discreet.service.role import Role
-from discreet.service.signing_in import roles_of
-from discreet.service.wish import Wish
-from discreet.web.methods import Unknown
+from discreet.service.auth.bearer import roles_of
+from discreet.service.auth.members import Members
+from discreet.service.auth.rate_limit import Limits
+from discreet.service.auth.roles import MemberRole
+from discreet.service.jobs.request import AskRequest
+from discreet.service.state import ServiceState
 from tests.service.hospital import CHEAP, MEMBERS, Hospital, client_of
 
 Route = tuple[str, str]
@@ -37,7 +37,7 @@ RELEASE = b"zip\n130**\n130**\n"
 POLICY = "table: places\nunit: row\nbudget: {epsilon: 1}\ncolumns: {zip: {type: text}}\n"
 PUBLICATION = {"name": "places", "quasi": ["zip"], "models": {"k": 2}, "why": "for all", "approved": True}
 PUBLICATION["upload"] = "«an upload»"
-ROLES = {"owner": Role.OWNER, "ana": Role.ANALYST, "auditor": Role.AUDITOR}
+ROLES = {"owner": MemberRole.OWNER, "ana": MemberRole.ANALYST, "auditor": MemberRole.AUDITOR}
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ OPEN = {
     ("GET", "/api/v1/docs/style.css"): {},
     ("POST", "/api/v1/sign-in"): {"json": {"token": "nonsense"}},
 }
-"""Routes without a role: they tell nothing that depends on the house."""
+"""Routes without a role: they tell nothing that depends on the service."""
 
 MATRIX: dict[Route, Row] = {
     ("GET", "/api/v1/me"): Row(200, 200, 200),
@@ -130,16 +130,16 @@ def prepared(first_hospital: Hospital, tmp_path_factory: pytest.TempPathFactory)
     folder = tmp_path_factory.mktemp("authorisation") / "prepared"
     shutil.copytree(first_hospital.folder, folder)
     hospital = Hospital(folder, dict(first_hospital.tokens))
-    house = hospital.house()
-    asked = client_of(house, hospital.tokens["ana"]).post("/api/v1/ask", json=COUNT | {"request": "first"})
+    service = hospital.service()
+    asked = client_of(service, hospital.tokens["ana"]).post("/api/v1/ask", json=COUNT | {"request": "first"})
     assert asked.status_code == 200, asked.text
-    members = house.members
-    early = Members(house.store, lambda: 0.0, CHEAP)
+    members = service.members
+    early = Members(service.store, lambda: 0.0, CHEAP)
     revoked = members.issued("owner", days=1)
     members.revoke(revoked.token.id)
     used = members.issue("owner", days=1, once=True)
     members.exchange(used, 1)
-    members.add("gone", Role.OWNER)
+    members.add("gone", MemberRole.OWNER)
     gone = members.issue("gone", days=1)
     members.remove("gone")
     bad = {
@@ -152,7 +152,7 @@ def prepared(first_hospital: Hospital, tmp_path_factory: pytest.TempPathFactory)
         "a malformed token": "nonsense",
         "an empty token": "",
     }
-    owner = client_of(house, hospital.tokens["owner"])
+    owner = client_of(service, hospital.tokens["owner"])
     sent = [owner.post("/api/v1/uploads", params={"file": "t.csv"}, content=RELEASE).json()["id"] for _ in range(2)]
     published = owner.post("/api/v1/publications", json=PUBLICATION | {"upload": sent[0]})
     assert published.status_code == 201, published.text
@@ -162,23 +162,23 @@ def prepared(first_hospital: Hospital, tmp_path_factory: pytest.TempPathFactory)
         "«ben's token»": hospital.tokens["ben"].split("_")[1],
         "«ana's entry»": str(asked.json()["entry"]),
     }
-    house.close()
-    house.curator.engine.close()  # or what it keeps for itself would be gone at some later moment
+    service.close()
+    service.curator.engine.close()  # or what it keeps for itself would be gone at some later moment
     return Prepared(hospital, bad, filled)
 
 
 @pytest.fixture(scope="module")
-def house(prepared: Prepared) -> Iterator[House]:
+def service(prepared: Prepared) -> Iterator[ServiceState]:
     """For calls that must change nothing."""
-    house = prepared.hospital.house()
-    yield house
-    house.close()
+    service = prepared.hospital.service()
+    yield service
+    service.close()
 
 
-def routes(house: House) -> dict[Route, frozenset[Role] | None]:
+def routes(service: ServiceState) -> dict[Route, frozenset[MemberRole] | None]:
     """Every route of the application, with the roles that its dependencies let in."""
-    found: dict[Route, frozenset[Role] | None] = {}
-    for one in iter_route_contexts(application(house).routes):
+    found: dict[Route, frozenset[MemberRole] | None] = {}
+    for one in iter_route_contexts(application(service).routes):
         if isinstance(one.original_route, Unknown):
             continue
         assert isinstance(one.original_route, APIRoute), one.original_route
@@ -187,7 +187,7 @@ def routes(house: House) -> dict[Route, frozenset[Role] | None]:
     return found
 
 
-def _let_in(dependant: Dependant) -> frozenset[Role] | None:
+def _let_in(dependant: Dependant) -> frozenset[MemberRole] | None:
     found = [roles_of(one.call) for one in dependant.dependencies]
     inner = [_let_in(one) for one in dependant.dependencies]
     known = [one for one in (*found, *inner) if one is not None]
@@ -195,14 +195,14 @@ def _let_in(dependant: Dependant) -> frozenset[Role] | None:
     return known[0] if known else None
 
 
-def call(house: House, prepared: Prepared, route: Route, row: Row, token: str | None) -> httpx.Response:
+def call(service: ServiceState, prepared: Prepared, route: Route, row: Row, token: str | None) -> httpx.Response:
     """Send the request that would work, with this token."""
     method, path = route
     for name, value in row.path.items():
         path = path.replace(f"{{{name}}}", prepared.filled.get(value, value))
     assert "{" not in path
     sent = {name: _filled(value, prepared) for name, value in row.sent.items()}
-    return send(house, token, method, path, **sent)
+    return send(service, token, method, path, **sent)
 
 
 def _filled(value: Any, prepared: Prepared) -> Any:
@@ -211,28 +211,28 @@ def _filled(value: Any, prepared: Prepared) -> Any:
     return {name: prepared.filled.get(one, one) if isinstance(one, str) else one for name, one in value.items()}
 
 
-def send(house: House, token: str | None, method: str, path: str, **sent: Any) -> httpx.Response:
+def send(service: ServiceState, token: str | None, method: str, path: str, **sent: Any) -> httpx.Response:
     """Send a request with this token, as if nothing had been sent before."""
-    house.limits = Limits(10**9)
+    service.limits = Limits(10**9)
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-    return _client(house).request(method, path, headers=headers, **sent)
+    return _client(service).request(method, path, headers=headers, **sent)
 
 
 @cache
-def _client(house: House) -> httpx.Client:
-    """One application for all requests to a house."""
-    return client_of(house)
+def _client(service: ServiceState) -> httpx.Client:
+    """One application for all requests to a service."""
+    return client_of(service)
 
 
-def state(house: House) -> str:
-    """Everything that a request could change: the book, the ledger, policies, and which files there are."""
-    tables = [name for (name,) in house.store.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+def state(service: ServiceState) -> str:
+    """Everything that a request could change: the database, the ledger, policies, and which files there are."""
+    tables = [name for (name,) in service.store.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     tables.remove("event")  # that somebody was refused is on record
-    held = {name: house.store.rows(f"SELECT * FROM {name}") for name in sorted(tables)}
-    folder = house.settings.folder
+    held = {name: service.store.rows(f"SELECT * FROM {name}") for name in sorted(tables)}
+    folder = service.settings.folder
     files = sorted(str(one) for one in folder.rglob("*") if not one.name.endswith(("-wal", "-shm", ".lock")))
     policies = [one.read_bytes() for one in sorted((folder / "policies").iterdir())]
-    entries = [one.hash for one in house.curator.ledger.entries()]
+    entries = [one.hash for one in service.curator.ledger.entries()]
     return hashlib.sha256(repr((held, files, policies, entries)).encode()).hexdigest()
 
 
@@ -244,13 +244,13 @@ def is_problem(answer: httpx.Response, status: int) -> None:
     assert said["status"] == status
 
 
-def test_every_route_is_in_the_table_and_nothing_else_is(house: House) -> None:
-    assert set(routes(house)) == set(MATRIX) | set(OPEN)
+def test_every_route_is_in_the_table_and_nothing_else_is(service: ServiceState) -> None:
+    assert set(routes(service)) == set(MATRIX) | set(OPEN)
     assert not set(MATRIX) & set(OPEN)
 
 
-def test_the_code_lets_in_whom_the_table_lets_in(house: House) -> None:
-    for route, roles in routes(house).items():
+def test_the_code_lets_in_whom_the_table_lets_in(service: ServiceState) -> None:
+    for route, roles in routes(service).items():
         if route in OPEN:
             assert roles is None, route
         else:
@@ -258,65 +258,71 @@ def test_the_code_lets_in_whom_the_table_lets_in(house: House) -> None:
 
 
 @pytest.mark.parametrize("route", MATRIX, ids=" ".join)
-def test_without_a_good_token_a_route_tells_and_changes_nothing(house: House, prepared: Prepared, route: Route) -> None:
-    before = state(house)
+def test_without_a_good_token_a_route_tells_and_changes_nothing(
+    service: ServiceState, prepared: Prepared, route: Route
+) -> None:
+    before = state(service)
     for token in (None, *prepared.bad.values()):
-        answer = call(house, prepared, route, MATRIX[route], token)
+        answer = call(service, prepared, route, MATRIX[route], token)
         is_problem(answer, 401)
         assert answer.headers["www-authenticate"] == "Bearer"
         assert not any(word in answer.text for word in ("visits", "ana", "ward", "SELECT"))
-    assert state(house) == before
+    assert state(service) == before
 
 
 @pytest.mark.parametrize("route", MATRIX, ids=" ".join)
-def test_who_may_not_use_a_route_is_told_so_and_changes_nothing(house: House, prepared: Prepared, route: Route) -> None:
-    before = state(house)
+def test_who_may_not_use_a_route_is_told_so_and_changes_nothing(
+    service: ServiceState, prepared: Prepared, route: Route
+) -> None:
+    before = state(service)
     for name in ROLES:
         if MATRIX[route].status(name) >= 400:
-            answer = call(house, prepared, route, MATRIX[route], prepared.hospital.tokens[name])
+            answer = call(service, prepared, route, MATRIX[route], prepared.hospital.tokens[name])
             is_problem(answer, MATRIX[route].status(name))
-    assert state(house) == before
+    assert state(service) == before
 
 
 @pytest.mark.parametrize("route", MATRIX, ids=" ".join)
-def test_who_may_use_a_route_is_answered(house: House, prepared: Prepared, tmp_path: Path, route: Route) -> None:
+def test_who_may_use_a_route_is_answered(
+    service: ServiceState, prepared: Prepared, tmp_path: Path, route: Route
+) -> None:
     row, tokens = MATRIX[route], prepared.hospital.tokens
     for name in (one for one in ROLES if row.status(one) < 400):
         if route[0] == "GET":
-            answer = call(house, prepared, route, row, tokens[name])
+            answer = call(service, prepared, route, row, tokens[name])
         else:
             own = prepared.copied(tmp_path / name)
-            with closing(own.hospital.house()) as changed:
+            with closing(own.hospital.service()) as changed:
                 answer = call(changed, own, route, row, tokens[name])
         assert answer.status_code == row.status(name), answer.text
 
 
 @pytest.mark.parametrize("route", OPEN, ids=" ".join)
-def test_open_routes_tell_everybody_the_same(house: House, prepared: Prepared, route: Route) -> None:
+def test_open_routes_tell_everybody_the_same(service: ServiceState, prepared: Prepared, route: Route) -> None:
     told = set()
-    before = state(house)
+    before = state(service)
     tokens = (None, *prepared.bad.values(), *prepared.hospital.tokens.values())
     for token in tokens:
-        answer = send(house, token, *route, **OPEN[route])
+        answer = send(service, token, *route, **OPEN[route])
         told.add((answer.status_code, answer.content))
     assert len(told) == 1
     ((status, body),) = told
     assert status == (401 if route[1].endswith("sign-in") else 200)
     assert b"hospital" not in body
-    assert state(house) == before
+    assert state(service) == before
 
 
-def test_another_analyst_hears_of_nothing_that_is_not_theirs(house: House, prepared: Prepared) -> None:
+def test_another_analyst_hears_of_nothing_that_is_not_theirs(service: ServiceState, prepared: Prepared) -> None:
     tokens = prepared.hospital.tokens
     for route, row in MATRIX.items():
         if row.path in ({"request_id": "first"}, {"entry": "«ana's entry»"}):
-            theirs = call(house, prepared, route, row, tokens["ben"])
-            none = call(house, prepared, route, Row(0, 0, 0, dict.fromkeys(row.path, "99999")), tokens["ben"])
+            theirs = call(service, prepared, route, row, tokens["ben"])
+            none = call(service, prepared, route, Row(0, 0, 0, dict.fromkeys(row.path, "99999")), tokens["ben"])
             is_problem(theirs, 404)
             is_problem(none, 404)
             assert theirs.json()["rule"] == none.json()["rule"]
 
 
 def test_every_member_has_a_role_in_the_table() -> None:
-    assert {MEMBERS[name] for name in ROLES} == set(Role)
-    assert Wish(**COUNT)
+    assert {MEMBERS[name] for name in ROLES} == set(MemberRole)
+    assert AskRequest(**COUNT)

@@ -16,19 +16,18 @@ import pytest
 from typer.testing import CliRunner
 
 from discreet.cli.main import app
-from discreet.curator.ledger import Ledger
-from discreet.curator.signed_head import Verdict, check_head, sign_head
-from discreet.curator.signing import Signer
-from discreet.curator.verification import verify
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.signed_head import HeadVerdict, check_head, sign_head
+from discreet.curator.ledger.signing import Signer
+from discreet.curator.ledger.verify import verify
 from discreet.errors import BudgetExceeded, InvalidValue, LedgerError, NotSignedIn, StoreError
-from discreet.service import asking
-from discreet.service.backup import back_up, read_backup
-from discreet.service.house import House
-from discreet.service.moving import move
-from discreet.service.restoring import Said, restore
-from discreet.service.role import Role
-from discreet.service.visitor import Visitor
-from discreet.service.wish import Wish
+from discreet.service.auth.roles import MemberRole, Principal
+from discreet.service.jobs.request import AskRequest
+from discreet.service.maintenance.backup import back_up, read_backup
+from discreet.service.maintenance.restore import RestoreStatement, restore
+from discreet.service.operations import ask as asking
+from discreet.service.state import ServiceState
+from discreet.service.storage import move
 from tests.servers.fixtures import postgres_server, postgres_url
 from tests.servers.postgres import PostgresServer, binaries
 from tests.service.hospital import Hospital
@@ -36,13 +35,13 @@ from tests.thoroughness import some
 
 __all__ = ["postgres_server", "postgres_url"]
 
-ANA = Visitor("ana", Role.ANALYST, "token")
-BEN = Visitor("ben", Role.ANALYST, "token")
+ANA = Principal("ana", MemberRole.ANALYST, "token")
+BEN = Principal("ben", MemberRole.ANALYST, "token")
 
 
-def ask(house: House, number: int, epsilon: str = "0.1", who: Visitor = ANA) -> bytes:
+def ask(service: ServiceState, number: int, epsilon: str = "0.1", who: Principal = ANA) -> bytes:
     sql = f"SELECT COUNT(*) AS n FROM visits WHERE age > {number}"
-    return asking.ask(house, who, Wish(sql, epsilon), f"r{number}").arrow
+    return asking.ask(service, who, AskRequest(sql, epsilon), f"r{number}").arrow
 
 
 def spent(folder: Path) -> dict[str, int]:
@@ -53,10 +52,10 @@ def spent(folder: Path) -> dict[str, int]:
         ledger.close()
 
 
-def closed(house: House) -> None:
-    house.close()
-    house.store.close()
-    house.curator.ledger.close()
+def closed(service: ServiceState) -> None:
+    service.close()
+    service.store.close()
+    service.curator.ledger.close()
 
 
 def head_of(folder: Path, place: Path) -> Path:
@@ -69,19 +68,19 @@ def head_of(folder: Path, place: Path) -> Path:
 @pytest.fixture
 def saved(hospital: Hospital, tmp_path: Path) -> Path:
     """A backup after one question; the hospital is open for more."""
-    house = hospital.house()
-    ask(house, 30)
+    service = hospital.service()
+    ask(service, 30)
     back_up(hospital.folder, tmp_path / "backup")
-    closed(house)
+    closed(service)
     return tmp_path / "backup"
 
 
 def went_on(hospital: Hospital) -> None:
     """Two more questions after the backup."""
-    house = hospital.house()
-    ask(house, 40, "0.2")
-    ask(house, 50, "0.3", BEN)
-    closed(house)
+    service = hospital.service()
+    ask(service, 40, "0.2")
+    ask(service, 50, "0.3", BEN)
+    closed(service)
 
 
 # Backups.
@@ -90,22 +89,22 @@ def went_on(hospital: Hospital) -> None:
 def test_a_backup_of_a_folder_serves_the_same_answers(hospital: Hospital, saved: Path, tmp_path: Path) -> None:
     copy = Hospital(tmp_path / "copy", hospital.tokens)
     shutil.copytree(saved, copy.folder)
-    first, second = hospital.house(), copy.house()
+    first, second = hospital.service(), copy.service()
     assert asking.answer(first, ANA, "r30").arrow == asking.answer(second, ANA, "r30").arrow
-    assert second.members.visitor(hospital.tokens["ana"]).name == "ana"
+    assert second.members.principal(hospital.tokens["ana"]).name == "ana"
     assert second.curator.budget() == first.curator.budget()
     closed(first)
     closed(second)
 
 
 def test_backups_while_questions_are_charged_are_each_of_one_moment(hospital: Hospital, tmp_path: Path) -> None:
-    house, ending, answered = hospital.house(), Event(), Semaphore(0)
+    service, ending, answered = hospital.service(), Event(), Semaphore(0)
 
     def keep_asking(start: int) -> None:
         for number in range(start, start + 40):
             if ending.is_set():
                 return
-            ask(house, number, "0.001")
+            ask(service, number, "0.001")
             answered.release()
 
     made = []
@@ -117,14 +116,14 @@ def test_backups_while_questions_are_charged_are_each_of_one_moment(hospital: Ho
         ending.set()
         for one in asked:
             one.result()
-    closed(house)
+    closed(service)
     for one in made:
         copy = Hospital(tmp_path / f"copy {one.position}", hospital.tokens)
         if copy.folder.exists():
             continue
         shutil.copytree(one.folder, copy.folder)
         assert verify(copy.folder).problems == []
-        served = copy.house()  # no answer stands in service.db that the ledger has not
+        served = copy.service()  # no answer stands in service.db that the ledger has not
         entries = {entry for (entry,) in served.store.rows("SELECT entry FROM request WHERE entry > 0")}
         assert max(entries, default=0) <= (one.position or 0)
         assert served.trail.verify(served.curator.ledger).is_sound
@@ -138,9 +137,9 @@ def test_a_backup_goes_nowhere_where_something_is(hospital: Hospital, tmp_path: 
 
 
 def test_a_ledger_that_cannot_be_believed_is_not_backed_up(hospital: Hospital, tmp_path: Path) -> None:
-    house = hospital.house()
-    house.curator.ledger.database.execute("UPDATE account SET spent = spent + 1")
-    closed(house)
+    service = hospital.service()
+    service.curator.ledger.database.execute("UPDATE account SET spent = spent + 1")
+    closed(service)
     with pytest.raises(LedgerError, match="sound"):
         back_up(hospital.folder, tmp_path / "backup")
     assert not (tmp_path / "backup").exists()
@@ -160,7 +159,7 @@ def test_a_backup_that_was_damaged_is_not_restored(saved: Path, tmp_path: Path) 
     with pytest.raises(StoreError, match="as it was made"):
         read_backup(saved)
     with pytest.raises(StoreError):
-        restore(saved, tmp_path / "new", said=Said.USE_UP)
+        restore(saved, tmp_path / "new", said=RestoreStatement.USE_UP)
     assert not (tmp_path / "new").exists()
 
 
@@ -230,8 +229,10 @@ def test_a_witness_that_saw_no_more_proves_that_nothing_was_lost(
     assert verify(tmp_path / "new").problems == []
 
 
-@pytest.mark.parametrize("said", [Said.NOTHING, Said.NOTHING_LOST])
-def test_a_witness_that_is_ahead_refuses_a_restore(hospital: Hospital, saved: Path, tmp_path: Path, said: Said) -> None:
+@pytest.mark.parametrize("said", [RestoreStatement.NOTHING, RestoreStatement.NOTHING_LOST])
+def test_a_witness_that_is_ahead_refuses_a_restore(
+    hospital: Hospital, saved: Path, tmp_path: Path, said: RestoreStatement
+) -> None:
     went_on(hospital)
     with pytest.raises(LedgerError, match="must not hand back budget"):
         restore(saved, tmp_path / "new", said=said, old=hospital.folder)
@@ -242,7 +243,7 @@ def test_a_head_that_is_ahead_is_believed_and_not_the_owner(hospital: Hospital, 
     went_on(hospital)
     head = head_of(hospital.folder, tmp_path / "head.json")
     with pytest.raises(LedgerError, match="must not hand back budget"):
-        restore(saved, tmp_path / "new", said=Said.NOTHING_LOST, heads=[head])
+        restore(saved, tmp_path / "new", said=RestoreStatement.NOTHING_LOST, heads=[head])
 
 
 def test_a_head_of_the_last_answer_charges_what_was_lost(hospital: Hospital, saved: Path, tmp_path: Path) -> None:
@@ -256,7 +257,7 @@ def test_a_head_of_the_last_answer_charges_what_was_lost(hospital: Hospital, sav
     assert verify(tmp_path / "new").problems == []
     ledger = Ledger(tmp_path / "new")
     key = Signer(tmp_path / "new").public_key.hex()
-    assert check_head(ledger, json.loads(head.read_text()), key).verdict is Verdict.RESTORED
+    assert check_head(ledger, json.loads(head.read_text()), key).verdict is HeadVerdict.RESTORED
     ledger.close()
 
 
@@ -265,28 +266,28 @@ def test_a_head_counts_without_a_witness_if_the_owner_says_so(hospital: Hospital
     head = head_of(hospital.folder, tmp_path / "head.json")
     with pytest.raises(LedgerError):
         restore(saved, tmp_path / "new", heads=[head])
-    restore(saved, tmp_path / "new", heads=[head], said=Said.UNTIL_HEAD)
+    restore(saved, tmp_path / "new", heads=[head], said=RestoreStatement.UNTIL_HEAD)
     assert all(spent(tmp_path / "new")[name] >= units for name, units in spent(hospital.folder).items())
 
 
 def test_what_nobody_knows_uses_up_every_budget(hospital: Hospital, saved: Path, tmp_path: Path) -> None:
-    restore(saved, tmp_path / "new", said=Said.USE_UP)
+    restore(saved, tmp_path / "new", said=RestoreStatement.USE_UP)
     copy = Hospital(tmp_path / "new", hospital.tokens)
-    house = copy.house()
-    kept = asking.answer(house, ANA, "r30")
+    service = copy.service()
+    kept = asking.answer(service, ANA, "r30")
     assert kept.answer is not None  # what is stored is served
     with pytest.raises(BudgetExceeded):
-        ask(house, 77, "0.001")
-    closed(house)
+        ask(service, 77, "0.001")
+    closed(service)
     assert verify(tmp_path / "new").problems == []
 
 
 def test_tokens_end_where_some_may_have_been_revoked_since(hospital: Hospital, saved: Path, tmp_path: Path) -> None:
-    restore(saved, tmp_path / "new", said=Said.USE_UP)
-    house = Hospital(tmp_path / "new", hospital.tokens).house()
+    restore(saved, tmp_path / "new", said=RestoreStatement.USE_UP)
+    service = Hospital(tmp_path / "new", hospital.tokens).service()
     with pytest.raises(NotSignedIn):
-        house.members.visitor(hospital.tokens["ana"])
-    closed(house)
+        service.members.principal(hospital.tokens["ana"])
+    closed(service)
 
 
 def test_a_head_or_a_witness_of_another_ledger_is_refused(saved: Path, tmp_path: Path) -> None:
@@ -294,16 +295,16 @@ def test_a_head_or_a_witness_of_another_ledger_is_refused(saved: Path, tmp_path:
     other.mkdir()
     Ledger.create(other).close()
     with pytest.raises(LedgerError, match="the one that was seen"):
-        restore(saved, tmp_path / "new", old=other, said=Said.NOTHING_LOST)
+        restore(saved, tmp_path / "new", old=other, said=RestoreStatement.NOTHING_LOST)
     with pytest.raises(InvalidValue, match="signed by the curator"):
-        restore(saved, tmp_path / "new", heads=[head_of(other, tmp_path / "h.json")], said=Said.UNTIL_HEAD)
+        restore(saved, tmp_path / "new", heads=[head_of(other, tmp_path / "h.json")], said=RestoreStatement.UNTIL_HEAD)
     with pytest.raises(InvalidValue, match="witness"):
         restore(saved, tmp_path / "new", old=tmp_path)
 
 
 def test_a_restore_never_replaces_a_folder(hospital: Hospital, saved: Path) -> None:
     with pytest.raises(InvalidValue, match="move it aside"):
-        restore(saved, hospital.folder, said=Said.USE_UP)
+        restore(saved, hospital.folder, said=RestoreStatement.USE_UP)
 
 
 def test_the_commands_say_what_they_did(hospital: Hospital, tmp_path: Path) -> None:
@@ -321,9 +322,9 @@ def test_a_ledger_on_a_server_is_dumped_and_accounted_for(
     hospital: Hospital, postgres_url: str, postgres_server: PostgresServer, tmp_path: Path
 ) -> None:
     """The dump is older than the witness: nothing starts until the owner says what was lost."""
-    house = hospital.house()
-    ask(house, 30)
-    closed(house)
+    service = hospital.service()
+    ask(service, 30)
+    closed(service)
     move(hospital.folder, postgres_url)
     tool = binaries() / "pg_dump"  # type: ignore[operator]
     words = [tool, "--schema=discreet_ledger", "--schema=discreet_service", "--clean", "--inserts", postgres_url]
@@ -336,6 +337,6 @@ def test_a_ledger_on_a_server_is_dumped_and_accounted_for(
     assert any("witness saw" in problem for problem in verify(hospital.folder).problems)
     with pytest.raises(LedgerError, match="hand back budget"):
         restore(tmp_path / "backup", tmp_path / "new", old=hospital.folder)
-    restore(tmp_path / "backup", tmp_path / "new", old=hospital.folder, said=Said.USE_UP)
+    restore(tmp_path / "backup", tmp_path / "new", old=hospital.folder, said=RestoreStatement.USE_UP)
     assert verify(tmp_path / "new").problems == []
     assert all(one.left == 0 for one in Ledger(tmp_path / "new").accounts().values())

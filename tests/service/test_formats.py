@@ -20,24 +20,23 @@ import psycopg
 import pytest
 from typer.testing import CliRunner
 
-from discreet.books.place import write_server
 from discreet.cli.main import app
-from discreet.curator.certificate import is_by_curator, is_in_ledger
+from discreet.curator.certificates.certificate import is_by_curator, is_in_ledger
 from discreet.curator.curator import Curator
-from discreet.curator.ledger import Ledger
-from discreet.curator.verification import verify
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.verify import verify
 from discreet.errors import DiscreetError, NotSignedIn, StoreError
-from discreet.service import asking
-from discreet.service.backup import back_up
-from discreet.service.house import House
-from discreet.service.members import Members
-from discreet.service.restoring import restore
-from discreet.service.role import Role
+from discreet.service.auth.members import Members
+from discreet.service.auth.roles import MemberRole, Principal
+from discreet.service.jobs.request import AskRequest
+from discreet.service.maintenance.backup import back_up
+from discreet.service.maintenance.restore import restore
+from discreet.service.maintenance.upgrade import parts_of, upgrade
+from discreet.service.operations import ask as asking
 from discreet.service.settings import Settings
-from discreet.service.upgrading import parts_of, upgrade
-from discreet.service.visitor import Visitor
-from discreet.service.wish import Wish
-from discreet.survey.store import Store as SurveyStore
+from discreet.service.state import ServiceState
+from discreet.storage.postgres import write_server
+from discreet.survey.store import SurveyStore
 from tests.servers.fixtures import postgres_server, postgres_url
 from tests.service.hospital import CHEAP
 
@@ -45,7 +44,7 @@ __all__ = ["postgres_server", "postgres_url"]
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "formats"
 RELEASES = sorted(path.name.removesuffix(".tar.xz") for path in FIXTURES.glob("*.tar.xz"))
-ANA = Visitor("ana", Role.ANALYST, "token")
+ANA = Principal("ana", MemberRole.ANALYST, "token")
 PLANNED_OTHERWISE = ("2026-10-first", "two")
 """A question whose statement was changed after that release: it is kept under its request id, and another id pays."""
 
@@ -75,28 +74,30 @@ def serves_its_answers(folder: Path, facts: dict[str, Any]) -> None:
     curator = Curator(folder)
     spent = curator.budget()
     curator.ledger.close()
-    house = House(Settings(folder=folder))
-    house.members = Members(house.store, hasher=CHEAP)
+    service = ServiceState(Settings(folder=folder))
+    service.members = Members(service.store, hasher=CHEAP)
     for name, sql in facts["questions"].items():
-        kept = asking.ask(house, ANA, Wish(sql, "0.1"), name)
+        kept = asking.ask(service, ANA, AskRequest(sql, "0.1"), name)
         assert hashlib.sha256(kept.arrow).hexdigest() == facts["answers"][name]
         certificate = kept.answer.certificate
-        assert is_by_curator(certificate, house.curator.ledger), name
-        assert is_in_ledger(certificate, house.curator.ledger), name
+        assert is_by_curator(certificate, service.curator.ledger), name
+        assert is_in_ledger(certificate, service.curator.ledger), name
         if (folder.parent.name, name) == PLANNED_OTHERWISE:
             continue
-        again = asking.ask(house, ANA, Wish(sql, "0.1"), f"another-{name}").answer  # under another id, it is free too
+        again = asking.ask(
+            service, ANA, AskRequest(sql, "0.1"), f"another-{name}"
+        ).answer  # under another id, it is free too
         assert not again.charged, name
         assert again.certificate["answer"] == certificate["answer"], name  # computed from the same noisy numbers
         assert again.certificate["plan"]["fingerprint"] == certificate["plan"]["fingerprint"], name
         assert name != "one" or again.to_pandas().equals(kept.answer.to_pandas())
-    assert house.members.visitor(facts["tokens"]["ana"]).name == "ana"
+    assert service.members.principal(facts["tokens"]["ana"]).name == "ana"
     with pytest.raises(NotSignedIn):
-        house.members.visitor(facts["tokens"]["revoked"])
-    assert house.curator.budget() == spent
-    assert house.trail.verify(house.curator.ledger).is_sound
-    house.close()
-    house.store.close()
+        service.members.principal(facts["tokens"]["revoked"])
+    assert service.curator.budget() == spent
+    assert service.trail.verify(service.curator.ledger).is_sound
+    service.close()
+    service.store.close()
     assert verify(folder).problems == []
 
 
@@ -125,7 +126,7 @@ def test_an_upgrade_keeps_a_backup_and_everything_else(older: tuple[Path, dict[s
     serves_its_answers(root / "curator", facts["curator"])
 
 
-def test_a_book_of_members_without_sessions_gets_their_table(older: tuple[Path, dict[str, Any]]) -> None:
+def test_a_storage_of_members_without_sessions_gets_their_table(older: tuple[Path, dict[str, Any]]) -> None:
     root, facts = older
     upgrade(root / "curator")
     with apsw.Connection(str(root / "curator" / "service.db")) as database:
@@ -171,7 +172,7 @@ def test_a_survey_is_backed_up_and_restored(tmp_path: Path) -> None:
 
 
 def put_on_a_server(root: Path, url: str) -> None:
-    """The same books, as a server dumped them."""
+    """The same databases, as a server dumped them."""
     script = (root / "books.sql").read_text()
     with psycopg.connect(url, autocommit=True) as connection:
         kept = [line for line in script.splitlines() if not line.startswith(("--", "\\"))]
@@ -181,14 +182,14 @@ def put_on_a_server(root: Path, url: str) -> None:
     write_server(root / "curator", url)
 
 
-def test_books_on_a_server_of_the_last_release_open_as_they_are(tmp_path: Path, postgres_url: str) -> None:
+def test_storages_on_a_server_of_the_last_release_open_as_they_are(tmp_path: Path, postgres_url: str) -> None:
     root, facts = unpacked(RELEASES[-1], tmp_path)
     put_on_a_server(root, postgres_url)
     serves_its_answers(root / "curator", facts["curator"])
     assert upgrade(root / "curator").backup is None
 
 
-def test_books_on_a_server_of_before_open_and_upgrade(older: tuple[Path, dict[str, Any]], postgres_url: str) -> None:
+def test_storages_on_a_server_of_before_open_and_upgrade(older: tuple[Path, dict[str, Any]], postgres_url: str) -> None:
     root, facts = older
     put_on_a_server(root, postgres_url)
     with pytest.raises(DiscreetError, match="pg_dump"):
@@ -225,7 +226,12 @@ def test_what_a_newer_release_made_is_refused_in_a_sentence(tmp_path: Path, chan
     assert "version 99" in result.output
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
     with pytest.raises(StoreError, match="newer release of Discreet"):
-        asking.ask(House(Settings(folder=root / "curator")), ANA, Wish("SELECT COUNT(*) FROM visits", "0.1"), "new")
+        asking.ask(
+            ServiceState(Settings(folder=root / "curator")),
+            ANA,
+            AskRequest("SELECT COUNT(*) FROM visits", "0.1"),
+            "new",
+        )
 
 
 def test_a_survey_of_a_newer_release_is_refused(tmp_path: Path) -> None:
@@ -237,7 +243,7 @@ def test_a_survey_of_a_newer_release_is_refused(tmp_path: Path) -> None:
 
 def test_a_server_of_a_newer_release_is_refused(tmp_path: Path, postgres_url: str) -> None:
     root, _ = unpacked(RELEASES[-1], tmp_path)
-    from discreet.service.moving import move
+    from discreet.service.storage import move
 
     move(root / "curator", postgres_url)
     with psycopg.connect(postgres_url, autocommit=True) as connection:

@@ -10,15 +10,15 @@ from pathlib import Path
 import httpx
 import pytest
 
-from discreet.books.silence import AttentiveConnection
 from discreet.catalog.table import Budget
 from discreet.curator.curator import Curator
 from discreet.engines.postgres import engine as rows_engine
-from discreet.service.house import House
-from discreet.service.members import Members
-from discreet.service.moving import move
-from discreet.service.role import Role
+from discreet.service.auth.members import Members
+from discreet.service.auth.roles import MemberRole
 from discreet.service.settings import Settings
+from discreet.service.state import ServiceState
+from discreet.service.storage import move
+from discreet.storage.server_silence import AttentiveConnection
 from tests.engines.test_postgres import as_reader, load
 from tests.servers.fixtures import need_postgres
 from tests.servers.freezing import frozen
@@ -52,10 +52,10 @@ def _within(pool: ThreadPoolExecutor, client: httpx.Client, method: str, path: s
     return pool.submit(client.request, method, f"/api/v1{path}", **sent).result(PATIENCE)  # type: ignore[arg-type]
 
 
-def test_frozen_books_are_unavailable_and_then_available_again(server: PostgresServer, hospital: Hospital) -> None:
+def test_frozen_storages_are_unavailable_and_then_available_again(server: PostgresServer, hospital: Hospital) -> None:
     move(hospital.folder, server.url)
-    house = hospital.house()
-    ana, pool = client_of(house, hospital.tokens["ana"]), ThreadPoolExecutor(8)
+    service = hospital.service()
+    ana, pool = client_of(service, hospital.tokens["ana"]), ThreadPoolExecutor(8)
     question = {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": "0.1", "request": "one"}
     second = {**question, "epsilon": "0.2", "request": "two"}
     assert _within(pool, ana, "GET", "/me").status_code == 200
@@ -69,8 +69,8 @@ def test_frozen_books_are_unavailable_and_then_available_again(server: PostgresS
         ):
             answer = _within(pool, ana, method, path, json=sent)
             assert (answer.status_code, answer.headers["content-type"]) == (503, "application/problem+json"), path
-        assert client_of(house).get("/health/live").status_code == 200
-        assert client_of(house).get("/health/ready").status_code == 503
+        assert client_of(service).get("/health/live").status_code == 200
+        assert client_of(service).get("/health/ready").status_code == 503
         many = [pool.submit(ana.get, "/api/v1/me") for _ in range(8)]
         assert {one.result(PATIENCE).status_code for one in many} == {503}
     for _ in range(200):  # it was silent a moment ago, so nobody waits for it yet
@@ -80,7 +80,7 @@ def test_frozen_books_are_unavailable_and_then_available_again(server: PostgresS
     assert answer.status_code == 200
     spent = _within(pool, ana, "GET", "/budget").json()
     assert next(one for one in spent if one["analyst"] == "ana")["spent"]["exact"] == "3/10"
-    house.close()
+    service.close()
     pool.shutdown()
 
 
@@ -90,10 +90,10 @@ def test_frozen_rows_are_unavailable_and_cost_nothing(server: PostgresServer, tm
     curator = Curator(tmp_path, rows=as_reader(server.url))
     curator.protect("public.visits", table)
     curator.ledger.close()
-    house = House(Settings.model_validate({"folder": tmp_path}))
-    house.members = Members(house.store, hasher=CHEAP)
-    house.members.add("ana", Role.ANALYST)
-    ana, pool = client_of(house, house.members.issue("ana", days=1)), ThreadPoolExecutor(2)
+    service = ServiceState(Settings.model_validate({"folder": tmp_path}))
+    service.members = Members(service.store, hasher=CHEAP)
+    service.members.add("ana", MemberRole.ANALYST)
+    ana, pool = client_of(service, service.members.issue("ana", days=1)), ThreadPoolExecutor(2)
     question = {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": "0.1", "request": "one"}
     assert _within(pool, ana, "POST", "/ask", json=question).status_code == 200
     with frozen(server):
@@ -106,5 +106,5 @@ def test_frozen_rows_are_unavailable_and_cost_nothing(server: PostgresServer, tm
     assert next(one for one in left if one["analyst"] == "ana")["spent"]["exact"] == "1/10"
     answer = _within(pool, ana, "POST", "/ask", json={**question, "epsilon": "0.2", "request": "three"})
     assert answer.status_code == 200
-    house.close()
+    service.close()
     pool.shutdown()

@@ -13,22 +13,21 @@ import pytest
 from typer.testing import CliRunner
 
 from discreet.cli.main import app
-from discreet.curator.trail_marks import last_mark
+from discreet.curator.ledger.maintenance import last_mark
 from discreet.errors import LedgerError
-from discreet.service import asking
-from discreet.service.house import House
-from discreet.service.restoring import Said, restore
-from discreet.service.role import Role
-from discreet.service.visitor import Visitor
-from discreet.service.wish import Wish
+from discreet.service.auth.roles import MemberRole, Principal
+from discreet.service.jobs.request import AskRequest
+from discreet.service.maintenance.restore import RestoreStatement, restore
+from discreet.service.operations import ask as asking
+from discreet.service.state import ServiceState
 from tests.service.hospital import Hospital
 from tests.service.test_backup import closed
 
-ANA = Visitor("ana", Role.ANALYST, "token")
+ANA = Principal("ana", MemberRole.ANALYST, "token")
 
 
-def ask(house: House, number: int) -> None:
-    asking.ask(house, ANA, Wish(f"SELECT COUNT(*) AS n FROM visits WHERE age > {number}", "0.1"), f"r{number}")
+def ask(service: ServiceState, number: int) -> None:
+    asking.ask(service, ANA, AskRequest(f"SELECT COUNT(*) AS n FROM visits WHERE age > {number}", "0.1"), f"r{number}")
 
 
 @pytest.fixture
@@ -39,34 +38,34 @@ def elsewhere(tmp_path: Path) -> Path:
 
 
 def test_a_head_goes_to_the_folder_whenever_it_is_another_one(hospital: Hospital, elsewhere: Path) -> None:
-    house = hospital.house(head_folder=elsewhere)
-    house.heads.send()
-    house.heads.send()
+    service = hospital.service(head_folder=elsewhere)
+    service.heads.send()
+    service.heads.send()
     assert len(list(elsewhere.iterdir())) == 1
-    ask(house, 30)
-    house.heads.send()
+    ask(service, 30)
+    service.heads.send()
     first, second = sorted(elsewhere.iterdir())
     assert json.loads(second.read_text())["ledger"]["position"] > json.loads(first.read_text())["ledger"]["position"]
-    mark = last_mark(house.curator.ledger)
+    mark = last_mark(service.curator.ledger)
     assert mark is not None
-    assert mark.position == house.trail.head()[0]  # the ledger heard of the trail, too
-    closed(house)
+    assert mark.position == service.trail.head()[0]  # the ledger heard of the trail, too
+    closed(service)
     for file in (first, second):
         result = CliRunner().invoke(app, ["ledger", "check-head", str(file), "-c", str(hospital.folder)])
         assert (result.exit_code, result.output[:6]) == (0, "sound:"), result.output
 
 
 def test_a_copy_of_everything_from_before_is_not_served(hospital: Hospital, elsewhere: Path, tmp_path: Path) -> None:
-    closed(hospital.house())
+    closed(hospital.service())
     shutil.copytree(hospital.folder, tmp_path / "copy")
-    house = hospital.house(head_folder=elsewhere)
-    ask(house, 30)
-    house.heads.send()
-    closed(house)
+    service = hospital.service(head_folder=elsewhere)
+    ask(service, 30)
+    service.heads.send()
+    closed(service)
     copy = Hospital(tmp_path / "copy", hospital.tokens)
-    closed(copy.house())  # without the folder, nobody notices
+    closed(copy.service())  # without the folder, nobody notices
     with pytest.raises(LedgerError, match="must have what the saved head saw"):
-        copy.house(head_folder=elsewhere)
+        copy.service(head_folder=elsewhere)
     (head,) = elsewhere.iterdir()
     result = CliRunner().invoke(app, ["ledger", "check-head", str(head), "-c", str(copy.folder)])
     assert result.exit_code == 1
@@ -76,29 +75,29 @@ def test_a_copy_of_everything_from_before_is_not_served(hospital: Hospital, else
 def test_a_restore_on_record_is_served_with_the_heads_from_before(
     hospital: Hospital, elsewhere: Path, tmp_path: Path
 ) -> None:
-    from discreet.service.backup import back_up
+    from discreet.service.maintenance.backup import back_up
 
     back_up(hospital.folder, tmp_path / "backup")
-    house = hospital.house(head_folder=elsewhere)
-    ask(house, 30)
-    house.heads.send()
-    closed(house)
+    service = hospital.service(head_folder=elsewhere)
+    ask(service, 30)
+    service.heads.send()
+    closed(service)
     (head,) = elsewhere.iterdir()
-    restore(tmp_path / "backup", tmp_path / "new", old=hospital.folder, heads=[head], said=Said.NOTHING)
-    again = Hospital(tmp_path / "new", hospital.tokens).house(head_folder=elsewhere)
+    restore(tmp_path / "backup", tmp_path / "new", old=hospital.folder, heads=[head], said=RestoreStatement.NOTHING)
+    again = Hospital(tmp_path / "new", hospital.tokens).service(head_folder=elsewhere)
     ask(again, 40)
     closed(again)
 
 
 def test_a_trail_that_was_replaced_is_seen_by_the_head(hospital: Hospital, tmp_path: Path) -> None:
-    house = hospital.house()
-    house.trail.write("x", "ana")
-    closed(house)
+    service = hospital.service()
+    service.trail.write("x", "ana")
+    closed(service)
     out = tmp_path / "head.json"
     CliRunner().invoke(app, ["ledger", "head", "-c", str(hospital.folder), "--out", str(out)])
     for file in hospital.folder.glob("service.db*"):
         file.unlink()
-    other = hospital.house()
+    other = hospital.service()
     closed(other)
     result = CliRunner().invoke(app, ["ledger", "check-head", str(out), "-c", str(hospital.folder)])
     assert result.exit_code == 1
@@ -129,18 +128,18 @@ def test_a_head_is_posted_and_sent_again_after_a_failure(hospital: Hospital) -> 
 
     with HTTPServer(("127.0.0.1", 0), Hearing) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        house = hospital.house(head_url=f"http://127.0.0.1:{server.server_port}/heads")
+        service = hospital.service(head_url=f"http://127.0.0.1:{server.server_port}/heads")
         with pytest.raises(OSError, match="500"):
-            house.heads.send()
-        house.heads.send()
-        house.heads.send()
+            service.heads.send()
+        service.heads.send()
+        service.heads.send()
         server.shutdown()
     assert [one["kind"] for one in heard] == ["head", "head"]
-    closed(house)
+    closed(service)
 
 
 def test_one_process_of_a_folder_sends(hospital: Hospital, elsewhere: Path) -> None:
-    first, second = hospital.house(head_folder=elsewhere), hospital.house(head_folder=elsewhere)
+    first, second = hospital.service(head_folder=elsewhere), hospital.service(head_folder=elsewhere)
     first.heads.send()
     second.heads.send()
     assert len(list(elsewhere.iterdir())) == 1
@@ -149,8 +148,8 @@ def test_one_process_of_a_folder_sends(hospital: Hospital, elsewhere: Path) -> N
 
 
 def test_the_thread_sends_the_last_head_at_the_end(hospital: Hospital, elsewhere: Path) -> None:
-    house = hospital.house(head_folder=elsewhere, head_seconds=3600)
-    house.heads.start()
+    service = hospital.service(head_folder=elsewhere, head_seconds=3600)
+    service.heads.start()
     assert list(elsewhere.iterdir()) == []
-    closed(house)
+    closed(service)
     assert len(list(elsewhere.iterdir())) == 1

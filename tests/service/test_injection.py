@@ -10,9 +10,9 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from discreet.service.app import application, guarded
-from discreet.service.house import House
-from discreet.service.limits import Limits
+from discreet.service.app import application, guard_app
+from discreet.service.auth.rate_limit import Limits
+from discreet.service.state import ServiceState
 from tests.service.hospital import Hospital, client_of
 from tests.service.on_a_socket import on_a_socket
 from tests.service.test_limits import _raw
@@ -144,26 +144,26 @@ def hospital(first_hospital: Hospital, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.fixture(scope="module")
-def house(hospital: Hospital) -> Iterator[House]:
-    house = hospital.house()
-    house.limits = Limits(10**9)
-    yield house
-    house.close()
+def service(hospital: Hospital) -> Iterator[ServiceState]:
+    service = hospital.service()
+    service.limits = Limits(10**9)
+    yield service
+    service.close()
 
 
 @pytest.fixture(scope="module")
-def ana(house: House, hospital: Hospital) -> httpx.Client:
-    return client_of(house, hospital.tokens["ana"])
+def ana(service: ServiceState, hospital: Hospital) -> httpx.Client:
+    return client_of(service, hospital.tokens["ana"])
 
 
 @pytest.fixture(scope="module")
-def owner(house: House, hospital: Hospital) -> httpx.Client:
-    return client_of(house, hospital.tokens["owner"])
+def owner(service: ServiceState, hospital: Hospital) -> httpx.Client:
+    return client_of(service, hospital.tokens["owner"])
 
 
-def entries(house: House) -> int:
+def entries(service: ServiceState) -> int:
     """How many records the ledger has: no charge goes without one."""
-    return len(list(house.curator.ledger.entries()))
+    return len(list(service.curator.ledger.entries()))
 
 
 def is_refused(answer: httpx.Response, *statuses: int) -> None:
@@ -176,19 +176,21 @@ def is_refused(answer: httpx.Response, *statuses: int) -> None:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_hostile_question_is_refused_in_words_and_costs_nothing(house: House, ana: httpx.Client, name: str) -> None:
-    before = entries(house)
+def test_a_hostile_question_is_refused_in_words_and_costs_nothing(
+    service: ServiceState, ana: httpx.Client, name: str
+) -> None:
+    before = entries(service)
     for path in ("explain", "ask"):
         is_refused(ana.post(f"{API}/{path}", json={"sql": REFUSED[name], "epsilon": "0.1"}), 413, 422)
-    assert entries(house) == before
+    assert entries(service) == before
 
 
 @pytest.mark.parametrize("name", ["drop", "rows", "a file as a table", "tokens", "copy", "two statements"])
-def test_an_owner_s_hostile_question_is_refused_as_well(house: House, owner: httpx.Client, name: str) -> None:
-    before = entries(house)
+def test_an_owner_s_hostile_question_is_refused_as_well(service: ServiceState, owner: httpx.Client, name: str) -> None:
+    before = entries(service)
     for path in ("explain", "ask"):
         is_refused(owner.post(f"{API}/{path}", json={"sql": REFUSED[name], "epsilon": "0.1"}), 422)
-    assert entries(house) == before
+    assert entries(service) == before
 
 
 @pytest.mark.parametrize("word", WORDS)
@@ -207,12 +209,12 @@ def test_words_in_a_literal_are_words(ana: httpx.Client, word: str) -> None:
     "epsilon",
     [0, -1, "nan", "inf", "1e400", "1/0", "0x10", "1; DROP", "", " ", True, [], {}, "1" * 5000, "1e-999999999", 5e-324],
 )
-def test_a_price_that_is_none_is_refused(house: House, ana: httpx.Client, epsilon: object) -> None:
-    before = entries(house)
+def test_a_price_that_is_none_is_refused(service: ServiceState, ana: httpx.Client, epsilon: object) -> None:
+    before = entries(service)
     for path in ("explain", "ask"):
         answer = ana.post(f"{API}/{path}", json={"sql": COUNT, "epsilon": epsilon})
         is_refused(answer, 402, 422)
-    assert entries(house) == before
+    assert entries(service) == before
 
 
 NAMES = (
@@ -237,9 +239,9 @@ NAMES = (
 
 @pytest.mark.parametrize("name", NAMES)
 def test_hostile_names_of_tables_and_tokens_and_members_name_nothing(
-    house: House, owner: httpx.Client, ana: httpx.Client, name: str
+    service: ServiceState, owner: httpx.Client, ana: httpx.Client, name: str
 ) -> None:
-    before, members = entries(house), house.members.all()
+    before, members = entries(service), service.members.all()
     path = quote(name, safe="")
     for client in (owner, ana):
         for answer in (
@@ -258,24 +260,24 @@ def test_hostile_names_of_tables_and_tokens_and_members_name_nothing(
             # A dot or two are a path of their own for every client.
             if answer.status_code != 200 or name not in (".", ".."):
                 is_refused(answer, 403, 404, 405, 422)
-    assert (entries(house), house.members.all()) == (before, members)
+    assert (entries(service), service.members.all()) == (before, members)
 
 
 @pytest.mark.parametrize("request_id", NAMES)
 def test_a_hostile_request_id_is_refused_or_is_an_id_like_any_other(
-    house: House, ana: httpx.Client, request_id: str
+    service: ServiceState, ana: httpx.Client, request_id: str
 ) -> None:
-    before = entries(house)
+    before = entries(service)
     sent = {"sql": COUNT, "epsilon": "0.01", "request": request_id}
     answer = ana.post(f"{API}/ask", json=sent)
     assert "set-cookie" not in answer.headers
     if answer.status_code != 200:
         is_refused(answer, 422)
-        assert entries(house) == before
+        assert entries(service) == before
         return
-    after = entries(house)
+    after = entries(service)
     again = ana.post(f"{API}/ask", json=sent)
-    assert (again.status_code, entries(house)) == (200, after)
+    assert (again.status_code, entries(service)) == (200, after)
     assert again.json()["rows"] == answer.json()["rows"]
     if request_id not in (".", ".."):
         assert ana.get(answer.headers["content-location"]).json()["rows"] == answer.json()["rows"]
@@ -309,7 +311,7 @@ def test_hostile_headers_are_refused_or_do_nothing(ana: httpx.Client, header: tu
             is_refused(answer, 400, 404, 406, 415, 421)
 
 
-def test_what_hides_in_the_seams_of_http_is_one_request_or_none(house: House, hospital: Hospital) -> None:
+def test_what_hides_in_the_seams_of_http_is_one_request_or_none(service: ServiceState, hospital: Hospital) -> None:
     """Two lengths, folded headers, two tokens, and bytes after the end: never a second request in another's name."""
     good, bad = hospital.tokens["ana"].encode(), b"discreet_" + b"0" * 16 + b"_" + b"0" * 64
     line = b"GET /api/v1/me HTTP/1.1\r\nHost: here\r\nConnection: close\r\n"
@@ -325,7 +327,7 @@ def test_what_hides_in_the_seams_of_http_is_one_request_or_none(house: House, ho
         "no HTTP": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
         "a whole address": b"GET http://elsewhere/api/v1/members HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n",
     }
-    with on_a_socket(guarded(application(house))) as port:
+    with on_a_socket(guard_app(application(service))) as port:
         for name, sent in hostile.items():
             heard = _raw(port, sent)
             assert heard.count(b"HTTP/1.1 ") <= 1, (name, heard)
@@ -372,8 +374,10 @@ POLICIES = {
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_a_hostile_policy_is_refused_in_words_and_changes_nothing(house: House, owner: httpx.Client, name: str) -> None:
-    before, known = entries(house), sorted(house.settings.folder.rglob("*"))
+def test_a_hostile_policy_is_refused_in_words_and_changes_nothing(
+    service: ServiceState, owner: httpx.Client, name: str
+) -> None:
+    before, known = entries(service), sorted(service.settings.folder.rglob("*"))
     checked = owner.post(f"{API}/policies/check", json={"policy": POLICIES[name]})
     if checked.status_code == 200:
         assert checked.json(), "what is wrong is listed"
@@ -381,7 +385,7 @@ def test_a_hostile_policy_is_refused_in_words_and_changes_nothing(house: House, 
         is_refused(checked, 422)
     is_refused(owner.post(f"{API}/tables", json={"policy": POLICIES[name], "upload": "0" * 32}), 404, 422)
     assert "set-cookie" not in checked.headers
-    assert (entries(house), sorted(house.settings.folder.rglob("*"))) == (before, known)
+    assert (entries(service), sorted(service.settings.folder.rglob("*"))) == (before, known)
 
 
 @pytest.mark.parametrize(
@@ -411,10 +415,10 @@ TABLES = ("../../escaped", "a/b", "x'; DROP TABLE y; --", 'a"b', "Ä 日本", "C
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_with_a_hostile_name_is_refused_or_stays_in_the_folder_under_that_name(
-    house: House, owner: httpx.Client, name: str
+    service: ServiceState, owner: httpx.Client, name: str
 ) -> None:
-    around = house.settings.folder.parent
-    outside = sorted(one for one in around.rglob("*") if house.settings.folder not in (one, *one.parents))
+    around = service.settings.folder.parent
+    outside = sorted(one for one in around.rglob("*") if service.settings.folder not in (one, *one.parents))
     sent = owner.post(f"{API}/uploads", params={"file": "rows.csv"}, content=b"person,age\n1,30\n2,40\n")
     policy = {
         "table": name,
@@ -429,4 +433,4 @@ def test_a_table_with_a_hostile_name_is_refused_or_stays_in_the_folder_under_tha
         assert owner.get(f"{API}/spending", params={"table": name}).status_code == 200
     else:
         is_refused(answer, 422)
-    assert sorted(one for one in around.rglob("*") if house.settings.folder not in (one, *one.parents)) == outside
+    assert sorted(one for one in around.rglob("*") if service.settings.folder not in (one, *one.parents)) == outside

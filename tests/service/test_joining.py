@@ -8,17 +8,16 @@ import httpx
 import pytest
 
 from discreet.errors import InvalidValue, NotAllowed, NotFound
-from discreet.service import joining
-from discreet.service.house import House
-from discreet.service.role import Role
-from discreet.service.visitor import Visitor
+from discreet.service.auth.roles import MemberRole, Principal
+from discreet.service.operations import members as joining
+from discreet.service.state import ServiceState
 from tests.service.hospital import MEMBERS, Clients, client_of
 
 API = "/api/v1"
 
 
-def visitor(name: str) -> Visitor:
-    return Visitor(name, MEMBERS[name], "0" * 16)
+def principal(name: str) -> Principal:
+    return Principal(name, MEMBERS[name], "0" * 16)
 
 
 def refused(answer: httpx.Response, status: int, words: str) -> None:
@@ -27,12 +26,12 @@ def refused(answer: httpx.Response, status: int, words: str) -> None:
     assert words in answer.json()["detail"]
 
 
-def test_an_owner_adds_a_member_who_signs_in_and_is_gone_when_removed(clients: Clients, house: House) -> None:
+def test_an_owner_adds_a_member_who_signs_in_and_is_gone_when_removed(clients: Clients, service: ServiceState) -> None:
     added = clients.owner.post(f"{API}/members", json={"name": "zoe", "role": "analyst"})
     assert added.status_code == 201
     assert added.json()["name"] == "zoe"
     issued = clients.owner.post(f"{API}/tokens", json={"member": "zoe", "label": "notebook", "days": 2}).json()
-    zoe = client_of(house, issued["secret"])
+    zoe = client_of(service, issued["secret"])
     assert zoe.get(f"{API}/me").json() == {"name": "zoe", "role": "analyst"}
     assert clients.owner.delete(f"{API}/members", params={"name": "zoe"}).status_code == 204
     refused(zoe.get(f"{API}/me"), 401, "valid token")
@@ -50,10 +49,10 @@ def test_a_secret_is_told_once_and_never_again(clients: Clients) -> None:
     assert all(set(one) == set(issued) - {"secret"} for one in listed.json())
 
 
-def test_a_member_looks_after_their_own_tokens(clients: Clients, house: House) -> None:
+def test_a_member_looks_after_their_own_tokens(clients: Clients, service: ServiceState) -> None:
     issued = clients.ana.post(f"{API}/tokens", json={"label": "notebook", "days": 1}).json()
     assert issued["member"] == "ana"
-    other = client_of(house, issued["secret"])
+    other = client_of(service, issued["secret"])
     assert other.get(f"{API}/me").status_code == 200
     assert clients.ana.delete(f"{API}/tokens/{issued['id']}").status_code == 204
     refused(other.get(f"{API}/me"), 401, "valid token")
@@ -67,9 +66,9 @@ def test_a_member_can_revoke_the_token_that_they_show(clients: Clients, tokens: 
 
 
 def test_a_token_of_one_s_own_lives_no_longer_than_the_settings_say_and_an_owner_may_say_more(
-    clients: Clients, house: House
+    clients: Clients, service: ServiceState
 ) -> None:
-    days = house.settings.token_days
+    days = service.settings.token_days
     refused(clients.ana.post(f"{API}/tokens", json={"days": days + 1}), 422, "may live for 90 days")
     usual = clients.ana.post(f"{API}/tokens", json={}).json()
     longer = clients.owner.post(f"{API}/tokens", json={"member": "ana", "days": days + 1}).json()
@@ -106,22 +105,22 @@ def test_the_last_owner_is_not_removed_and_of_two_one_may_go(clients: Clients) -
     refused(clients.owner.get(f"{API}/members"), 401, "valid token")
 
 
-def test_the_operations_check_the_role_themselves(house: House) -> None:
+def test_the_operations_check_the_role_themselves(service: ServiceState) -> None:
     for name in ("ana", "auditor"):
         for forbidden in (
-            lambda who: joining.members(house, who),
-            lambda who: joining.add_member(house, who, "zoe", Role.ANALYST),
-            lambda who: joining.remove_member(house, who, "ben"),
-            lambda who: joining.tokens(house, who, "ben"),
-            lambda who: joining.issue_token(house, who, "ben"),
+            lambda who: joining.members(service, who),
+            lambda who: joining.add_member(service, who, "zoe", MemberRole.ANALYST),
+            lambda who: joining.remove_member(service, who, "ben"),
+            lambda who: joining.tokens(service, who, "ben"),
+            lambda who: joining.issue_token(service, who, "ben"),
         ):
             with pytest.raises(NotAllowed):
-                forbidden(visitor(name))
+                forbidden(principal(name))
         with pytest.raises(NotFound):
-            joining.revoke_token(house, visitor(name), house.members.tokens("ben")[0].id)
+            joining.revoke_token(service, principal(name), service.members.tokens("ben")[0].id)
         with pytest.raises(InvalidValue):
-            joining.issue_token(house, visitor(name), days=91)
-    assert len(house.members.all()) == 4
+            joining.issue_token(service, principal(name), days=91)
+    assert len(service.members.all()) == 4
 
 
 @pytest.mark.parametrize(
@@ -152,12 +151,12 @@ def test_odd_names_are_added_and_removed(clients: Clients, name: str) -> None:
     assert clients.owner.delete(f"{API}/members", params={"name": name}).status_code == 204
 
 
-def test_a_clock_that_went_astray_is_shown_as_far_as_the_calendar_goes(clients: Clients, house: House) -> None:
-    house.members._clock = lambda: 1e18
-    house.store.write(lambda database: database.execute("UPDATE token SET expires = 2e18"))
+def test_a_clock_that_went_astray_is_shown_as_far_as_the_calendar_goes(clients: Clients, service: ServiceState) -> None:
+    service.members._clock = lambda: 1e18
+    service.store.write(lambda database: database.execute("UPDATE token SET expires = 2e18"))
     assert clients.owner.post(f"{API}/members", json={"name": "zoe", "role": "analyst"}).status_code == 201
     issued = clients.owner.post(f"{API}/tokens", json={"member": "zoe"})
     assert issued.json()["expires"].startswith("9999")
-    house.members._clock = lambda: -1e18
+    service.members._clock = lambda: -1e18
     issued = clients.owner.post(f"{API}/tokens", json={})
     assert issued.json()["expires"].startswith("1970")

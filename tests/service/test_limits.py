@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 from starlette.types import Scope
 
 from discreet.errors import InvalidValue, TooManyRequests
-from discreet.service.app import application, guarded
-from discreet.service.house import House
-from discreet.service.limits import Limits, Rates
-from discreet.service.role import Role
-from discreet.service.visitor import Visitor
-from discreet.web.bodies import BodyLimit
-from discreet.web.strict_json import check_json
+from discreet.http.bodies import BodyLimit, check_json
+from discreet.service.app import application, guard_app
+from discreet.service.auth.rate_limit import Limits, TokenBucket
+from discreet.service.auth.roles import MemberRole, Principal
+from discreet.service.state import ServiceState
 from tests.service.hospital import Clients, Hospital, client_of
 from tests.service.on_a_socket import on_a_socket
 from tests.threads import at_once
@@ -49,7 +47,7 @@ def refused(answer: httpx.Response, status: int, words: str) -> None:
 
 def test_a_key_may_do_so_much_at_once_and_again_as_time_passes() -> None:
     clock = Clock()
-    rates = Rates(3, 60, clock=clock)
+    rates = TokenBucket(3, 60, clock=clock)
     assert [rates.take("a") for _ in range(4)] == [True, True, True, False]
     assert rates.take("b")
     assert rates.wait("a") == 20
@@ -64,7 +62,7 @@ def test_a_key_may_do_so_much_at_once_and_again_as_time_passes() -> None:
 @given(st.integers(1, 20), st.lists(st.integers(0, 40), max_size=60))
 def test_no_window_of_time_has_more_than_twice_the_most_and_the_wait_is_exact(most: int, pauses: list[int]) -> None:
     clock = Clock()
-    rates = Rates(most, 64, clock=clock)
+    rates = TokenBucket(most, 64, clock=clock)
     taken = []
     for pause in pauses:
         clock.now += pause
@@ -81,7 +79,7 @@ def test_no_window_of_time_has_more_than_twice_the_most_and_the_wait_is_exact(mo
 
 
 def test_what_is_remembered_of_keys_is_bounded() -> None:
-    rates = Rates(1, 60, keys=10)
+    rates = TokenBucket(1, 60, keys=10)
     for number in range(1000):
         assert rates.take(str(number))
     assert len(rates._paid) == 10
@@ -90,41 +88,41 @@ def test_what_is_remembered_of_keys_is_bounded() -> None:
 
 
 def test_many_threads_take_no_more_than_there_is() -> None:
-    rates = Rates(50, 1e9)
+    rates = TokenBucket(50, 1e9)
     assert sum(at_once(lambda: rates.take("a"), 400)) == 50
 
 
-def test_a_visitor_who_sends_too_much_is_told_when_to_come_back_and_others_are_not_concerned(
+def test_a_principal_who_sends_too_much_is_told_when_to_come_back_and_others_are_not_concerned(
     hospital: Hospital,
 ) -> None:
-    house = hospital.house(requests_per_minute=5)
-    ana, ben = (client_of(house, hospital.tokens[name]) for name in ("ana", "ben"))
+    service = hospital.service(requests_per_minute=5)
+    ana, ben = (client_of(service, hospital.tokens[name]) for name in ("ana", "ben"))
     assert [ana.get(f"{API}/me").status_code for _ in range(5)] == [200] * 5
     answer = ana.get(f"{API}/me")
     refused(answer, 429, "5 requests a minute")
     assert answer.json()["type"] == "urn:discreet:too-many-requests"
     assert 1 <= int(answer.headers["retry-after"]) <= 12
-    second = client_of(house, house.members.issue("ana", days=1))
-    refused(second.get(f"{API}/me"), 429, "5 requests a minute")  # another token is no other visitor
+    second = client_of(service, service.members.issue("ana", days=1))
+    refused(second.get(f"{API}/me"), 429, "5 requests a minute")  # another token is no other principal
     assert ben.get(f"{API}/me").status_code == 200
-    house.close()
+    service.close()
 
 
 def test_signing_in_counts_and_never_uses_up_a_one_time_token_in_vain(hospital: Hospital) -> None:
-    house = hospital.house(requests_per_minute=2)
-    nobody, token = client_of(house), hospital.tokens["ana"]
+    service = hospital.service(requests_per_minute=2)
+    nobody, token = client_of(service), hospital.tokens["ana"]
     answers = [nobody.post(f"{API}/sign-in", json={"token": token}) for _ in range(3)]
     assert [one.status_code for one in answers[:2]] == [200, 200]
     refused(answers[2], 429, "2 requests a minute")
-    once = house.members.issue("ana", days=1, once=True)
+    once = service.members.issue("ana", days=1, once=True)
     assert nobody.post(f"{API}/sign-in", json={"token": once}).status_code == 200
-    house.close()
+    service.close()
 
 
 def test_an_address_that_shows_wrong_tokens_is_told_to_wait_and_valid_ones_from_there_are_let_in(
-    house: House, clients: Clients
+    service: ServiceState, clients: Clients
 ) -> None:
-    wrong = client_of(house, "nonsense")
+    wrong = client_of(service, "nonsense")
     answers = [wrong.get(f"{API}/me") for _ in range(40)]
     assert [one.status_code for one in answers] == [401] * 30 + [429] * 10
     refused(answers[-1], 429, "30 times a minute")
@@ -132,7 +130,7 @@ def test_an_address_that_shows_wrong_tokens_is_told_to_wait_and_valid_ones_from_
     refused(clients.nobody.post(f"{API}/sign-in", json={"token": "nonsense"}), 429, "30 times a minute")
     refused(clients.nobody.get(f"{API}/me"), 429, "30 times a minute")
     assert clients.ana.get(f"{API}/me").status_code == 200
-    once = house.members.issue("owner", days=1, once=True)
+    once = service.members.issue("owner", days=1, once=True)
     assert clients.nobody.post(f"{API}/sign-in", json={"token": once}).status_code == 200
 
 
@@ -152,33 +150,33 @@ def test_failures_are_counted_for_each_address_and_each_household() -> None:
 def test_the_clock_on_the_wall_has_no_part_in_limits() -> None:
     clock = Clock()
     limits = Limits(1, clock)
-    visitor = Visitor("ana", Role.ANALYST, "0" * 16)
-    limits.request(visitor)
+    principal = Principal("ana", MemberRole.ANALYST, "0" * 16)
+    limits.request(principal)
     with pytest.raises(TooManyRequests) as refusal:
-        limits.request(visitor)
+        limits.request(principal)
     assert refusal.value.after == 60
     clock.now += 60
-    limits.request(visitor)
+    limits.request(principal)
 
 
 # How long and how slow.
 
 
 @pytest.fixture
-def small(hospital: Hospital) -> Iterator[House]:
-    house = hospital.house(largest_body=1000, largest_upload=5000)
-    yield house
-    house.close()
+def small(hospital: Hospital) -> Iterator[ServiceState]:
+    service = hospital.service(largest_body=1000, largest_upload=5000)
+    yield service
+    service.close()
 
 
-def test_a_body_that_is_too_long_is_refused_on_every_route(small: House, hospital: Hospital) -> None:
+def test_a_body_that_is_too_long_is_refused_on_every_route(small: ServiceState, hospital: Hospital) -> None:
     owner = client_of(small, hospital.tokens["owner"])
     for path in (f"{API}/members", f"{API}/tokens", f"{API}/sign-in", f"{API}/nothing", "/health/live", "/elsewhere"):
         for method in ("POST", "GET", "DELETE"):
             refused(owner.request(method, path, content=b"x" * 1001), 413, "at most 1,000 bytes")
 
 
-def test_a_body_of_the_largest_size_is_read(small: House, hospital: Hospital) -> None:
+def test_a_body_of_the_largest_size_is_read(small: ServiceState, hospital: Hospital) -> None:
     owner = client_of(small, hospital.tokens["owner"])
     body = json.dumps({"name": "zoe", "role": "analyst"}).encode()
     exact = body[:-1] + b" " * (1000 - len(body)) + b"}"
@@ -188,14 +186,14 @@ def test_a_body_of_the_largest_size_is_read(small: House, hospital: Hospital) ->
 
 
 @pytest.mark.parametrize("stated", ["9" * 5000, "99999999999999999999", "1001", "-1", "1e3", "²"])
-def test_a_stated_length_that_is_too_long_or_no_length_is_refused(small: House, stated: str) -> None:
+def test_a_stated_length_that_is_too_long_or_no_length_is_refused(small: ServiceState, stated: str) -> None:
     client = client_of(small)
     sent = client.build_request("POST", f"{API}/sign-in", content=b"")
     sent.headers["content-length"] = stated.encode().decode("latin-1")
     refused(client.send(sent), 413, "1,000 bytes")
 
 
-def test_only_an_owner_s_upload_may_be_larger(small: House, hospital: Hospital) -> None:
+def test_only_an_owner_s_upload_may_be_larger(small: ServiceState, hospital: Hospital) -> None:
     path = f"{API}/uploads"
     for name in ("ana", "auditor", None):
         client = client_of(small, None if name is None else hospital.tokens[name])
@@ -225,8 +223,8 @@ def _raw(port: int, *parts: bytes) -> bytes:
 _HEAD = b"POST /api/v1/sign-in HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\n"
 
 
-def test_bytes_are_counted_as_they_arrive_where_no_length_is_stated(small: House) -> None:
-    with on_a_socket(guarded(application(small))) as port:
+def test_bytes_are_counted_as_they_arrive_where_no_length_is_stated(small: ServiceState) -> None:
+    with on_a_socket(guard_app(application(small))) as port:
         chunks = [*([b"190\r\n" + b" " * 400 + b"\r\n"] * 3), b"0\r\n\r\n"]
         heard = _raw(port, _HEAD + b"Transfer-Encoding: chunked\r\n\r\n", *chunks)
     assert heard.startswith(b"HTTP/1.1 413")
@@ -238,7 +236,7 @@ async def _thousand(_: Scope) -> int:
     return 1000
 
 
-def test_a_body_that_does_not_arrive_is_ended(small: House) -> None:
+def test_a_body_that_does_not_arrive_is_ended(small: ServiceState) -> None:
     app = BodyLimit(application(small), _thousand, seconds=0.3)
     with on_a_socket(app) as port:
         heard = _raw(port, _HEAD + b"Content-Length: 20\r\n\r\n", b'{"token"')

@@ -17,10 +17,10 @@ import pytest
 
 from discreet.curator.curator import Curator
 from discreet.service.app import API
+from discreet.service.auth.members import Members
+from discreet.service.auth.roles import MemberRole
 from discreet.service.logs import log_event, start_logs
-from discreet.service.members import Members
-from discreet.service.role import Role
-from discreet.service.store import Store
+from discreet.service.storage import ServiceStore
 from tests.service.hospital import CHEAP, policy, visits
 from tests.service.serving import Serving
 
@@ -127,14 +127,14 @@ def tokens(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     curator = Curator(folder)
     curator.protect(table.set_column(table.schema.get_field_index("ward"), "ward", wards), policy())
     curator.ledger.close()
-    members = Members(Store(folder), hasher=CHEAP)
-    for name, role in (("owner", Role.OWNER), ("ana", Role.ANALYST)):
+    members = Members(ServiceStore(folder), hasher=CHEAP)
+    for name, role in (("owner", MemberRole.OWNER), ("ana", MemberRole.ANALYST)):
         members.add(name, role)
     return {"folder": folder} | {name: members.issue(name, days=1) for name in ("owner", "ana")}
 
 
 def everything(serving: Serving, tokens: dict[str, Any]) -> tuple[list[httpx.Response], str]:
-    """Requests of all kinds, good and bad, with canaries wherever a visitor can put one; and the metrics after them."""
+    """Requests of all kinds, good and bad, with canaries wherever one can be put; and the metrics after them."""
     with serving.client(tokens["ana"]) as ana, serving.client(tokens["owner"]) as owner:
         literal = f"SELECT COUNT(*) AS n FROM visits WHERE ward = '{CANARY}'"
         answers = [

@@ -10,11 +10,10 @@ import pytest
 from argon2 import PasswordHasher, Type, extract_parameters
 
 from discreet.errors import InvalidInput, InvalidValue, NotFound, NotSignedIn, StoreError
-from discreet.service.members import Issued, Members
-from discreet.service.role import Role
-from discreet.service.store import Store
-from discreet.service.verifying import Kept, Verifier
-from discreet.service.visitor import Visitor
+from discreet.service.auth.members import Issued, Members
+from discreet.service.auth.password import StoredHash, Verifier
+from discreet.service.auth.roles import MemberRole, Principal
+from discreet.service.storage import ServiceStore
 from tests.service.hospital import CHEAP
 from tests.threads import at_once
 
@@ -38,23 +37,23 @@ def clock() -> Clock:
 
 @pytest.fixture
 def members(tmp_path: Path, clock: Clock) -> Members:
-    found = Members(Store(tmp_path), clock, CHEAP)
-    found.add("boss", Role.OWNER)
-    found.add("ana", Role.ANALYST)
+    found = Members(ServiceStore(tmp_path), clock, CHEAP)
+    found.add("boss", MemberRole.OWNER)
+    found.add("ana", MemberRole.ANALYST)
     return found
 
 
 def another_process(tmp_path: Path, clock: Clock) -> Members:
-    """The same book, opened by somebody who remembers nothing."""
-    return Members(Store(tmp_path), clock, CHEAP)
+    """The same database, opened by somebody who remembers nothing."""
+    return Members(ServiceStore(tmp_path), clock, CHEAP)
 
 
 # Tokens.
 
 
-def change_book(folder: Path, statement: str) -> None:
+def change_storage(folder: Path, statement: str) -> None:
     """A change behind the back of the members."""
-    store = Store(folder)
+    store = ServiceStore(folder)
     try:
         store.write(lambda database: database.execute(statement))
     finally:
@@ -65,7 +64,7 @@ def test_a_token_stands_for_a_member_and_its_secret_is_kept_nowhere(members: Mem
     token = members.issue("ana", days=1)
     assert re.fullmatch(r"discreet_[0-9a-f]{16}_[0-9a-f]{64}", token)
     public, secret = token.split("_")[1:]
-    assert members.visitor(token) == Visitor("ana", Role.ANALYST, public)
+    assert members.principal(token) == Principal("ana", MemberRole.ANALYST, public)
     kept = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert public.encode() in kept
     assert secret.encode() not in kept
@@ -73,15 +72,15 @@ def test_a_token_stands_for_a_member_and_its_secret_is_kept_nowhere(members: Mem
 
 
 def test_what_is_kept_is_argon2id_of_a_secret_that_nobody_can_guess(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = ServiceStore(tmp_path)
     members = Members(store)
-    members.add("boss", Role.OWNER)
+    members.add("boss", MemberRole.OWNER)
     token = members.issue("boss", days=1)
     ((kept,),) = store.rows("SELECT hash FROM token")
     found = extract_parameters(kept)
     assert (found.type, found.memory_cost) == (Type.ID, 1024)
     assert re.fullmatch("discreet_[0-9a-f]{16}_[0-9a-f]{64}", token)  # small costs are for 256 random bits alone
-    assert members.visitor(token).name == "boss"
+    assert members.principal(token).name == "boss"
 
 
 @pytest.mark.parametrize(
@@ -100,7 +99,7 @@ def test_what_is_kept_is_argon2id_of_a_secret_that_nobody_can_guess(tmp_path: Pa
 )
 def test_what_is_no_token_is_refused(members: Members, wrong: str) -> None:
     with pytest.raises(NotSignedIn, match="a request must carry a valid token"):
-        members.visitor(wrong)
+        members.principal(wrong)
 
 
 def test_a_wrong_secret_an_ended_and_an_unknown_token_are_refused_in_the_same_words(
@@ -114,18 +113,18 @@ def test_a_wrong_secret_an_ended_and_an_unknown_token_are_refused_in_the_same_wo
     said = set()
     for token in (wrong, revoked, expired, unknown, "nonsense"):
         with pytest.raises(NotSignedIn) as refusal:
-            members.visitor(token)
+            members.principal(token)
         said.add(str(refusal.value))
     assert len(said) == 1
-    assert members.visitor(right).name == "ana"
+    assert members.principal(right).name == "ana"
 
 
 def test_a_token_of_one_member_with_the_secret_of_another_is_refused(members: Members) -> None:
     first, second = members.issue("boss", days=1), members.issue("ana", days=1)
     for token in (first, second):
-        members.visitor(token)  # both are remembered now
+        members.principal(token)  # both are remembered now
     with pytest.raises(NotSignedIn):
-        members.visitor(first[:26] + second[26:])
+        members.principal(first[:26] + second[26:])
 
 
 def test_a_token_that_is_revoked_elsewhere_ends_here_at_once_although_it_is_remembered(
@@ -133,11 +132,11 @@ def test_a_token_that_is_revoked_elsewhere_ends_here_at_once_although_it_is_reme
 ) -> None:
     token = members.issue("ana", days=1)
     elsewhere = another_process(tmp_path, clock)
-    assert members.visitor(token) == elsewhere.visitor(token)
+    assert members.principal(token) == elsewhere.principal(token)
     elsewhere.revoke(token.split("_")[1])
     for each in (members, elsewhere):
         with pytest.raises(NotSignedIn):
-            each.visitor(token)
+            each.principal(token)
 
 
 def test_a_clock_that_jumps_back_revives_no_revoked_token_and_one_that_jumps_ahead_ends_all(
@@ -148,19 +147,19 @@ def test_a_clock_that_jumps_back_revives_no_revoked_token_and_one_that_jumps_ahe
     for now in (0.0, -1e12, clock.now - 10 * DAY):
         clock.now = now
         with pytest.raises(NotSignedIn):
-            members.visitor(revoked)
-        assert members.visitor(other).name == "ana"
+            members.principal(revoked)
+        assert members.principal(other).name == "ana"
     clock.now = 1e15
     with pytest.raises(NotSignedIn):
-        members.visitor(other)
-    assert members.visitor(members.issue("boss", days=1)).name == "boss"
+        members.principal(other)
+    assert members.principal(members.issue("boss", days=1)).name == "boss"
 
 
-def test_a_revoked_token_cannot_be_made_good_in_the_book(members: Members, tmp_path: Path) -> None:
+def test_a_revoked_token_cannot_be_made_good_in_the_storage(members: Members, tmp_path: Path) -> None:
     token = members.issued("ana", days=1).token
     members.revoke(token.id)
     with pytest.raises(StoreError, match="ConstraintError"):
-        change_book(tmp_path, "UPDATE token SET revoked = NULL")
+        change_storage(tmp_path, "UPDATE token SET revoked = NULL")
 
 
 def test_a_token_that_is_revoked_twice_keeps_its_first_time(members: Members, clock: Clock) -> None:
@@ -185,7 +184,7 @@ def test_a_label_that_cannot_be_shown_is_refused(members: Members, label: str) -
         members.issue("ana", label=label, days=1)
 
 
-def test_a_member_has_few_tokens_at_once_and_the_book_does_not_grow_with_those_that_ended(members: Members) -> None:
+def test_a_member_has_few_tokens_at_once_and_the_storage_does_not_grow_with_those_that_ended(members: Members) -> None:
     for _ in range(50):
         members.issue("ana", days=1)
     with pytest.MonkeyPatch.context() as patch:
@@ -207,33 +206,33 @@ def test_a_name_is_taken_for_good_also_by_those_who_left(members: Members) -> No
     members.remove("ana")
     for name in ("ana", "boss"):
         with pytest.raises(InvalidValue, match="must be new"):
-            members.add(name, Role.OWNER)
+            members.add(name, MemberRole.OWNER)
     assert [(one.name, one.removed is None) for one in members.all()] == [("ana", False), ("boss", True)]
 
 
 @pytest.mark.parametrize("name", ["", " ", " ana", "_ana", "a\nb", "a\x00b", "\ud800", "x" * 151, 5, None])
 def test_a_name_that_no_policy_could_name_is_refused(members: Members, name: str) -> None:
     with pytest.raises(InvalidInput, match="a member's name"):
-        members.add(name, Role.ANALYST)
+        members.add(name, MemberRole.ANALYST)
 
 
 @pytest.mark.parametrize(
     "name", ["'; DROP TABLE member; --", "ana/../boss", "Ää 日本 😀", 'a"b', "%2e%2e", "..", "x" * 150]
 )
 def test_an_odd_name_is_a_name(members: Members, name: str) -> None:
-    members.add(name, Role.AUDITOR)
-    assert members.visitor(members.issue(name, days=1)).name == name
+    members.add(name, MemberRole.AUDITOR)
+    assert members.principal(members.issue(name, days=1)).name == name
     members.remove(name)
     assert {one.name for one in members.all()} == {"ana", "boss", name}
 
 
 def test_all_tokens_of_a_member_end_when_they_leave(members: Members, tmp_path: Path, clock: Clock) -> None:
     tokens = [members.issue("ana", days=1), members.issue("ana", days=1, once=True)]
-    members.visitor(tokens[0])
+    members.principal(tokens[0])
     another_process(tmp_path, clock).remove("ana")
     for token in tokens:
         with pytest.raises(NotSignedIn):
-            members.visitor(token)
+            members.principal(token)
         with pytest.raises(NotSignedIn):
             members.exchange(token, 1)
     with pytest.raises(NotFound):
@@ -242,17 +241,17 @@ def test_all_tokens_of_a_member_end_when_they_leave(members: Members, tmp_path: 
         members.remove("ana")
 
 
-def test_who_left_does_not_come_back_by_a_change_of_the_book(members: Members, tmp_path: Path) -> None:
+def test_who_left_does_not_come_back_by_a_change_of_the_storage(members: Members, tmp_path: Path) -> None:
     members.remove("ana")
     for change in ("UPDATE member SET removed = NULL", "DELETE FROM member"):
         with pytest.raises(StoreError, match="ConstraintError"):
-            change_book(tmp_path, change)
+            change_storage(tmp_path, change)
 
 
 def test_the_last_owner_stays_also_when_two_leave_at_once(members: Members, tmp_path: Path) -> None:
     with pytest.raises(InvalidValue, match="must keep an owner"):
         members.remove("boss")
-    members.add("second", Role.OWNER)
+    members.add("second", MemberRole.OWNER)
     names = ["boss", "second"] * 4
 
     def leave() -> str:
@@ -263,7 +262,7 @@ def test_the_last_owner_stays_also_when_two_leave_at_once(members: Members, tmp_
         return "left"
 
     assert at_once(leave, 8, 4).count("left") == 1
-    assert sum(one.removed is None and one.role is Role.OWNER for one in members.all()) == 1
+    assert sum(one.removed is None and one.role is MemberRole.OWNER for one in members.all()) == 1
 
 
 # One-time tokens.
@@ -272,13 +271,13 @@ def test_the_last_owner_stays_also_when_two_leave_at_once(members: Members, tmp_
 def test_a_one_time_token_is_used_up_by_exchanging_it_and_good_for_nothing_else(members: Members) -> None:
     token = members.issue("boss", days=1, once=True)
     with pytest.raises(NotSignedIn, match="exchange it first"):
-        members.visitor(token)
+        members.principal(token)
     lasting = members.exchange(token, 30)
-    assert members.visitor(lasting).name == "boss"
+    assert members.principal(lasting).name == "boss"
     with pytest.raises(NotSignedIn, match="valid token"):
         members.exchange(token, 30)
     with pytest.raises(NotSignedIn, match="valid token"):
-        members.visitor(token)
+        members.principal(token)
     kept = members.token(lasting.split("_")[1])
     assert (kept.expires - kept.made, kept.once) == (30 * DAY, False)
 
@@ -287,11 +286,11 @@ def test_a_lasting_token_is_not_exchanged(members: Members) -> None:
     token = members.issue("boss", days=1)
     with pytest.raises(InvalidValue, match="only a one-time token"):
         members.exchange(token, 30)
-    assert members.visitor(token).name == "boss"
+    assert members.principal(token).name == "boss"
 
 
 def test_of_many_who_exchange_a_one_time_token_at_once_one_succeeds(members: Members) -> None:
-    """Each thread has a connection of its own to the book, as each process has."""
+    """Each thread has a connection of its own to the database, as each process has."""
     token = members.issue("boss", days=1, once=True)
 
     def exchange() -> str:
@@ -302,7 +301,7 @@ def test_of_many_who_exchange_a_one_time_token_at_once_one_succeeds(members: Mem
 
     won = [one for one in at_once(exchange, 24, 8) if one]
     assert len(won) == 1
-    assert members.visitor(won[0]).name == "boss"
+    assert members.principal(won[0]).name == "boss"
     assert sum(members.is_good(one) for one in members.tokens("boss")) == 1
 
 
@@ -317,24 +316,24 @@ def test_an_expired_one_time_token_is_not_exchanged(members: Members, clock: Clo
 
 
 def test_the_first_start_makes_an_owner_with_a_one_time_token_for_a_day(tmp_path: Path, clock: Clock) -> None:
-    members = Members(Store(tmp_path), clock, CHEAP)
+    members = Members(ServiceStore(tmp_path), clock, CHEAP)
     first = members.start()
     assert isinstance(first, Issued)
     assert (first.token.member, first.token.once, first.token.expires) == ("owner", True, clock.now + DAY)
-    assert [(one.name, one.role) for one in members.all()] == [("owner", Role.OWNER)]
+    assert [(one.name, one.role) for one in members.all()] == [("owner", MemberRole.OWNER)]
     assert members.start() is None
-    assert members.visitor(members.exchange(first.secret, 1)).role is Role.OWNER
+    assert members.principal(members.exchange(first.secret, 1)).role is MemberRole.OWNER
 
 
 def test_of_many_first_starts_at_once_one_makes_the_owner(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = ServiceStore(tmp_path)
     made = at_once(lambda: Members(store, hasher=CHEAP).start(), 12, 6)
     assert sum(one is not None for one in made) == 1
 
 
-def test_a_house_of_members_without_an_owner_gets_one_whatever_names_are_taken(tmp_path: Path) -> None:
-    members = Members(Store(tmp_path), hasher=CHEAP)
-    members.add("owner", Role.ANALYST)
+def test_a_service_of_members_without_an_owner_gets_one_whatever_names_are_taken(tmp_path: Path) -> None:
+    members = Members(ServiceStore(tmp_path), hasher=CHEAP)
+    members.add("owner", MemberRole.ANALYST)
     first = members.start()
     assert first is not None
     assert first.token.member == "owner 2"
@@ -359,31 +358,31 @@ class Counting(PasswordHasher):
 
 def test_a_token_is_verified_once_also_when_many_requests_bring_it_at_once(tmp_path: Path) -> None:
     hasher = Counting()
-    members = Members(Store(tmp_path), hasher=hasher)
-    members.add("boss", Role.OWNER)
+    members = Members(ServiceStore(tmp_path), hasher=hasher)
+    members.add("boss", MemberRole.OWNER)
     token = members.issue("boss", days=1)
-    assert at_once(lambda: members.visitor(token).name, 60) == ["boss"] * 60
+    assert at_once(lambda: members.principal(token).name, 60) == ["boss"] * 60
     assert hasher.verified == 1
 
 
 def test_wrong_secrets_cost_no_verification_and_keep_nobody_waiting(tmp_path: Path) -> None:
     """A wrong secret passes the mark once in 2³² times: the false-alarm rate is under 1e-7."""
     hasher = Counting()
-    members = Members(Store(tmp_path), hasher=hasher)
-    members.add("boss", Role.OWNER)
+    members = Members(ServiceStore(tmp_path), hasher=hasher)
+    members.add("boss", MemberRole.OWNER)
     token = members.issue("boss", days=1)
     for number in range(300):
         with pytest.raises(NotSignedIn):
-            members.visitor(f"{token[:26]}{number:064x}")
+            members.principal(f"{token[:26]}{number:064x}")
     assert hasher.verified == 0
-    assert members.visitor(token).name == "boss"
+    assert members.principal(token).name == "boss"
 
 
 def test_a_secret_whose_mark_is_right_by_chance_is_verified_and_refused(tmp_path: Path) -> None:
     hasher = Counting()
     verifier = Verifier(hasher)
     kept = verifier.kept("right")
-    lucky = Kept(Verifier(CHEAP).kept("wrong").mark, kept.hash)
+    lucky = StoredHash(Verifier(CHEAP).kept("wrong").mark, kept.hash)
     assert not verifier.is_right("id", "wrong", lambda: lucky)
     assert hasher.verified == 1
     assert verifier.is_right("id", "right", lambda: kept)
@@ -392,18 +391,18 @@ def test_a_secret_whose_mark_is_right_by_chance_is_verified_and_refused(tmp_path
 
 def test_ended_and_unknown_tokens_are_refused_without_the_work_of_verifying(tmp_path: Path) -> None:
     hasher = Counting()
-    members = Members(Store(tmp_path), hasher=hasher)
-    members.add("boss", Role.OWNER)
+    members = Members(ServiceStore(tmp_path), hasher=hasher)
+    members.add("boss", MemberRole.OWNER)
     revoked = members.issued("boss", days=1)
     members.revoke(revoked.token.id)
     for token in (revoked.secret, f"discreet_{'0' * 16}_{'0' * 64}"):
         with pytest.raises(NotSignedIn):
-            members.visitor(token)
+            members.principal(token)
     assert hasher.verified == 0
 
 
 def test_what_is_remembered_is_bounded_and_forgotten_on_revocation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.service.verifying._REMEMBERED", 10)
+    monkeypatch.setattr("discreet.service.auth.password._REMEMBERED", 10)
     verifier = Verifier(CHEAP)
     kept = verifier.kept("secret")
     for number in range(30):
@@ -417,28 +416,28 @@ def test_what_is_remembered_is_bounded_and_forgotten_on_revocation(monkeypatch: 
 
 def test_a_damaged_hash_lets_nobody_in(members: Members, tmp_path: Path) -> None:
     token = members.issue("ana", days=1)
-    change_book(tmp_path, "UPDATE token SET hash = 'damaged'")
+    change_storage(tmp_path, "UPDATE token SET hash = 'damaged'")
     with pytest.raises(NotSignedIn):
-        members.visitor(token)
+        members.principal(token)
 
 
-# The book.
+# The database.
 
 
-def test_a_book_of_another_release_is_not_opened(tmp_path: Path) -> None:
-    Store(tmp_path).close()
+def test_a_storage_of_another_release_is_not_opened(tmp_path: Path) -> None:
+    ServiceStore(tmp_path).close()
     with apsw.Connection(str(tmp_path / "service.db")) as database:
         database.pragma("user_version", 99)
     with pytest.raises(StoreError, match="newer release of Discreet"):
-        Store(tmp_path)
+        ServiceStore(tmp_path)
 
 
-def test_a_file_that_is_no_book_is_refused_in_words(tmp_path: Path) -> None:
+def test_a_file_that_is_no_storage_is_refused_in_words(tmp_path: Path) -> None:
     (tmp_path / "service.db").write_bytes(b"no database at all" * 100)
     with pytest.raises(StoreError, match="must be readable"):
-        Store(tmp_path)
+        ServiceStore(tmp_path)
 
 
-def test_the_book_is_for_its_owner_alone(tmp_path: Path) -> None:
-    Store(tmp_path)
+def test_the_storage_is_for_its_owner_alone(tmp_path: Path) -> None:
+    ServiceStore(tmp_path)
     assert (tmp_path / "service.db").stat().st_mode & 0o777 == 0o600

@@ -11,8 +11,8 @@ import pytest
 
 from discreet.curator.curator import Curator
 from discreet.service.app import API, application
-from discreet.service.house import House
-from discreet.service.metrics import EXPLAIN
+from discreet.service.monitoring import EXPLAIN
+from discreet.service.state import ServiceState
 from tests.service.hospital import Clients, Hospital, client_of, policy, visits
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
@@ -24,10 +24,10 @@ def told(text: str) -> dict[str, float]:
     return {name: float(value) for name, _, value in lines}
 
 
-def session(house: House, tokens: dict[str, str]) -> dict[str, float]:
+def session(service: ServiceState, tokens: dict[str, str]) -> dict[str, float]:
     """The metrics after a fixed course of requests, good and bad."""
-    transport = client_of(house)._transport  # one application for all, because each counts for itself
-    clients = {name: client_of(house, token) for name, token in tokens.items()}
+    transport = client_of(service)._transport  # one application for all, because each counts for itself
+    clients = {name: client_of(service, token) for name, token in tokens.items()}
     for one in clients.values():
         one._transport = transport
     ana = clients["ana"]
@@ -47,8 +47,8 @@ def test_owners_and_auditors_alone_may_read_them(clients: Clients) -> None:
     assert [one.get(f"{API}/metrics").status_code for one in (clients.ana, clients.nobody)] == [403, 401]
 
 
-def test_they_count_requests_refusals_questions_and_budgets(house: House, tokens: dict[str, str]) -> None:
-    found = session(house, tokens)
+def test_they_count_requests_refusals_questions_and_budgets(service: ServiceState, tokens: dict[str, str]) -> None:
+    found = session(service, tokens)
     assert found['discreet_requests_total{method="POST",route="/api/v1/explain",status="200"}'] == 2
     assert found['discreet_requests_total{method="GET",route="/api/v1/tables/{name}",status="404"}'] == 1
     assert found['discreet_refusals_total{kind="query-refused"}'] == 2
@@ -59,22 +59,24 @@ def test_they_count_requests_refusals_questions_and_budgets(house: House, tokens
     assert found['discreet_budget_cap{account="visits",unit="epsilon"}'] == 3
 
 
-def test_nothing_that_was_sent_becomes_a_name(house: House, tokens: dict[str, str]) -> None:
-    assert "xxx" not in "".join(session(house, tokens))
-    client = client_of(house, tokens["owner"])
+def test_nothing_that_was_sent_becomes_a_name(service: ServiceState, tokens: dict[str, str]) -> None:
+    assert "xxx" not in "".join(session(service, tokens))
+    client = client_of(service, tokens["owner"])
     client.request("BREW", "/sent-in-a-path?and=a-query")
     text = client.get(f"{API}/metrics").text
     assert "sent-in" not in text
     assert 'method="other",route="unknown"' in text
 
 
-def test_times_are_kept_of_explaining_alone_and_of_no_other_thing(house: House, tokens: dict[str, str]) -> None:
-    names = {re.match(r"\w+", name)[0] for name in session(house, tokens)}  # type: ignore[index]
+def test_times_are_kept_of_explaining_alone_and_of_no_other_thing(
+    service: ServiceState, tokens: dict[str, str]
+) -> None:
+    names = {re.match(r"\w+", name)[0] for name in session(service, tokens)}  # type: ignore[index]
     told_alone = {"discreet_requests_total", "discreet_refusals_total", "discreet_questions"}
     budgets = {"discreet_budget_cap", "discreet_budget_spent"}
     explaining = {f"discreet_explain_seconds_{part}" for part in ("bucket", "count", "sum")}
     assert names == told_alone | budgets | explaining | {"discreet_start_time_seconds"}
-    assert EXPLAIN in application(house).openapi()["paths"]
+    assert EXPLAIN in application(service).openapi()["paths"]
 
 
 def test_the_rows_of_one_person_change_nothing(hospital: Hospital, tokens: dict[str, str], tmp_path: Path) -> None:
@@ -86,7 +88,7 @@ def test_the_rows_of_one_person_change_nothing(hospital: Hospital, tokens: dict[
     curator = Curator(other)
     curator.protect(fewer, policy())
     curator.ledger.close()
-    found = [session(house, tokens) for house in (hospital.house(), Hospital(other, tokens).house())]
+    found = [session(service, tokens) for service in (hospital.service(), Hospital(other, tokens).service())]
     assert _timeless(found[0]) == _timeless(found[1])
 
 

@@ -28,8 +28,8 @@ from schemathesis.checks import (
 )
 
 from discreet.service.app import application
-from discreet.service.house import House
-from discreet.service.limits import Limits
+from discreet.service.auth.rate_limit import Limits
+from discreet.service.state import ServiceState
 from tests.service.hospital import Hospital, client_of
 from tests.thoroughness import many
 
@@ -52,7 +52,7 @@ QUESTIONS = (
 )
 OPEN = ("POST /api/v1/sign-in", "GET /health/live", "GET /health/ready")
 DATA = ("visits", "patient", "cardiology", "maternity", "neurology", "oncology", "surgery", "SELECT")
-"""What a visitor without a token has no business to read."""
+"""What a principal without a token has no business to read."""
 
 
 @pytest.fixture(scope="module")
@@ -63,38 +63,38 @@ def hospital(first_hospital: Hospital, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.fixture(scope="module")
-def house(hospital: Hospital) -> Iterator[House]:
-    house = hospital.house()
-    yield house
-    house.close()
+def service(hospital: Hospital) -> Iterator[ServiceState]:
+    service = hospital.service()
+    yield service
+    service.close()
 
 
 @pytest.fixture(scope="module")
-def real(house: House, hospital: Hospital) -> dict[str, Any]:
+def real(service: ServiceState, hospital: Hospital) -> dict[str, Any]:
     """Names and ids that there are, to be used in place of made-up ones."""
     known: dict[str, Any] = {"name": "visits", "table": "visits", "id": hospital.tokens["ben"].split("_")[1]}
     for name in ("ana", "owner"):
-        asked = client_of(house, hospital.tokens[name]).post(
+        asked = client_of(service, hospital.tokens[name]).post(
             "/api/v1/ask", json={"sql": QUESTIONS[0], "epsilon": "0.1", "request": "first"}
         )
         assert asked.status_code == 200, asked.text
         known |= {"request_id": "first", "entry": asked.json()["entry"]}
-    return known | {"publication": published(client_of(house, hospital.tokens["owner"]))}
+    return known | {"publication": published(client_of(service, hospital.tokens["owner"]))}
 
 
 def published(owner: httpx.Client) -> int:
     """Where the ledger has a publication."""
     sent = owner.post("/api/v1/uploads", params={"file": "places.csv"}, content=b"zip\n130**\n130**\n")
-    wish = {"name": "places", "upload": sent.json()["id"], "quasi": ["zip"], "models": {"k": 2}}
-    made = owner.post("/api/v1/publications", json=wish | {"why": "for all", "approved": True})
+    ask_request = {"name": "places", "upload": sent.json()["id"], "quasi": ["zip"], "models": {"k": 2}}
+    made = owner.post("/api/v1/publications", json=ask_request | {"why": "for all", "approved": True})
     assert made.status_code == 201, made.text
     return int(made.json()["entry"])
 
 
-def operations(house: House) -> list[Any]:
+def operations(service: ServiceState) -> list[Any]:
     """Every operation that the application describes."""
     config = schemathesis.Config.from_dict({"generation": {"with-security-parameters": False}})
-    described = schemathesis.openapi.from_dict(application(house).openapi(), config=config)
+    described = schemathesis.openapi.from_dict(application(service).openapi(), config=config)
     return [one.ok() for one in described.get_all_operations()]
 
 
@@ -102,7 +102,7 @@ def operations(house: House) -> list[Any]:
 class Trial:
     """Made-up requests, each sent by everybody."""
 
-    house: House
+    service: ServiceState
     clients: dict[str, httpx.Client]
     real: dict[str, Any]
     sent: int = 0
@@ -134,7 +134,7 @@ class Trial:
             assert mode is GenerationMode.NEGATIVE
 
     def _send(self, who: str, case: Any) -> None:
-        self.house.limits = Limits(10**9)
+        self.service.limits = Limits(10**9)
         answer = _answer(self.clients[who], case)
         self.seen[who, case.operation.label, answer.status_code] += 1
         assert answer.status_code < 400 or _is_problem(answer), answer.text
@@ -173,11 +173,11 @@ def _is_problem(answer: httpx.Response) -> bool:
 
 @pytest.mark.parametrize("mode", GenerationMode)
 def test_whatever_is_sent_is_answered_as_described_and_nothing_is_told_without_a_token(
-    house: House, hospital: Hospital, real: dict[str, Any], mode: GenerationMode
+    service: ServiceState, hospital: Hospital, real: dict[str, Any], mode: GenerationMode
 ) -> None:
     tokens = {name: hospital.tokens[name] for name in ("owner", "ana", "auditor")}
-    clients = {NOBODY: client_of(house), **{name: client_of(house, token) for name, token in tokens.items()}}
-    trial, known = Trial(house, clients, real), operations(house)
+    clients = {NOBODY: client_of(service), **{name: client_of(service, token) for name, token in tokens.items()}}
+    trial, known = Trial(service, clients, real), operations(service)
     for operation in known:
         trial.run(operation, mode)
     closed = {(who, label, status) for who, label, status in trial.seen if label not in OPEN}

@@ -14,15 +14,16 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
-from discreet.catalog.policy_file import dumps
+from discreet.catalog.policy.read import dumps
 from discreet.catalog.table import Budget
 from discreet.errors import DiscreetError, InvalidValue, NotAllowed, NotFound, PolicyError
-from discreet.service import asking, owning
-from discreet.service.house import House
-from discreet.service.owning import OnServer, Uploaded
-from discreet.service.uploads import receive
-from discreet.service.visitor import Visitor
-from discreet.service.wish import Wish
+from discreet.service.auth.roles import Principal
+from discreet.service.jobs.request import AskRequest
+from discreet.service.operations import ask as asking
+from discreet.service.operations import protect as owning
+from discreet.service.operations.protect import OnServer, Uploaded
+from discreet.service.operations.uploads import receive
+from discreet.service.state import ServiceState
 from tests.service.hospital import Clients, Hospital, client_of, policy, visits
 from tests.service.visiting import ANA, AUDITOR, OWNER, STRANGER
 
@@ -50,15 +51,15 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def own_house(hospital: Hospital, data: Path) -> Iterator[House]:
-    house = hospital.house(data_folders=(data,))
-    yield house
-    house.close()
+def own_service(hospital: Hospital, data: Path) -> Iterator[ServiceState]:
+    service = hospital.service(data_folders=(data,))
+    yield service
+    service.close()
 
 
-def state(house: House) -> str:
+def state(service: ServiceState) -> str:
     """Everything that could be changed: files, ledger, catalog; why something failed is written down all the same."""
-    folder = house.settings.folder
+    folder = service.settings.folder
     files = {
         str(path): path.stat().st_size
         for path in sorted(folder.rglob("*"))
@@ -66,36 +67,36 @@ def state(house: House) -> str:
         and not path.name.endswith((".lock", "-shm", "-wal", "owner.log"))
         and "scratch" not in path.parts
     }
-    entries = [one.hash for one in house.curator.ledger.entries()]
-    return hashlib.sha256(repr((files, entries, house.curator.catalog)).encode()).hexdigest()
+    entries = [one.hash for one in service.curator.ledger.entries()]
+    return hashlib.sha256(repr((files, entries, service.curator.catalog)).encode()).hexdigest()
 
 
-def sent(house: House, file: str = "stays.csv", content: bytes = CSV) -> Uploaded:
-    return Uploaded(receive(house, OWNER, file, [content]).id)
+def sent(service: ServiceState, file: str = "stays.csv", content: bytes = CSV) -> Uploaded:
+    return Uploaded(receive(service, OWNER, file, [content]).id)
 
 
-def wards(house: House) -> int:
-    return len(list((house.settings.folder / "uploads").glob("*")))
+def wards(service: ServiceState) -> int:
+    return len(list((service.settings.folder / "uploads").glob("*")))
 
 
 # Taking in.
 
 
-def test_an_uploaded_table_is_drafted_checked_taken_in_and_asked(own_house: House) -> None:
-    source = sent(own_house)
-    first = owning.draft_policy(own_house, OWNER, source)
+def test_an_uploaded_table_is_drafted_checked_taken_in_and_asked(own_service: ServiceState) -> None:
+    source = sent(own_service)
+    first = owning.draft_policy(own_service, OWNER, source)
     assert "table: stays" in first
-    assert [problem.line is not None for problem in owning.check_policy(own_house, OWNER, first)]
-    assert owning.check_policy(own_house, OWNER, POLICY) == []
+    assert [problem.line is not None for problem in owning.check_policy(own_service, OWNER, first)]
+    assert owning.check_policy(own_service, OWNER, POLICY) == []
     parts: list[float] = []
-    made = owning.protect(own_house, OWNER, source, POLICY, parts.append)
+    made = owning.protect(own_service, OWNER, source, POLICY, parts.append)
     assert made.table.name == "stays"
     assert made.unread == {"age": 1}
     assert parts
-    assert not wards(own_house)
-    assert asking.ask(own_house, ANA, Wish("SELECT COUNT(*) AS n FROM stays", "0.5")).answer.charged
+    assert not wards(own_service)
+    assert asking.ask(own_service, ANA, AskRequest("SELECT COUNT(*) AS n FROM stays", "0.5")).answer.charged
     with pytest.raises(NotFound):
-        owning.protect(own_house, OWNER, source, POLICY)
+        owning.protect(own_service, OWNER, source, POLICY)
 
 
 @pytest.mark.parametrize(
@@ -107,12 +108,12 @@ def test_an_uploaded_table_is_drafted_checked_taken_in_and_asked(own_house: Hous
     ],
 )
 def test_every_kind_of_file_can_be_taken_in(
-    own_house: House, tmp_path: Path, file: str, write: Callable[[pa.Table, Path], object]
+    own_service: ServiceState, tmp_path: Path, file: str, write: Callable[[pa.Table, Path], object]
 ) -> None:
     write(pa.table({"person": [1, 2], "age": [3, 4]}), tmp_path / file)
-    source = sent(own_house, file, (tmp_path / file).read_bytes())
-    assert owning.schema(own_house, OWNER, source).columns.keys() == {"person", "age"}
-    assert owning.protect(own_house, OWNER, source, POLICY).unread == {}
+    source = sent(own_service, file, (tmp_path / file).read_bytes())
+    assert owning.schema(own_service, OWNER, source).columns.keys() == {"person", "age"}
+    assert owning.protect(own_service, OWNER, source, POLICY).unread == {}
 
 
 def _csv(table: pa.Table) -> bytes:
@@ -121,9 +122,9 @@ def _csv(table: pa.Table) -> bytes:
     return bytes(sink.getvalue())
 
 
-def test_a_policy_that_is_refused_changes_nothing_and_the_upload_waits(own_house: House) -> None:
-    source = sent(own_house)
-    before = state(own_house)
+def test_a_policy_that_is_refused_changes_nothing_and_the_upload_waits(own_service: ServiceState) -> None:
+    source = sent(own_service)
+    before = state(own_service)
     wrong = {
         POLICY.replace("unit:", "unti:"): "a policy has no such field",
         POLICY.replace("age:", "years:"): "years",
@@ -135,51 +136,51 @@ def test_a_policy_that_is_refused_changes_nothing_and_the_upload_waits(own_house
     }
     for text, words in wrong.items():
         with pytest.raises(DiscreetError, match=words) as refusal:
-            owning.protect(own_house, OWNER, source, text)
-        assert str(own_house.settings.folder) not in str(refusal.value)
-        assert state(own_house) == before
-    assert owning.protect(own_house, OWNER, source, POLICY).table.name == "stays"
+            owning.protect(own_service, OWNER, source, text)
+        assert str(own_service.settings.folder) not in str(refusal.value)
+        assert state(own_service) == before
+    assert owning.protect(own_service, OWNER, source, POLICY).table.name == "stays"
 
 
-def test_problems_of_a_policy_have_their_places(own_house: House) -> None:
-    found = owning.check_policy(own_house, OWNER, POLICY.replace("unit:", "unti:").replace("lower: 0", "lower: x"))
+def test_problems_of_a_policy_have_their_places(own_service: ServiceState) -> None:
+    found = owning.check_policy(own_service, OWNER, POLICY.replace("unit:", "unti:").replace("lower: 0", "lower: x"))
     assert {("unti" in str(one), one.line, one.column) for one in found} >= {(True, 2, 1), (False, 9, 31)}
-    [promise] = owning.check_policy(own_house, OWNER, dumps(policy()).replace("epsilon: 3", "epsilon: 30"))
+    [promise] = owning.check_policy(own_service, OWNER, dumps(policy()).replace("epsilon: 3", "epsilon: 30"))
     assert "budget must stay as it was" in promise.rule
     [missing] = owning.check_policy(
-        own_house, OWNER, POLICY + "foreign_keys: [{column: person, table: nobody, other_column: id}]\n"
+        own_service, OWNER, POLICY + "foreign_keys: [{column: person, table: nobody, other_column: id}]\n"
     )
     assert "a foreign key must lead to a table" in missing.rule
 
 
-def test_a_table_that_cannot_be_read_is_refused_without_a_path(own_house: House) -> None:
-    source = sent(own_house, content=b'person,age\n1,"30\n')
-    before = state(own_house)
+def test_a_table_that_cannot_be_read_is_refused_without_a_path(own_service: ServiceState) -> None:
+    source = sent(own_service, content=b'person,age\n1,"30\n')
+    before = state(own_service)
     with pytest.raises(InvalidValue, match="with quotes closed") as refusal:
-        owning.protect(own_house, OWNER, source, POLICY)
-    assert str(own_house.settings.folder) not in str(refusal.value)
-    assert state(own_house) == before
+        owning.protect(own_service, OWNER, source, POLICY)
+    assert str(own_service.settings.folder) not in str(refusal.value)
+    assert state(own_service) == before
 
 
 # By path.
 
 
-def test_a_file_in_a_listed_folder_can_be_taken_in(own_house: House, data: Path) -> None:
+def test_a_file_in_a_listed_folder_can_be_taken_in(own_service: ServiceState, data: Path) -> None:
     source = OnServer(str(data / "stays.csv"))
-    assert "table: stays" in owning.draft_policy(own_house, OWNER, source)
-    assert owning.protect(own_house, OWNER, source, POLICY).table.name == "stays"
+    assert "table: stays" in owning.draft_policy(own_service, OWNER, source)
+    assert owning.protect(own_service, OWNER, source, POLICY).table.name == "stays"
     assert (data / "stays.csv").read_bytes() == CSV
     again = OnServer(str(data / ".." / "data" / "stays.csv"))
-    assert owning.schema(own_house, OWNER, again).columns.keys() == {"person", "age"}
+    assert owning.schema(own_service, OWNER, again).columns.keys() == {"person", "age"}
 
 
-def test_every_other_path_is_refused_in_the_same_words(own_house: House, data: Path) -> None:
+def test_every_other_path_is_refused_in_the_same_words(own_service: ServiceState, data: Path) -> None:
     secret = data.parent / "secret"
     (data / "link.csv").symlink_to(secret / "stays.csv")
     (data / "loop.csv").symlink_to(data / "loop.csv")
     (data / "there.csv").mkdir()
     (data / "inside").symlink_to(secret)
-    own = own_house.settings.folder / "rows.csv"
+    own = own_service.settings.folder / "rows.csv"
     own.write_bytes(CSV)
     os.mkfifo(data / "pipe.csv")
     paths = [
@@ -206,33 +207,33 @@ def test_every_other_path_is_refused_in_the_same_words(own_house: House, data: P
     words = set()
     for path in paths:
         with pytest.raises(InvalidValue) as refusal:
-            owning.protect(own_house, OWNER, OnServer(path), POLICY)
+            owning.protect(own_service, OWNER, OnServer(path), POLICY)
         words.add((refusal.value.rule, refusal.value.remedy))
     assert len(words) == 1
-    for path in ("/etc/passwd", str(data), "/", "", str(own_house.settings.folder / "ledger.db")):
+    for path in ("/etc/passwd", str(data), "/", "", str(own_service.settings.folder / "ledger.db")):
         with pytest.raises(InvalidValue, match="must be a \\.csv, \\.tsv or \\.parquet"):
-            owning.schema(own_house, OWNER, OnServer(path))
+            owning.schema(own_service, OWNER, OnServer(path))
 
 
-def test_no_path_is_taken_unless_the_settings_say_so(house: House, data: Path) -> None:
+def test_no_path_is_taken_unless_the_settings_say_so(service: ServiceState, data: Path) -> None:
     with pytest.raises(InvalidValue, match="data_folders"):
-        owning.draft_policy(house, OWNER, OnServer(str(data / "stays.csv")))
+        owning.draft_policy(service, OWNER, OnServer(str(data / "stays.csv")))
 
 
-def test_a_listed_folder_may_hold_the_house_and_its_files_stay_its_own(hospital: Hospital, data: Path) -> None:
-    house = hospital.house(data_folders=(hospital.folder.parent,))
-    kept = receive(house, OWNER, "stays.csv", [CSV])
+def test_a_listed_folder_may_hold_the_service_and_its_files_stay_its_own(hospital: Hospital, data: Path) -> None:
+    service = hospital.service(data_folders=(hospital.folder.parent,))
+    kept = receive(service, OWNER, "stays.csv", [CSV])
     with pytest.raises(InvalidValue, match="data_folders"):
-        owning.schema(house, OWNER, OnServer(str(kept.path)))
-    assert owning.schema(house, OWNER, OnServer(str(data / "stays.csv")))
-    house.close()
+        owning.schema(service, OWNER, OnServer(str(kept.path)))
+    assert owning.schema(service, OWNER, OnServer(str(data / "stays.csv")))
+    service.close()
 
 
 # Looking and allowing.
 
 
-def test_holdings_show_versions_stale_tables_analysts_and_what_they_spent(own_house: House) -> None:
-    asking.ask(own_house, ANA, Wish("SELECT COUNT(*) AS n FROM visits", "0.5"))
+def test_holdings_show_versions_stale_tables_analysts_and_what_they_spent(own_service: ServiceState) -> None:
+    asking.ask(own_service, ANA, AskRequest("SELECT COUNT(*) AS n FROM visits", "0.5"))
     meals = """\
 table: meals
 foreign_keys: [{column: stay, table: beds, other_column: stay}]
@@ -245,10 +246,10 @@ unit: person
 budget: {epsilon: 2}
 columns: {stay: {type: integer}, person: {type: integer}}
 """
-    owning.protect(own_house, OWNER, sent(own_house, "beds.csv", b"stay,person\n1,7\n"), beds)
-    owning.protect(own_house, OWNER, sent(own_house, "meals.csv", b"stay\n1\n"), meals)
-    owning.protect(own_house, OWNER, sent(own_house, "beds.csv", b"stay,person\n1,8\n"), beds)
-    held = owning.holdings(own_house, OWNER)
+    owning.protect(own_service, OWNER, sent(own_service, "beds.csv", b"stay,person\n1,7\n"), beds)
+    owning.protect(own_service, OWNER, sent(own_service, "meals.csv", b"stay\n1\n"), meals)
+    owning.protect(own_service, OWNER, sent(own_service, "beds.csv", b"stay,person\n1,8\n"), beds)
+    held = owning.holdings(own_service, OWNER)
     assert [one.table.name for one in held] == ["beds", "meals", "visits"]
     assert [one.is_stale for one in held] == [False, True, False]
     assert all(one.version is not None for one in held)
@@ -258,80 +259,82 @@ columns: {stay: {type: integer}, person: {type: integer}}
     assert spent == {None: Budget("0.5").epsilon, "ana": Budget("0.5").epsilon, "ben": 0}
 
 
-def test_the_text_of_a_policy_reads_back_as_the_policy(own_house: House) -> None:
-    assert owning.policy_text(own_house, OWNER, "VISITS") == dumps(policy())
-    assert owning.check_policy(own_house, OWNER, owning.policy_text(own_house, OWNER, "visits")) == []
+def test_the_text_of_a_policy_reads_back_as_the_policy(own_service: ServiceState) -> None:
+    assert owning.policy_text(own_service, OWNER, "VISITS") == dumps(policy())
+    assert owning.check_policy(own_service, OWNER, owning.policy_text(own_service, OWNER, "visits")) == []
     with pytest.raises(NotFound):
-        owning.policy_text(own_house, OWNER, "nothing")
+        owning.policy_text(own_service, OWNER, "nothing")
 
 
-def test_who_may_ask_is_changed_by_owners_and_recorded_with_their_name(own_house: House) -> None:
-    owning.disallow(own_house, OWNER, "visits", "ana")
+def test_who_may_ask_is_changed_by_owners_and_recorded_with_their_name(own_service: ServiceState) -> None:
+    owning.disallow(own_service, OWNER, "visits", "ana")
     with pytest.raises(DiscreetError):
-        asking.explain(own_house, ANA, Wish("SELECT COUNT(*) AS n FROM visits", "0.5"))
-    owning.allow(own_house, OWNER, "visits", "ana", Budget("1.5"))
-    assert asking.ask(own_house, ANA, Wish("SELECT COUNT(*) AS n FROM visits", "1.25")).answer.charged
+        asking.explain(own_service, ANA, AskRequest("SELECT COUNT(*) AS n FROM visits", "0.5"))
+    owning.allow(own_service, OWNER, "visits", "ana", Budget("1.5"))
+    assert asking.ask(own_service, ANA, AskRequest("SELECT COUNT(*) AS n FROM visits", "1.25")).answer.charged
     with pytest.raises(InvalidValue, match="below what was spent"):
-        owning.allow(own_house, OWNER, "visits", "ana", Budget(1))
-    said = [one.body.get("by") for one in own_house.curator.ledger.entries() if one.body["kind"] in ("analyst", "cap")]
+        owning.allow(own_service, OWNER, "visits", "ana", Budget(1))
+    said = [
+        one.body.get("by") for one in own_service.curator.ledger.entries() if one.body["kind"] in ("analyst", "cap")
+    ]
     assert said == ["owner"] * 3
 
 
-def test_only_members_who_are_analysts_are_allowed(own_house: House) -> None:
-    before = state(own_house)
+def test_only_members_who_are_analysts_are_allowed(own_service: ServiceState) -> None:
+    before = state(own_service)
     for who, error in (("nobody", NotFound), ("auditor", InvalidValue), ("owner", InvalidValue)):
         with pytest.raises(error):
-            owning.allow(own_house, OWNER, "visits", who, Budget(1))
+            owning.allow(own_service, OWNER, "visits", who, Budget(1))
     with pytest.raises(NotFound):
-        owning.allow(own_house, OWNER, "nothing", "ana", Budget(1))
+        owning.allow(own_service, OWNER, "nothing", "ana", Budget(1))
     with pytest.raises(NotFound):
-        owning.disallow(own_house, OWNER, "nothing", "ana")
+        owning.disallow(own_service, OWNER, "nothing", "ana")
     with pytest.raises(PolicyError, match="within the table's budget"):
-        owning.allow(own_house, OWNER, "visits", "ana", Budget(4))
-    assert state(own_house) == before
+        owning.allow(own_service, OWNER, "visits", "ana", Budget(4))
+    assert state(own_service) == before
 
 
 def test_another_process_sees_the_table_and_who_may_ask(hospital: Hospital) -> None:
-    first, second = hospital.house(), hospital.house()
+    first, second = hospital.service(), hospital.service()
     owning.protect(first, OWNER, sent(first), POLICY)
-    assert asking.ask(second, ANA, Wish("SELECT COUNT(*) AS n FROM stays", "0.5")).answer.charged
+    assert asking.ask(second, ANA, AskRequest("SELECT COUNT(*) AS n FROM stays", "0.5")).answer.charged
     owning.disallow(first, OWNER, "stays", "ana")
     with pytest.raises(DiscreetError):
-        asking.explain(second, ANA, Wish("SELECT COUNT(*) AS n FROM stays", "0.5"))
-    for house in (first, second):
-        house.close()
+        asking.explain(second, ANA, AskRequest("SELECT COUNT(*) AS n FROM stays", "0.5"))
+    for service in (first, second):
+        service.close()
 
 
-@pytest.mark.parametrize("visitor", [ANA, AUDITOR, STRANGER])
-def test_owning_is_for_owners(own_house: House, data: Path, visitor: Visitor) -> None:
-    source = sent(own_house)
+@pytest.mark.parametrize("principal", [ANA, AUDITOR, STRANGER])
+def test_owning_is_for_owners(own_service: ServiceState, data: Path, principal: Principal) -> None:
+    source = sent(own_service)
     path = OnServer(str(data / "stays.csv"))
-    before = state(own_house)
+    before = state(own_service)
     calls: list[Callable[[], Any]] = [
         *(
-            lambda use=use, one=one: use(own_house, visitor, one)
+            lambda use=use, one=one: use(own_service, principal, one)
             for use in (owning.schema, owning.draft_policy)
             for one in (source, path)
         ),  # type: ignore[misc]
-        lambda: owning.check_policy(own_house, visitor, POLICY),
-        lambda: owning.protect(own_house, visitor, source, POLICY),
-        lambda: owning.protect(own_house, visitor, path, POLICY),
-        lambda: owning.policy_text(own_house, visitor, "visits"),
-        lambda: owning.holdings(own_house, visitor),
-        lambda: owning.allow(own_house, visitor, "visits", "ana", None),
-        lambda: owning.disallow(own_house, visitor, "visits", "ana"),
+        lambda: owning.check_policy(own_service, principal, POLICY),
+        lambda: owning.protect(own_service, principal, source, POLICY),
+        lambda: owning.protect(own_service, principal, path, POLICY),
+        lambda: owning.policy_text(own_service, principal, "visits"),
+        lambda: owning.holdings(own_service, principal),
+        lambda: owning.allow(own_service, principal, "visits", "ana", None),
+        lambda: owning.disallow(own_service, principal, "visits", "ana"),
     ]
     for call in calls:
         with pytest.raises(NotAllowed):
             call()
-    assert state(own_house) == before
-    shutil.rmtree(own_house.settings.folder / "uploads")
+    assert state(own_service) == before
+    shutil.rmtree(own_service.settings.folder / "uploads")
 
 
-def test_visits_can_be_taken_in_again(own_house: House, tmp_path: Path) -> None:
+def test_visits_can_be_taken_in_again(own_service: ServiceState, tmp_path: Path) -> None:
     parquet.write_table(visits(), tmp_path / "visits.parquet")
-    source = sent(own_house, "visits.parquet", (tmp_path / "visits.parquet").read_bytes())
-    assert owning.protect(own_house, OWNER, source, dumps(policy())).table == policy()
+    source = sent(own_service, "visits.parquet", (tmp_path / "visits.parquet").read_bytes())
+    assert owning.protect(own_service, OWNER, source, dumps(policy())).table == policy()
 
 
 # Through the door.
@@ -383,21 +386,21 @@ def test_an_owner_takes_in_a_table_through_the_door_and_an_analyst_asks(clients:
 def test_what_makes_no_sense_is_a_problem_and_changes_nothing(
     hospital: Hospital, method: str, path: str, given: dict[str, Any]
 ) -> None:
-    house = hospital.house(largest_upload=100_000)
-    before = state(house)
-    answer = client_of(house, hospital.tokens["owner"]).request(method, f"/api/v1/{path}", **given)
+    service = hospital.service(largest_upload=100_000)
+    before = state(service)
+    answer = client_of(service, hospital.tokens["owner"]).request(method, f"/api/v1/{path}", **given)
     assert answer.status_code == 422, answer.text
     assert answer.headers["content-type"] == "application/problem+json"
-    assert str(house.settings.folder) not in answer.text
-    assert state(house) == before
-    house.close()
+    assert str(service.settings.folder) not in answer.text
+    assert state(service) == before
+    service.close()
 
 
 def test_an_upload_that_is_too_large_is_ended_at_the_door(hospital: Hospital) -> None:
-    house = hospital.house(largest_upload=100_000)
-    before = state(house)
-    owner = client_of(house, hospital.tokens["owner"])
+    service = hospital.service(largest_upload=100_000)
+    before = state(service)
+    owner = client_of(service, hospital.tokens["owner"])
     answer = owner.post("/api/v1/uploads", params={"file": "t.csv"}, content=b"a\n" * 100_000)
     assert answer.status_code == 413
-    assert state(house) == before
-    house.close()
+    assert state(service) == before
+    service.close()

@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from discreet.client.remote_curator import RemoteCurator, connect
-from discreet.service.app import application, guarded
-from discreet.service.house import House
-from discreet.service.role import Role
+from discreet.service.app import application, guard_app
+from discreet.service.auth.roles import MemberRole
+from discreet.service.state import ServiceState
 from tests.service.hospital import Clients, Hospital, policy, visits
 from tests.service.on_a_socket import on_a_socket
 
@@ -33,8 +33,8 @@ BOUNDED = {"/typical-questions"}
 """Routes that list three things at most."""
 
 
-def test_every_route_that_lists_has_a_limit_and_a_cursor(house: House) -> None:
-    described = application(house).openapi()["paths"]
+def test_every_route_that_lists_has_a_limit_and_a_cursor(service: ServiceState) -> None:
+    described = application(service).openapi()["paths"]
     lists = {}
     for path, operations in described.items():
         answer = operations.get("get", {}).get("responses", {}).get("200", {})
@@ -67,18 +67,18 @@ def _pages(client: httpx.Client, path: str, **params: Any) -> list[list[Any]]:
 
 
 @pytest.fixture
-def busy(house: House) -> House:
-    """A house with several of everything."""
+def busy(service: ServiceState) -> ServiceState:
+    """A service with several of everything."""
     for number in range(5):
-        house.members.add(f"Number {number}", Role.ANALYST)
-        house.members.issue("owner", days=1)
-        house.curator.protect(visits(), policy(f"visits_{number}"))
-        house.curator.ask("SELECT COUNT(*) AS n FROM visits", f"0.1{number}", analyst="ana")
-        house.curator.record_publication(name=f"p{number}", approved_by="owner", sha256=f"{number:064}", statement={})
-    return house
+        service.members.add(f"Number {number}", MemberRole.ANALYST)
+        service.members.issue("owner", days=1)
+        service.curator.protect(visits(), policy(f"visits_{number}"))
+        service.curator.ask("SELECT COUNT(*) AS n FROM visits", f"0.1{number}", analyst="ana")
+        service.curator.record_publication(name=f"p{number}", approved_by="owner", sha256=f"{number:064}", statement={})
+    return service
 
 
-def test_the_pages_together_are_the_whole(busy: House, clients: Clients) -> None:
+def test_the_pages_together_are_the_whole(busy: ServiceState, clients: Clients) -> None:
     for number in range(5):
         asked = {"sql": "SELECT COUNT(*) AS n FROM visits", "epsilon": "0.1", "request": f"r{number}"}
         assert clients.ana.post(f"{API}/ask", json=asked).status_code == 200
@@ -99,9 +99,9 @@ def test_a_cursor_that_is_none_is_a_problem(clients: Clients) -> None:
         assert clients.owner.get(f"{API}{path}", params=params).status_code in (404, 422), path
 
 
-def test_the_client_follows_the_pages(busy: House, hospital: Hospital, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_client_follows_the_pages(busy: ServiceState, hospital: Hospital, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("discreet.client.remote_curator._PAGE", 2)
-    with on_a_socket(guarded(application(busy))) as port:
+    with on_a_socket(guard_app(application(busy))) as port:
 
         def client(name: str) -> RemoteCurator:
             return connect(f"http://127.0.0.1:{port}", hospital.tokens[name])

@@ -10,25 +10,25 @@ from typing import Any
 import httpx
 import pytest
 
+from discreet.http.problems import problem
 from discreet.service.app import API, application
-from discreet.service.house import House
-from discreet.service.metrics import Metrics
-from discreet.service.watching import Watching
-from discreet.web.problem import problem
+from discreet.service.monitoring import Metrics
+from discreet.service.problems import Watching
+from discreet.service.state import ServiceState
 from tests.service.hospital import Clients, client_of
 from tests.threads import in_a_loop
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
-def description(house: House) -> dict[str, Any]:
-    found: dict[str, Any] = application(house).openapi()
+def description(service: ServiceState) -> dict[str, Any]:
+    found: dict[str, Any] = application(service).openapi()
     return found
 
 
-def operations(house: House) -> list[tuple[str, str, dict[str, Any]]]:
+def operations(service: ServiceState) -> list[tuple[str, str, dict[str, Any]]]:
     """Method, path and description of every operation."""
-    paths = description(house)["paths"].items()
+    paths = description(service)["paths"].items()
     return [(method.upper(), path, one) for path, held in paths for method, one in held.items()]
 
 
@@ -45,8 +45,8 @@ def is_problem(answer: httpx.Response, *statuses: int) -> bool:
     return True
 
 
-def test_every_operation_documents_its_problems(house: House) -> None:
-    for method, path, one in operations(house):
+def test_every_operation_documents_its_problems(service: ServiceState) -> None:
+    for method, path, one in operations(service):
         told = {status: answer for status, answer in one["responses"].items() if status[0] not in "123"}
         assert {"default", "500"} <= set(told), (method, path)
         assert "security" not in one or {"401", "403", "429", "503"} <= set(told), (method, path)
@@ -55,10 +55,10 @@ def test_every_operation_documents_its_problems(house: House) -> None:
             assert schema == {"$ref": "#/components/schemas/Problem"}, (method, path)
 
 
-def test_every_operation_is_described(house: House) -> None:
-    said = description(house)
+def test_every_operation_is_described(service: ServiceState) -> None:
+    said = description(service)
     named = {tag["name"] for tag in said["tags"]}
-    for method, path, one in operations(house):
+    for method, path, one in operations(service):
         assert one["summary"], (method, path)
         assert one["description"], (method, path)
         assert set(one["tags"]) <= named, (method, path)
@@ -67,10 +67,10 @@ def test_every_operation_is_described(house: House) -> None:
     assert "HTTPValidationError" not in str(said)
 
 
-def test_whatever_needs_a_token_says_so_and_refuses_without_one(house: House, clients: Clients) -> None:
-    house.limits.failure = lambda _: None  # type: ignore[method-assign]
+def test_whatever_needs_a_token_says_so_and_refuses_without_one(service: ServiceState, clients: Clients) -> None:
+    service.limits.failure = lambda _: None  # type: ignore[method-assign]
     open_to_all = {f"{API}/sign-in", "/health/live", "/health/ready"}
-    for method, path, one in operations(house):
+    for method, path, one in operations(service):
         assert ("security" in one) != (path in open_to_all), path
         if "security" in one:
             assert is_problem(clients.nobody.request(method, filled(path)), 401)
@@ -82,16 +82,16 @@ def test_unknown_paths_are_problems(clients: Clients) -> None:
             assert is_problem(clients.owner.request(method, path), 404)
 
 
-def methods_by_path(house: House) -> dict[str, set[str]]:
+def methods_by_path(service: ServiceState) -> dict[str, set[str]]:
     """Per path, all that may be done there."""
     known: dict[str, set[str]] = {}
-    for method, path, _ in operations(house):
+    for method, path, _ in operations(service):
         known.setdefault(path, {"OPTIONS"}).update({method, "HEAD"} if method == "GET" else {method})
     return known
 
 
-def test_wrong_methods_are_problems_that_name_all_right_ones(house: House, clients: Clients) -> None:
-    for path, right in methods_by_path(house).items():
+def test_wrong_methods_are_problems_that_name_all_right_ones(service: ServiceState, clients: Clients) -> None:
+    for path, right in methods_by_path(service).items():
         for method in {*METHODS, "BREW"} - right:
             answer = clients.owner.request(method, filled(path))
             assert is_problem(answer, 405)
@@ -101,15 +101,15 @@ def test_wrong_methods_are_problems_that_name_all_right_ones(house: House, clien
             assert (refused.status_code, refused.content) == (405, b"")
 
 
-def test_whoever_asks_for_the_methods_of_a_path_hears_them(house: House, clients: Clients) -> None:
-    for path, right in methods_by_path(house).items():
+def test_whoever_asks_for_the_methods_of_a_path_hears_them(service: ServiceState, clients: Clients) -> None:
+    for path, right in methods_by_path(service).items():
         answer = clients.nobody.options(filled(path))
         assert (answer.status_code, answer.content) == (204, b"")
         assert set(answer.headers["allow"].split(", ")) == right, path
 
 
-def test_head_says_what_get_would_and_sends_nothing(house: House, clients: Clients) -> None:
-    for path, right in methods_by_path(house).items():
+def test_head_says_what_get_would_and_sends_nothing(service: ServiceState, clients: Clients) -> None:
+    for path, right in methods_by_path(service).items():
         if "GET" in right:
             whole, head = (clients.owner.request(method, filled(path)) for method in ("GET", "HEAD"))
             assert (head.status_code, head.content) == (whole.status_code, b""), path
@@ -137,8 +137,8 @@ def test_truth_is_true_or_false_and_numbers_are_numbers(clients: Clients) -> Non
     assert clients.owner.post(f"{API}/tokens", json={"days": 1, "once": True}).status_code == 201
 
 
-def test_bodies_of_another_kind_are_problems(house: House, clients: Clients) -> None:
-    for method, path, one in operations(house):
+def test_bodies_of_another_kind_are_problems(service: ServiceState, clients: Clients) -> None:
+    for method, path, one in operations(service):
         kinds = one.get("requestBody", {}).get("content", {})
         if "application/json" in kinds:
             for kind in ("text/plain", "application/x-www-form-urlencoded", "", "application/json-seq"):
@@ -149,9 +149,9 @@ def test_bodies_of_another_kind_are_problems(house: House, clients: Clients) -> 
             assert is_problem(clients.owner.request(method, filled(path), content=large, headers=sent), 413)
 
 
-def test_bodies_that_are_not_of_the_right_form_are_problems(house: House, clients: Clients) -> None:
+def test_bodies_that_are_not_of_the_right_form_are_problems(service: ServiceState, clients: Clients) -> None:
     sent = (b"", b"{", b"[]", b"null", b'{"\\ud800": 1}', b"\xff", b'{"a":' * 2000)
-    for method, path, one in operations(house):
+    for method, path, one in operations(service):
         if "requestBody" in one:
             for body in sent:
                 content = next(iter(one["requestBody"]["content"]))
@@ -159,13 +159,13 @@ def test_bodies_that_are_not_of_the_right_form_are_problems(house: House, client
                 assert is_problem(answer, 400, 401, 404, 422), (method, path, body)
 
 
-def test_a_failure_in_a_handler_is_a_problem_that_says_nothing(house: House) -> None:
+def test_a_failure_in_a_handler_is_a_problem_that_says_nothing(service: ServiceState) -> None:
     def fail(_: str) -> None:
         raise RuntimeError("secret words")
 
-    house.members.visitor = fail  # type: ignore[assignment,method-assign]
-    client = client_of(house, "any")
-    for method, path, one in operations(house):
+    service.members.principal = fail  # type: ignore[assignment,method-assign]
+    client = client_of(service, "any")
+    for method, path, one in operations(service):
         if "security" in one:
             answer = client.request(method, filled(path), json={})
             assert is_problem(answer, 500)

@@ -13,19 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ks_2samp
 
-from discreet.curator.answer import Answer
+from discreet.curator.answers.answer import Answer
 from discreet.errors import EngineFailure
-from discreet.query.measure import Measured, Run
-from discreet.query.plan import BlockPlan
-from discreet.service import asking, books
-from discreet.service.desk import Desk, Hold
-from discreet.service.house import House
-from discreet.service.members import Members
-from discreet.service.quantum import wait_until_release
-from discreet.service.requests import Job, Requests
-from discreet.service.role import Role
-from discreet.service.store import Store
-from discreet.service.wish import Wish
+from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.run.measure import Measured, Run
+from discreet.service.auth.members import Members
+from discreet.service.auth.roles import MemberRole
+from discreet.service.jobs.jobs import Job, Requests
+from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.worker import JobWorker, ReleaseDelay, wait_until_release
+from discreet.service.operations import ask as asking
+from discreet.service.operations import ledger as storages
+from discreet.service.state import ServiceState
+from discreet.service.storage import ServiceStore
 from tests.service.hospital import CHEAP, Hospital, client_of
 from tests.service.test_asking import COUNT, ask
 from tests.service.visiting import ANA, OWNER
@@ -64,15 +64,15 @@ def test_the_end_is_the_next_multiple_and_never_the_start(elapsed: float, quantu
 # Answers over the whole service -----------------------------------------------------------------------------------
 
 
-def weigh_down(house: House) -> None:
+def weigh_down(service: ServiceState) -> None:
     """Rows are slow where the heavy person is among them; what is answered is the same for all."""
-    answer = asking.ask(house, OWNER, Wish(COUNT, "0.1")).answer
+    answer = asking.ask(service, OWNER, AskRequest(COUNT, "0.1")).answer
 
-    def slowly(job: Job, _: Hold) -> Answer:
+    def slowly(job: Job, _: ReleaseDelay) -> Answer:
         time.sleep(heaviness(int(job.request[1:])))
         return answer
 
-    house.desk._answer = slowly
+    service.worker._answer = slowly
 
 
 def response_time(client: httpx.Client, number: int) -> float:
@@ -83,41 +83,41 @@ def response_time(client: httpx.Client, number: int) -> float:
 
 @BOTH
 def test_a_heavy_person_does_not_show_in_response_times(hospital: Hospital, quantum: float, apart: bool) -> None:
-    house = hospital.house(questions_at_once=AT_ONCE + 1)  # the last place is for others
-    weigh_down(house)
-    house.desk._quantum = quantum
-    client = client_of(house, hospital.tokens["ana"])
+    service = hospital.service(questions_at_once=AT_ONCE + 1)  # the last place is for others
+    weigh_down(service)
+    service.worker._quantum = quantum
+    client = client_of(service, hospital.tokens["ana"])
     with ThreadPoolExecutor(AT_ONCE) as pool:
         times = list(pool.map(lambda number: response_time(client, number), range(2 * EACH)))
     assert are_told_apart(times) is apart
     assert min(times) >= quantum
-    house.close()
+    service.close()
 
 
 def test_an_answer_that_is_ready_is_shown_nowhere_before_its_time(hospital: Hospital) -> None:
-    house = hospital.house(release_quantum=60)
-    ended = watched(house)
-    job = asking.start(house, ANA, Wish(COUNT, "0.1"), "one")
+    service = hospital.service(release_quantum=60)
+    ended = watched(service)
+    job = asking.start(service, ANA, AskRequest(COUNT, "0.1"), "one")
     assert ended.wait(30)
     time.sleep(HEAVY)  # long enough to write it down; what others are charged now would stand behind it
-    assert not any(entry.body["kind"] == "answer" for entry in house.curator.ledger.entries())
-    assert asking.job(house, ANA, "one") == job
-    assert house.requests.answer(job.key) is None
-    assert [one.answered for one in books.entries(house, ANA)] == [None]
-    house.close()  # which does not wait for the quantum
-    assert asking.answers(house, ANA)[0].is_unfinished
-    after = hospital.house()
-    entry = asking.ask(after, ANA, Wish(COUNT, "0.1"), "one").answer.entry
-    assert [one.answered for one in books.entries(after, ANA)] == [entry]
+    assert not any(entry.body["kind"] == "answer" for entry in service.curator.ledger.entries())
+    assert asking.job(service, ANA, "one") == job
+    assert service.requests.answer(job.key) is None
+    assert [one.answered for one in storages.entries(service, ANA)] == [None]
+    service.close()  # which does not wait for the quantum
+    assert asking.answers(service, ANA)[0].is_unfinished
+    after = hospital.service()
+    entry = asking.ask(after, ANA, AskRequest(COUNT, "0.1"), "one").answer.entry
+    assert [one.answered for one in storages.entries(after, ANA)] == [entry]
     after.close()
 
 
-def watched(house: House) -> Event:
+def watched(service: ServiceState) -> Event:
     """Is set when a run over rows has ended."""
-    curator, ended = house.curator, Event()
+    curator, ended = service.curator, Event()
     measured = curator._measured
 
-    def noted(plan: BlockPlan, run: Run) -> Measured:
+    def noted(plan: AggregationPlan, run: Run) -> Measured:
         found = measured(plan, run)
         ended.set()
         return found
@@ -128,10 +128,10 @@ def watched(house: House) -> Event:
 
 def test_one_waits_for_the_quantum_once() -> None:
     closing = Event()
-    hold = Hold(time.monotonic(), 0.05, closing)
+    hold = ReleaseDelay(time.monotonic(), 0.05, closing)
     hold()
     closing.set()
-    hold()  # to wait again would be told that the desk closes
+    hold()  # to wait again would be told that the worker closes
 
 
 # Failures, and the next in the queue ------------------------------------------------------------------------------
@@ -141,26 +141,26 @@ class Failing:
     """Questions that take as long as their rows do, and then fail."""
 
     def __init__(self, folder: Path, quantum: float) -> None:
-        self.requests = Requests(store := Store(folder))
+        self.requests = Requests(store := ServiceStore(folder))
         self.began: dict[str, float] = {}
         self._quantum = quantum
         members = Members(store, hasher=CHEAP)
         for number in range(2 * EACH):
-            members.add(f"m{number}", Role.ANALYST)
+            members.add(f"m{number}", MemberRole.ANALYST)
 
-    def desk(self, at_once: int) -> Desk:
-        return Desk(self.requests, self._fail, at_once=at_once, quantum=self._quantum)
+    def worker(self, at_once: int) -> JobWorker:
+        return JobWorker(self.requests, self._fail, at_once=at_once, quantum=self._quantum)
 
-    def _fail(self, job: Job, _: Hold) -> Answer:
+    def _fail(self, job: Job, _: ReleaseDelay) -> Answer:
         self.began[job.request] = time.monotonic()
         time.sleep(heaviness(int(job.request[1:])) if job.request.startswith("r") else 0)
         raise EngineFailure
 
-    def run(self, desk: Desk, request: str, number: int) -> Future[None]:
-        """For a member of this number alone, because a member who is at the rows of one desk waits at all others."""
-        job, _ = self.requests.accept((f"m{number}", f"{request}{number}"), Wish(COUNT, 1), None, 1000)
-        desk.run(job)
-        return desk.future(job.key) or Future()
+    def run(self, worker: JobWorker, request: str, number: int) -> Future[None]:
+        """For a member of this number alone, because a member who is at the rows of one worker waits at all others."""
+        job, _ = self.requests.accept((f"m{number}", f"{request}{number}"), AskRequest(COUNT, 1), None, 1000)
+        worker.run(job)
+        return worker.future(job.key) or Future()
 
     def seen_after(self, number: int) -> float:
         found = self.requests.find((f"m{number}", f"r{number}"))
@@ -172,9 +172,9 @@ class Failing:
 @BOTH
 def test_a_heavy_person_does_not_show_in_when_a_charged_run_fails(tmp_path: Path, quantum: float, apart: bool) -> None:
     failing = Failing(tmp_path, quantum)
-    desk = failing.desk(2 * EACH)
-    wait([failing.run(desk, "r", number) for number in range(2 * EACH)])
-    desk.close()
+    worker = failing.worker(2 * EACH)
+    wait([failing.run(worker, "r", number) for number in range(2 * EACH)])
+    worker.close()
     assert are_told_apart([failing.seen_after(number) for number in range(2 * EACH)]) is apart
 
 
@@ -184,10 +184,12 @@ def test_a_heavy_person_does_not_show_in_when_the_next_question_begins(
 ) -> None:
     """The charge of the next question can be seen in the budget, and so can its time."""
     failing = Failing(tmp_path, quantum)
-    desks = [failing.desk(1) for _ in range(2 * EACH)]
-    pairs = [(failing.run(desk, "r", number), failing.run(desk, "next", number)) for number, desk in enumerate(desks)]
+    workers = [failing.worker(1) for _ in range(2 * EACH)]
+    pairs = [
+        (failing.run(worker, "r", number), failing.run(worker, "next", number)) for number, worker in enumerate(workers)
+    ]
     wait([following for _, following in pairs])
     began = failing.began
     assert are_told_apart([began[f"next{number}"] - began[f"r{number}"] for number in range(2 * EACH)]) is apart
-    for desk in desks:
-        desk.close()
+    for worker in workers:
+        worker.close()

@@ -16,31 +16,31 @@ from fastapi import FastAPI
 
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, ColumnType
-from discreet.catalog.csv_format import CSVFormat
-from discreet.catalog.policy_reader import read_text as read_policy
-from discreet.catalog.policy_writer import text_of
+from discreet.catalog.policy.csv_format import CSVFormat
+from discreet.catalog.policy.read import read_text as read_policy
+from discreet.catalog.policy.write import write_policy_text
 from discreet.catalog.table import ForeignKey, Table
-from discreet.curator import verification
-from discreet.curator.allowance import Measure
 from discreet.curator.curator import Curator
+from discreet.curator.ledger import verify as verification
+from discreet.curator.ledger.units import BudgetMeasure
+from discreet.curator.ledger.verify import verify
 from discreet.curator.suspensions import Suspension
-from discreet.curator.verification import verify
-from discreet.engines.manifest import NAMES, Manifest, Stored
+from discreet.engines.duckdb.manifest import NAMES, Manifest, Stored
 from discreet.errors import DiscreetError, InvalidType, QueryRefused, Unreachable
-from discreet.local.kinds import KINDS as RANDOMIZERS
+from discreet.http.problems import KINDS, name_of
+from discreet.local.choose import KINDS as RANDOMIZERS
 from discreet.privacy.neighbours import Neighbours
-from discreet.query.block import AggregateKind
-from discreet.service import asking
-from discreet.service.api_description import OPERATIONS, described
+from discreet.query.bind.aggregate import AggregateKind
 from discreet.service.app import application
-from discreet.service.house import House
-from discreet.service.requests import State
-from discreet.service.role import Role
+from discreet.service.auth.roles import MemberRole
+from discreet.service.jobs.jobs import State
+from discreet.service.jobs.request import AskRequest
+from discreet.service.openapi import OPERATIONS, describe_api
+from discreet.service.operations import ask as asking
 from discreet.service.settings import Settings
-from discreet.service.wish import Wish
+from discreet.service.state import ServiceState
 from discreet.survey.questions_file import read_text
-from discreet.survey.store import Store as SurveyStore
-from discreet.web.kinds import KINDS, name_of
+from discreet.survey.store import SurveyStore
 from tests.renaming import renamed
 from tests.service.test_formats import ANA, RELEASES, unpacked
 
@@ -79,15 +79,15 @@ TABLE = Table(
 
 def used(folder: Path) -> None:
     """Do whatever writes something that lasts."""
-    house = House(Settings(folder=folder / "curator"))
+    service = ServiceState(Settings(folder=folder / "curator"))
     for name, sql in NEW.items():
-        assert asking.ask(house, ANA, Wish(sql, "0.1"), name).answer.charged
+        assert asking.ask(service, ANA, AskRequest(sql, "0.1"), name).answer.charged
     for sql in ("SELECT * FROM visits", "SELECT COUNT(*) FROM nowhere"):
         with pytest.raises(QueryRefused):
-            asking.ask(house, ANA, Wish(sql, "0.1"), None)
-    house.close()
-    house.store.close()
-    house.curator.ledger.close()
+            asking.ask(service, ANA, AskRequest(sql, "0.1"), None)
+    service.close()
+    service.store.close()
+    service.curator.ledger.close()
     curator = Curator(folder / "curator")
     curator.protect(pa.table({"age": [1, 2]}), Table("ages", (Column("age", ColumnType.INTEGER),), budget=Budget(1)))
     curator.ledger.close()
@@ -118,12 +118,12 @@ def _rows(file: Path, sql: str) -> list[tuple[Any, ...]]:
 
 
 def _certificate(folder: Path, name: str) -> Any:
-    house = House(Settings(folder=folder))
+    service = ServiceState(Settings(folder=folder))
     try:
-        return _plain(asking.answer(house, ANA, name).answer.certificate)
+        return _plain(asking.answer(service, ANA, name).answer.certificate)
     finally:
-        house.close()
-        house.store.close()
+        service.close()
+        service.store.close()
 
 
 def _plain(value: Any) -> Any:
@@ -167,11 +167,11 @@ def test_a_manifest_has_the_names_that_it_always_had(tmp_path: Path) -> None:
     assert set(NAMES) == set(Stored.__dataclass_fields__)
 
 
-def test_a_wish_has_the_words_that_it_always_had() -> None:
+def test_a_ask_request_has_the_words_that_it_always_had() -> None:
     text = '{"confidence": "9/10", "epsilon": "1/10", "raw": true, "sql": "SELECT 1", "within": null}'
-    assert Wish("SELECT 1", "0.1", confidence=0.9, raw=True).written() == text
-    assert Wish.read(text) == Wish("SELECT 1", "0.1", confidence=0.9, raw=True)
-    assert Wish.read('{"sql": "SELECT 1", "within": "5"}') == Wish("SELECT 1", within=5)
+    assert AskRequest("SELECT 1", "0.1", confidence=0.9, raw=True).written() == text
+    assert AskRequest.read(text) == AskRequest("SELECT 1", "0.1", confidence=0.9, raw=True)
+    assert AskRequest.read('{"sql": "SELECT 1", "within": "5"}') == AskRequest("SELECT 1", within=5)
 
 
 POLICY = """\
@@ -199,7 +199,7 @@ columns:
 
 
 def test_a_policy_has_the_words_that_it_always_had() -> None:
-    assert text_of(TABLE) == POLICY
+    assert write_policy_text(TABLE) == POLICY
     assert read_policy(POLICY).table == TABLE
 
 
@@ -207,9 +207,9 @@ VALUES: dict[type[Enum], str] = {
     AggregateKind: "count, sum, mean, variance, standard deviation, quantile, minimum, maximum, mode, number of people,"
     " number of different values",
     ColumnType: "integer, real, text, boolean, date, timestamp",
-    Measure: "pure, concentrated",
+    BudgetMeasure: "pure, concentrated",
     Neighbours: "replace-one, add-remove-one",
-    Role: "owner, analyst, auditor",
+    MemberRole: "owner, analyst, auditor",
     State: "accepted, answered, refused",
 }
 
@@ -240,9 +240,9 @@ def test_randomizers_are_known_by_words_that_stay() -> None:
 
 
 def test_operations_have_names_of_their_own(tmp_path: Path) -> None:
-    house = House(Settings(folder=tmp_path / "curator"))
-    paths = described(application(house))["paths"]
-    house.close()
+    service = ServiceState(Settings(folder=tmp_path / "curator"))
+    paths = describe_api(application(service))["paths"]
+    service.close()
     told = [(f"{method.upper()} {path}", one) for path, those in paths.items() for method, one in those.items()]
     found = {operation: one["operationId"] for operation, one in told}
     assert found.keys() == OPERATIONS.keys()
@@ -257,7 +257,7 @@ def test_operations_do_not_follow_the_names_of_functions() -> None:
     def a_function_of_another_name() -> str:
         return ""
 
-    assert described(app)["paths"]["/api/v1/me"]["get"]["operationId"] == "me_api_v1_me_get"
+    assert describe_api(app)["paths"]["/api/v1/me"]["get"]["operationId"] == "me_api_v1_me_get"
     app.get("/api/v1/new")(a_function_of_another_name)
     with pytest.raises(AssertionError, match="a name of its own in OPERATIONS, GET /api/v1/new too"):
-        described(app)
+        describe_api(app)

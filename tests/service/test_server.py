@@ -18,10 +18,10 @@ import httpx
 import pytest
 
 from discreet.curator.curator import Curator
-from discreet.curator.verification import verify
+from discreet.curator.ledger.verify import verify
 from discreet.service.app import API
-from discreet.service.members import Members
-from discreet.service.store import Store
+from discreet.service.auth.members import Members
+from discreet.service.storage import ServiceStore
 from tests.service.certificates import made_certificate
 from tests.service.hospital import Hospital
 from tests.service.serving import Serving, started
@@ -91,7 +91,7 @@ def test_the_first_start_prints_a_token_that_signs_in_once(first: Serving) -> No
         me = client.get(f"{API}/me", headers={"Authorization": f"Bearer {found.json()['token']}"})
     assert me.json() == {"name": "owner", "role": "owner"}
     assert token not in first.logged()
-    assert Members(Store(Path(first.said.split()[1]))).start() is None  # a second start prints none
+    assert Members(ServiceStore(Path(first.said.split()[1]))).start() is None  # a second start prints none
 
 
 def test_a_refusal_is_heard_although_the_body_comes_late(first: Serving) -> None:
@@ -124,9 +124,9 @@ def test_at_the_end_requests_are_finished_and_what_takes_too_long_is_answered_af
             assert asked.result().status_code == 200
         assert serving.process.wait(60) == 0
         assert "it is answered after the next start" in serving.logged()
-    house = hospital.house()
-    wait_for(lambda: house.requests.find(("ana", "mine")).state == "answered")  # type: ignore[union-attr]
-    house.close()
+    service = hospital.service()
+    wait_for(lambda: service.requests.find(("ana", "mine")).state == "answered")  # type: ignore[union-attr]
+    service.close()
     assert spent(hospital.folder) == Fraction(2, 10)
     assert verify(hospital.folder).is_sound
 
@@ -157,7 +157,7 @@ def test_two_workers_are_one_service(hospital: Hospital) -> None:
         killed = time.time()
 
         def the_new_one_answers() -> bool:
-            time.sleep(0.5)  # a visitor may send ten requests a second
+            time.sleep(0.5)  # a principal may send ten requests a second
             pages = pool.map(
                 lambda _: fresh("GET", "/metrics").text, range(4)
             )  # of one at a time, one worker takes all

@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 
 from discreet.errors import InvalidValue, PolicyError
-from discreet.service.checking import check_certificate, with_hosts
-from discreet.service.settings import Settings
-from discreet.service.settings_reading import read_settings
+from discreet.service.settings import Settings, check_certificate, read_settings, with_hosts
 from tests.service.certificates import made_certificate
 
 

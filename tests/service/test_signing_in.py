@@ -8,11 +8,10 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from discreet.service.faults import handle_faults
-from discreet.service.house import House
-from discreet.service.role import Role
-from discreet.service.signing_in import visitor_with
-from discreet.service.visitor import Visitor
+from discreet.service.auth.bearer import principal_with
+from discreet.service.auth.roles import MemberRole, Principal
+from discreet.service.problems import handle_faults
+from discreet.service.state import ServiceState
 from tests.service.hospital import MEMBERS, Clients, client_of
 from tests.service.in_process import InProcess
 from tests.threads import at_once
@@ -63,19 +62,21 @@ def test_a_member_is_who_the_token_says_whatever_other_headers_say(clients: Clie
     assert clients.ana.get(f"{API}/me", headers=headers).json()["name"] == "ana"
 
 
-def test_a_one_time_token_is_good_for_signing_in_once_and_alone(house: House, clients: Clients) -> None:
-    once = house.members.issue("owner", days=1, once=True)
-    refused(client_of(house, once).get(f"{API}/me"), "POST /api/v1/sign-in")
+def test_a_one_time_token_is_good_for_signing_in_once_and_alone(service: ServiceState, clients: Clients) -> None:
+    once = service.members.issue("owner", days=1, once=True)
+    refused(client_of(service, once).get(f"{API}/me"), "POST /api/v1/sign-in")
     signed_in = clients.nobody.post(f"{API}/sign-in", json={"token": once})
     assert signed_in.status_code == 200
     assert set(signed_in.json()) == {"token", "expires"}
-    lasting = client_of(house, signed_in.json()["token"])
+    lasting = client_of(service, signed_in.json()["token"])
     assert lasting.get(f"{API}/me").json()["name"] == "owner"
     refused(clients.nobody.post(f"{API}/sign-in", json={"token": once}), "valid token")
 
 
-def test_of_many_who_sign_in_with_one_one_time_token_at_once_one_gets_in(house: House, clients: Clients) -> None:
-    once = house.members.issue("owner", days=1, once=True)
+def test_of_many_who_sign_in_with_one_one_time_token_at_once_one_gets_in(
+    service: ServiceState, clients: Clients
+) -> None:
+    once = service.members.issue("owner", days=1, once=True)
     answers = at_once(lambda: clients.nobody.post(f"{API}/sign-in", json={"token": once}).status_code, 16)
     assert sorted(answers) == [200] + [401] * 15
 
@@ -93,14 +94,14 @@ def test_signing_in_with_a_wrong_token_is_refused(clients: Clients, token: str) 
     refused(clients.nobody.post(f"{API}/sign-in", json={"token": token}), "valid token")
 
 
-def test_the_door_checks_the_role_whatever_stands_behind_it(house: House, tokens: dict[str, str]) -> None:
+def test_the_door_checks_the_role_whatever_stands_behind_it(service: ServiceState, tokens: dict[str, str]) -> None:
     app = FastAPI()
-    app.state.house = house
+    app.state.service = service
     handle_faults(app)
 
     @app.get("/for-owners")
-    def for_owners(visitor: Annotated[Visitor, visitor_with({Role.OWNER})]) -> str:
-        return visitor.name
+    def for_owners(principal: Annotated[Principal, principal_with({MemberRole.OWNER})]) -> str:
+        return principal.name
 
     for name, token in tokens.items():
         headers = {"Authorization": f"Bearer {token}"}

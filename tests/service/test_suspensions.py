@@ -9,14 +9,17 @@ from typing import Any
 
 import pytest
 
-from discreet.curator.verification import verify
-from discreet.engines.duckdb_snapshot import DuckDBSnapshot
+from discreet.curator.ledger.verify import verify
+from discreet.engines.duckdb.snapshot import DuckDBSnapshot
 from discreet.engines.engine import Unsent
 from discreet.errors import EngineFailure, EngineUnavailable, NotAllowed, Suspended
-from discreet.service import asking, books, suspending, telling
-from discreet.service.house import House
-from discreet.service.records import FAILURE
-from discreet.service.wish import Wish
+from discreet.service.jobs.request import AskRequest
+from discreet.service.operations import ask as asking
+from discreet.service.operations import ledger as storages
+from discreet.service.operations import suspensions as suspending
+from discreet.service.operations import tables as telling
+from discreet.service.operations.ledger import FAILURE
+from discreet.service.state import ServiceState
 from tests.service.hospital import Clients, Hospital
 from tests.service.test_asking import COUNT, ask, spent
 from tests.service.visiting import ANA, AUDITOR, BEN, OWNER
@@ -49,7 +52,9 @@ def failed(clients: Clients, broken: Callable[[Exception | None], None]) -> Any:
     return said.json()
 
 
-def test_who_failed_is_refused_with_the_record_and_others_are_not(clients: Clients, failed: Any, house: House) -> None:
+def test_who_failed_is_refused_with_the_record_and_others_are_not(
+    clients: Clients, failed: Any, service: ServiceState
+) -> None:
     assert (failed["status"], failed["type"]) == (500, "urn:discreet:engine-failure")
     assert failed["detail"] == str(EngineFailure())
     (record,) = [one["record"] for one in clients.owner.get("/api/v1/suspensions").json()]
@@ -63,10 +68,10 @@ def test_who_failed_is_refused_with_the_record_and_others_are_not(clients: Clien
     assert ask(clients.ben, OTHER).status_code == 200
     assert ask(clients.owner, OTHER).status_code == 200
     assert ask(clients.ana, COUNT, request="one").json() == failed  # and not that they are suspended
-    assert verify(house.curator.folder).problems == []
+    assert verify(service.curator.folder).problems == []
 
 
-def test_owners_and_auditors_see_it_and_owners_lift_it(clients: Clients, failed: Any, house: House) -> None:
+def test_owners_and_auditors_see_it_and_owners_lift_it(clients: Clients, failed: Any, service: ServiceState) -> None:
     seen = clients.owner.get("/api/v1/suspensions").json()
     assert clients.auditor.get("/api/v1/suspensions").json() == seen
     assert [(one["analyst"], one["tables"], one["sql"], one["lifted"]) for one in seen] == [
@@ -81,54 +86,56 @@ def test_owners_and_auditors_see_it_and_owners_lift_it(clients: Clients, failed:
     assert (lifted["by"], lifted["because"]) == ("owner", "the disk was full")
     assert clients.owner.get("/api/v1/suspensions").json() == []
     assert clients.owner.get("/api/v1/suspensions", params={"lifted": True}).json() == [lifted]
-    before = spent(house)
+    before = spent(service)
     assert ask(clients.ana, COUNT, request="one").json() == failed  # the request stands for what failed
-    assert spent(house) == before
+    assert spent(service) == before
     assert ask(clients.ana, COUNT, request="two").status_code == 200
-    assert spent(house) == before + Fraction(1, 10)
+    assert spent(service) == before + Fraction(1, 10)
 
 
-def test_the_books_tell_it_to_their_readers_alone(clients: Clients, failed: Any, house: House) -> None:
+def test_the_storages_tell_it_to_their_readers_alone(clients: Clients, failed: Any, service: ServiceState) -> None:
     assert CANARY not in json.dumps(failed)
-    record = suspending.suspensions(house, OWNER)[0].record
-    suspending.lift(house, OWNER, record, "looked at it")
-    kinds = {one.kind: one for one in books.entries(house, AUDITOR)}
+    record = suspending.suspensions(service, OWNER)[0].record
+    suspending.lift(service, OWNER, record, "looked at it")
+    kinds = {one.kind: one for one in storages.entries(service, AUDITOR)}
     assert "ana is suspended at visits" in kinds[FAILURE].text
     assert (kinds[FAILURE].analyst, kinds[FAILURE].tables) == ("ana", ("visits",))
     assert kinds["lift"].text == f"lifted the suspension of record {record}, by owner: looked at it"
-    assert {one.kind for one in books.entries(house, ANA)} == {"question"}
-    for visitor in (ANA, BEN, AUDITOR):
+    assert {one.kind for one in storages.entries(service, ANA)} == {"question"}
+    for principal in (ANA, BEN, AUDITOR):
         with pytest.raises(NotAllowed):
-            suspending.lift(house, visitor, record, "please")
-    for visitor in (ANA, BEN):
+            suspending.lift(service, principal, record, "please")
+    for principal in (ANA, BEN):
         with pytest.raises(NotAllowed):
-            suspending.suspensions(house, visitor)
+            suspending.suspensions(service, principal)
 
 
 def test_an_engine_that_is_down_is_another_problem_and_the_same_request_goes_on(
-    clients: Clients, house: House, broken: Callable[[Exception | None], None]
+    clients: Clients, service: ServiceState, broken: Callable[[Exception | None], None]
 ) -> None:
     broken(Unsent())
     down = ask(clients.ana, COUNT, request="one")
     assert (down.status_code, down.json()["type"]) == (503, "urn:discreet:engine-unavailable")
     assert down.json()["detail"] == str(EngineUnavailable())
-    assert spent(house) == 0
+    assert spent(service) == 0
     broken(None)
     assert clients.owner.get("/api/v1/suspensions").json() == []
     assert ask(clients.ana, COUNT, request="one").status_code == 200
-    assert spent(house) == Fraction(1, 10)
-    [only] = telling.spending(house, OWNER, "visits")
+    assert spent(service) == Fraction(1, 10)
+    [only] = telling.spending(service, OWNER, "visits")
     assert only.analyst == "ana"
-    returned = next(one for one in books.entries(house, OWNER) if one.kind == "return")
+    returned = next(one for one in storages.entries(service, OWNER) if one.kind == "return")
     assert "because no row was read" in returned.text
-    assert verify(house.curator.folder).problems == []
+    assert verify(service.curator.folder).problems == []
 
 
-def test_a_suspension_outlives_the_service(hospital: Hospital, house: House, failed: Any, clients: Clients) -> None:
-    house.close()
-    again = hospital.house()
+def test_a_suspension_outlives_the_service(
+    hospital: Hospital, service: ServiceState, failed: Any, clients: Clients
+) -> None:
+    service.close()
+    again = hospital.service()
     with pytest.raises(Suspended):
-        asking.ask(again, ANA, Wish(OTHER, "0.1"))
+        asking.ask(again, ANA, AskRequest(OTHER, "0.1"))
     suspending.lift(again, OWNER, suspending.suspensions(again, OWNER)[0].record, "looked at it")
-    assert asking.ask(again, ANA, Wish(OTHER, "0.1")).answer.charged
+    assert asking.ask(again, ANA, AskRequest(OTHER, "0.1")).answer.charged
     again.close()

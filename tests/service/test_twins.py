@@ -11,12 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from discreet.catalog.likeness import skeleton
-from discreet.catalog.policy_file import dumps
+from discreet.catalog.names import skeleton
+from discreet.catalog.policy.read import dumps
 from discreet.catalog.table import Table
 from discreet.cli.main import app
 from discreet.curator.curator import Curator
-from discreet.service.house import House
+from discreet.service.state import ServiceState
 from tests.service.hospital import Clients, policy, visits
 
 SAME = "has the rows of visits, too"
@@ -42,36 +42,36 @@ def fewer(name: str) -> Table:
 
 
 @pytest.mark.parametrize("name", ["stays", *CONFUSABLE])
-def test_an_owner_is_told_of_twins_whatever_the_order_of_rows_and_columns(house: House, name: str) -> None:
+def test_an_owner_is_told_of_twins_whatever_the_order_of_rows_and_columns(service: ServiceState, name: str) -> None:
     rows = visits()
     shuffled = rows.take(list(reversed(range(len(rows))))).select(list(reversed(rows.column_names)))
-    house.curator.protect(shuffled, policy(name, {}))
-    told = house.curator.twins(name)
+    service.curator.protect(shuffled, policy(name, {}))
+    told = service.curator.twins(name)
     assert any(SAME in one for one in told)
     assert any(LOOKS in one for one in told) == (name != "stays")
-    assert any(f"has the rows of {name}, too" in one for one in house.curator.twins("visits"))
+    assert any(f"has the rows of {name}, too" in one for one in service.curator.twins("visits"))
 
 
-def test_a_part_of_the_columns_is_told_and_other_rows_are_not(house: House) -> None:
-    house.curator.protect(visits(), fewer("stays"))
-    assert any(SAME in one for one in house.curator.twins("stays"))
-    house.curator.protect(visits().slice(1), policy("others", {}))
-    assert house.curator.twins("others") == []
-    house.curator.protect(visits().slice(0, 0), policy("none", {}))
-    house.curator.protect(visits().slice(0, 0), policy("nobody", {}))
-    assert house.curator.twins("none") == []
+def test_a_part_of_the_columns_is_told_and_other_rows_are_not(service: ServiceState) -> None:
+    service.curator.protect(visits(), fewer("stays"))
+    assert any(SAME in one for one in service.curator.twins("stays"))
+    service.curator.protect(visits().slice(1), policy("others", {}))
+    assert service.curator.twins("others") == []
+    service.curator.protect(visits().slice(0, 0), policy("none", {}))
+    service.curator.protect(visits().slice(0, 0), policy("nobody", {}))
+    assert service.curator.twins("none") == []
 
 
-def test_tables_of_before_are_opened_and_compared_once_they_are_taken_in_again(house: House) -> None:
-    manifest = house.settings.folder / "store" / "manifest.json"
+def test_tables_of_before_are_opened_and_compared_once_they_are_taken_in_again(service: ServiceState) -> None:
+    manifest = service.settings.folder / "store" / "manifest.json"
     held = json.loads(manifest.read_text())
     for one in held["tables"]:
         del one["digests"]  # as it was written before
     manifest.write_text(json.dumps(held))
-    house.curator.protect(visits(), policy("stays", {}))
-    assert house.curator.twins("stays") == []
-    house.curator.protect(visits(), policy("visits"))
-    assert any(SAME in one for one in house.curator.twins("stays"))
+    service.curator.protect(visits(), policy("stays", {}))
+    assert service.curator.twins("stays") == []
+    service.curator.protect(visits(), policy("visits"))
+    assert any(SAME in one for one in service.curator.twins("stays"))
 
 
 def sent(rows: pa.Table, path: Path) -> bytes:

@@ -19,9 +19,9 @@ import pytest
 from pyarrow import parquet
 
 from discreet.errors import InvalidInput, InvalidValue, NotAllowed, NotFound, StoreError
-from discreet.service.app import application, guarded
-from discreet.service.house import House
-from discreet.service.uploads import discard, receive, receiving, upload
+from discreet.service.app import application, guard_app
+from discreet.service.operations.uploads import discard, receive, receiving, upload
+from discreet.service.state import ServiceState
 from tests.service.on_a_socket import on_a_socket
 from tests.service.visiting import ANA, AUDITOR, OWNER
 
@@ -29,11 +29,11 @@ CSV = b"patient,age\n1,30\n2,40\n"
 
 
 @pytest.fixture
-def small(hospital: Any) -> Iterator[House]:
-    """A house that takes small uploads."""
-    house = hospital.house(largest_upload=100_000)
-    yield house
-    house.close()
+def small(hospital: Any) -> Iterator[ServiceState]:
+    """A service that takes small uploads."""
+    service = hospital.service(largest_upload=100_000)
+    yield service
+    service.close()
 
 
 def packed(table: pa.Table, **settings: Any) -> bytes:
@@ -42,9 +42,9 @@ def packed(table: pa.Table, **settings: Any) -> bytes:
     return sink.getvalue()
 
 
-def kept(house: House) -> list[Path]:
+def kept(service: ServiceState) -> list[Path]:
     """Every file that is there because somebody sent it."""
-    return [path for path in (house.settings.folder / "uploads").rglob("*") if path.is_file()]
+    return [path for path in (service.settings.folder / "uploads").rglob("*") if path.is_file()]
 
 
 # Tables are kept.
@@ -68,7 +68,7 @@ def kept(house: House) -> list[Path]:
     ],
 )
 def test_a_table_is_kept_with_its_schema_until_it_is_discarded(
-    small: House, file: str, content: bytes, columns: dict[str, str]
+    small: ServiceState, file: str, content: bytes, columns: dict[str, str]
 ) -> None:
     found = receive(small, OWNER, file, [content[:3], b"", content[3:]])
     assert found.schema.columns == columns
@@ -84,7 +84,7 @@ def test_a_table_is_kept_with_its_schema_until_it_is_discarded(
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
-def test_how_the_bytes_are_cut_does_not_matter(small: House, size: int) -> None:
+def test_how_the_bytes_are_cut_does_not_matter(small: ServiceState, size: int) -> None:
     rows = b"".join(b"%d,stra\xc3\x9fe\n" % k for k in range(500))
     for file, content in (("t.csv", b"k,s\n" + rows), ("t.csv.gz", gzip.compress(b"k,s\n" + rows, mtime=0))):
         parts = [content[at : at + size] for at in range(0, len(content), size)]
@@ -106,7 +106,7 @@ def test_how_the_bytes_are_cut_does_not_matter(small: House, size: int) -> None:
         ("$(rm -rf ~);'\"<b>.csv", "rm_rf_b"),
     ],
 )
-def test_a_files_name_leads_nowhere(small: House, file: str, name: str) -> None:
+def test_a_files_name_leads_nowhere(small: ServiceState, file: str, name: str) -> None:
     before = sorted(small.settings.folder.parent.rglob("*"))
     found = receive(small, OWNER, file, [CSV])
     assert found.name == name
@@ -169,7 +169,9 @@ with zipfile.ZipFile(ZIP, "w") as archive:
         (".gz", CSV, "must be a .csv, .tsv or .parquet"),
     ],
 )
-def test_what_is_no_table_is_refused_and_leaves_nothing(small: House, file: str, content: bytes, words: str) -> None:
+def test_what_is_no_table_is_refused_and_leaves_nothing(
+    small: ServiceState, file: str, content: bytes, words: str
+) -> None:
     with pytest.raises(InvalidInput, match=words):
         receive(small, OWNER, file, [content])
     assert not kept(small)
@@ -177,13 +179,13 @@ def test_what_is_no_table_is_refused_and_leaves_nothing(small: House, file: str,
 
 
 def test_a_first_line_without_an_end_is_refused(hospital: Any) -> None:
-    house = hospital.house()
+    service = hospital.service()
     with pytest.raises(InvalidValue, match="must have at most 1,048,576 bytes"):
-        receive(house, OWNER, "visits.csv", [b"a,b," * 2**18, b"c\n1,2,3\n"])
-    assert not kept(house)
+        receive(service, OWNER, "visits.csv", [b"a,b," * 2**18, b"c\n1,2,3\n"])
+    assert not kept(service)
 
 
-def test_a_bomb_is_refused_before_it_is_unpacked_whole(small: House) -> None:
+def test_a_bomb_is_refused_before_it_is_unpacked_whole(small: ServiceState) -> None:
     """Ten thousand times the limit; what is written and held stays near the limit."""
     deep = gzip.compress(bytes(10**6).replace(b"\0", b"1"), 9)
     with receiving(small, OWNER, "visits.csv.gz") as sent:
@@ -194,7 +196,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked_whole(small: House) -> None:
     assert not kept(small)
 
 
-def test_an_upload_that_breaks_off_leaves_nothing(small: House) -> None:
+def test_an_upload_that_breaks_off_leaves_nothing(small: ServiceState) -> None:
     def parts() -> Iterator[bytes]:
         yield CSV
         raise ConnectionError
@@ -208,28 +210,28 @@ def test_an_upload_that_breaks_off_leaves_nothing(small: House) -> None:
 
 @pytest.mark.parametrize("times", [1, 10_000])
 def test_a_disk_without_room_keeps_nothing(hospital: Any, times: int) -> None:
-    house = hospital.house()
+    service = hospital.service()
     old = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (10, old[1]))
         with pytest.raises(StoreError, match="must have room"):
-            receive(house, OWNER, "visits.csv", [CSV * times])
+            receive(service, OWNER, "visits.csv", [CSV * times])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, old)
         signal.signal(signal.SIGXFSZ, handler)
-    assert not kept(house)
-    house.close()
+    assert not kept(service)
+    service.close()
 
 
-@pytest.mark.parametrize("visitor", [ANA, AUDITOR])
-def test_uploads_are_for_owners(small: House, visitor: Any) -> None:
+@pytest.mark.parametrize("principal", [ANA, AUDITOR])
+def test_uploads_are_for_owners(small: ServiceState, principal: Any) -> None:
     found = receive(small, OWNER, "visits.csv", [CSV])
     for use in (
-        lambda: receive(small, visitor, "visits.csv", [CSV]),
-        lambda: receiving(small, visitor, "visits.csv"),
-        lambda: upload(small, visitor, found.id),
-        lambda: discard(small, visitor, found.id),
+        lambda: receive(small, principal, "visits.csv", [CSV]),
+        lambda: receiving(small, principal, "visits.csv"),
+        lambda: upload(small, principal, found.id),
+        lambda: discard(small, principal, found.id),
     ):
         with pytest.raises(NotAllowed):
             use()
@@ -237,7 +239,7 @@ def test_uploads_are_for_owners(small: House, visitor: Any) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["", ".", "..", "../policies", "0" * 31, "0" * 32, "0" * 32 + "\n", "a/b", "\0" * 32])
-def test_an_id_leads_nowhere_else(small: House, wrong: str) -> None:
+def test_an_id_leads_nowhere_else(small: ServiceState, wrong: str) -> None:
     receive(small, OWNER, "visits.csv", [CSV])
     before = sorted(small.settings.folder.rglob("*"))
     for use in (upload, discard):
@@ -246,7 +248,7 @@ def test_an_id_leads_nowhere_else(small: House, wrong: str) -> None:
     assert sorted(small.settings.folder.rglob("*")) == before
 
 
-def test_what_is_forgotten_is_gone_after_a_while_and_few_wait_at_a_time(small: House) -> None:
+def test_what_is_forgotten_is_gone_after_a_while_and_few_wait_at_a_time(small: ServiceState) -> None:
     old = receive(small, OWNER, "old.csv", [CSV])
     long_ago = time.time() - 7 * 3600
     os.utime(old.path.parent, (long_ago, long_ago))
@@ -259,16 +261,16 @@ def test_what_is_forgotten_is_gone_after_a_while_and_few_wait_at_a_time(small: H
 
 
 def test_a_connection_that_is_lost_in_the_middle_of_an_upload_leaves_nothing(hospital: Any) -> None:
-    house = hospital.house()
+    service = hospital.service()
     head = (
         f"POST /api/v1/uploads?file=t.csv HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {hospital.tokens['owner']}\r\n"
     )
-    with on_a_socket(guarded(application(house))) as port:
+    with on_a_socket(guard_app(application(service))) as port:
         with socket.create_connection(("127.0.0.1", port), timeout=120) as connection:
             connection.sendall(head.encode() + b"Content-Length: 1000000\r\n\r\n" + CSV)
-            until(lambda: bool(kept(house)))
-        until(lambda: not kept(house))
-    house.close()
+            until(lambda: bool(kept(service)))
+        until(lambda: not kept(service))
+    service.close()
 
 
 def until(holds: Callable[[], bool]) -> None:

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from discreet.curator import opening, verification
-from discreet.curator.opening import verify_alone
-from discreet.curator.verification import verify
-from discreet.service.health import Health
+from discreet.curator.ledger import open as opening
+from discreet.curator.ledger import verify as verification
+from discreet.curator.ledger.open import verify_alone
+from discreet.curator.ledger.verify import verify
+from discreet.service.monitoring import Health
 from tests.service.hospital import Hospital, client_of
 
 _SECONDS = 60
@@ -40,23 +41,23 @@ def forge(folder: Path) -> None:
 
 
 def test_a_change_before_the_checkpoint_ends_the_answers(checked: Hospital) -> None:
-    house = checked.house()
-    assert not house.curator.opened.is_whole
-    client = client_of(house, checked.tokens["ana"])
+    service = checked.service()
+    assert not service.curator.opened.is_whole
+    client = client_of(service, checked.tokens["ana"])
     assert client.post("/api/v1/ask", json=QUESTION).status_code == 200
-    house.close()
+    service.close()
     verify(checked.folder)  # a checkpoint behind what was asked
     forge(checked.folder)
-    house = checked.house()
-    client = client_of(house, checked.tokens["ana"])
+    service = checked.service()
+    client = client_of(service, checked.tokens["ana"])
     end = time.monotonic() + _SECONDS
-    while Health(house).is_ready() and time.monotonic() < end:
+    while Health(service).is_ready() and time.monotonic() < end:
         time.sleep(0.01)
     assert client.get("/health/ready").status_code == 503
     answer = client.post("/api/v1/ask", json=QUESTION | {"epsilon": "0.2"})
     assert answer.status_code == 503
     assert "record 1 does not follow" in (checked.folder / "owner.log").read_text()
-    house.close()
+    service.close()
 
 
 def test_one_process_verifies_for_all(checked: Hospital) -> None:

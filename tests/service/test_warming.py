@@ -1,4 +1,4 @@
-"""Before the door opens, what the first visitors would wait for is done, and nothing is read, charged or kept."""
+"""Before the door opens, what the first principals would wait for is done, and nothing is read, charged or kept."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from discreet.curator.curator import Curator
-from discreet.service.house import House
+from discreet.service.server import warm
 from discreet.service.settings import Settings
-from discreet.service.warming import warm
+from discreet.service.state import ServiceState
 from tests.service.hospital import Hospital
 
-FIRST_VISITOR = """
+FIRST_PRINCIPAL = """
 import sys
 from pathlib import Path
 from discreet.service.house import House
@@ -40,37 +40,37 @@ def _unfrozen() -> Iterator[None]:
 
 
 def test_nothing_is_read_charged_or_kept(hospital: Hospital) -> None:
-    house = hospital.house()
-    before = (house.curator.budget(), len(list(house.curator.ledger.entries())))
-    warm(house)
-    assert (house.curator.budget(), len(list(house.curator.ledger.entries()))) == before
-    assert house.requests.page("ana", 10, None) == []
-    house.close()
+    service = hospital.service()
+    before = (service.curator.budget(), len(list(service.curator.ledger.entries())))
+    warm(service)
+    assert (service.curator.budget(), len(list(service.curator.ledger.entries()))) == before
+    assert service.requests.page("ana", 10, None) == []
+    service.close()
 
 
 def test_what_stays_is_not_looked_through_for_garbage(hospital: Hospital) -> None:
-    house = hospital.house()
+    service = hospital.service()
     gc.unfreeze()
-    warm(house)
+    warm(service)
     assert gc.get_freeze_count() > 10_000
-    house.close()
+    service.close()
 
 
-def test_a_house_without_tables_and_one_whose_rows_are_gone_are_opened_all_the_same(
+def test_a_service_without_tables_and_one_whose_rows_are_gone_are_opened_all_the_same(
     hospital: Hospital, tmp_path: Path
 ) -> None:
     Curator(tmp_path / "empty").ledger.close()
     for folder in (tmp_path / "empty", hospital.folder):
         for file in folder.glob("**/rows-*.duckdb"):
             file.unlink()
-        house = House(Settings.model_validate({"folder": folder}))
-        warm(house)
-        house.close()
+        service = ServiceState(Settings.model_validate({"folder": folder}))
+        warm(service)
+        service.close()
 
 
-def test_the_first_visitor_waits_for_no_library(hospital: Hospital) -> None:
+def test_the_first_principal_waits_for_no_library(hospital: Hospital) -> None:
     def loaded(how: str) -> set[str]:
-        command = [sys.executable, "-c", FIRST_VISITOR, str(hospital.folder), how]
+        command = [sys.executable, "-c", FIRST_PRINCIPAL, str(hospital.folder), how]
         return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
 
     assert loaded("cold")

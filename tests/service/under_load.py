@@ -13,11 +13,11 @@ from argon2 import PasswordHasher
 
 from discreet.catalog.table import Budget, Table
 from discreet.curator.curator import Curator
-from discreet.curator.ledger import Ledger
-from discreet.curator.verification import verify
-from discreet.service.members import Members
-from discreet.service.role import Role
-from discreet.service.store import Store
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.verify import verify
+from discreet.service.auth.members import Members
+from discreet.service.auth.roles import MemberRole
+from discreet.service.storage import ServiceStore
 from tests.service.crowd import Crowd, Seen, ask_again, at_work
 from tests.service.serve_command import ServeCommand
 
@@ -50,10 +50,10 @@ def founded(
     curator = Curator(folder)
     curator.protect(rows, policy)
     curator.ledger.close()
-    members = Members(Store(folder), hasher=hasher)
-    members.add("owner", Role.OWNER)
+    members = Members(ServiceStore(folder), hasher=hasher)
+    members.add("owner", MemberRole.OWNER)
     for name in names:
-        members.add(name, Role.ANALYST)
+        members.add(name, MemberRole.ANALYST)
     return {name: members.issue(name, label="load", days=1) for name in names}
 
 

@@ -1,14 +1,13 @@
-"""Visitors of the hospital, as operations see them."""
+"""Principals of the hospital, as operations see them."""
 
 from __future__ import annotations
 
-from discreet.service.role import Role
-from discreet.service.visitor import Visitor
+from discreet.service.auth.roles import MemberRole, Principal
 
-OWNER = Visitor("owner", Role.OWNER, "token")
-ANA = Visitor("ana", Role.ANALYST, "token")
-BEN = Visitor("ben", Role.ANALYST, "token")
-STRANGER = Visitor("eve", Role.ANALYST, "token")
+OWNER = Principal("owner", MemberRole.OWNER, "token")
+ANA = Principal("ana", MemberRole.ANALYST, "token")
+BEN = Principal("ben", MemberRole.ANALYST, "token")
+STRANGER = Principal("eve", MemberRole.ANALYST, "token")
 """An analyst whom no policy names."""
-AUDITOR = Visitor("auditor", Role.AUDITOR, "token")
+AUDITOR = Principal("auditor", MemberRole.AUDITOR, "token")
 EACH = (OWNER, ANA, BEN, STRANGER, AUDITOR)

@@ -18,10 +18,10 @@ from dataclasses import replace
 from typing import Any
 
 from discreet.curator import curator as curator_module
-from discreet.curator import ledger_records
 from discreet.curator.curator import Curator
-from discreet.curator.ledger import Ledger, Receipt
-from discreet.curator.witness import Witness
+from discreet.curator.ledger import chain as ledger_records
+from discreet.curator.ledger.ledger import Ledger, Receipt
+from discreet.curator.ledger.witness import Witness
 
 __all__ = ["FORGETFUL", "PRICE", "STEPS", "question"]
 

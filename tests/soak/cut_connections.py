@@ -15,9 +15,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import discreet
-from discreet.curator.answer import Answer
+from discreet.curator.answers.answer import Answer
 from discreet.curator.curator import Curator
-from discreet.curator.verification import verify
+from discreet.curator.ledger.verify import verify
 from tests.client.forwarding import Forwarder, forwarding
 from tests.service.hospital import Hospital, founded
 from tests.service.served import free_port, served

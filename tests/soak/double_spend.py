@@ -7,9 +7,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from discreet.curator.allowance import Allowance
-from discreet.curator.ledger import Ledger
-from discreet.curator.verification import verify
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.units import Allowance
+from discreet.curator.ledger.verify import verify
 from discreet.privacy.loss import Pure
 from tests.curator import asker
 

@@ -19,7 +19,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from discreet import Curator
-from discreet.curator.verification import verify
+from discreet.curator.ledger.verify import verify
 from discreet.errors import DiscreetError
 from tests.full_disk import SmallDisk, can_mount, files_of_at_most, small_disk
 from tests.soak.forked import Tell, in_child

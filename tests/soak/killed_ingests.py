@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.ingest import ingest
+from discreet.engines.duckdb.engine import DuckDBEngine
+from discreet.engines.duckdb.ingest import ingest
 from tests.engines.crashing_ingest import STEPS
 from tests.engines.people import PEOPLE, people
 from tests.soak.repeated_ingest import CROWD

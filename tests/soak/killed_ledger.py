@@ -9,9 +9,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
-from discreet.curator.allowance import Allowance, Measure, price_in_units
-from discreet.curator.ledger import Ledger
-from discreet.curator.verification import verify
+from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.units import Allowance, BudgetMeasure, price_in_units
+from discreet.curator.ledger.verify import verify
 from discreet.privacy.loss import Pure
 from tests.soak.double_spend import asking, released
 
@@ -48,7 +48,7 @@ def _checked(folder: Path, seen: dict[str, str]) -> str:
         stored = ledger.look_up(request, request.encode())
         assert stored is not None
         assert stored.answer == answer.encode()
-    price = price_in_units(Pure(PRICE), Measure.PURE).loss
+    price = price_in_units(Pure(PRICE), BudgetMeasure.PURE).loss
     assert ledger.accounts()["visits"].spent == len(charges) * price
     assert verify(folder).problems == []
     return f"{len(seen):,} released, {len(charges):,} charged, chain sound"

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from discreet import Curator
-from discreet.curator.verification import verify
+from discreet.curator.ledger.verify import verify
 from discreet.errors import DiscreetError, EngineFailure, Suspended
 from tests.soak.forked import Tell, in_child
 from tests.soak.losses import Kind, Loss, Losses

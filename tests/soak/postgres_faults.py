@@ -22,10 +22,10 @@ from typing import Any
 import psycopg
 
 from discreet import Curator
-from discreet.books.postgres import PostgresBook, _Statements
-from discreet.curator.moving import move
-from discreet.curator.verification import verify
+from discreet.curator.ledger.move import move
+from discreet.curator.ledger.verify import verify
 from discreet.errors import DiscreetError
+from discreet.storage.postgres import PostgresStorage, _Statements
 from tests.servers.postgres import PostgresServer
 from tests.soak.losses import Kind, Loss, Losses
 from tests.soak.works import PEOPLE, PRICE, ROWS, check_one_charge
@@ -35,9 +35,9 @@ __all__ = ["freeze_postgres", "kill_postgres_at_every_statement", "kill_postgres
 Tick = Callable[[], None]
 _PATIENCE = 120.0
 _CALLS: dict[str, tuple[Any, str]] = {
-    "begin": (PostgresBook, "begin"),
+    "begin": (PostgresStorage, "begin"),
     "statement": (_Statements, "execute"),
-    "commit": (PostgresBook, "commit"),
+    "commit": (PostgresStorage, "commit"),
 }
 
 

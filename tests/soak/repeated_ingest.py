@@ -8,8 +8,8 @@ from __future__ import annotations
 import itertools
 import sys
 
-from discreet.engines.duckdb import DuckDBEngine
-from discreet.engines.ingest import ingest
+from discreet.engines.duckdb.engine import DuckDBEngine
+from discreet.engines.duckdb.ingest import ingest
 from tests.engines.people import PEOPLE, people
 
 __all__ = ["CROWD"]

@@ -24,7 +24,7 @@ import httpx
 
 import discreet
 from discreet.curator.curator import Curator
-from discreet.curator.verification import verify
+from discreet.curator.ledger.verify import verify
 from discreet.errors import DiscreetError
 from tests.full_disk import SmallDisk, small_disk
 from tests.service.hospital import Hospital, founded

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from discreet.catalog.budget import Budget
 from discreet.curator.curator import Curator
-from discreet.curator.hospital import visits, visits_policy
-from discreet.curator.verification import verify
+from discreet.curator.ledger.verify import verify
+from discreet.demo.hospital import visits, visits_policy
 
 __all__ = ["ask_steadily"]
 

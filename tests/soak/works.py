@@ -19,19 +19,18 @@ import apsw
 import pyarrow as pa
 
 from discreet import Budget, Curator
-from discreet.books.place import server_of, write_server
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Table
-from discreet.curator.allowance import Allowance, Measure, price_in_units
-from discreet.curator.ledger import Ledger, has_ledger
-from discreet.curator.signing import Signer
-from discreet.curator.verification import verify
-from discreet.curator.witness import Witness
-from discreet.curator.witness_repair import repair_witness
+from discreet.curator.ledger.ledger import Ledger, has_ledger
+from discreet.curator.ledger.signing import Signer
+from discreet.curator.ledger.units import Allowance, BudgetMeasure, price_in_units
+from discreet.curator.ledger.verify import verify
+from discreet.curator.ledger.witness import Witness
+from discreet.curator.ledger.witness_repair import repair_witness
 from discreet.errors import DiscreetError
 from discreet.privacy.loss import Pure
-from discreet.survey.store import Outcome
-from discreet.survey.store import Store as SurveyStore
+from discreet.storage.postgres import read_server, write_server
+from discreet.survey.store import Outcome, SurveyStore
 from discreet.survey.survey import Survey
 from tests.soak.faults import Faults
 from tests.soak.losses import Kind, Loss
@@ -177,7 +176,7 @@ class Allowing(Asking):
 class Charging(Work):
     """A charge and its answer in a ledger, without a curator around it."""
 
-    _price = price_in_units(Pure(PRICE), Measure.PURE)
+    _price = price_in_units(Pure(PRICE), BudgetMeasure.PURE)
 
     def prepare(self, folder: Path) -> None:
         ledger = Ledger.create(folder)
@@ -305,7 +304,7 @@ class Joining(Work):
 
 
 class KeepingLines(Work):
-    """The file that says where the books are, written anew."""
+    """The file that says where the databases are, written anew."""
 
     _old, _new = "postgresql://curator@old.example/discreet", "postgresql://curator@new.example/discreet"
 
@@ -317,7 +316,7 @@ class KeepingLines(Work):
         tell("written")
 
     def check(self, folder: Path, told: Sequence[str]) -> None:
-        found = _opened(lambda: server_of(folder))
+        found = _opened(lambda: read_server(folder))
         if found != self._new and (told or found != self._old):
             raise Loss(Kind.FORGOTTEN, f"the server: {found!r}")
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.survey.questions_file import read_text
-from discreet.survey.store import Store
-from discreet.survey.tokens import fresh_token
+from discreet.survey.store import SurveyStore, fresh_token
 
 QUESTIONS = """
 title: Health at work
@@ -30,14 +29,14 @@ class Made:
     owner: str
     tokens: list[str]
 
-    def store(self) -> Store:
-        return Store(self.folder)
+    def store(self) -> SurveyStore:
+        return SurveyStore(self.folder)
 
 
 def made(folder: Path, text: str = QUESTIONS, invitations: int = 20) -> Made:
     folder.mkdir(parents=True)
     owner, tokens = fresh_token(), [fresh_token() for _ in range(invitations)]
-    Store.create(folder, read_text(text), owner, tokens).close()
+    SurveyStore.create(folder, read_text(text), owner, tokens).close()
     return Made(folder, owner, tokens)
 
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from discreet.local.reports import Reports
 from discreet.noise.source import ScriptedSource
-from discreet.survey.records import Records
+from discreet.survey.store import Records
 from tests.noise.goodness import misfit
 from tests.survey.browser import Watched
 from tests.survey.serving import Made, Serving, made
@@ -374,7 +374,7 @@ def results(watched: Watched, serving: Serving, survey: Made, token: str) -> Pag
     return watched.page
 
 
-def test_the_owner_sees_results_that_follow_the_wish(results: Page) -> None:
+def test_the_owner_sees_results_that_follow_the_ask_request(results: Page) -> None:
     expect(results.get_by_role("heading", name="How do you come to work?")).to_be_visible()
     expect(results.locator("#figures")).to_contain_text(
         "invited have answered; each interval holds with confidence 0.95"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import InvalidInput, PolicyError
-from discreet.local.rr import BinaryResponse
+from discreet.local.randomized_response import BinaryResponse
 from discreet.survey.questions_file import EXAMPLE, read_file, read_text
 from discreet.survey.survey import Survey
 

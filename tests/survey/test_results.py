@@ -14,21 +14,16 @@ from rich.console import Console
 
 from discreet.errors import InvalidInput
 from discreet.noise.source import ReplayableSource
-from discreet.survey.kinds import best_oracle, mean
-from discreet.survey.needed import answers_needed
-from discreet.survey.records import Records
-from discreet.survey.results import Results, Row, Wish, results_of
-from discreet.survey.results_html import html_part
-from discreet.survey.results_text import renderable
-from discreet.survey.store import Store
-from discreet.survey.tokens import hash_of
+from discreet.survey.results import ResultRequest, ResultRow, Results, answers_needed, html_part, renderable, results_of
+from discreet.survey.store import Records, SurveyStore, hash_of
+from discreet.survey.survey import best_oracle, mean
 from tests.survey.serving import made
 
 CROWD = 3000
 
 
 @pytest.fixture(scope="module")
-def crowd(tmp_path_factory: pytest.TempPathFactory) -> Store:
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> SurveyStore:
     """A third smokes; a tenth each walks and cycles, two tenths take the train; everybody slept 6 or 8 hours."""
     here = made(tmp_path_factory.mktemp("crowds") / "crowd", invitations=CROWD)
     store = here.store()
@@ -48,9 +43,9 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return store
 
 
-def test_estimates_are_near_the_truth_and_intervals_hold_it(crowd: Store) -> None:
+def test_estimates_are_near_the_truth_and_intervals_hold_it(crowd: SurveyStore) -> None:
     """With one fixed crowd and fixed noise nothing here is left to chance."""
-    found = results_of(crowd, Wish.of("0.99", together=True))
+    found = results_of(crowd, ResultRequest.of("0.99", together=True))
     truth = {"no": 2 / 3, "yes": 1 / 3, "on foot": 0.1, "bicycle": 0.1, "train": 0.2, "car": 0.6, "mean": 7.0}
     rows = [row for finding in found.findings for row in finding.rows]
     assert [row.label for row in rows] == list(truth)
@@ -59,16 +54,16 @@ def test_estimates_are_near_the_truth_and_intervals_hold_it(crowd: Store) -> Non
         assert abs(row.value - truth[row.label]) < (0.5 if row.label == "mean" else 0.08)
 
 
-def test_intervals_that_hold_at_once_are_wider(crowd: Store) -> None:
-    alone, together = (results_of(crowd, Wish.of(together=held)) for held in (False, True))
+def test_intervals_that_hold_at_once_are_wider(crowd: SurveyStore) -> None:
+    alone, together = (results_of(crowd, ResultRequest.of(together=held)) for held in (False, True))
     for one, other in zip(alone.findings, together.findings, strict=True):
         for row, wider in zip(one.rows, other.rows, strict=True):
             assert wider.low <= row.low <= row.high <= wider.high
         assert one.needed < other.needed
 
 
-def test_all_views_tell_the_same(crowd: Store) -> None:
-    found = results_of(crowd, Wish.of(within="0.02"))
+def test_all_views_tell_the_same(crowd: SurveyStore) -> None:
+    found = results_of(crowd, ResultRequest.of(within="0.02"))
     text, html, data = shown(found), html_part(found), found.to_dict()
     assert json.loads(json.dumps(data)) == data
     assert data["answered"] == CROWD
@@ -87,7 +82,7 @@ def shown(results: Results) -> str:
 
 
 def test_nobody_has_answered_is_an_answer(tmp_path: Path) -> None:
-    found = results_of(made(tmp_path / "empty").store(), Wish.of())
+    found = results_of(made(tmp_path / "empty").store(), ResultRequest.of())
     assert found.answered == 0
     assert all(finding.rows == () and finding.needed > 0 for finding in found.findings)
     assert "Nobody of 20 invited has answered yet." in shown(found)
@@ -99,7 +94,7 @@ def test_words_of_the_owner_are_escaped(tmp_path: Path) -> None:
     here = made(tmp_path / "odd", f"title: T\nepsilon: 1\nquestions:\n  q: {question}\n")
     store = here.store()
     store.take(here.tokens[0], b"\x00")
-    page = html_part(results_of(store, Wish.of()))
+    page = html_part(results_of(store, ResultRequest.of()))
     assert "<script>" not in page
     assert "&lt;b&gt;" in page
 
@@ -107,13 +102,13 @@ def test_words_of_the_owner_are_escaped(tmp_path: Path) -> None:
 @pytest.mark.parametrize("confidence", ["0", "1", "x", "1e-400", "0.001", "1e400", f"0.{'9' * 400}"])
 def test_a_confidence_that_is_none_is_refused(confidence: str) -> None:
     with pytest.raises(InvalidInput):
-        Wish.of(confidence)
+        ResultRequest.of(confidence)
 
 
 @pytest.mark.parametrize("confidence", ["0.01", f"0.{'9' * 12}"])
 @pytest.mark.parametrize("together", [False, True])
-def test_every_confidence_that_is_taken_has_intervals(crowd: Store, confidence: str, together: bool) -> None:
-    for finding in results_of(crowd, Wish.of(confidence, together=together)).findings:
+def test_every_confidence_that_is_taken_has_intervals(crowd: SurveyStore, confidence: str, together: bool) -> None:
+    for finding in results_of(crowd, ResultRequest.of(confidence, together=together)).findings:
         assert finding.needed > 0
         assert all(row.low <= row.high for row in finding.rows)
 
@@ -121,7 +116,7 @@ def test_every_confidence_that_is_taken_has_intervals(crowd: Store, confidence: 
 @pytest.mark.parametrize("within", ["0", "-1", "1", "x"])
 def test_a_wanted_error_that_is_none_is_refused(within: str) -> None:
     with pytest.raises(InvalidInput):
-        Wish.of(within=within)
+        ResultRequest.of(within=within)
 
 
 @pytest.mark.parametrize("within", ["0.1", "0.02"])
@@ -164,23 +159,23 @@ def test_as_many_answers_as_needed_make_intervals_about_that_short(randomizer: o
 def test_what_is_shown_is_possible_and_no_surer_than_what_was_found(
     raw: tuple[float, float, float], expected: tuple[float, float, float]
 ) -> None:
-    seen = Row("x", *raw).within(0.0, 1.0)
+    seen = ResultRow("x", *raw).within(0.0, 1.0)
     assert (seen.value, seen.low, seen.high) == pytest.approx(expected)
     assert seen.high - seen.low > 0
 
 
-def test_no_view_shows_an_impossible_value_and_each_has_the_raw_ones(crowd: Store) -> None:
-    found = results_of(crowd, Wish.of())
+def test_no_view_shows_an_impossible_value_and_each_has_the_raw_ones(crowd: SurveyStore) -> None:
+    found = results_of(crowd, ResultRequest.of())
     smokes, travels, sleeps = found.findings
     impossible = Results(
         found.survey,
         found.invited,
         found.answered,
-        found.wish,
+        found.ask_request,
         (
-            replace(smokes, rows=(Row("no", -0.167, -0.3, -0.03), Row("yes", 1.167, 1.03, 1.3))),
+            replace(smokes, rows=(ResultRow("no", -0.167, -0.3, -0.03), ResultRow("yes", 1.167, 1.03, 1.3))),
             travels,
-            replace(sleeps, rows=(Row("mean", 12.52, 11.9, 13.1),)),
+            replace(sleeps, rows=(ResultRow("mean", 12.52, 11.9, 13.1),)),
         ),
     )
     text, html, data = shown(impossible), html_part(impossible), impossible.to_dict()

@@ -13,18 +13,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Error
 
-from discreet.local.duchi import DuchiMean
-from discreet.local.grr import GeneralizedResponse
 from discreet.local.hadamard import HadamardResponse
-from discreet.local.hybrid import HybridMean
-from discreet.local.piecewise import PiecewiseMean
+from discreet.local.mean_mechanisms import DuchiMean, HybridMean, PiecewiseMean
+from discreet.local.randomized_response import BinaryResponse, GeneralizedResponse
 from discreet.local.randomizer import Randomizer
-from discreet.local.rr import BinaryResponse
-from discreet.local.subset import SubsetSelection
+from discreet.local.subset_selection import SubsetSelection
 from discreet.local.terms import Bounds
 from discreet.local.unary import OptimalUnary, SymmetricUnary
 from discreet.noise.source import fresh_id
-from discreet.survey.kinds import MEANS, ORACLES, mean, oracle
+from discreet.survey.survey import MEANS, ORACLES, mean, oracle
 from tests.noise.goodness import misfit
 from tests.survey.serving import Serving
 from tests.survey.vectors import FILE, case, randomizers, written

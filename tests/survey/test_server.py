@@ -18,10 +18,9 @@ import pytest
 from fastapi import HTTPException, Request
 from playwright.sync_api import expect
 
-from discreet.survey.records import Records
-from discreet.survey.tokens import hash_of
-from discreet.web.headers import HEADERS
-from discreet.web.reading import body_within
+from discreet.http.bodies import body_within
+from discreet.http.security import HEADERS
+from discreet.survey.store import Records, hash_of
 from tests.survey.browser import Watched
 from tests.survey.serving import Made, Serving, made
 from tests.survey.test_page import TRUTH, fill, opened, review

@@ -14,10 +14,8 @@ import apsw
 import pytest
 
 from discreet.errors import InvalidInput, InvalidValue, StoreError
-from discreet.survey.records import Records
-from discreet.survey.store import Outcome, Store
-from discreet.survey.submission import Submission
-from discreet.survey.tokens import fresh_token, hash_of
+from discreet.survey.app import Submission
+from discreet.survey.store import Outcome, Records, SurveyStore, fresh_token, hash_of
 from tests.survey.serving import Made, made
 
 
@@ -26,7 +24,7 @@ def here(tmp_path: Path) -> Made:
     return made(tmp_path / "survey", invitations=30)
 
 
-def reports_for(store: Store, answers: tuple[object, ...] = ("yes", "car", 7)) -> dict[str, object]:
+def reports_for(store: SurveyStore, answers: tuple[object, ...] = ("yes", "car", 7)) -> dict[str, object]:
     questions = zip(store.survey.questions, answers, strict=True)
     made_noisy = {one.name: one.randomizer.privatize([answer]) for one, answer in questions}
     return {name: json.loads(reports.to_json(with_terms=False)) for name, reports in made_noisy.items()}
@@ -67,7 +65,7 @@ def test_threads_and_connections_share_a_store(here: Made) -> None:
 
 
 def _store_and_die(folder: str, token: str) -> None:
-    Store(Path(folder)).take(token, b"kept")
+    SurveyStore(Path(folder)).take(token, b"kept")
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -149,9 +147,9 @@ def test_more_people_can_be_invited(here: Made) -> None:
 
 def test_a_folder_without_a_survey_and_one_with_a_survey_are_refused(tmp_path: Path, here: Made) -> None:
     with pytest.raises(InvalidValue, match="there must be a survey in the folder"):
-        Store(tmp_path)
+        SurveyStore(tmp_path)
     with pytest.raises(InvalidValue, match="must not hold a survey yet"):
-        Store.create(here.folder, here.store().survey, here.owner)
+        SurveyStore.create(here.folder, here.store().survey, here.owner)
 
 
 def test_a_damaged_store_is_refused_in_words(here: Made) -> None:
@@ -175,7 +173,7 @@ def test_records_give_the_reports_back(here: Made) -> None:
             assert values == [one[question.name]["reports"][name][0] for one in sent]  # type: ignore[index]
 
 
-def body(store: Store, **changes: object) -> dict[str, object]:
+def body(store: SurveyStore, **changes: object) -> dict[str, object]:
     return {
         "survey": store.survey.fingerprint,
         "invitation": "0" * 32,

@@ -11,19 +11,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from discreet.local.duchi import DuchiMean
-from discreet.local.grr import GeneralizedResponse
 from discreet.local.hadamard import HadamardResponse
-from discreet.local.hybrid import HybridMean
-from discreet.local.piecewise import PiecewiseMean
+from discreet.local.mean_mechanisms import DuchiMean, HybridMean, PiecewiseMean
+from discreet.local.randomized_response import BinaryResponse, GeneralizedResponse
 from discreet.local.randomizer import Randomizer
-from discreet.local.rr import BinaryResponse
-from discreet.local.subset import SubsetSelection
+from discreet.local.subset_selection import SubsetSelection
 from discreet.local.terms import Bounds
 from discreet.local.unary import OptimalUnary, SymmetricUnary
 from discreet.noise.bernoulli import threshold_of, threshold_of_exponential, threshold_of_odds
-from discreet.noise.lazy import ThresholdAt
 from discreet.noise.source import ReplayableSource, ScriptedSource
+from discreet.noise.uniform import ThresholdAt
 
 FILE = Path(__file__).with_name("vectors.json")
 _WORDS = 64

@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from discreet.privacy.pair import Pair
+from discreet.privacy.hypothesis_tests import Pair
 
 Law = dict[Any, Fraction]
 

@@ -14,9 +14,9 @@ from discreet.accounting.composition import sequential
 from discreet.exact.ball import Ball, lower, upper, working_precision
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.laplace import Laplace
+from discreet.privacy.hypothesis_tests import Pair
 from discreet.privacy.loss import Pure
 from discreet.privacy.meaning import OddsRatio, possible_probabilities
-from discreet.privacy.pair import Pair
 from discreet.privacy.sensitivity import Sensitivity
 from tests.texts.laws import Law, factor, pair, random_laws, response, side_by_side
 from tests.texts.tables import anonymity, classes, diversity, fits

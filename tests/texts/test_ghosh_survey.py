@@ -16,9 +16,9 @@ from scipy.stats import laplace as laplace_law
 from discreet.exact.ball import Ball, exp_up, lower, upper, working_precision
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.laplace import Laplace
+from discreet.privacy.hypothesis_tests import Pair
 from discreet.privacy.loss import Pure
 from discreet.privacy.meaning import ErrorRegion, OddsRatio
-from discreet.privacy.pair import Pair
 from discreet.privacy.sensitivity import Sensitivity
 from tests.texts.laws import (
     Law,

@@ -21,9 +21,9 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.noisy_max import NoisyMax
 from discreet.mechanisms.randomized_response import RandomizedResponse
 from discreet.noise.laplace import DiscreteLaplace
+from discreet.privacy.hypothesis_tests import Pair
 from discreet.privacy.loss import Pure
 from discreet.privacy.meaning import ErrorRegion, OddsRatio, pinsker_bound
-from discreet.privacy.pair import Pair
 from discreet.privacy.sensitivity import Sensitivity
 from tests.texts.laws import (
     Law,

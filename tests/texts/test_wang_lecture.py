@@ -14,9 +14,9 @@ from scipy.stats import binom
 from discreet.exact.ball import ball, exp_up, working_precision
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.randomized_response import RandomizedResponse
+from discreet.privacy.hypothesis_tests import Pair
 from discreet.privacy.loss import Pure
 from discreet.privacy.meaning import OddsRatio
-from discreet.privacy.pair import Pair
 from discreet.privacy.sensitivity import Sensitivity
 from tests.texts.laws import Law, factor, random_laws, response, side_by_side
 from tests.texts.tables import FIGURE_1, FIGURE_2, anonymity, classes, possible_conditions

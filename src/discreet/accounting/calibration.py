@@ -20,6 +20,7 @@ from discreet.privacy.loss import Approximate, Loss, Pure
 
 __all__ = ["epsilon_each", "largest", "least", "most", "most_releases"]
 
+
 _PRECISION = 40
 _MOST = 10**6
 _MOST_SUMMED = 2**62  # where losses add up, counting costs nothing

@@ -22,11 +22,12 @@ from itertools import combinations
 from discreet.errors import InvalidType, InvalidValue, NoProvedPath
 from discreet.exact.ball import Ball, ball, round_up, upper, working_precision
 from discreet.exact.rational import Number, integer, probability
-from discreet.privacy.curve import least_epsilon
+from discreet.privacy.conversion import least_epsilon
 from discreet.privacy.loss import Approximate, GaussianDP, Loss, Pure, Renyi, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["advanced", "optimal", "parallel", "sequential"]
+
 
 _MOST_RELEASES = 10**6
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from fractions import Fraction
 from threading import Lock
 
-from discreet.accounting.concentration import rho_of, same_relation
+from discreet.accounting.filter import rho_of, same_relation
 from discreet.errors import InvalidValue, NoProvedPath
 from discreet.exact.ball import ball, round_up, upper, working_precision
 from discreet.exact.rational import Number, positive, probability

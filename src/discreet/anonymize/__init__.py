@@ -4,42 +4,35 @@
 >>> roles = Roles.of(["zip", "disease"], quasi="zip", sensitive="disease")
 """
 
-from discreet.anonymize.arx_csv import read_arx_csv, write_arx_csv
-from discreet.anonymize.cell_loss import column_losses
-from discreet.anonymize.check import check
-from discreet.anonymize.check_report import CheckReport
-from discreet.anonymize.class_loss import class_losses
-from discreet.anonymize.coded import CodedTable
-from discreet.anonymize.dates import dates
-from discreet.anonymize.distinction import distinctions
-from discreet.anonymize.hierarchy import Hierarchy
-from discreet.anonymize.histograms import column_histograms
-from discreet.anonymize.intervals import intervals
-from discreet.anonymize.local_recoding import local_recoding
-from discreet.anonymize.masks import masked
-from discreet.anonymize.microaggregation import microaggregate
-from discreet.anonymize.models.alpha_k import AlphaK
-from discreet.anonymize.models.beta_likeness import BetaLikeness
-from discreet.anonymize.models.closeness import Closeness
-from discreet.anonymize.models.delta_disclosure import DeltaDisclosure
-from discreet.anonymize.models.distinct_diversity import DistinctDiversity
-from discreet.anonymize.models.entropy_diversity import EntropyDiversity
-from discreet.anonymize.models.k_anonymity import KAnonymity
-from discreet.anonymize.models.recursive_diversity import RecursiveDiversity
-from discreet.anonymize.mondrian import mondrian
-from discreet.anonymize.optimal import OptimalResult, optimal
-from discreet.anonymize.ordered import ordered
-from discreet.anonymize.population import population_uniques
-from discreet.anonymize.population_match import population_sizes
-from discreet.anonymize.publication import Publication
-from discreet.anonymize.query_error import query_error
-from discreet.anonymize.recoded import Recoded
-from discreet.anonymize.recoding import Recoding
-from discreet.anonymize.report import TableReport, table_report
-from discreet.anonymize.risk import risks
+from discreet.anonymize.check import CheckReport, check
+from discreet.anonymize.hierarchies.builders import (
+    dates,
+    masked,
+    ordered,
+    read_arx_csv,
+    taxonomy,
+    taxonomy_of_parents,
+    write_arx_csv,
+)
+from discreet.anonymize.hierarchies.hierarchy import Hierarchy
+from discreet.anonymize.hierarchies.intervals import intervals
+from discreet.anonymize.loss.query_error import column_histograms, query_error
+from discreet.anonymize.loss.release_loss import Publication, class_losses, column_losses
+from discreet.anonymize.models.disclosure import BetaLikeness, DeltaDisclosure
+from discreet.anonymize.models.k_anonymity import AlphaK, KAnonymity
+from discreet.anonymize.models.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from discreet.anonymize.models.t_closeness import Closeness
+from discreet.anonymize.recode.local import local_recoding
+from discreet.anonymize.recode.microaggregation import microaggregate
+from discreet.anonymize.recode.mondrian import mondrian
+from discreet.anonymize.recode.optimal import OptimalResult, optimal
+from discreet.anonymize.recode.recoding import Recoded, Recoding
+from discreet.anonymize.recode.taxonomy_mondrian import taxonomy_mondrian
+from discreet.anonymize.report.report import TableReport, table_report
+from discreet.anonymize.risk.population import population_sizes, population_uniques
+from discreet.anonymize.risk.risk import distinctions, risks
 from discreet.anonymize.roles import Role, Roles
-from discreet.anonymize.taxonomy import taxonomy, taxonomy_of_parents
-from discreet.anonymize.taxonomy_mondrian import taxonomy_mondrian
+from discreet.anonymize.table import CodedTable
 
 # Imported here and not when first used: several functions are named as their files, which would shadow them.
 __all__ = [

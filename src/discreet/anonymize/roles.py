@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from discreet.catalog.suggestion import suggestion
+from discreet.catalog.names import suggestion
 from discreet.errors import InvalidType, InvalidValue
 
 __all__ = ["Role", "Roles", "refuse_duplicate_names"]

@@ -1,4 +1,7 @@
-"""What an outsider does with what is seen: what it needs, what it claims, and how the claim is scored."""
+"""What an outsider does with what is seen: what it needs, what it claims, and how the claim is scored.
+
+What an owner does before the outsider sees anything.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,13 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
-from discreet.attacks.parts import AnyOf
 from discreet.attacks.people import Coded, Codes, People
+from discreet.attacks.queries import AnyOf
 from discreet.attacks.view import View
 from discreet.noise.experiment import Chance
+from discreet.privacy.loss import Loss
 
-__all__ = ["Attack", "Goal", "Guesses", "Knowledge"]
+__all__ = ["Attack", "Defence", "Goal", "Guesses", "Knowledge"]
 
 
 class Goal(Enum):
@@ -99,3 +103,22 @@ class Attack(ABC):
     def does_not_apply(self, view: View) -> str:
         """Why it cannot be run against what is seen; empty where it can."""
         return ""
+
+
+class Defence(ABC):
+    """A way to let outsiders learn something about a crowd."""
+
+    name: str
+    """A few words, as the scoreboard shows them."""
+    says: str
+    """A sentence: what the owner does and hopes for."""
+    promise: Loss | None = None
+    """What it proves about one person, where it proves anything."""
+
+    @abstractmethod
+    def defend(self, people: People, everybody: People, chance: Chance) -> View:
+        """What outsiders see of ``people``.
+
+        ``everybody`` is the outside list, of which the people are a part: a published table says for each person on the
+        list which class fits. Its secrets are not to be used.
+        """

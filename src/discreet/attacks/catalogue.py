@@ -5,32 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from discreet.attacks.attack import Attack
-from discreet.attacks.defence import Defence
-from discreet.attacks.defences.bounded_noise import BoundedNoise
+from discreet.attacks.attack import Attack, Defence
 from discreet.attacks.defences.curator import CuratorDefence
-from discreet.attacks.defences.input_perturbation import InputPerturbation
-from discreet.attacks.defences.minimum_size import LargeGroups, MinimumSize
-from discreet.attacks.defences.naive_laplace import NaiveLaplace, StickyLaplace
-from discreet.attacks.defences.published_table import KAnonymousTable, LDiverseTable, NamesRemoved, TCloseTable
+from discreet.attacks.defences.interactive import (
+    BoundedNoise,
+    InputPerturbation,
+    LargeGroups,
+    MinimumSize,
+    NaiveLaplace,
+    RawStatistics,
+    StickyLaplace,
+    Subsampling,
+)
 from discreet.attacks.defences.query_auditing import QueryAuditing
-from discreet.attacks.defences.raw import RawStatistics
-from discreet.attacks.defences.subsampling import Subsampling
-from discreet.attacks.methods.averaging import Averaging
-from discreet.attacks.methods.background import BackgroundKnowledge
-from discreet.attacks.methods.differencing import Differencing
-from discreet.attacks.methods.direct import DirectQuestion
-from discreet.attacks.methods.homogeneity import Homogeneity
-from discreet.attacks.methods.intersection import Intersection
-from discreet.attacks.methods.linkage import Linkage
-from discreet.attacks.methods.reconstruction_attack import Reconstruction
-from discreet.attacks.methods.refusals import Refusals
-from discreet.attacks.methods.tabulations_attack import TwoWayTables
-from discreet.attacks.methods.tracing_attack import Tracing
+from discreet.attacks.defences.releases import KAnonymousTable, LDiverseTable, NamesRemoved, TCloseTable
+from discreet.attacks.methods.queries import Averaging, Differencing, DirectQuestion, Refusals
+from discreet.attacks.methods.reconstruction import Reconstruction
+from discreet.attacks.methods.releases import BackgroundKnowledge, Homogeneity, Intersection, Linkage
+from discreet.attacks.methods.tabulations import TwoWayTables
+from discreet.attacks.methods.tracing import Tracing
 from discreet.errors import InvalidValue
 from discreet.exact.rational import Number
 
 __all__ = ["chosen_attacks", "chosen_defences", "every_attack", "every_defence"]
+
 
 _Named = TypeVar("_Named", Attack, Defence)
 

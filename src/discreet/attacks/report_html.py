@@ -6,11 +6,11 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from discreet.attacks.attack import Attack
-from discreet.attacks.report_charts import charts_of
-from discreet.attacks.report_words import (
+from discreet.attacks.report_content import (
     HARMFUL,
     MARKS,
     asked_words,
+    charts_of,
     claims_words,
     defence_words,
     harm,
@@ -22,18 +22,17 @@ from discreet.attacks.report_words import (
     source_words,
     targets_of,
 )
-from discreet.attacks.score import Score
-from discreet.attacks.verdict import Verdict
-from discreet.pages.heat import HeatCell, heat_table
-from discreet.pages.interval_bar import interval_bar
-from discreet.pages.page import details, footer, page, paragraph, quiet, section, table
-from discreet.pages.page import headline as big
+from discreet.attacks.score import DefenceVerdict, Score
+from discreet.reports.charts import HeatCell, heat_table, interval_bar
+from discreet.reports.page import details, footer, page, paragraph, quiet, section, table
+from discreet.reports.page import headline as big
 from discreet.version import __version__
 
 if TYPE_CHECKING:
     from discreet.attacks.board import Cell, Scoreboard
 
 __all__ = ["report_html"]
+
 
 _HEADER = ("defence", "", "right", "95 %", "claims", "outside", "ceiling", "questions")
 _EXPLAINED = (
@@ -118,7 +117,7 @@ def _told(cell: Cell) -> str:
     return f"{words[:1].upper()}{words[1:]}. {note}".strip()
 
 
-def _row(cell: Cell, score: Score, verdict: Verdict) -> list[str]:
+def _row(cell: Cell, score: Score, verdict: DefenceVerdict) -> list[str]:
     kind = "danger" if verdict in HARMFUL else "after"
     return [
         escape(_unbroken(cell.defence)),

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from discreet.attacks.parts import Part
 from discreet.attacks.people import Codes
-from discreet.attacks.question import Question
+from discreet.attacks.queries import Part, TableQuery
 
 __all__ = ["Counts", "Published", "View"]
+
 
 Counts = npt.NDArray[np.float64]
 """One number for every cell of a question; NaN where the answer was refused."""
@@ -49,7 +49,7 @@ class View(ABC):
     asked: int = 0
     """How many questions were asked so far."""
 
-    def counts(self, questions: Sequence[Question]) -> list[Counts]:
+    def counts(self, questions: Sequence[TableQuery]) -> list[Counts]:
         """The answers to a batch of questions. A budget that is left is divided among them."""
         self.asked += len(questions)
         answers = self._counts(questions)
@@ -70,7 +70,7 @@ class View(ABC):
         """Let go of what stands behind the answers, where it holds files."""
 
     @abstractmethod
-    def _counts(self, questions: Sequence[Question]) -> list[Counts]: ...
+    def _counts(self, questions: Sequence[TableQuery]) -> list[Counts]: ...
 
     @abstractmethod
     def _greatest(self, groups: Sequence[Part]) -> Counts: ...

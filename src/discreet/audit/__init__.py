@@ -7,50 +7,49 @@
 """
 
 from discreet.audit.audit import FAMILIES, audit, audit_case, audit_laws
-from discreet.audit.case import Case
-from discreet.audit.door import door
+from discreet.audit.builtin import Case, builtin_case, builtin_mechanisms
+from discreet.audit.claim import Verdict
+from discreet.audit.end_to_end import end_to_end
+from discreet.audit.events import Family, Learning, OutcomeScore
 from discreet.audit.exact_check import ExactCheck
-from discreet.audit.family import Family, Learning, Score
+from discreet.audit.float_lattice import FloatLattice, LatticeReport, lattice
 from discreet.audit.gallery import BROKEN, Exhibit
-from discreet.audit.house import house, house_case
-from discreet.audit.lattice import Lattice, LatticeReport, lattice
 from discreet.audit.mechanism import Batched
 from discreet.audit.one_run import OneRunReport, one_run
 from discreet.audit.outcomes import Outcomes
 from discreet.audit.proof import Proof
-from discreet.audit.replay import ReplayReport, replay, replay_worlds
+from discreet.audit.replay.replay import ReplayReport, replay, replay_worlds
 from discreet.audit.report import AuditReport
-from discreet.audit.survey import Survey, survey
+from discreet.audit.suite import AuditSuite, survey
 from discreet.audit.timing import TimingReport, timing
-from discreet.audit.verdict import Verdict
 
 # Imported here and not when first used: a function is named as its file, which would shadow it.
 __all__ = [
     "BROKEN",
     "FAMILIES",
     "AuditReport",
+    "AuditSuite",
     "Batched",
     "Case",
     "ExactCheck",
     "Exhibit",
     "Family",
-    "Lattice",
+    "FloatLattice",
     "LatticeReport",
     "Learning",
     "OneRunReport",
+    "OutcomeScore",
     "Outcomes",
     "Proof",
     "ReplayReport",
-    "Score",
-    "Survey",
     "TimingReport",
     "Verdict",
     "audit",
     "audit_case",
     "audit_laws",
-    "door",
-    "house",
-    "house_case",
+    "builtin_case",
+    "builtin_mechanisms",
+    "end_to_end",
     "lattice",
     "one_run",
     "replay",

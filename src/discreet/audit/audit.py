@@ -9,42 +9,165 @@ most ``false_alarm``, whatever the mechanism is and however events are found. Pr
 ('consistent', 1.0)
 >>> str(audit(Laplace(2), 0, 1, claim=1, draws=10_000).verdict)
 'violation'
+
+What an audit noticed beside the claim: exceptions, NaN, changing types, hidden state, stored answers.
+
+The two laws as the held-out draws show them, in as many outcomes or ranges as a chart can hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import copy
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from discreet.audit.case import Case
-from discreet.audit.chunk import Roles
-from discreet.audit.claimed import claimed
-from discreet.audit.discriminant import Discriminant
-from discreet.audit.drawing import Progress, draw
-from discreet.audit.drift import drift
+import numpy as np
+
+from discreet.audit.builtin import Case
+from discreet.audit.canonical import Raised, Unhashable, canonical
+from discreet.audit.claim import Verdict, claimed
+from discreet.audit.draws import Chunk, Deadline, Drawn, DrawRoles, Progress, as_objects, draw, lengths
+from discreet.audit.events import Counts, Discriminant, Family, Floats, LikelihoodRatio, LowBits, Thresholds
 from discreet.audit.exact_check import ExactCheck, checked_laws, exact_check
-from discreet.audit.false_alarms import check_rate
-from discreet.audit.family import Family
-from discreet.audit.likelihood import LikelihoodRatio
-from discreet.audit.low_bits import LowBits
-from discreet.audit.mechanism import Batched, Mechanism, checked_mechanism, mechanism_name
-from discreet.audit.proof import Proof
-from discreet.audit.remarks import InputGuard, remarks
-from discreet.audit.report import AuditReport
-from discreet.audit.seen import seen_laws
-from discreet.audit.shown import shown
-from discreet.audit.stopping import lengths
-from discreet.audit.testing import Tested, tested
-from discreet.audit.thresholds import Thresholds
-from discreet.audit.time_limit import Deadline
-from discreet.audit.verdict import Verdict
+from discreet.audit.mechanism import Batched, Mechanism, checked_mechanism, mechanism_name, shown
+from discreet.audit.outcomes import OutcomeTally
+from discreet.audit.proof import Proof, Tested, check_rate, drift, tested
+from discreet.audit.report import AuditReport, Seen
 from discreet.errors import InvalidValue
 from discreet.exact.rational import Number, integer
 from discreet.mechanisms.measurement import Measurement
 from discreet.noise.experiment import experiment
 from discreet.privacy.loss import Loss
 
-__all__ = ["FAMILIES", "audit", "audit_case", "audit_laws"]
+__all__ = ["FAMILIES", "InputGuard", "audit", "audit_case", "audit_laws", "remarks", "seen_laws"]
+
+
+_MOST_KINDS = 6
+_START, _KINDS_AT_START = 64, 12
+
+
+class InputGuard:
+    """Copies of the two inputs, to see whether the mechanism changes them."""
+
+    def __init__(self, first: Any, second: Any) -> None:
+        """Copy them before anything is drawn."""
+        self._inputs = (first, second)
+        self._before = tuple(map(_copied, self._inputs))
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether an input is not what it was."""
+        return any(before != _copied(value) for before, value in zip(self._before, self._inputs, strict=True))
+
+
+def _copied(value: Any) -> Any:
+    try:
+        return canonical(copy.deepcopy(value))
+    except Exception:  # what cannot be copied is not watched
+        return None
+
+
+def remarks(drawn: Drawn, found: Tested, changed: Proof | None, guard: InputGuard) -> Iterator[str]:
+    """Each in a sentence."""
+    if drawn.stopped:
+        yield f"The time was up after {2 * drawn.pairs:,} draws; what follows is about these."
+    yield from _about_kinds(found)
+    yield from _about_sameness(drawn, found)
+    if changed is not None:
+        yield (
+            "The law changed while it was audited: an event ("
+            f"{changed.event.words}) happened in {changed.first.rate:.3g} of the early and in "
+            f"{changed.second.rate:.3g} of the late draws for the same input. The mechanism depends on hidden state."
+        )
+    if guard.has_changed:
+        yield "The mechanism changes its input: later calls did not see what the first one saw."
+    if not found.reach.suffices:
+        yield (
+            f"Too few draws: no audit of {2 * drawn.pairs:,} draws can prove more than ε = {found.reach.epsilon:.3g} "
+            f"at this rate of false alarms, and the claim is ε = {found.reach.claimed_epsilon:.3g}."
+        )
+
+
+def _about_kinds(found: Tested) -> Iterator[str]:
+    outcomes, counts = found.table.outcomes, found.table.counts
+    if isinstance(outcomes.listed, np.ndarray):
+        if outcomes.listed.dtype.kind == "f" and np.isnan(outcomes.listed).any():
+            yield "Some answers are NaN; NaN counts as an outcome of its own."
+        return
+    sides = counts[0::2].sum(axis=0), counts[1::2].sum(axis=0)
+    raised = np.asarray([isinstance(outcome, Raised) for outcome in outcomes.listed])
+    if raised.any():
+        first, second = (int(side[raised].sum()) for side in sides)
+        error = next(outcome for outcome in outcomes.listed if isinstance(outcome, Raised))
+        yield (
+            f"It raised in {first:,} of {int(sides[0].sum()):,} calls for the first input and in {second:,} of "
+            f"{int(sides[1].sum()):,} for the second ({shown(error)}); whoever asks sees that, so it is an outcome."
+        )
+    named = ("a list" if isinstance(o, tuple) else k for o, k in zip(outcomes.listed, outcomes.kinds, strict=True))
+    kinds = list(dict.fromkeys(kind for kind, is_error in zip(named, raised, strict=True) if not is_error))
+    if len(kinds) > 1:
+        yield f"Answers are of several kinds: {', '.join(kinds[:_MOST_KINDS])}. The kind is part of the outcome."
+    if any(isinstance(outcome, Unhashable) for outcome in outcomes.listed):
+        yield "Some answers cannot be hashed or equal nothing but themselves; they are compared by their text."
+    if any(isinstance(outcome, Unhashable) and outcome.is_blank for outcome in outcomes.listed):
+        yield "Some of them have no text of their own, so that nothing they hold was compared: return plain values."
+
+
+def _about_sameness(drawn: Drawn, found: Tested) -> Iterator[str]:
+    counts = found.table.counts
+    kinds = [int((counts[row::2].sum(axis=0) > 0).sum()) for row in range(2)]
+    if kinds == [1, 1]:
+        is_same = len(found.table.outcomes) == 1
+        also = "and for the other input, too" if is_same else "and another one for the other input"
+        yield (
+            f"It always gives the same answer, {also}: it adds no noise, or it stores its answers. "
+            "An audit needs a fresh answer for each call; clear the store between calls."
+        )
+    elif _repeats(drawn.chunks):
+        yield "Whole batches of answers are equal: the same random numbers were used again, and the draws depend."
+
+
+def _repeats(chunks: list[Chunk]) -> bool:
+    """Whether two batches begin with the same answers, of so many kinds that it is no accident."""
+    starts = [as_objects(chunk.first[:_START]) for chunk in chunks[1:] if len(chunk) >= _START]
+    texts = [repr(start) for start in starts if len(set(map(repr, start))) >= _KINDS_AT_START]
+    return len(set(texts)) < len(texts)
+
+
+_MOST = 40
+
+
+def seen_laws(table: OutcomeTally) -> tuple[Seen, ...]:
+    """Single outcomes where there are few, else ranges of the first coordinate, else the commonest outcomes."""
+    first, second = table.counts[4], table.counts[5]
+    numbers = table.outcomes.numbers
+    is_scalar = numbers.shape[1] == 1 and not np.isnan(numbers).any()
+    if len(table.outcomes) <= _MOST:
+        return _single(table, np.argsort(numbers[:, 0]) if is_scalar else np.arange(len(table.outcomes)))
+    if numbers.shape[1] and np.isfinite(numbers[:, 0]).all():
+        return _ranges(numbers[:, 0], first, second)
+    return _single(table, np.argsort(-(first + second), kind="stable")[:_MOST])
+
+
+def _single(table: OutcomeTally, places: Counts) -> tuple[Seen, ...]:
+    first, second = (counts / max(int(counts.sum()), 1) for counts in table.counts[4:6])
+    return tuple(Seen(shown(table.outcomes[k]), float(first[k]), float(second[k])) for k in places.tolist())
+
+
+def _ranges(values: Floats, first: Counts, second: Counts) -> tuple[Seen, ...]:
+    """Ranges of equal width between the far ends of the bulk; what lies outside counts to the last ones."""
+    both = first + second
+    order = np.argsort(values, kind="stable")
+    running = np.cumsum(both[order])
+    low, high = (float(values[order][np.searchsorted(running, running[-1] * share)]) for share in (0.001, 0.999))
+    edges = np.linspace(low, high if high > low else low + 1, _MOST)
+    place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, _MOST - 2)
+    shares = [np.bincount(place, weights=c, minlength=_MOST - 1) / max(int(c.sum()), 1) for c in (first, second)]
+    middles = (edges[:-1] + edges[1:]) / 2
+    return tuple(
+        Seen(f"{middle:.6g}", float(p), float(q)) for middle, p, q in zip(middles.tolist(), *shares, strict=True)
+    )
+
 
 FAMILIES: tuple[Family, ...] = (Thresholds(), LikelihoodRatio(), LowBits(), Discriminant())
 """Every way of looking for events; each finds something that the others miss."""
@@ -83,7 +206,7 @@ def audit(
     chance = experiment(integer(seed, "seed", least=0))
     guard = InputGuard(first, second)
     drawn = draw(checked, (first, second), pairs, chance, Deadline(seconds), progress)
-    roles = Roles(chance)
+    roles = DrawRoles(chance)
     sides = [chunk.first for chunk in drawn.chunks], [chunk.second for chunk in drawn.chunks]
     rate = false_alarm if seconds is None else false_alarm / len(lengths(pairs))
     found = tested(*sides, roles, promised, rate, families)

@@ -21,7 +21,8 @@ import numpy as np
 
 from discreet.errors import InvalidType
 
-__all__ = ["Kind", "NotANumber", "Raised", "Unhashable", "canonical", "key_of"]
+__all__ = ["NotANumber", "OutcomeKind", "Raised", "Unhashable", "canonical", "key_of"]
+
 
 _LONGEST_MESSAGE = 200
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -70,7 +71,7 @@ class Unhashable:
 
 
 @dataclass(frozen=True)
-class Kind:
+class OutcomeKind:
     """What sort of thing an outcome is."""
 
     words: str
@@ -80,7 +81,7 @@ class Kind:
         return self.words
 
     @classmethod
-    def of(cls, outcome: Any) -> Kind:
+    def of(cls, outcome: Any) -> OutcomeKind:
         """The kind of one canonical outcome."""
         if isinstance(outcome, Raised):
             return cls(outcome.kind)

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.audit.claimed import Claimed
+from discreet.audit.claim import Claimed
 from discreet.errors import InvalidInput, InvalidValue
 from discreet.exact.ball import BITS, Ball, ball, working_precision
 from discreet.mechanisms.measurement import Measurement
-from discreet.privacy.error_region import ErrorRegion
+from discreet.privacy.hypothesis_tests import ErrorRegion, Pair
 from discreet.privacy.loss import Approximate, GaussianDP, Pure, Renyi, ZeroConcentrated
-from discreet.privacy.pair import Pair
 
 __all__ = ["ExactCheck", "exact_check", "pair_of"]
+
 
 _ORDERS = (Fraction(3, 2), *(Fraction(2) ** k for k in range(1, 8)))
 _ROUNDING = 1e-12

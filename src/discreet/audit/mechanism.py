@@ -4,6 +4,8 @@
 ...     return [value] * size
 >>> Batched(coin)(1, 3)
 [1, 1, 1]
+
+Any value as a text of bounded length, also where the value has none.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from typing import Any, TypeAlias
 from discreet.errors import InvalidType
 from discreet.mechanisms.measurement import Measurement
 
-__all__ = ["Batched", "Mechanism", "checked_mechanism", "mechanism_name"]
+__all__ = ["Batched", "Mechanism", "checked_mechanism", "mechanism_name", "shown"]
 
 
 @dataclass(frozen=True)
@@ -52,3 +54,15 @@ def mechanism_name(mechanism: Mechanism) -> str:
         return repr(mechanism)
     function = mechanism.function if isinstance(mechanism, Batched) else mechanism
     return str(getattr(function, "__name__", type(function).__name__))
+
+
+_LONGEST = 80
+
+
+def shown(value: Any, longest: int = _LONGEST) -> str:
+    """The value as text."""
+    try:
+        text = f"{value:.6g}" if isinstance(value, float) else " ".join(repr(value).split())
+    except Exception:  # a value of others may fail in any way, and Python spells no integer of thousands of digits
+        text = f"<a {type(value).__name__} without text>"
+    return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -6,36 +6,97 @@ a score of the output says which ones look present, and the most extreme scores 
 
 Promise. If the mechanism keeps its claim for one canary more or less, the verdict is "violation" with probability at
 most ``false_alarm``. Proof: ``one_run.md``.
+
+How many of many coins can be guessed from one private output: a bound for every (ε, δ).
+
+Promise. Let m fair coins decide independently who is in the data of an (ε, δ)-private mechanism, and let a rule that
+sees its output alone guess r of them, r fixed in advance. Then P(at least v guesses are right) ≤
+`chance_of_guessing`(m, r, v, ε, δ). Proof: ``one_run.md``.
+
+>>> chance_of_guessing(100, 100, 90, epsilon=0.0, delta=0.0) < 1e-16
+True
+>>> round(chance_of_guessing(1, 1, 1, epsilon=0.0, delta=0.1), 3)
+0.55
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import binom
 
 from discreet.audit.canonical import Raised
-from discreet.audit.claimed import Claimed, claimed
-from discreet.audit.false_alarms import check_rate
-from discreet.audit.guessing_bound import delta_of, least_epsilon, p_value
-from discreet.audit.verdict import Verdict
+from discreet.audit.claim import Claimed, Verdict, claimed
+from discreet.audit.proof import check_rate
 from discreet.errors import DiscreetError, InvalidType, InvalidValue
 from discreet.exact.rational import Number, integer
 from discreet.noise.source import SYSTEM, Source
-from discreet.privacy.loss import Loss
+from discreet.privacy.loss import Approximate, Loss
 
-__all__ = ["Guesses", "OneRunReport", "one_run"]
+__all__ = ["GuessCount", "OneRunReport", "chance_of_guessing", "least_epsilon", "one_run", "p_value"]
+
+
+_SLACK = 1 + 1e-9  # far more than the tails are off by rounding
+_HALVINGS = 60
+_LARGEST_EPSILON = 50.0
+
+
+def chance_of_guessing(coins: int, guesses: int, right: int, epsilon: float, delta: float) -> float:
+    """An upper bound on the probability that ``right`` or more of ``guesses`` about ``coins`` are right."""
+    if right <= 0:
+        return 1.0
+    share = 1 / (1 + math.exp(-epsilon))
+    tail = float(binom.sf(right - 1, guesses, share))
+    # What δ adds on average in right guesses; at worst it lifts those runs that fall short by the least.
+    left = coins * delta * math.exp(-epsilon) * share
+    if left > 0:
+        short = np.arange(1, right + 1)
+        masses = binom.pmf(right - short, guesses, share)
+        costs = np.cumsum(short * masses)
+        paid = int(np.searchsorted(costs, left, side="right"))
+        tail += float(masses[:paid].sum())
+        if paid < right:
+            tail += (left - (float(costs[paid - 1]) if paid else 0.0)) / (paid + 1)
+    return min(tail * _SLACK, 1.0)
+
+
+def p_value(coins: int, guesses: int, right: int, claim: Claimed) -> float:
+    """The same for any claim: each (ε, δ) that it implies bounds the same probability, so the least bound counts."""
+    return min(
+        chance_of_guessing(coins, guesses, right, float(epsilon), math.nextafter(float(delta), 1.0) if delta else 0.0)
+        for epsilon, delta in claim.terms
+    )
+
+
+def least_epsilon(coins: int, guesses: int, right: int, delta: float, alpha: float) -> float:
+    """The largest ε that is refuted at this δ: no (ε, δ)-private mechanism guesses so well but with ``alpha``."""
+    low, high = 0.0, _LARGEST_EPSILON
+    if chance_of_guessing(coins, guesses, right, low, delta) > alpha:
+        return 0.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        is_refuted = chance_of_guessing(coins, guesses, right, middle, delta) <= alpha
+        low, high = (middle, high) if is_refuted else (low, middle)
+    return low
+
+
+def delta_of(claim: Claimed) -> float:
+    """The δ at which an observed ε is told: that of the claim where it has one, else 0."""
+    return float(claim.loss.delta) if isinstance(claim.loss, Approximate) else 0.0
+
 
 _FEWEST = 8
 _PARTS = (1, 2, 4, 8, 16)
 
 
 @dataclass(frozen=True)
-class Guesses:
+class GuessCount:
     """So many guesses, and how many of them were right."""
 
     made: int
@@ -60,13 +121,13 @@ class OneRunReport:
     """How many coins were thrown."""
     delta: float
     """The δ at which an ε is proved."""
-    guesses: tuple[Guesses, ...]
+    guesses: tuple[GuessCount, ...]
     """Each number of guesses that was fixed in advance."""
     false_alarm: float
     """How often a mechanism that keeps its claim may be found guilty, for all numbers of guesses together."""
 
     @property
-    def best(self) -> Guesses:
+    def best(self) -> GuessCount:
         """The number of guesses that proves most."""
         return max(self.guesses, key=lambda one: (one.epsilon, -one.p_value))
 
@@ -172,18 +233,18 @@ def _score(score: Callable[[Any, Any], float], output: Any, canary: Any) -> floa
 
 def _judged(
     made: int, scores: npt.NDArray[np.float64], is_in: npt.NDArray[np.bool_], claim: Claimed, alpha: float
-) -> Guesses:
+) -> GuessCount:
     middle = float(np.nanmedian(scores)) if not np.isnan(scores).all() else 0.0
     order = np.argsort(np.where(np.isnan(scores), middle, scores), kind="stable")
     out, into = order[: made // 2], order[len(order) - (made - made // 2) :]
     right = int((~is_in[out]).sum() + is_in[into].sum())
     count = len(scores)
-    return Guesses(
+    return GuessCount(
         made, right, p_value(count, made, right, claim), least_epsilon(count, made, right, delta_of(claim), alpha)
     )
 
 
-def _verdict(found: Sequence[Guesses], numbers: Sequence[int], claim: Claimed, alpha: float, coins: int) -> Verdict:
+def _verdict(found: Sequence[GuessCount], numbers: Sequence[int], claim: Claimed, alpha: float, coins: int) -> Verdict:
     if any(one.p_value <= alpha for one in found):
         return Verdict.VIOLATION
     if min(p_value(coins, number, number, claim) for number in numbers) > alpha:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from discreet.audit.claim import Verdict
 from discreet.audit.exact_check import ExactCheck
 from discreet.audit.proof import Proof, Reach
-from discreet.audit.report_data import report_data
+from discreet.audit.report_content import report_data
 from discreet.audit.report_html import report_html
-from discreet.audit.report_text import report_text
-from discreet.audit.verdict import Verdict
-from discreet.pages.report import Report
+from discreet.audit.report_terminal import report_text
 from discreet.privacy.loss import Loss
+from discreet.reports.report import Report
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

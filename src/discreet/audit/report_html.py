@@ -1,4 +1,7 @@
-"""A report as one page: no network, no scripts, light and dark, readable on a phone."""
+"""A report as one page: no network, no scripts, light and dark, readable on a phone.
+
+Many audits as one page: no network, no scripts, light and dark, readable on a phone.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,30 @@ from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING
 
-from discreet.audit.report_words import confidence_words, event_words, exact_words, headline, number, observed_words
-from discreet.audit.verdict import Verdict
-from discreet.pages.line_chart import Series, line_chart
-from discreet.pages.page import footer, mark, page, paragraph, quiet, section, table, warning
-from discreet.pages.page import headline as page_headline
-from discreet.privacy.error_region import ErrorRegion
+from discreet.audit.claim import Verdict
+from discreet.audit.report_content import (
+    claim_figure,
+    confidence_words,
+    event_words,
+    exact_figure,
+    exact_words,
+    headline,
+    number,
+    observed_figure,
+    observed_words,
+)
+from discreet.audit.report_terminal import survey_words
+from discreet.privacy.hypothesis_tests import ErrorRegion
+from discreet.reports.line_chart import Series, line_chart
+from discreet.reports.page import footer, mark, page, paragraph, quiet, section, table, warning
+from discreet.reports.page import headline as page_headline
 
 if TYPE_CHECKING:
     from discreet.audit.report import AuditReport
+    from discreet.audit.suite import AuditSuite, SuiteLine
 
-__all__ = ["report_html"]
+__all__ = ["report_html", "survey_html"]
+
 
 _STEPS = 60
 _LEAST_SPAN = 1e-280
@@ -129,3 +145,35 @@ def _events(report: AuditReport) -> str:
         for proof in report.proofs
     ]
     return section("Every event that was tested", table(["family", "event", "first", "second", "proves", ""], rows))
+
+
+_HEADER = ["mechanism", "claimed", "exact", "observed", "verdict", "seen in"]
+
+
+def survey_html(survey: AuditSuite) -> str:
+    """The page."""
+    words = survey_words(survey)
+    parts = [
+        page_headline(words) if survey.is_as_expected else warning(words),
+        section("Claimed against observed", table(_HEADER, [_cells(line) for line in survey.lines])),
+        section("What they are", table(["mechanism", ""], [_about(line) for line in survey.lines])),
+        footer("Made by Discreet."),
+    ]
+    return page(survey.title, parts)
+
+
+def _cells(line: SuiteLine) -> list[str]:
+    report = line.report
+    best = report.best
+    return [
+        escape(line.case.name),
+        escape(claim_figure(report.claim)),
+        escape(exact_figure(report)),
+        escape(observed_figure(report)),
+        mark(line.is_as_expected, str(report.verdict), str(report.verdict)),
+        "" if best is None else escape(event_words(best)),
+    ]
+
+
+def _about(line: SuiteLine) -> list[str]:
+    return [escape(line.case.name), escape(line.case.about)]

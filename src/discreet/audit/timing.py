@@ -26,13 +26,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.audit.false_alarms import check_rate
+from discreet.audit.proof import check_rate
 from discreet.errors import InvalidType
-from discreet.evidence.proportion import Proportion
+from discreet.exact.binomial import Proportion
 from discreet.exact.rational import integer
 from discreet.noise.experiment import experiment
 
 __all__ = ["Clock", "TimingReport", "judged", "timing"]
+
 
 Times = npt.NDArray[np.float64]
 """Seconds: one row per pair, and in it the call that came first and the one that came second."""

@@ -8,13 +8,14 @@ from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
 
-from discreet.catalog.complaints import Complaints
-from discreet.catalog.suggestion import suggestion
+from discreet.catalog.names import suggestion
+from discreet.catalog.problems import Complaints
 from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.rational import Number, positive, probability
 from discreet.privacy.loss import Approximate, Pure
 
 __all__ = ["Budget", "BudgetStated"]
+
 
 _FIELDS = ("epsilon", "delta", "delta_for_keys")
 _FORM = 'write 3, {"epsilon": 3, "delta": "1e-6"} or Budget(3)'

@@ -9,15 +9,15 @@ from typing import Any
 
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column
-from discreet.catalog.complaints import Complaints
-from discreet.catalog.csv_format import CSVFormat
-from discreet.catalog.names import checked_name, checked_text
-from discreet.catalog.suggestion import suggestion
+from discreet.catalog.names import check_name, check_text, suggestion
+from discreet.catalog.policy.csv_format import CSVFormat
+from discreet.catalog.problems import Complaints
 from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.rational import integer
 from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["ROWS_AFTER_JOINS", "Budget", "ForeignKey", "Table"]
+
 
 _MOST_PER_UNIT = 2**20
 _KEY_FORM = 'write [{"column": "order_id", "table": "orders", "other_column": "id"}]'
@@ -39,7 +39,7 @@ class ForeignKey:
     def __post_init__(self) -> None:
         found = Complaints()
         for name in ("column", "table", "other_column"):
-            found.checked((name,), checked_name, getattr(self, name), f"the {name} of a foreign key")
+            found.checked((name,), check_name, getattr(self, name), f"the {name} of a foreign key")
         found.refuse_any()
 
     @classmethod
@@ -90,9 +90,9 @@ class Table:
 
     def __post_init__(self) -> None:
         found = Complaints()
-        found.checked(("table",), checked_name, self.name, "a table's name")
+        found.checked(("table",), check_name, self.name, "a table's name")
         self._read_stated(found)
-        found.checked(("description",), checked_text, self.description, f"{self.name}: description")
+        found.checked(("description",), check_text, self.description, f"{self.name}: description")
         self._check_columns(found)
         self._check_unit(found)
         self._check_foreign_keys(found)
@@ -204,7 +204,7 @@ class Table:
             found.say(("budget",), f"{self.name}: a protected table must have a budget", "<none>", remedy)
             return
         for analyst, cap in self.analysts.items():
-            found.checked(("analysts", analyst), checked_name, analyst, "an analyst's name")
+            found.checked(("analysts", analyst), check_name, analyst, "an analyst's name")
             if cap is not None and not self._holds(self.budget, cap):
                 rule = f"{self.name}: the cap of {analyst} must be within the table's budget, and pure when it is pure"
                 found.say(("analysts", analyst), rule, f"<{cap.loss!r}>", f"the budget is {self.budget.loss!r}")

@@ -1,23 +1,66 @@
-"""``discreet explain`` and ``discreet ask``: the price before, the answer after."""
+"""``discreet explain`` and ``discreet ask``: the price before, the answer after.
+
+``discreet ask --rehearse``: the answer on made-up rows, with a curator or with policy files alone.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.options import DEFAULT_FOLDER, Analyst, AsJson, Folder, Sql, SqlFile, sql_of
-from discreet.cli.output import emit, opened, refusals
-from discreet.cli.rehearsing import check_rehearsal, rehearsed
-from discreet.cli.showing import show_answer, show_explanation
+from discreet.cli.output import (
+    DEFAULT_FOLDER,
+    Analyst,
+    AsJson,
+    Folder,
+    Sql,
+    SqlFile,
+    emit,
+    opened,
+    refusals,
+    show_answer,
+    show_explanation,
+    sql_of,
+)
 from discreet.errors import InvalidValue
 
 if TYPE_CHECKING:
-    from discreet.curator.answer import Answer
+    from discreet.curator.answers.answer import Answer
 
-__all__ = ["ask", "explain"]
+__all__ = ["ask", "check_rehearsal", "explain", "rehearsed"]
+
+
+def check_rehearsal(rehearse: bool, policies: Sequence[Path] | None, certificate: Path | None) -> None:
+    """Refuse options that do not go together."""
+    if rehearse and certificate is not None:
+        raise InvalidValue("a rehearsal has no certificate", str(certificate), "leave --certificate out")
+    if policies and not rehearse:
+        raise InvalidValue("policy files alone can be rehearsed, not asked", str(policies[0]), "add --rehearse")
+
+
+def rehearsed(
+    folder: Path,
+    policies: Sequence[Path],
+    sql: str,
+    epsilon: str | None,
+    within: float | None,
+    confidence: float,
+    analyst: str | None,
+) -> Answer:
+    """The answer on rows made up from the policies that are named, or from those of the curator in ``folder``."""
+    if not policies:
+        curator = opened(folder)
+        return curator.rehearse(sql, epsilon, within=within, confidence=confidence, analyst=analyst)
+    if analyst is not None:
+        raise InvalidValue("a rehearsal of policy files has no analysts", analyst, "leave --analyst or --policy out")
+    from discreet.curator.rehearsal.rehearsal import rehearse
+
+    return rehearse(policies, sql, epsilon, within=within, confidence=confidence)
+
 
 _PICTURES = (".png", ".svg", ".pdf")
 
@@ -106,7 +149,7 @@ def _print(answer: Answer, as_json: bool, as_csv: bool) -> None:
 
 def _check_picture(file: Path) -> None:
     """Refuse what could not be drawn before anything is spent."""
-    from discreet.curator.extra import extra
+    from discreet.curator.answers.plot import extra
 
     if file.suffix.lower() not in _PICTURES:
         raise InvalidValue("a picture is a .png, .svg or .pdf file", str(file))

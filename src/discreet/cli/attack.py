@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.options import AsJson
-from discreet.cli.output import BAD_INPUT, console, emit, refusals, say, whisper
+from discreet.cli.output import BAD_INPUT, AsJson, console, emit, refusals, say, whisper
 from discreet.errors import InvalidValue
 
 if TYPE_CHECKING:
     from discreet.attacks.board import Scoreboard
-    from discreet.attacks.linking import Links
+    from discreet.attacks.linkage.link import Links
 
 __all__ = ["attack"]
+
 
 _MOST_NAMES = 10
 
@@ -60,7 +60,7 @@ def attack(
     with refusals("nothing was written", BAD_INPUT):
         if known:
             return _list(epsilon, json)
-        from discreet.cli.whole_files import refuse_overwriting, write_texts
+        from discreet.cli.output import refuse_overwriting, write_texts
 
         refuse_overwriting({"--html": html}, table, force)
         wanted = {"attacks": _listed(attacks), "seed": seed}
@@ -90,7 +90,7 @@ def _listed(names: str | None) -> list[str] | None:
 
 def _source(table: Path | None, demo: bool, quasi: str, secret: str) -> dict[str, Any]:
     """The table, what others know, the secret, and a name."""
-    from discreet.attacks.hospital import QUASI, SECRET, patients
+    from discreet.attacks.people import QUASI, SECRET, patients
 
     if demo:
         if table is not None or quasi or secret:
@@ -109,7 +109,7 @@ def _board(source: dict[str, Any], release: Path | None, wanted: dict[str, Any])
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
     from discreet.attacks.board import scoreboard
-    from discreet.attacks.given_release import release_scoreboard
+    from discreet.attacks.release import release_scoreboard
 
     parts = (BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*parts, console=console, transient=True, disable=not console.is_terminal) as bar:
@@ -125,8 +125,8 @@ def _board(source: dict[str, Any], release: Path | None, wanted: dict[str, Any])
 
 def _links(source: dict[str, Any], release: Path | None, outside: Path | None, names: list[str] | None) -> Links | None:
     """Who on a list of names is found in the release, or in the table if it were released as it is."""
-    from discreet.anonymize.source import arrow_table
-    from discreet.attacks.linking import link
+    from discreet.anonymize.table import arrow_table
+    from discreet.attacks.linkage.link import link
 
     if outside is None:
         if names:
@@ -153,7 +153,7 @@ def _show_links(links: Links) -> None:
 
 
 def _show(board: Scoreboard, detail: bool) -> None:
-    from discreet.attacks.report_text import detail_text
+    from discreet.attacks.report_terminal import detail_text
 
     console.print(board)
     if detail:

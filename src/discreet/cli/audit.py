@@ -1,4 +1,9 @@
-"""``discreet audit``: does a mechanism keep its promise?"""
+"""``discreet audit``: does a mechanism keep its promise?
+
+``discreet replay``: does the curator tell anything about one person that noise does not hide?
+
+What ``discreet audit --side-channels`` adds: do the last bits of an answer, or its time, tell the inputs apart?
+"""
 
 from __future__ import annotations
 
@@ -11,20 +16,118 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli.counting import counted
-from discreet.cli.options import AsJson
-from discreet.cli.output import BAD_INPUT, console, refusals, whisper
+from discreet.cli.output import BAD_INPUT, AsJson, console, counted, refusals, whisper
 from discreet.errors import InvalidValue
 
 if TYPE_CHECKING:
-    from discreet.audit.case import Case
+    from discreet.audit.builtin import Case
+    from discreet.audit.float_lattice import LatticeReport
+    from discreet.audit.replay.replay import ReplayReport
     from discreet.audit.report import AuditReport
-    from discreet.audit.survey import Survey
+    from discreet.audit.suite import AuditSuite
+    from discreet.audit.timing import TimingReport
 
-__all__ = ["audit"]
+__all__ = ["are_quiet", "audit", "replay", "side_channels"]
+
 
 _VIOLATION = 1
-_HOUSE_DRAWS = 200_000
+
+
+def replay(
+    file: Annotated[Path, typer.Argument(help="CSV or Parquet: a file, a folder or a pattern; or a DuckDB file.")],
+    policy: Annotated[Path, typer.Argument(help="The policy file.")],
+    sql: Annotated[list[str] | None, typer.Option("--sql", help="A question; may be given several times.")] = None,
+    questions: Annotated[Path | None, typer.Option(help="A file of questions, each ended by a semicolon.")] = None,
+    epsilon: Annotated[str, typer.Option(help="The price of each question.")] = "0.1",
+    neighbours: Annotated[int | None, typer.Option(help="How many neighbouring tables to try; 8 by default.")] = None,
+    draws: Annotated[int | None, typer.Option(help="Also audit every answer, with this many draws.")] = None,
+    table: Annotated[str | None, typer.Option(help="Which table of a DuckDB file to read.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="What separates the fields of a CSV file.")] = None,
+    json: AsJson = False,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a standalone page.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+) -> None:
+    """Ask the same questions about a table and its neighbours, and find everything that tells them apart.
+
+    For the owner: it reads the file itself, in temporary folders, and charges nobody. What it prints about what is
+    wrong can hold what rows hold. Exit code 1 says that something is wrong, 2 that the input is bad.
+
+    [dim]Example:[/]  discreet replay visits.csv visits.yaml --sql "SELECT ward, COUNT(*) FROM visits GROUP BY ward"
+    """
+    with refusals("nothing was written", BAD_INPUT):
+        from discreet.audit.replay.replay import replay as run
+        from discreet.cli.output import refuse_overwriting, write_texts
+        from discreet.cli.protect import source_of
+
+        is_quiet = json
+        refuse_overwriting({"--html": html}, None, force)
+        source, asked = source_of(file, table, delimiter), _asked(sql, questions)
+        with counted(is_quiet) as told:
+            report = run(source, policy, asked, epsilon=epsilon, neighbours=neighbours, told=told)
+        audits = [] if draws is None else _audits(source, policy, report, epsilon, draws)
+        if html is not None:
+            write_texts({html: report.to_html()})
+        if is_quiet:
+            typer.echo(_json(report, audits))
+        else:
+            console.print(report, *audits, sep="\n")
+            if html is not None:
+                whisper(f"wrote {html}")
+        if not report.is_sound or any(found.violated for found in audits):
+            raise typer.Exit(_VIOLATION)
+
+
+def _audits(source: Any, policy: Path, report: ReplayReport, epsilon: str, draws: int) -> list[AuditReport]:
+    """Each answered question from draws, on the neighbour that it moves most."""
+    from discreet.audit.end_to_end import end_to_end
+
+    answered = [line.question for line in report.lines if line.claimed]
+    return [end_to_end(source, policy, sql, epsilon=epsilon, draws=draws) for sql in dict.fromkeys(answered)]
+
+
+def _json(report: ReplayReport, audits: list[AuditReport]) -> str:
+    from json import dumps
+
+    return dumps(report.to_dict() | {"audits": [found.to_dict() for found in audits]}, ensure_ascii=False, indent=2)
+
+
+def _asked(sql: list[str] | None, questions: Path | None) -> list[str]:
+    listed = [] if questions is None else questions.read_text(encoding="utf-8").split(";")
+    found = [*(sql or []), *(text.strip() for text in listed if text.strip())]
+    if not found:
+        raise InvalidValue("a replay needs a question", "<none>", "pass --sql or --questions")
+    return found
+
+
+_MOST_DRAWS = 100_000
+
+
+def side_channels(case: Case, draws: int, seconds: float | None) -> list[LatticeReport | TimingReport]:
+    """The lattice of the answers, where they are numbers, and the time that they take."""
+    from discreet.audit.float_lattice import lattice
+    from discreet.audit.mechanism import Batched
+    from discreet.audit.timing import timing
+    from discreet.mechanisms.measurement import Measurement
+
+    mechanism, inputs = case.mechanism, (case.first, case.second)
+    if isinstance(mechanism, Measurement):
+        answer: Any = mechanism.release
+    else:
+        answer = (lambda value: mechanism(value, 1)) if isinstance(mechanism, Batched) else mechanism
+    found: list[LatticeReport | TimingReport] = [timing(answer, *inputs)]
+    try:
+        limits: dict[str, Any] = {"draws": min(draws, _MOST_DRAWS), "seconds": seconds}
+        return [lattice(mechanism, *inputs, case.claim, **limits), *found]
+    except InvalidValue:  # answers that are no numbers have no lattice
+        return found
+
+
+def are_quiet(found: list[LatticeReport | TimingReport]) -> bool:
+    """Whether no channel tells anything."""
+    return not any(getattr(one, "depends", False) or getattr(one, "tells", False) for one in found)
+
+
+_SERVICE_DRAWS = 200_000
 _DELTA = "0.001"
 
 
@@ -58,7 +161,7 @@ def audit(
     discreet audit mine.py:noisy_count --epsilon 1 --first 100 --second 101
     """
     with refusals("nothing was written", BAD_INPUT):
-        from discreet.cli.whole_files import refuse_overwriting, write_texts
+        from discreet.cli.output import refuse_overwriting, write_texts
 
         refuse_overwriting({"--html": html}, None, force)
         options = {"false_alarm": false_alarm, "seconds": seconds, **({} if draws is None else {"draws": draws})}
@@ -66,7 +169,7 @@ def audit(
         if side_channels and what in (None, "gallery"):
             raise InvalidValue("side channels are measured of one mechanism", what or "<all of ours>", "name it")
         if what is None or what == "gallery":
-            report: AuditReport | Survey = _surveyed(what, epsilon, delta, options, is_quiet)
+            report: AuditReport | AuditSuite = _surveyed(what, epsilon, delta, options, is_quiet)
             leaks = False
         else:
             case = _with_inputs(_case(what, epsilon, delta, batched), first, second)
@@ -83,9 +186,9 @@ def audit(
             raise typer.Exit(_VIOLATION)
 
 
-def _is_fine(report: AuditReport | Survey) -> bool:
+def _is_fine(report: AuditReport | AuditSuite) -> bool:
+    from discreet.audit.claim import Verdict
     from discreet.audit.report import AuditReport
-    from discreet.audit.verdict import Verdict
 
     if isinstance(report, AuditReport):
         return report.verdict not in (Verdict.VIOLATION, Verdict.UNSTEADY)
@@ -94,17 +197,17 @@ def _is_fine(report: AuditReport | Survey) -> bool:
 
 def _surveyed(
     what: str | None, epsilon: str | None, delta: str | None, options: dict[str, Any], is_quiet: bool
-) -> Survey:
+) -> AuditSuite:
+    from discreet.audit.builtin import builtin_mechanisms
     from discreet.audit.gallery import BROKEN
-    from discreet.audit.house import house
-    from discreet.audit.survey import survey
+    from discreet.audit.suite import survey
 
     with counted(is_quiet) as told:
         if what == "gallery":
             _refuse_claim(epsilon, delta)
             return survey([exhibit.case for exhibit in BROKEN], "Broken mechanisms", told=told, **options)
-        cases = house(epsilon or 1, delta or _DELTA)
-        return survey(cases, "Every built-in mechanism", told=told, **{"draws": _HOUSE_DRAWS, **options})
+        cases = builtin_mechanisms(epsilon or 1, delta or _DELTA)
+        return survey(cases, "Every built-in mechanism", told=told, **{"draws": _SERVICE_DRAWS, **options})
 
 
 def _with_inputs(case: Case, first: str | None, second: str | None) -> Case:
@@ -118,7 +221,6 @@ def _with_inputs(case: Case, first: str | None, second: str | None) -> Case:
 def _audited(case: Case, sides: bool, options: dict[str, Any], is_quiet: bool) -> tuple[AuditReport, bool]:
     """The report, with what side channels say among its notes, and whether one of them leaks."""
     from discreet.audit.audit import audit_case
-    from discreet.cli.side_channels import are_quiet, side_channels
 
     with _progress(is_quiet) as progress:
         report = audit_case(case, progress=progress, **options)
@@ -131,16 +233,14 @@ _OPENING = tuple("[({\"'")
 
 
 def _case(what: str, epsilon: str | None, delta: str | None, batched: bool) -> Case:
-    from discreet.audit.case import Case
+    from discreet.audit.builtin import NAMES, Case, builtin_case, load
     from discreet.audit.gallery import BROKEN
-    from discreet.audit.house import NAMES, house_case
     from discreet.audit.mechanism import Batched
-    from discreet.audit.naming import load
     from discreet.mechanisms.measurement import Measurement
     from discreet.privacy.loss import Pure
 
     if what in NAMES:
-        case = house_case(what, epsilon or 1, delta or _DELTA)
+        case = builtin_case(what, epsilon or 1, delta or _DELTA)
         if delta is not None and isinstance(case.claim, Pure):
             raise InvalidValue(f"{what} needs no δ", delta, "leave out --delta")
         return case

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from discreet.cli.options import DEFAULT_FOLDER, AsJson, Folder
-from discreet.cli.output import console, emit, opened, refusals, say, whisper
+from discreet.cli.output import DEFAULT_FOLDER, AsJson, Folder, console, emit, opened, refusals, say, whisper
 
 if TYPE_CHECKING:
-    from discreet.curator.remaining import Balances
+    from discreet.curator.ledger.remaining import Balances
 
 __all__ = ["budget"]
 

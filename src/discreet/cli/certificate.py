@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from discreet.cli.options import DEFAULT_FOLDER, AsJson, Folder
-from discreet.cli.output import check_folder, console, emit, refusals, say
+from discreet.cli.output import DEFAULT_FOLDER, AsJson, Folder, check_folder, console, emit, refusals, say
 
 __all__ = ["public_key", "show", "verify"]
+
 
 File = Annotated[Path, typer.Argument(help="A certificate, as discreet ask --certificate wrote it.")]
 
@@ -47,7 +47,7 @@ def verify(
 
 def _fault(paper: dict[str, Any], public_key: str | None, folder: Path | None) -> tuple[str, str] | None:
     """What is wrong, and why."""
-    from discreet.curator.certificate import is_genuine
+    from discreet.curator.certificates.certificate import is_genuine
 
     if not is_genuine(paper):
         return "not genuine", "the signature does not fit what it says"
@@ -57,9 +57,9 @@ def _fault(paper: dict[str, Any], public_key: str | None, folder: Path | None) -
 
 
 def _look_up(paper: dict[str, Any], folder: Path) -> tuple[str, str] | None:
-    from discreet.curator.certificate import is_by_curator, is_in_ledger
-    from discreet.curator.ledger import Ledger
-    from discreet.curator.verification import verify as replay
+    from discreet.curator.certificates.certificate import is_by_curator, is_in_ledger
+    from discreet.curator.ledger.ledger import Ledger
+    from discreet.curator.ledger.verify import verify as replay
 
     check_folder(folder)
     if not is_by_curator(paper, Ledger(folder)):
@@ -77,7 +77,7 @@ def show(file: File, as_json: AsJson = False) -> None:
     [dim]Example:[/]  discreet certificate show count.json
     """
     with refusals():
-        from discreet.curator.certificate import is_genuine
+        from discreet.curator.certificates.certificate import is_genuine
 
         paper = _read(file)
         if as_json:
@@ -102,15 +102,15 @@ def public_key(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None
 
 
 def _key_of(folder: Path) -> str:
-    from discreet.curator.keys import checked_signer
-    from discreet.curator.ledger import Ledger
+    from discreet.curator.ledger.ledger import Ledger
+    from discreet.curator.ledger.signing_keys import check_signer
 
     check_folder(folder)
-    return checked_signer(folder, Ledger(folder)).public_key.hex()
+    return check_signer(folder, Ledger(folder)).public_key.hex()
 
 
 def _read(file: Path) -> dict[str, Any]:
-    from discreet.curator.certificate import read_certificate
+    from discreet.curator.certificates.certificate import read_certificate
 
     return read_certificate(file.read_bytes())
 

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from discreet.cli.options import DEFAULT_FOLDER, AsJson, Folder
-from discreet.cli.output import check_folder, console, emit, refusals, say
+from discreet.cli.output import DEFAULT_FOLDER, AsJson, Folder, check_folder, console, emit, refusals, say
 from discreet.errors import LedgerError
 
 if TYPE_CHECKING:
-    from discreet.curator.ledger import Account, Entry
-    from discreet.curator.witness_repair import WitnessRepair
+    from discreet.curator.ledger.ledger import Account, Entry
+    from discreet.curator.ledger.witness_repair import WitnessRepair
 
 __all__ = ["lift", "move", "repair", "rotate_key", "show", "suspensions", "verify"]
 
@@ -30,7 +29,7 @@ def show(
     [dim]Example:[/]  discreet ledger show --last 50
     """
     with refusals():
-        from discreet.curator.ledger import Ledger
+        from discreet.curator.ledger.ledger import Ledger
 
         check_folder(folder)
         ledger = Ledger(folder)
@@ -67,14 +66,14 @@ def _words(body: dict[str, Any], accounts: Mapping[str, Account]) -> str:
         return f"the key {body['fingerprint'][:16]}… signs certificates from here on{_by(body)}"
     if kind == "publication":
         return f"published {body['name']} with infinite loss, approved by {body['approved_by']}"
-    from discreet.curator.restore_records import upkeep_words
+    from discreet.curator.ledger.maintenance import upkeep_words
     from discreet.curator.suspensions import ending_words
 
     return ending_words(body) or upkeep_words(body) or str(body.get("request", ""))
 
 
 def _cap(body: dict[str, Any], accounts: Mapping[str, Account]) -> str:
-    from discreet.curator.amount import balance
+    from discreet.curator.ledger.units import balance
 
     return balance(accounts[body["name"]].allowance.loss(body["cap"]))
 
@@ -89,7 +88,7 @@ def verify(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
     [dim]Example:[/]  discreet ledger verify
     """
     with refusals():
-        from discreet.curator.verification import verify as replay
+        from discreet.curator.ledger.verify import verify as replay
 
         check_folder(folder)
         found = replay(folder)
@@ -110,7 +109,7 @@ def repair(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
     [dim]Example:[/]  discreet ledger repair
     """
     with refusals():
-        from discreet.curator.witness_repair import repair_witness
+        from discreet.curator.ledger.witness_repair import repair_witness
 
         check_folder(folder)
         found = repair_witness(folder)
@@ -142,7 +141,7 @@ def rotate_key(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None
     [dim]Example:[/]  discreet ledger rotate-key
     """
     with refusals():
-        from discreet.curator.keys import rotate_key as rotated
+        from discreet.curator.ledger.signing_keys import rotate_key as rotated
 
         check_folder(folder)
         key = rotated(folder)
@@ -164,7 +163,7 @@ def suspensions(
     [dim]Example:[/]  discreet ledger suspensions --all
     """
     with refusals():
-        from discreet.curator.ledger import Ledger
+        from discreet.curator.ledger.ledger import Ledger
         from discreet.curator.suspensions import suspensions_in
 
         check_folder(folder)
@@ -191,7 +190,7 @@ def lift(
     [dim]Example:[/]  discreet ledger lift 42 --because "the disk was full; it is larger now"
     """
     with refusals():
-        from discreet.curator.ledger import Ledger
+        from discreet.curator.ledger.ledger import Ledger
         from discreet.curator.suspensions import lift as lifted
 
         check_folder(folder)
@@ -214,7 +213,7 @@ def move(
     [dim]Example:[/]  discreet ledger move --to postgresql://curator@db.example/discreet
     """
     with refusals():
-        from discreet.service.moving import move as moved
+        from discreet.service.storage import move as moved
 
         check_folder(folder)
         records = moved(folder, to)

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.options import AsJson
-from discreet.cli.output import emit, refusals, say, whisper
+from discreet.cli.output import AsJson, emit, refusals, say, whisper
 
 __all__ = ["best", "compare", "shuffle"]
+
 
 _HARDLY = 1.05
 
@@ -59,8 +59,8 @@ def compare(
     [dim]Example:[/]  discreet local compare 1000000 1 --delta 1e-6 --html trust.html
     """
     with refusals("nothing was written"):
-        from discreet.cli.whole_files import refuse_overwriting, write_texts
-        from discreet.local.comparing import compare as errors_of
+        from discreet.cli.output import refuse_overwriting, write_texts
+        from discreet.local.choose import compare as errors_of
 
         refuse_overwriting({"--html": html}, None, force)
         found = errors_of(people, epsilon, delta=delta)
@@ -85,7 +85,7 @@ def best(
     [dim]Example:[/]  discreet local best 1 100
     """
     with refusals("nothing was computed"):
-        from discreet.local.choosing import best_randomizer
+        from discreet.local.choose import best_randomizer
 
         found = best_randomizer(epsilon, categories, most_bytes=most_bytes)
         if as_json:

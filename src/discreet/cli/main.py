@@ -7,21 +7,21 @@ from typing import Annotated
 import typer
 
 from discreet import __version__
-from discreet.cli import certificate, ledger, local, members, suggest, survey, trail
-from discreet.cli.anonymize import anonymize
+from discreet.cli import audit_trail as trail
+from discreet.cli import certificate, ledger, local, members, suggest, survey
 from discreet.cli.ask import ask, explain
 from discreet.cli.attack import attack
-from discreet.cli.audit import audit
+from discreet.cli.audit import audit, replay
 from discreet.cli.budget import budget
-from discreet.cli.check import check
+from discreet.cli.demo import demo, tour
+from discreet.cli.maintenance import backup, restore, upgrade
 from discreet.cli.protect import init, protect
-from discreet.cli.replay import replay
+from discreet.cli.publish import anonymize, check
 from discreet.cli.serve import serve
-from discreet.cli.stories import demo, tour
 from discreet.cli.understand import understand
-from discreet.cli.upkeep import backup, restore, upgrade
 
 __all__ = ["app"]
+
 
 app = typer.Typer(
     name="discreet",
@@ -54,17 +54,17 @@ for command in (
 ):
     app.command()(command)
 
-books = typer.Typer(help="Read and check the ledger, and lift suspensions.", no_args_is_help=True)
-books.command("show")(ledger.show)
-books.command("verify")(ledger.verify)
-books.command("rotate-key")(ledger.rotate_key)
-books.command("repair")(ledger.repair)
-books.command("move")(ledger.move)
-books.command("suspensions")(ledger.suspensions)
-books.command("lift")(ledger.lift)
-books.command("head")(trail.head)
-books.command("check-head")(trail.check_head)
-app.add_typer(books, name="ledger")
+storages = typer.Typer(help="Read and check the ledger, and lift suspensions.", no_args_is_help=True)
+storages.command("show")(ledger.show)
+storages.command("verify")(ledger.verify)
+storages.command("rotate-key")(ledger.rotate_key)
+storages.command("repair")(ledger.repair)
+storages.command("move")(ledger.move)
+storages.command("suspensions")(ledger.suspensions)
+storages.command("lift")(ledger.lift)
+storages.command("head")(trail.head)
+storages.command("check-head")(trail.check_head)
+app.add_typer(storages, name="ledger")
 
 events = typer.Typer(
     help="The audit trail of a served curator: who signed in, and who changed what.", no_args_is_help=True

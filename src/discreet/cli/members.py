@@ -14,13 +14,13 @@ import typer
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from discreet.cli.options import DEFAULT_FOLDER, AsJson
-from discreet.cli.output import check_folder, console, emit, refusals, say, whisper
+from discreet.cli.output import DEFAULT_FOLDER, AsJson, check_folder, console, emit, refusals, say, whisper
 
 if TYPE_CHECKING:
-    from discreet.service.members import Member, Members, Token
+    from discreet.service.auth.members import Member, Members, Token
 
 __all__ = ["add", "list_members", "recover", "remove", "revoke", "token"]
+
 
 _DAYS = 90.0
 
@@ -58,11 +58,11 @@ def add(
     [dim]Example:[/]  discreet member add otto --role auditor --days 30
     """
     with refusals():
-        from discreet.service.role import Role
+        from discreet.service.auth.roles import MemberRole
 
         members = _opened(folder)
         members.check_days(days)
-        members.add(name, Role(role.value))
+        members.add(name, MemberRole(role.value))
         _show(members.issue(name, label="from the command line", days=days), as_json)
 
 
@@ -143,12 +143,12 @@ def recover(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
     [dim]Example:[/]  discreet member recover --folder hospital
     """
     with refusals():
-        from discreet.curator.ledger import Ledger
-        from discreet.service.recovering import recover as recovered
-        from discreet.service.store import Store
+        from discreet.curator.ledger.ledger import Ledger
+        from discreet.service.maintenance.restore import recover as recovered
+        from discreet.service.storage import ServiceStore
 
         check_folder(folder)
-        store, ledger = Store(folder), Ledger(folder)
+        store, ledger = ServiceStore(folder), Ledger(folder)
         try:
             ended = recovered(store, ledger)
         finally:
@@ -163,12 +163,12 @@ def recover(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
 
 
 def _record(folder: Path) -> None:
-    """The ledger hears at once of what takes a right away, so that an older book cannot bring it back."""
-    from discreet.curator.ledger import Ledger
-    from discreet.service.store import Store
-    from discreet.service.trail import Trail, record_in_ledger
+    """The ledger hears at once of what takes a right away, so that an older database cannot bring it back."""
+    from discreet.curator.ledger.ledger import Ledger
+    from discreet.service.audit_trail import Trail, record_in_ledger
+    from discreet.service.storage import ServiceStore
 
-    store, ledger = Store(folder), Ledger(folder)
+    store, ledger = ServiceStore(folder), Ledger(folder)
     try:
         record_in_ledger(Trail(store), ledger)
     finally:
@@ -177,14 +177,14 @@ def _record(folder: Path) -> None:
 
 
 def _opened(folder: Path) -> Members:
-    from discreet.curator.extra import extra
+    from discreet.curator.answers.plot import extra
 
     extra("argon2", "serve")
-    from discreet.service.members import Members
-    from discreet.service.store import Store
+    from discreet.service.auth.members import Members
+    from discreet.service.storage import ServiceStore
 
     check_folder(folder)
-    return Members(Store(folder))
+    return Members(ServiceStore(folder))
 
 
 def _show(secret: str, as_json: bool) -> None:

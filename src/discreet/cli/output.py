@@ -1,20 +1,32 @@
 """How commands speak: one console, and refusals as one line that a person can act on.
 
 The files of this room import what is heavy inside their functions, so that ``discreet --help`` answers at once.
+
+Files that are there as a whole or not at all: written under another name, then renamed.
+
+Options that several commands share.
+
+Explanations and answers in the terminal.
+
+A bar that counts what is done, on a terminal, with the name of what is being done.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Table as Grid
 
 from discreet.errors import (
     DiscreetError,
@@ -29,9 +41,33 @@ from discreet.errors import (
 )
 
 if TYPE_CHECKING:
-    from discreet.curator.curator import Curator
+    from discreet.curator.answers.answer import Answer
+    from discreet.curator.curator import Curator, Explanation
 
-__all__ = ["BAD_INPUT", "check_folder", "console", "emit", "opened", "refusals", "say", "whisper"]
+__all__ = [
+    "BAD_INPUT",
+    "DEFAULT_FOLDER",
+    "Analyst",
+    "AsJson",
+    "Folder",
+    "Sql",
+    "SqlFile",
+    "check_folder",
+    "console",
+    "counted",
+    "emit",
+    "opened",
+    "refusals",
+    "refuse_overwriting",
+    "say",
+    "show_answer",
+    "show_explanation",
+    "sql_of",
+    "whisper",
+    "write_texts",
+    "write_together",
+]
+
 
 console = Console(highlight=False)
 _errors = Console(stderr=True, highlight=False)
@@ -91,9 +127,115 @@ def check_folder(folder: Path) -> None:
 
 def opened(folder: Path) -> Curator:
     """The curator that is in ``folder`` already."""
+    from discreet.curator.advice.histogram import Offers
     from discreet.curator.curator import Curator
-    from discreet.curator.suggestions import Offers
 
     check_folder(folder)
     logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it warns about is refused in words of our own
     return Curator(folder, offers=Offers.COMMANDS)
+
+
+def refuse_overwriting(files: Mapping[str, Path | None], source: Path | None, force: bool) -> None:
+    """Refuse files that are there already, that are the source where there is one, or that share a name."""
+    wanted = {name: file for name, file in files.items() if file is not None}
+    seen: dict[Path, str] = {}
+    for name, file in wanted.items():
+        real = file.resolve()
+        if source is not None and real == source.resolve():
+            raise InvalidValue("the table itself must not be overwritten", str(file), f"pass another {name}")
+        if real in seen:
+            raise InvalidValue("every file must have a name of its own", str(file), f"it is {seen[real]} and {name}")
+        if file.exists() and not force:
+            raise InvalidValue("nothing is overwritten unasked", str(file), "pass --force, or another name")
+        if not file.parent.is_dir():
+            raise InvalidValue("the folder of a file must be there", str(file.parent), "make it first")
+        seen[real] = name
+
+
+def write_together(files: Mapping[Path, Callable[[Path], object]]) -> None:
+    """Write all files, each by its function, and only then give them their names."""
+    with _parts(files) as parts:
+        for file, write in files.items():
+            write(parts[file])
+        for file, part in parts.items():
+            os.replace(part, file)
+
+
+def write_texts(texts: Mapping[Path, str]) -> None:
+    """Write all texts, each to its file, or none of them."""
+    write_together({file: partial(_write_text, text) for file, text in texts.items()})
+
+
+def _write_text(text: str, part: Path) -> None:
+    part.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def _parts(files: Mapping[Path, object]) -> Iterator[dict[Path, Path]]:
+    """A name beside every file, with its ending; nothing of that name is left behind."""
+    parts = {file: file.with_name(f".{file.stem}.part{file.suffix}") for file in files}
+    try:
+        yield parts
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+
+
+DEFAULT_FOLDER = Path("curator")
+_STANDARD_INPUT = "-"
+
+Folder = Annotated[
+    Path, typer.Option("--curator", "-c", envvar="DISCREET_CURATOR", help="The curator's folder.", show_default=True)
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Sql = Annotated[str | None, typer.Argument(help="A question in SQL; - reads it from standard input.")]
+SqlFile = Annotated[Path | None, typer.Option("--file", "-f", help="Read the question from this file.")]
+Analyst = Annotated[str | None, typer.Option(help="The name of the analyst who asks.")]
+
+
+def sql_of(sql: str | None, file: Path | None) -> str:
+    """The question: as it was typed, from a file, or from standard input."""
+    if (sql is None) == (file is None):
+        given = "neither" if sql is None else "both"
+        raise InvalidValue("a question is typed or in a file", f"<{given}>", "pass it, or -f question.sql, or -")
+    if file is not None:
+        text = file.read_bytes().decode("utf-8", "replace")
+    else:
+        text = sys.stdin.read() if sql == _STANDARD_INPUT else str(sql)
+    return text.strip().removesuffix(";")
+
+
+def show_explanation(found: Explanation) -> None:
+    """Print what a question would cost and how good its answer would be."""
+    for name, words in found.lines():
+        style = "yellow" if (name, words) == ("afforded", "no") else None
+        console.print(f"{name:<8} {words}", style=style, markup=False, soft_wrap=True)
+    for note in found.notes:
+        whisper(note)
+
+
+def show_answer(answer: Answer) -> None:
+    """Print an answer with its error bars, notes and price."""
+    grid = Grid(box=None, pad_edge=False)
+    for name in answer.table.column_names:
+        grid.add_column(escape(name), justify="right")
+    for row in range(answer.table.num_rows):
+        grid.add_row(*(escape(answer.cell(name, row)) for name in answer.table.column_names))
+    console.print(grid)
+    for line in (*answer.notes, answer.receipt()):
+        if line:
+            whisper(line)
+
+
+@contextmanager
+def counted(is_quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+    """Something to tell: a name, how many are done, and how many there are; None where nobody watches."""
+    if is_quiet or not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    parts = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*parts, transient=True) as bar:
+        task = bar.add_task("")
+        yield lambda name, done, total: bar.update(task, description=name, completed=done, total=total)

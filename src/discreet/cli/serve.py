@@ -15,11 +15,12 @@ from discreet.cli.output import refusals, say, whisper
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from discreet.service.house import House
-    from discreet.service.members import Members
+    from discreet.service.auth.members import Members
     from discreet.service.settings import Settings
+    from discreet.service.state import ServiceState
 
 __all__ = ["serve"]
+
 
 _TO_CALL_OTHERS = ("aiohttp", "requests", "websocket")
 """What the console's library uses to be the client of another server, which a console never is. Loading them takes a
@@ -78,8 +79,7 @@ def _readied(config: Path | None, flags: dict[str, Any], *, demo: bool) -> Itera
     """Settings that can work, and the tokens of a demonstration; its folder goes with it, unless it has a name."""
     from tempfile import TemporaryDirectory
 
-    from discreet.service.checking import check_certificate, with_hosts
-    from discreet.service.settings_reading import read_settings
+    from discreet.service.settings import check_certificate, read_settings, with_hosts
 
     with TemporaryDirectory(prefix="discreet-demo-") as temporary:
         if demo and "folder" not in flags:
@@ -88,16 +88,16 @@ def _readied(config: Path | None, flags: dict[str, Any], *, demo: bool) -> Itera
         check_certificate(settings)
         tokens: dict[str, str] = {}
         if demo:
-            from discreet.service.demo import furnished
+            from discreet.service.demo import furnish_demo
 
-            tokens = furnished(settings.folder)
+            tokens = furnish_demo(settings.folder)
         yield settings, tokens
 
 
-def _rest(house: House) -> ASGIApp:
-    from discreet.service.app import application, guarded
+def _rest(service: ServiceState) -> ASGIApp:
+    from discreet.service.app import application, guard_app
 
-    return guarded(application(house))
+    return guard_app(application(service))
 
 
 def _load_console() -> None:
@@ -106,18 +106,18 @@ def _load_console() -> None:
     _require("nicegui")
 
 
-def _with_console(house: House) -> ASGIApp:
+def _with_console(service: ServiceState) -> ASGIApp:
     _load_console()
     from discreet.console.console import add_console
-    from discreet.service.app import application, guarded
+    from discreet.service.app import application, guard_app
 
-    app = application(house)
-    add_console(app, house)
-    return guarded(app)
+    app = application(service)
+    add_console(app, service)
+    return guard_app(app)
 
 
 def _tell(settings: Settings, address: str) -> None:
-    from discreet.web.listening import LOOPBACK
+    from discreet.http.listen import LOOPBACK
 
     say(f"serving {settings.folder} at {address}{'' if settings.console else '/api/v1'}")
     if settings.host not in LOOPBACK and not settings.encrypted:
@@ -152,7 +152,7 @@ def _hidden(*modules: str) -> Iterator[None]:
 
 
 def _require(*modules: str) -> None:
-    from discreet.curator.extra import extra
+    from discreet.curator.answers.plot import extra
 
     for module in modules:
         extra(module, "serve")

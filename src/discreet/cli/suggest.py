@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.options import DEFAULT_FOLDER, Analyst, AsJson, Folder
-from discreet.cli.output import emit, opened, refusals, say, whisper
+from discreet.cli.output import DEFAULT_FOLDER, Analyst, AsJson, Folder, emit, opened, refusals, say, whisper
 
 if TYPE_CHECKING:
-    from discreet.curator.suggested_bounds import SuggestedBounds
-    from discreet.curator.suggested_rows import SuggestedRows
-    from discreet.curator.touched import LeftOut, Touched
+    from discreet.curator.advice.bounds import SuggestedBounds
+    from discreet.curator.advice.rows_per_unit import LeftOut, SuggestedRows, Touched
 
 __all__ = ["bounds", "groups", "rows", "touched"]
+
 
 Table = Annotated[str, typer.Argument(help="A protected table.")]
 Price = Annotated[str, typer.Option("--epsilon", "-e", help="The price of the question.")]

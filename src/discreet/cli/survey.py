@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli.options import AsJson
-from discreet.cli.output import console, emit, refusals, say, whisper
+from discreet.cli.output import AsJson, console, emit, refusals, say, whisper
 from discreet.errors import InvalidValue
 
 if TYPE_CHECKING:
     from discreet.survey.survey import Survey
 
 __all__ = ["invite", "new", "results", "serve"]
+
 
 _MOST_INVITATIONS = 1_000_000
 _ADDRESS = "http://127.0.0.1:8000"
@@ -53,8 +53,7 @@ def new(
     """
     with refusals("nothing was made"):
         from discreet.survey.questions_file import EXAMPLE, read_file
-        from discreet.survey.store import Store
-        from discreet.survey.tokens import fresh_token
+        from discreet.survey.store import SurveyStore, fresh_token
 
         if not questions.exists() and not check:
             questions.write_text(EXAMPLE, encoding="utf-8")
@@ -69,12 +68,12 @@ def new(
         base = _base(address)
         place = folder or questions.with_suffix("")
         owner, tokens = fresh_token(), [fresh_token() for _ in range(invitations)]
-        Store.refuse_existing(place)
+        SurveyStore.refuse_existing(place)
         target = links or place.with_name(f"{place.name}{_LINKS}")
         _check_apart(target, place)
         place.mkdir(parents=True, exist_ok=True)
         _write_links(target, base, tokens)  # first, because an invitation without its link is lost
-        Store.create(place, survey, owner, tokens).close()
+        SurveyStore.create(place, survey, owner, tokens).close()
         if as_json:
             made = {"folder": str(place), "invitations": invitations, "links": str(target)}
             return emit({**made, "results": f"{base}/results#{owner}"})
@@ -96,10 +95,9 @@ def invite(
     [dim]Example:[/]  discreet survey invite questions more.csv --count 50
     """
     with refusals("nobody was invited"):
-        from discreet.survey.store import Store
-        from discreet.survey.tokens import fresh_token
+        from discreet.survey.store import SurveyStore, fresh_token
 
-        store, base = Store(folder), _base(address)
+        store, base = SurveyStore(folder), _base(address)
         _check_apart(links, folder)
         tokens = [fresh_token() for _ in range(count)]
         _write_links(links, base, tokens)  # first, because an invitation without its link is lost
@@ -120,10 +118,10 @@ def serve(
     """
     with refusals("the survey is as it was; serve it again at any time"):
         _require_extra()
-        from discreet.survey.server import serve as run
-        from discreet.survey.store import Store
+        from discreet.survey.app import serve as run
+        from discreet.survey.store import SurveyStore
 
-        store = Store(folder)
+        store = SurveyStore(folder)
         if (folder / "invitations.csv").exists():  # where releases before this one put it
             whisper(
                 "invitations.csv lies in the folder, beside the hashes of its links: move it elsewhere, or delete it"
@@ -157,12 +155,11 @@ def results(
     with refusals():
         from json import dumps
 
-        from discreet.survey.results import Wish, results_of
-        from discreet.survey.results_text import renderable
-        from discreet.survey.store import Store
+        from discreet.survey.results import ResultRequest, renderable, results_of
+        from discreet.survey.store import SurveyStore
 
-        wish = Wish.of(confidence, together=together, within=within)
-        found = results_of(Store(folder), wish)
+        ask_request = ResultRequest.of(confidence, together=together, within=within)
+        found = results_of(SurveyStore(folder), ask_request)
         if json:
             typer.echo(dumps(found.to_dict(), indent=2, ensure_ascii=False))
             return
@@ -170,7 +167,7 @@ def results(
 
 
 def _tell(survey: Survey) -> None:
-    from discreet.privacy.shown import shown
+    from discreet.privacy.format import shown
 
     say(f"{survey.title}: {len(survey.questions)} questions, ε = {shown(survey.epsilon, 4)} for everybody who answers")
     for question in survey.questions:
@@ -202,7 +199,7 @@ def _write_links(file: Path, base: str, tokens: Sequence[str]) -> None:
 
 
 def _require_extra() -> None:
-    from discreet.curator.extra import extra
+    from discreet.curator.answers.plot import extra
 
     for module in ("fastapi", "uvicorn"):
         extra(module, "survey")

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.options import AsJson
-from discreet.cli.output import console, refusals, whisper
+from discreet.cli.output import AsJson, console, refusals, whisper
 
 __all__ = ["understand"]
 
@@ -32,8 +31,8 @@ def understand(
     [dim]Example:[/]  discreet understand --epsilon 1 --group 4 --n 1000 --html epsilon.html
     """
     with refusals("nothing was written"):
-        from discreet.cli.whole_files import refuse_overwriting, write_texts
-        from discreet.understanding.understanding import understand as understood
+        from discreet.cli.output import refuse_overwriting, write_texts
+        from discreet.interpretation.understanding import understand as understood
 
         refuse_overwriting({"--html": html}, None, force)
         found = understood(epsilon, delta, group, prior, n)

@@ -1,4 +1,7 @@
-"""A curator behind a service: the questions of a local one, with the same answers, prices and refusals."""
+"""A curator behind a service: the questions of a local one, with the same answers, prices and refusals.
+
+What a service says about prices, budgets and past questions, as the objects that a local curator returns.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +9,100 @@ import os
 import re
 import ssl
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
 from typing import Any
 
-from discreet.client.address import checked_address
-from discreet.client.connection import Connection, understood
-from discreet.client.received import Asked, asked, budget, explanation, objects
-from discreet.curator.answer import Answer
-from discreet.curator.answer_arrow import answer_from_arrow
+from discreet.client.connection import Connection, checked_address, understood
+from discreet.curator.answers.answer import Answer
+from discreet.curator.answers.arrow import answer_from_arrow
 from discreet.curator.curator import Explanation
-from discreet.curator.remaining import Balances
+from discreet.curator.ledger.remaining import Balances
+from discreet.curator.ledger.units import from_json
 from discreet.errors import InvalidType, InvalidValue, NotSignedIn
-from discreet.exact.rational import Number, positive
+from discreet.exact.rational import Number, positive, rational
+from discreet.http.bodies import check_request_id
+from discreet.http.problems import choose_fault
 from discreet.noise.law import open_probability
 from discreet.noise.source import fresh_id
-from discreet.web.kinds import fault_of
-from discreet.web.request_id import checked_request_id
+from discreet.privacy.loss import Pure, ZeroConcentrated
+from discreet.query.plan.question import ExpectedError
 
-__all__ = ["RemoteCurator", "connect"]
+__all__ = ["PastQuestion", "RemoteCurator", "asked", "budget", "connect", "explanation", "objects"]
+
+
+@dataclass(frozen=True)
+class PastQuestion:
+    """A question that was asked before."""
+
+    request: str
+    """The id that serves its answer again, for free."""
+    sql: str
+    """The question."""
+    state: str
+    """accepted, answered or refused."""
+    price: Pure | ZeroConcentrated | None
+    """What it costs; None for public tables alone."""
+    made: datetime
+    """When it was asked."""
+
+
+def explanation(said: Mapping[str, Any]) -> Explanation:
+    """An explanation, its prices exact."""
+    return Explanation(
+        price=_price(said["price"]),
+        affordable=_of(bool, said["affordable"]),
+        groups=None if said["groups"] is None else _of(int, said["groups"]),
+        errors=tuple(ExpectedError(_of(str, one["column"]), _number(one["within"])) for one in said["errors"]),
+        shares=tuple((_of(str, one["part"]), from_json(one["price"])) for one in said["shares"]),
+        notes=tuple(_of(str, note) for note in said["notes"]),
+        epsilon=None if said["epsilon"] is None else _exact(said["epsilon"]),
+        accounts=tuple(_of(str, account) for account in said["accounts"]),
+        is_known=_of(bool, said["asked_before"]),
+    )
+
+
+def budget(said: list[Any]) -> Balances:
+    """Balances by account, in the shape of a local curator's."""
+    return Balances({_of(str, one["account"]): _balance(one) for one in _of(list, said)})
+
+
+def asked(said: Mapping[str, Any]) -> PastQuestion:
+    """A past question."""
+    request, sql, state = (_of(str, said[name]) for name in ("request", "sql", "state"))
+    return PastQuestion(request, sql, state, _price(said["price"]), datetime.fromisoformat(said["made"]))
+
+
+def objects(said: Any) -> list[dict[str, Any]]:
+    """A list of objects, as it is."""
+    return [_of(dict, one) for one in _of(list, said)]
+
+
+def _balance(one: Mapping[str, Any]) -> dict[str, Any]:
+    sums = {name: from_json(one[name]) for name in ("cap", "spent", "left")}
+    deltas = {name: _exact(one[name]) for name in ("delta_cap", "delta_spent", "delta_left") if one[name] is not None}
+    return {**sums, "more": None if one["more"] is None else _of(int, one["more"]), **deltas}
+
+
+def _price(said: Any) -> Pure | ZeroConcentrated | None:
+    return None if said is None else from_json(said)
+
+
+def _number(said: Any) -> float | None:
+    return None if said is None else float(_of(float, float(said) if type(said) is int else said))
+
+
+def _exact(said: Any) -> Fraction:
+    return rational(_of(str, said))
+
+
+def _of(kind: type, value: Any) -> Any:
+    if type(value) is not kind:
+        raise TypeError(kind)
+    return value
+
 
 _ARROW = "application/vnd.apache.arrow.stream"
 _WAIT = 25.0
@@ -91,7 +171,7 @@ class RemoteCurator:
         confidence: Number = 0.95,
     ) -> Explanation:
         """Price, shape and expected error of a question, by its price or by its error; reads no data and is free."""
-        body = _wish(sql, epsilon, within, confidence)
+        body = _ask_request(sql, epsilon, within, confidence)
         return understood(explanation, self._connection.send("POST", "/explain", body=body).json())
 
     def ask(
@@ -108,8 +188,8 @@ class RemoteCurator:
 
         Where connections get lost, the same request is sent again. What is raised in the end names its id.
         """
-        named = fresh_id() if request is None else checked_request_id(request)
-        body = {**_wish(sql, epsilon, within, confidence), "raw": raw, "request": named}
+        named = fresh_id() if request is None else check_request_id(request)
+        body = {**_ask_request(sql, epsilon, within, confidence), "raw": raw, "request": named}
         accept = f"{_ARROW}, application/json;q=0.1"
         reply = self._connection.send("POST", "/ask", body=body, params={"wait": _WAIT}, accept=accept, request=named)
         return self._finished(named) if reply.status == _LATER else understood(answer_from_arrow, reply.data)
@@ -120,17 +200,17 @@ class RemoteCurator:
             reply = self._connection.send("GET", f"/jobs/{request}", params={"wait": _WAIT}, request=request)
             state, problem = understood(lambda said: (said["state"], said["problem"]), reply.json())
             if state == "refused":
-                raise understood(fault_of, problem)
+                raise understood(choose_fault, problem)
             if state == "answered":
                 return self.answer(request)
             time.sleep(_PAUSE)
 
     def answer(self, request: str) -> Answer:
         """The answer to a question that was asked before, for free."""
-        reply = self._connection.send("GET", f"/answers/{checked_request_id(request)}", accept=_ARROW, request=request)
+        reply = self._connection.send("GET", f"/answers/{check_request_id(request)}", accept=_ARROW, request=request)
         return understood(answer_from_arrow, reply.data)
 
-    def answers(self, limit: int = 50, *, before: str | None = None) -> list[Asked]:
+    def answers(self, limit: int = 50, *, before: str | None = None) -> list[PastQuestion]:
         """What was asked in this name, newest first; ``before`` is the id of the last one that was seen."""
         said = self._pages("/answers", "request", {}, before=before, most=limit)
         return [understood(asked, one) for one in said]
@@ -155,7 +235,7 @@ class RemoteCurator:
 
     def certificate(self, request: str) -> dict[str, Any]:
         """The signed certificate of an answer."""
-        reply = self._connection.send("GET", f"/answers/{checked_request_id(request)}/certificate")
+        reply = self._connection.send("GET", f"/answers/{check_request_id(request)}/certificate")
         return understood(lambda said: objects([said])[0], reply.json())
 
     def budget(self) -> Balances:
@@ -187,7 +267,7 @@ class RemoteCurator:
         return f"RemoteCurator({self._connection.address!r})"
 
 
-def _wish(sql: str, epsilon: Number | None, within: Number | None, confidence: Number) -> dict[str, Any]:
+def _ask_request(sql: str, epsilon: Number | None, within: Number | None, confidence: Number) -> dict[str, Any]:
     """A question as the service reads it; numbers travel as exact texts."""
     if not isinstance(sql, str):
         raise InvalidType("a question must be text", sql)

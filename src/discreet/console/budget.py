@@ -1,34 +1,114 @@
-"""Budget: what is spent, by whom and when, what is left, and what typical questions would still cost."""
+"""Budget: what is spent, by whom and when, what is left, and what typical questions would still cost.
+
+What is told about a budget: who spent how much, when, and what is left, in figures and in words.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from html import escape
+from typing import Any
 
 from nicegui import run, ui
 
 from discreet.catalog.table import Table
-from discreet.console import look
-from discreet.console.budget_story import (
-    left_words,
-    questions_words,
-    shares,
-    size_of,
-    spending_chart,
-    spending_words,
-)
-from discreet.console.charts import Chart
-from discreet.console.tables_words import no_table_hint
-from discreet.console.visit import Visit
-from discreet.curator.amount import amount, balance
+from discreet.console import theme as look
+from discreet.console.charts import Chart, ChartAxis, ChartLine, line_chart
+from discreet.console.layout import PageVisit
+from discreet.console.tables.page import no_table_hint
+from discreet.curator.ledger.units import amount, as_json, balance
 from discreet.errors import DiscreetError, InvalidValue
-from discreet.privacy.loss import Pure
-from discreet.privacy.shown import shown
-from discreet.service import telling
-from discreet.service.role import READERS, Role
-from discreet.service.telling import Balance, Spent
-from discreet.service.typical import Typical, typical_questions
+from discreet.privacy.format import shown
+from discreet.privacy.loss import Loss, Pure, ZeroConcentrated
+from discreet.service.auth.roles import READERS, MemberRole
+from discreet.service.operations import tables as telling
+from discreet.service.operations.tables import Balance, SpentQuestion, Typical, typical_questions
 
-__all__ = ["build"]
+__all__ = ["OWNER", "build", "left_words", "questions_words", "shares", "spending_chart", "spending_words"]
+
+
+OWNER = "the owner"
+"""What the ledger calls nobody: questions without an analyst."""
+_MOST_LINES = 5
+_MOST_POINTS = 400
+
+
+def shares(spent: Sequence[SpentQuestion]) -> list[tuple[str, Pure | ZeroConcentrated]]:
+    """Who raised the loss of the worst-off person by how much, the largest first; together it is all of it."""
+    found: dict[str, Any] = {}
+    for one in spent:
+        name = one.analyst or OWNER
+        found[name] = found[name] + one.step if name in found else one.step
+    return sorted(found.items(), key=lambda pair: -size_of(pair[1]))
+
+
+def size_of(loss: Loss) -> float:
+    """How much it is, in its own unit."""
+    return float(as_json(loss)["amount"])
+
+
+def spending_chart(spent: Sequence[SpentQuestion], cap: Loss, now: datetime | None = None) -> dict[str, Any]:
+    """What was spent over time in steps, all together and by those who spent most, up to what was granted."""
+    end = (now or datetime.now(UTC)).isoformat(timespec="seconds")
+    names = [name for name, _ in shares(spent)]
+    lines = [
+        _line("all together" if len(names) > 1 else "spent", [(one.time, size_of(one.total)) for one in spent], end)
+    ]
+    if len(names) > 1:
+        for place, name in enumerate(names[:_MOST_LINES], 2):
+            lines.append(_line(name, _running(spent, name), end, place))
+    unit = as_json(cap)["unit"]
+    return line_chart(lines, ChartAxis("", is_time=True), ChartAxis(unit, 0, size_of(cap)), level=size_of(cap))
+
+
+def _running(spent: Sequence[SpentQuestion], name: str) -> list[tuple[str, float]]:
+    found, total = [], 0.0
+    for one in spent:
+        if (one.analyst or OWNER) == name:
+            total += size_of(one.step)
+            found.append((one.time, total))
+    return found
+
+
+def _line(name: str, points: list[tuple[str, float]], end: str, colour: int = 1) -> ChartLine:
+    """A line from nothing, one step for each question, to now."""
+    start = [(points[0][0], 0.0)] if points else []
+    rest = [(end, points[-1][1])] if points else []
+    dash = "solid" if colour == 1 else ("dashed", "dotted")[colour % 2]
+    return ChartLine(name, [*start, *_thinned(points), *rest], colour, dash, area=colour == 1, step=True)
+
+
+def _thinned(points: list[tuple[str, float]]) -> list[tuple[str, float]]:
+    """So many of the points as a chart can show, with the last of them."""
+    apart = -(-len(points) // _MOST_POINTS) or 1
+    return points[(len(points) - 1) % apart :: apart]
+
+
+def spending_words(spent: Sequence[SpentQuestion], granted: Balance, *, is_own: bool) -> str:
+    """How many questions took how much, and when the last one was."""
+    if not spent:
+        return f"No {'question of yours' if is_own else 'question'} has taken anything from {granted.table} yet."
+    one, many = ("One of your questions", "of your questions") if is_own else ("One question", "questions")
+    count = one if len(spent) == 1 else f"{len(spent):,} {many}"
+    last = spent[-1].time[:16].replace("T", " ")
+    return (
+        f"{count} took {amount(spent[-1].total)} from the people in {granted.table}, of {balance(granted.cap)} that "
+        f"may be taken. The last was on {last} UTC."
+    )
+
+
+def left_words(one: Balance) -> str:
+    """What is left, in a few words."""
+    return f"{balance(one.left)} of {balance(one.cap)}"
+
+
+def questions_words(more: int | None) -> str:
+    """What is left in questions."""
+    if more is None:
+        return ""
+    return f"about {more:,} more like the last one" if more else "none like the last one"
+
 
 _LEAD = (
     "Every answer takes something from the privacy of the people in a table. This is what was granted and what is left."
@@ -37,24 +117,24 @@ _WITHIN = "50"
 _MOST_PEOPLE = 200
 
 
-async def build(visit: Visit) -> None:
+async def build(visit: PageVisit) -> None:
     """The page."""
     look.page_title("Budget", _LEAD)
     ui.add_css(_STYLE)
-    tables = [one for one in await run.io_bound(telling.tables, visit.house, visit.visitor) or [] if not one.public]
+    tables = [one for one in await run.io_bound(telling.tables, visit.service, visit.principal) or [] if not one.public]
     if not tables:
-        look.empty("account_balance_wallet", "There is no budget that you may see", no_table_hint(visit.visitor))
+        look.empty("account_balance_wallet", "There is no budget that you may see", no_table_hint(visit.principal))
         return
-    await _Page(visit, tables).draw()
+    await _BudgetPage(visit, tables).draw()
 
 
-class _Page:
+class _BudgetPage:
     """One reader's page."""
 
-    def __init__(self, visit: Visit, tables: list[Table]) -> None:
+    def __init__(self, visit: PageVisit, tables: list[Table]) -> None:
         self._visit = visit
         self._tables = [one.name for one in tables]
-        self._reads_all = visit.visitor.role in READERS
+        self._reads_all = visit.principal.role in READERS
 
     async def draw(self) -> None:
         """A choice of tables, and what is known about one."""
@@ -66,16 +146,16 @@ class _Page:
         await self._show()
 
     async def _show(self) -> None:
-        house, visitor, name = self._visit.house, self._visit.visitor, str(self._table.value)
-        balances = await run.io_bound(telling.budget, house, visitor) or []
-        spent = await run.io_bound(telling.spending, house, visitor, name) or []
+        service, principal, name = self._visit.service, self._visit.principal, str(self._table.value)
+        balances = await run.io_bound(telling.budget, service, principal) or []
+        spent = await run.io_bound(telling.spending, service, principal, name) or []
         if name != self._table.value:  # another table was chosen meanwhile
             return
         self._known.clear()
         with self._known:
             self._draw(name, [one for one in balances if one.table == name], spent)
 
-    def _draw(self, name: str, balances: list[Balance], spent: list[Spent]) -> None:
+    def _draw(self, name: str, balances: list[Balance], spent: list[SpentQuestion]) -> None:
         whole = next((one for one in balances if one.analyst is None), None)
         if whole is None:
             look.empty("account_balance_wallet", f"Nothing was granted for {name} yet.")
@@ -89,7 +169,7 @@ class _Page:
         if self._reads_all:
             with look.section("By whom", "What each one's questions added to the loss of the worst-off person."):
                 _people(whole, caps, spent)
-        if self._visit.visitor.role is not Role.AUDITOR:
+        if self._visit.principal.role is not MemberRole.AUDITOR:
             with look.section("What typical questions would still cost", "Nothing is spent by looking."):
                 _TypicalCosts(self._visit, name).draw()
 
@@ -121,7 +201,7 @@ def _bar(one: Balance) -> None:
         ui.label(f"{whose}: {100 * share:.0f} % spent, {left_words(one)} left").classes("d-muted d-small")
 
 
-def _people(whole: Balance, caps: list[Balance], spent: list[Spent]) -> None:
+def _people(whole: Balance, caps: list[Balance], spent: list[SpentQuestion]) -> None:
     added, capped = dict(shares(spent)), {str(one.analyst): one for one in caps}
     names = [*added, *(name for name in capped if name not in added)]
     if not names:
@@ -150,7 +230,7 @@ def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]], title: str) -> N
 class _TypicalCosts:
     """Prices for an error that the reader names."""
 
-    def __init__(self, visit: Visit, table: str) -> None:
+    def __init__(self, visit: PageVisit, table: str) -> None:
         self._visit, self._name = visit, table
 
     def draw(self) -> None:
@@ -164,7 +244,9 @@ class _TypicalCosts:
         wanted = self._within.value
         try:
             within = _number(str(wanted or ""))
-            found = await run.io_bound(typical_questions, self._visit.house, self._visit.visitor, self._name, within)
+            found = await run.io_bound(
+                typical_questions, self._visit.service, self._visit.principal, self._name, within
+            )
         except DiscreetError as refusal:
             self._costs.clear()
             with self._costs:

@@ -12,7 +12,8 @@ from typing import Any
 
 from nicegui import ui
 
-__all__ = ["Axis", "Bars", "Chart", "Line", "bar_chart", "line_chart"]
+__all__ = ["Bars", "Chart", "ChartAxis", "ChartLine", "bar_chart", "line_chart"]
+
 
 Options = dict[str, Any]
 """What ECharts is told."""
@@ -28,7 +29,7 @@ _DASHES: dict[str, Any] = {"solid": "solid", "dashed": [7, 4], "dotted": [2, 4]}
 
 
 @dataclass(frozen=True)
-class Axis:
+class ChartAxis:
     """One axis of a chart."""
 
     name: str
@@ -46,7 +47,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Line:
+class ChartLine:
     """A curve through points."""
 
     name: str
@@ -89,9 +90,9 @@ def colour_of(place: int) -> str:
 
 
 def line_chart(
-    lines: Sequence[Line],
-    x: Axis,
-    y: Axis,
+    lines: Sequence[ChartLine],
+    x: ChartAxis,
+    y: ChartAxis,
     *,
     at: float | None = None,
     level: float | None = None,
@@ -109,7 +110,7 @@ def line_chart(
     return _framed(series, _axis(x), _axis(y) | {"nameGap": 0, "nameLocation": "end", "nameTextStyle": _left()}, lines)
 
 
-def bar_chart(names: Sequence[str], bars: Sequence[Bars], y: Axis, *, reference: float | None = None) -> Options:
+def bar_chart(names: Sequence[str], bars: Sequence[Bars], y: ChartAxis, *, reference: float | None = None) -> Options:
     """Bars side by side from the left, one row for each name; ``reference`` is a line across all."""
     series = [part for one in bars for part in _bars(one)]
     if reference is not None and series:
@@ -142,7 +143,7 @@ class Chart:
 # What ECharts is told ----------------------------------------------------------------------------------------------
 
 
-def _framed(series: list[Options], x: Options, y: Options, named: Sequence[Line | Bars]) -> Options:
+def _framed(series: list[Options], x: Options, y: Options, named: Sequence[ChartLine | Bars]) -> Options:
     legend = {
         "show": bool(named),
         "top": 0,
@@ -178,7 +179,7 @@ def _left() -> Options:
     return {"color": _MUTED, "fontSize": _SMALL, "fontFamily": _FONT, "align": "left", "padding": [0, 0, 6, -6]}
 
 
-def _axis(axis: Axis) -> Options:
+def _axis(axis: ChartAxis) -> Options:
     kind = "log" if axis.is_log else "time" if axis.is_time else "value"
     label = _label() | ({"formatter": f"{{value}} {axis.unit}"} if axis.unit else {})
     found = {
@@ -197,7 +198,7 @@ def _axis(axis: Axis) -> Options:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _line(line: Line) -> Options:
+def _line(line: ChartLine) -> Options:
     colour = colour_of(line.colour)
     return _still(
         {

@@ -1,41 +1,91 @@
-"""The console on an application: sign-in, sign-out, and a page for every room."""
+"""The console on an application: sign-in, sign-out, and a page for every room.
+
+Pages that are not there, or failed: they say so, and nothing of why.
+
+NiceGUI's own show the words of the error, which can hold anything.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from html import escape
+from http import HTTPStatus
 
 from fastapi import FastAPI, Request
-from fastapi.responses import RedirectResponse, Response
-from nicegui import Client, ui
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from nicegui import App, Client, ui
 from nicegui import app as pages
 
-from discreet.console.door import Door
-from discreet.console.error_pages import replace_error_pages, too_many
-from discreet.console.frame import framed
-from discreet.console.look import shown_once
-from discreet.console.room import ROOMS, Room
-from discreet.console.sessions import COOKIE, Sessions
-from discreet.console.signing import signing, to_sign_in
-from discreet.console.visit import Visit
+from discreet.console.layout import PAGES, ConsolePage, PageVisit, framed
+from discreet.console.session import COOKIE, Sessions
+from discreet.console.sign_in import signing, to_sign_in
+from discreet.console.theme import shown_once, stylesheet
+from discreet.console.websocket_guard import WebSocketGuard
 from discreet.errors import TooManyRequests
-from discreet.service.house import House
+from discreet.http.problems import problem
+from discreet.service.state import ServiceState
 
-__all__ = ["add_console"]
+__all__ = ["add_console", "replace_error_pages", "too_many"]
+
+
+_FRAME = (
+    '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+    '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    "<title>{title} · Discreet</title><style>{style}{more}</style></head>"
+    '<body class="d-system"><main><h1>{title}</h1><p>{words}</p><p><a href="/">To the first page</a></p></main></body>'
+    "</html>\n"
+)
+_MORE = (
+    "body{font-family:Roboto,system-ui,sans-serif;line-height:1.5}"
+    "main{max-width:32rem;margin:20vh auto;padding:0 1.5rem}"
+)
+
+
+def replace_error_pages(pages: App) -> None:
+    """Let NiceGUI's application answer with pages of our own where there is none, or one failed."""
+    pages.add_exception_handler(HTTPStatus.NOT_FOUND, _missing)
+    pages.add_exception_handler(HTTPStatus.METHOD_NOT_ALLOWED, _wrong_way)
+    pages.add_exception_handler(Exception, _failed)
+
+
+async def _missing(_: Request, __: Exception) -> Response:
+    return _page(HTTPStatus.NOT_FOUND, "There is no such page", "The link may be old, or a letter of it is missing.")
+
+
+async def _wrong_way(request: Request, _: Exception) -> Response:
+    return problem(HTTPStatus.METHOD_NOT_ALLOWED, f"A page must be asked for with GET, got {request.method}.")
+
+
+async def _failed(_: Request, __: Exception) -> Response:
+    words = "Nothing more was spent than the ledger says. Try again; if it fails again, tell the owner."
+    return _page(HTTPStatus.INTERNAL_SERVER_ERROR, "This page failed", words)
+
+
+def too_many() -> Response:
+    """To somebody who loads more pages than one can look at."""
+    words = "You asked for more pages than one visitor may have in a minute. Wait a little, then load it again."
+    return _page(HTTPStatus.TOO_MANY_REQUESTS, "Too many requests", words)
+
+
+def _page(status: HTTPStatus, title: str, words: str) -> Response:
+    filled = {"title": escape(title), "words": escape(words), "style": stylesheet(), "more": _MORE}
+    return HTMLResponse(_FRAME.format(**filled), status)
+
 
 _PATIENCE = 30.0
 """Seconds for which a page waits for a browser that lost its connection."""
 
 
-def add_console(app: FastAPI, house: House) -> None:
-    """Add the pages of the console to the application of a house."""
-    sessions = Sessions(house)
-    app.include_router(signing(house, sessions))
-    for room in ROOMS:
-        _draw_on(room, house, sessions)
+def add_console(app: FastAPI, service: ServiceState) -> None:
+    """Add the pages of the console to the application of a service."""
+    sessions = Sessions(service)
+    app.include_router(signing(service, sessions))
+    for room in PAGES:
+        _draw_on(room, service, sessions)
     replace_error_pages(pages)
     pages.config.socket_io_js_transports = ["websocket"]  # what the door can check word by word
-    app.add_middleware(Door, sessions=sessions, refusal=partial(_refusal, house, sessions))
+    app.add_middleware(WebSocketGuard, sessions=sessions, refusal=partial(_refusal, service, sessions))
     ui.run_with(
         app,
         title="Discreet",
@@ -53,34 +103,34 @@ async def _hand_over(token: str, done: Callable[[], None]) -> None:
         done()
 
 
-def _refusal(house: House, sessions: Sessions, request: Request) -> Response | None:
+def _refusal(service: ServiceState, sessions: Sessions, request: Request) -> Response | None:
     """What somebody is told who may not have the page that they ask for, or not yet."""
-    room = next(one for one in ROOMS if one.path == request.url.path)
+    room = next(one for one in PAGES if one.path == request.url.path)
     session = request.cookies.get(COOKIE)
-    visitor = sessions.visitor(session)
-    if visitor is None:
+    principal = sessions.principal(session)
+    if principal is None:
         return to_sign_in("ended" if session else "", room.path)
-    if visitor.role not in room.roles:
-        return RedirectResponse(next(one.path for one in ROOMS if visitor.role in one.roles))
-    request.state.member = visitor.name  # for the log
+    if principal.role not in room.roles:
+        return RedirectResponse(next(one.path for one in PAGES if principal.role in one.roles))
+    request.state.member = principal.name  # for the log
     try:
-        house.limits.request(visitor)
+        service.limits.request(principal)
     except TooManyRequests:
         return too_many()
     return None
 
 
-def _draw_on(room: Room, house: House, sessions: Sessions) -> None:
+def _draw_on(room: ConsolePage, service: ServiceState, sessions: Sessions) -> None:
     async def page(request: Request) -> Response | None:
         session = request.cookies.get(COOKIE)
-        visitor = sessions.visitor(session)
-        if visitor is None:  # it ended a moment ago
+        principal = sessions.principal(session)
+        if principal is None:  # it ended a moment ago
             return to_sign_in("ended", room.path)
         client = ui.context.client
         for other in sessions.draw(session, client.id, _listens):
             _remove(other)
         client.on_delete(lambda: sessions.drop(session, client.id))
-        await framed(room, Visit(house, visitor))
+        await framed(room, PageVisit(service, principal))
         unseen = sessions.unseen(session)
         if unseen is not None:
             ui.timer(0, lambda: _hand_over(unseen, partial(sessions.seen, session)), once=True)

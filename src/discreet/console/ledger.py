@@ -1,25 +1,132 @@
-"""Ledger: every release, a check of all of them, and the certificates."""
+"""Ledger: every release, a check of all of them, and the certificates.
+
+What the page of the ledger says about records and about a check of all of them.
+
+Who is suspended because a question failed: a part of the ledger's page, where owners lift it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 
 from nicegui import run, ui
 
-from discreet.console import look
-from discreet.console.ask_certificate import show_certificate
-from discreet.console.budget_story import OWNER
-from discreet.console.ledger_words import checked_words, record_head, record_numbers, sought
-from discreet.console.suspended import draw_suspended
-from discreet.console.visit import Visit
-from discreet.errors import DiscreetError
-from discreet.service import books, telling
-from discreet.service.books import Sought
-from discreet.service.house import House
-from discreet.service.records import KINDS, QUESTION, Record
-from discreet.service.role import READERS, Role
+from discreet.console import theme as look
+from discreet.console.ask.answer import show_certificate
+from discreet.console.budget import OWNER
+from discreet.console.layout import PageVisit
+from discreet.curator.suspensions import LONGEST_REASON, Suspension
+from discreet.errors import DiscreetError, InvalidValue
+from discreet.service.auth.roles import READERS, MemberRole
+from discreet.service.operations import ledger as storages
+from discreet.service.operations import suspensions as suspending
+from discreet.service.operations import tables as telling
+from discreet.service.operations.ledger import KINDS, QUESTION, Checked, Record, Sought
+from discreet.service.state import ServiceState
 
-__all__ = ["build"]
+__all__ = [
+    "build",
+    "checked_words",
+    "day",
+    "draw_suspended",
+    "record_head",
+    "record_numbers",
+    "sought",
+    "suspension_words",
+]
+
+
+_HEAD = 16
+
+
+def record_head(record: Record, prices: Sequence[str]) -> str:
+    """When, who and for how much, in a line."""
+    when = record.time[:19].replace("T", " ") + " UTC"
+    if record.kind != QUESTION:
+        return f"{when} · {record.kind}"
+    cost = " and ".join(prices) or "free"
+    return f"{when} · {record.analyst or OWNER} · {cost}"
+
+
+def record_numbers(record: Record) -> str:
+    """The number of a record, and that of its answer, which the receipt and the certificate name."""
+    answered = "" if record.answered is None else f", answer № {record.answered}"
+    return f"№ {record.position}{answered}"
+
+
+def checked_words(found: Checked) -> str:
+    """The result of a check."""
+    if not found.is_sound:
+        return "The ledger cannot be believed: " + "; ".join(found.problems) + "."
+    return (
+        f"Sound: {found.entries:,} records, each of which follows from the one before it; the balances are what they "
+        f"say, and nothing was cut off. The last one has the hash {found.head[:_HEAD]}…"
+    )
+
+
+def sought(text: str, analyst: str | None, table: str | None, kind: str | None, since: str, until: str) -> Sought:
+    """What the filters ask for."""
+    who = "" if analyst == OWNER else analyst
+    return Sought(who, table, kind, text.strip(), day(since, "the first day"), day(until, "the last day"))
+
+
+def day(text: str, name: str) -> date | None:
+    """A day as a date field writes it; None where nothing is written."""
+    if not text.strip():
+        return None
+    try:
+        return date.fromisoformat(text.strip())
+    except ValueError:
+        raise InvalidValue(f"{name} must be a date", text, "2026-01-31, for example") from None
+
+
+_HINT = (
+    "A question of theirs failed after rows could have been read. Why it did stands in owner.log, in the curator's "
+    "folder. Lift it when you know that no row decided it."
+)
+
+
+def suspension_words(one: Suspension) -> str:
+    """Who cannot ask, where and since when, in a line."""
+    when = one.time[:19].replace("T", " ") + " UTC"
+    return f"{one.analyst or OWNER} at {', '.join(one.tables)}, since record № {one.record} of {when}"
+
+
+async def draw_suspended(visit: PageVisit) -> None:
+    """List who is suspended; nothing is drawn where nobody is."""
+    box = ui.element("div").classes("w-full")
+    await _fill(box, visit)
+
+
+async def _fill(box: ui.element, visit: PageVisit) -> None:
+    found = await run.io_bound(suspending.suspensions, visit.service, visit.principal)
+    box.clear()
+    if found:
+        with box, look.section("Suspended", _HINT):
+            look.in_pages(found, lambda one: _draw(box, visit, one), "suspensions", 20)
+
+
+def _draw(box: ui.element, visit: PageVisit, one: Suspension) -> None:
+    look.notice(suspension_words(one), "warn")
+    ui.label(one.sql).classes("d-code")
+    if visit.principal.role is not MemberRole.OWNER:
+        return
+    because = ui.input("What was found and done").props(f"outlined dense maxlength={LONGEST_REASON}").classes("w-full")
+    refusal = ui.label().classes("d-bad d-small").props('role="alert"')
+
+    async def lift() -> None:
+        try:
+            await run.io_bound(suspending.lift, visit.service, visit.principal, one.record, because.value or "")
+        except DiscreetError as refused:
+            refusal.set_text(str(refused))
+            return
+        await _fill(box, visit)
+
+    with look.row():
+        look.button(f"Let {one.analyst or OWNER} ask again", lift, icon="lock_open", kind="plain")
+
 
 _LEAD_OF_READERS = "Every release, every budget and every permission, in an order that nobody can change."
 _LEAD_OF_ANALYSTS = (
@@ -28,18 +135,18 @@ _LEAD_OF_ANALYSTS = (
 _AT_ONCE = 50
 
 
-async def build(visit: Visit) -> None:
+async def build(visit: PageVisit) -> None:
     """The page."""
-    reads_all = visit.visitor.role in READERS
+    reads_all = visit.principal.role in READERS
     look.page_title("Ledger", _LEAD_OF_READERS if reads_all else _LEAD_OF_ANALYSTS)
     ui.add_css(_STYLE)
-    await _Page(visit, reads_all).draw()
+    await _LedgerPage(visit, reads_all).draw()
 
 
-class _Page:
+class _LedgerPage:
     """One reader's page."""
 
-    def __init__(self, visit: Visit, reads_all: bool) -> None:
+    def __init__(self, visit: PageVisit, reads_all: bool) -> None:
         self._visit = visit
         self._reads_all = reads_all
         self._sought = Sought()
@@ -63,7 +170,7 @@ class _Page:
 
     async def _check(self) -> None:
         with look.busy(self._verify):
-            found = await run.io_bound(books.verify, self._visit.house, self._visit.visitor)
+            found = await run.io_bound(storages.verify, self._visit.service, self._visit.principal)
         self._checked.clear()
         if found is not None:
             with self._checked:
@@ -72,9 +179,9 @@ class _Page:
     # Filters.
 
     async def _draw_filters(self) -> None:
-        house, visitor = self._visit.house, self._visit.visitor
-        askers = await run.io_bound(_askers, house) if self._reads_all else []
-        tables = await run.io_bound(telling.tables, house, visitor) or []
+        service, principal = self._visit.service, self._visit.principal
+        askers = await run.io_bound(_askers, service) if self._reads_all else []
+        tables = await run.io_bound(telling.tables, service, principal) or []
         with ui.element("div").classes("ledger-filters"):
             self._text = ui.input("Text", on_change=self._show).props("outlined dense clearable debounce=250")
             self._table = self._choice("Table", sorted({one.name for one in tables if not one.public}))
@@ -133,8 +240,8 @@ class _Page:
         self._count.set_text(f"{self._shown:,} shown{more}." if self._shown else "Nothing is found.")
 
     def _read(self, wanted: Sought) -> list[tuple[Record, list[str]]]:
-        found = books.entries(self._visit.house, self._visit.visitor, wanted, _AT_ONCE + 1)
-        return list(zip(found, books.price_words(self._visit.house, found), strict=True))
+        found = storages.entries(self._visit.service, self._visit.principal, wanted, _AT_ONCE + 1)
+        return list(zip(found, storages.price_words(self._visit.service, found), strict=True))
 
     def _draw_record(self, record: Record, prices: list[str]) -> None:
         with ui.element("li"), ui.element("div").classes("ledger-record"):
@@ -149,15 +256,15 @@ class _Page:
                     made.props["aria-label"] = f"Certificate of № {record.position}"
 
     async def _open(self, entry: int) -> None:
-        paper = await run.io_bound(books.certificate, self._visit.house, self._visit.visitor, entry)
+        paper = await run.io_bound(storages.certificate, self._visit.service, self._visit.principal, entry)
         if paper is not None:
             show_certificate(paper.certificate, paper)
 
 
-def _askers(house: House) -> list[str]:
+def _askers(service: ServiceState) -> list[str]:
     """Everybody who may have asked: whom a policy names, who is or was a member, and the owner."""
-    named = {name for table in house.curator.catalog for name in table.analysts}
-    return sorted(named | {one.name for one in house.members.all() if one.role is Role.ANALYST} | {OWNER})
+    named = {name for table in service.curator.catalog for name in table.analysts}
+    return sorted(named | {one.name for one in service.members.all() if one.role is MemberRole.ANALYST} | {OWNER})
 
 
 _STYLE = """

@@ -1,25 +1,69 @@
-"""People: who may come in, in which role, and the tokens that they come in with."""
+"""People: who may come in, in which role, and the tokens that they come in with.
+
+Members and tokens in words.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from html import escape
 from typing import TypeVar
 
 from nicegui import ui
 
-from discreet.console.look import button, confirm, empty, in_pages, notice, page_title, row, section, shown_once
-from discreet.console.people_words import ROLE_WORDS, is_good, member_words, token_state
-from discreet.console.staying_focused import stay_on
-from discreet.console.visit import Visit
+from discreet.console.layout import PageVisit
+from discreet.console.theme import button, confirm, empty, in_pages, notice, page_title, row, section, shown_once
+from discreet.console.widgets import stay_on
 from discreet.errors import DiscreetError
-from discreet.service import joining
-from discreet.service.members import Member, Token
-from discreet.service.role import Role
+from discreet.service.auth.members import Member, Token
+from discreet.service.auth.roles import MemberRole
+from discreet.service.operations import members as joining
 
-__all__ = ["build"]
+__all__ = ["ROLE_WORDS", "build", "day", "is_good", "member_words", "token_state"]
+
+
+ROLE_WORDS = {
+    MemberRole.OWNER: "protects tables, looks after people, reads the whole ledger, approves publications",
+    MemberRole.ANALYST: "asks, within the caps of each table, and sees their own questions",
+    MemberRole.AUDITOR: "reads the ledger and the certificates, and cannot ask",
+}
+"""What each role may do."""
+
+
+def day(seconds: float) -> str:
+    """A day in UTC.
+
+    >>> day(0)
+    '1970-01-01'
+    """
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
+
+
+def is_good(token: Token, now: float) -> bool:
+    """Whether a token can be used."""
+    return token.revoked is None and token.expires > now
+
+
+def token_state(token: Token, now: float) -> str:
+    """Whether a token can be used, and until when, or since when it cannot."""
+    if token.revoked is not None:
+        return f"{'used up' if token.once else 'taken back'} on {day(token.revoked)}"
+    if token.expires <= now:
+        return f"expired on {day(token.expires)}"
+    return f"good until {day(token.expires)}" + (", for one sign-in" if token.once else "")
+
+
+def member_words(member: Member, tokens: list[Token], now: float) -> str:
+    """Since when somebody is here, and how many of their tokens are good."""
+    if member.removed is not None:
+        return f"{member.role}, left on {day(member.removed)}"
+    good = sum(is_good(token, now) for token in tokens)
+    counted = {0: "no good token", 1: "1 good token"}.get(good, f"{good} good tokens")
+    return f"{member.role} since {day(member.since)}, {counted}"
+
 
 T = TypeVar("T")
 _LEAD = "Who may come in, in which role, and with which tokens. A secret is shown once and kept nowhere."
@@ -27,16 +71,16 @@ _AT_ONCE = 50
 _FOR_TOKENS = "It is shown now and never again: copy it and hand it over by a way that you trust."
 
 
-async def build(visit: Visit) -> None:
+async def build(visit: PageVisit) -> None:
     """The page for an owner."""
     page_title("People", _LEAD)
-    await _People(visit).draw()
+    await _PeoplePage(visit).draw()
 
 
-class _People:
+class _PeoplePage:
     """The page: members, newcomers, former members."""
 
-    def __init__(self, visit: Visit) -> None:
+    def __init__(self, visit: PageVisit) -> None:
         self._visit = visit
         self._opened = ""  # the member whose tokens are shown
         self._issuing: dict[str, ui.button] = {}  # per member, what issues a token
@@ -54,7 +98,7 @@ class _People:
     def _newcomer(self) -> None:
         with row():
             name = ui.input("Name").props("outlined dense").classes("w-56 max-w-full")
-            role = ui.select({one: str(one) for one in Role}, value=Role.ANALYST, label="Role")
+            role = ui.select({one: str(one) for one in MemberRole}, value=MemberRole.ANALYST, label="Role")
             role.props("outlined dense").classes("w-40")
             button("Add", lambda: self._add(name, role), icon="person_add")
             name.on("keydown.enter", lambda: self._add(name, role))
@@ -63,7 +107,9 @@ class _People:
 
     async def _add(self, name: ui.input, role: ui.select) -> None:
         added = await self._done(
-            lambda: joining.add_member(self._visit.house, self._visit.visitor, (name.value or "").strip(), role.value)
+            lambda: joining.add_member(
+                self._visit.service, self._visit.principal, (name.value or "").strip(), role.value
+            )
         )
         if added is not None:
             name.value = ""
@@ -87,8 +133,8 @@ class _People:
                     in_pages(former, _former, "former members")
 
     def _everybody(self) -> list[tuple[Member, list[Token]]]:
-        house, visitor = self._visit.house, self._visit.visitor
-        return [(one, joining.tokens(house, visitor, one.name)) for one in joining.members(house, visitor)]
+        service, principal = self._visit.service, self._visit.principal
+        return [(one, joining.tokens(service, principal, one.name)) for one in joining.members(service, principal)]
 
     def _member(self, member: Member, tokens: list[Token]) -> None:
         words = member_words(member, tokens, time.time())
@@ -108,7 +154,7 @@ class _People:
         words = f"All tokens of {member.name} end at once. The name stays taken, and so does what they spent."
         if not await confirm(f"Let {member.name} go?", words, "Let go", danger=True):
             return
-        await self._done(lambda: joining.remove_member(self._visit.house, self._visit.visitor, member.name))
+        await self._done(lambda: joining.remove_member(self._visit.service, self._visit.principal, member.name))
         await self._list()
 
     # Tokens -------------------------------------------------------------------------------------------------------
@@ -138,11 +184,11 @@ class _People:
                     )
 
     async def _revoke(self, token: Token) -> None:
-        mine = " You are signed in with it: you will be signed out." if token.id == self._visit.visitor.token else ""
+        mine = " You are signed in with it: you will be signed out." if token.id == self._visit.principal.token else ""
         words = f"Whoever uses it is refused from now on.{mine}"
         if not await confirm(f"Take back “{token.label or token.id[:8]}”?", words, "Take back", danger=True):
             return
-        await self._done(lambda: joining.revoke_token(self._visit.house, self._visit.visitor, token.id))
+        await self._done(lambda: joining.revoke_token(self._visit.service, self._visit.principal, token.id))
         await self._list()
         if self._opened in self._issuing:
             stay_on(self._issuing[self._opened])
@@ -150,16 +196,16 @@ class _People:
     def _issue(self, name: str) -> None:
         with row():
             label = ui.input("What it is for").props("outlined dense").classes("w-56 max-w-full")
-            days = ui.number("Days", value=self._visit.house.settings.token_days, min=1, step=1)
+            days = ui.number("Days", value=self._visit.service.settings.token_days, min=1, step=1)
             days.props("outlined dense").classes("w-24")
             once = ui.checkbox("for one sign-in")
             pressed = button(f"Issue a token for {name}", lambda: self._issued(name, label, days, once), icon="key")
         self._issuing[name] = pressed
 
     async def _issued(self, name: str, label: ui.input, days: ui.number, once: ui.checkbox) -> None:
-        house, visitor, words = self._visit.house, self._visit.visitor, label.value or ""
+        service, principal, words = self._visit.service, self._visit.principal, label.value or ""
         made = await self._done(
-            lambda: joining.issue_token(house, visitor, name, words, days.value, once=bool(once.value))
+            lambda: joining.issue_token(service, principal, name, words, days.value, once=bool(once.value))
         )
         if made is not None:
             await shown_once(f"A token for {name}", made.secret, _FOR_TOKENS)
@@ -179,7 +225,7 @@ class _People:
             return None
 
 
-_ICONS = {Role.OWNER: "admin_panel_settings", Role.ANALYST: "query_stats", Role.AUDITOR: "fact_check"}
+_ICONS = {MemberRole.OWNER: "admin_panel_settings", MemberRole.ANALYST: "query_stats", MemberRole.AUDITOR: "fact_check"}
 _HEADS = ("for", "id", "state", "")
 
 

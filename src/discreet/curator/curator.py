@@ -19,67 +19,80 @@ from typing import Any
 
 from discreet.catalog.budget import BudgetStated
 from discreet.catalog.catalog import Catalog
-from discreet.catalog.csv_format import CSVFormat
+from discreet.catalog.policy.csv_format import CSVFormat
+from discreet.catalog.policy.read import UnreadColumn, unread_words
 from discreet.catalog.table import Table
-from discreet.catalog.unread_values import UnreadColumn, unread_words
-from discreet.curator.analysts import allow, disallow, kept_analysts
-from discreet.curator.answer import Answer, notes_on_values
-from discreet.curator.answer_html import catalog_html
-from discreet.curator.bound_requests import bound
-from discreet.curator.certificate import issue
-from discreet.curator.charging import check_analyst, plans_of, prices_of
+from discreet.curator.advice.bounds import SuggestedBounds, suggest_bounds
+from discreet.curator.advice.histogram import Offers
+from discreet.curator.advice.rows_per_unit import (
+    LeftOut,
+    SuggestedRows,
+    Touched,
+    left_out,
+    suggest_rows_per_unit,
+    touched,
+)
+from discreet.curator.answers.answer import Answer, notes_on_values
+from discreet.curator.answers.formats import catalog_html
+from discreet.curator.answers.stored import decode_noisy, encode_noisy
+from discreet.curator.certificates.certificate import issue
+from discreet.curator.certificates.contents import batch_facts, state_facts
+from discreet.curator.charge import check_analyst, list_plans, list_prices
+from discreet.curator.duplicate_tables import twin_words
 from discreet.curator.explanation import Explanation
-from discreet.curator.facts import batch_facts, facts_of
 from discreet.curator.fuse import Fuse, Moved, check_suspended, open_attempt
-from discreet.curator.kept_names import checked_request, own_request
-from discreet.curator.ledger import Ledger, Receipt, has_ledger
-from discreet.curator.made_up import MadeUpRows
-from discreet.curator.notes import notes_of, notes_on_moved_cells
-from discreet.curator.opening import OpenedLedger
-from discreet.curator.planning import Planner
-from discreet.curator.policies import Policies
-from discreet.curator.prepared import Asked, Prepared, named_plan, own_accounts, prepared
-from discreet.curator.promises import (
-    allowances_of,
-    as_stored,
+from discreet.curator.ledger.chain import check_request, request_key
+from discreet.curator.ledger.ledger import Ledger, Receipt, has_ledger
+from discreet.curator.ledger.open import OpenedLedger
+from discreet.curator.ledger.remaining import Balances, LastPrices, compute_balance
+from discreet.curator.ledger.requests import bind_request
+from discreet.curator.notes import notes_on_moved_cells, write_notes
+from discreet.curator.planner import Planner
+from discreet.curator.policies import (
+    CapsStated,
+    ColumnStated,
+    KeyStated,
+    Policies,
+    UnitStated,
+    allow,
+    disallow,
+    read_analysts,
+    read_stated_policy,
+)
+from discreet.curator.preconditions import (
     check_accounts,
-    check_answerable,
     check_granted,
     check_promise,
     check_spelling,
     check_stored,
+    check_translatable,
     check_unit,
-    places_of,
+    list_allowances,
+    partitions_per_neighbour,
+    use_stored_columns,
 )
-from discreet.curator.publications import Publication, publications_in, record_publication
-from discreet.curator.remaining import Balances, LastPrices, balance_of
-from discreet.curator.stage import NOTE, Stage
-from discreet.curator.stated import CapsStated, ColumnStated, KeyStated, UnitStated, policy_of
-from discreet.curator.stored import restored, stored
-from discreet.curator.suggested_bounds import SuggestedBounds, suggest_bounds
-from discreet.curator.suggested_rows import SuggestedRows, suggest_rows_per_unit
-from discreet.curator.suggestions import Offers
+from discreet.curator.prepare import AskedQuestion, Prepared, Unanswered, find_own_accounts, name_plan, prepare_question
+from discreet.curator.publications import PublicationRecord, publications_in, record_publication
+from discreet.curator.rehearsal.store import NOTE, SyntheticStore
+from discreet.curator.rehearsal.synthetic_rows import MadeUpRows
 from discreet.curator.suspensions import Suspension, lift, suspensions_in
-from discreet.curator.touched import LeftOut, Touched, left_out, touched
-from discreet.curator.twins import twin_words
-from discreet.curator.unanswered import Unanswered
-from discreet.engines.engine import Place, Unread
-from discreet.engines.opening import opened
+from discreet.engines.engine import TableStore, Unread
+from discreet.engines.open import open_engine
 from discreet.errors import DiscreetError, InvalidType, InvalidValue, LedgerError, StoreError
 from discreet.exact.rational import Number
 from discreet.noise.law import open_probability
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.loss import Loss
 from discreet.privacy.neighbours import Neighbours
-from discreet.query.answered import answered
-from discreet.query.measure import Measured, Run, measure
-from discreet.query.notes_above import note_on_lost_bars
-from discreet.query.output_names import labelled, shares_of
-from discreet.query.plan import BlockPlan
-from discreet.query.question import Question
-from discreet.query.sandbox import post_process
+from discreet.query.answer.answer import compute_answer, find_shares, label_columns
+from discreet.query.answer.notes import note_on_lost_bars
+from discreet.query.answer.sandbox import post_process
+from discreet.query.plan.question import PlannedQuestion
+from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.run.measure import Measured, Run, measure
 
 __all__ = ["Curator", "Explanation"]
+
 
 _TRIES = 10
 """How often a question is planned again because newer data came before it was charged."""
@@ -88,7 +101,7 @@ _BATCH_DELTA = Fraction(1, 10**6)
 
 
 @dataclass(frozen=True)
-class _Told:
+class _AnswerContext:
     """What all answers of one charge have in common."""
 
     planner: Planner
@@ -109,7 +122,7 @@ class Curator:
         self,
         folder: str | os.PathLike[str],
         *,
-        engine: Place | None = None,
+        engine: TableStore | None = None,
         rows: str | None = None,
         source: Source = SYSTEM,
         shared_answers: bool = True,
@@ -138,7 +151,7 @@ class Curator:
         self._rereading = Lock()
         self._stamp = self._policies.stamp()  # before the files are read: what changes meanwhile is read again
         self.catalog = self._policies.read()
-        self.engine = engine if engine is not None else opened(self.folder, rows)
+        self.engine = engine if engine is not None else open_engine(self.folder, rows)
         self._source = source
         self.opened = self._opened_ledger()
         self.ledger = self.opened.ledger
@@ -205,7 +218,7 @@ class Curator:
         limits = {"rows_per_unit": rows_per_unit, "groups_per_unit": groups_per_unit}
         joined = {"rows_after_joins": rows_after_joins, "foreign_keys": foreign_keys}
         named = {"table": table, "columns": columns, "csv": csv, "description": description}
-        whole = policy_of(source, policy, named | promised | limits | joined)
+        whole = read_stated_policy(source, policy, named | promised | limits | joined)
         found: dict[str, UnreadColumn] = {}
         made = self._take_in(source, whole, progress, found.update if unread is None else unread)
         if found:
@@ -223,7 +236,7 @@ class Curator:
         before, catalog = self.catalog.find(table.name), self._checked(table)
         self.engine.take_in(table, source, catalog=catalog, progress=progress, unread=unread)
         with self.changing_policies():
-            table = kept_analysts(before, self.catalog.find(table.name), table)
+            table = read_analysts(before, self.catalog.find(table.name), table)
             self._checked(table)
             self._open_accounts(table)
             self.write_policy(table)
@@ -253,9 +266,9 @@ class Curator:
 
     def _open_accounts(self, table: Table) -> None:
         known = self.ledger.accounts()
-        for name, allowance in allowances_of(table).items():
+        for name, allowance in list_allowances(table).items():
             if name not in known:
-                self.ledger.open_account(name, allowance, places_of(table))
+                self.ledger.open_account(name, allowance, partitions_per_neighbour(table))
 
     def allow(self, table: str, analyst: str, cap: BudgetStated | None = None, *, by: str | None = None) -> Table:
         """Let ``analyst`` ask about a table, up to a ``cap`` of their own or with the whole budget; ``by`` whom.
@@ -283,11 +296,11 @@ class Curator:
 
     def record_publication(
         self, *, name: str, approved_by: str, sha256: str, statement: Mapping[str, Any]
-    ) -> Publication:
+    ) -> PublicationRecord:
         """Write down that a table was published without differential privacy: an infinite loss, approved by name."""
         return record_publication(self.ledger, name, approved_by, sha256, statement)
 
-    def publications(self) -> list[Publication]:
+    def publications(self) -> list[PublicationRecord]:
         """What was published without differential privacy, from the first on."""
         return publications_in(self.ledger)
 
@@ -354,20 +367,20 @@ class Curator:
         groups = sum(len(plan.groups) for plan in question.plans) if is_listed else None
         snapshot = planner.snapshot
         versions = {table: snapshot.version(table) for table in sorted(question.tables)}
-        plans = plans_of([question])
+        plans = list_plans([question])
         check_suspended(self.ledger, analyst, question.tables)
         check_stored(plans, planner.catalog, snapshot)
-        check_answerable(plans, snapshot)
-        accounts_there = own_accounts(self.ledger, planner.catalog, analyst, versions)
-        prices = prices_of(plans, planner.catalog, analyst, versions, accounts_there)
+        check_translatable(plans, snapshot)
+        accounts_there = find_own_accounts(self.ledger, planner.catalog, analyst, versions)
+        prices = list_prices(plans, planner.catalog, analyst, versions, accounts_there)
         public = {name: snapshot.version(name) for one in plans for name in one.block.rows.public}
         is_known = bool(plans) and self._is_known(
-            named_plan({**versions, **public}, plans, analyst, shared=self.shared_answers)
+            name_plan({**versions, **public}, plans, analyst, shared=self.shared_answers)
         )
         affordable = is_known or self.ledger.affords(prices)
-        errors = labelled(question, question.errors(confidence))
-        notes = notes_of(question, confidence, offers=self.offers)
-        shares, accounts = shares_of(question), tuple(prices)
+        errors = label_columns(question, question.errors(confidence))
+        notes = write_notes(question, confidence, offers=self.offers)
+        shares, accounts = find_shares(question), tuple(prices)
         return Explanation(question.price, affordable, groups, errors, shares, notes, named, accounts, is_known)
 
     def _is_known(self, plan: str) -> bool:
@@ -395,10 +408,10 @@ class Curator:
         """
         confidence = _as_float(confidence)
 
-        def planned(planner: Planner) -> list[Question]:
+        def planned(planner: Planner) -> list[PlannedQuestion]:
             return [_question(planner, sql, epsilon, within, confidence)]
 
-        asked = Asked([sql], planned, (epsilon, within), confidence, analyst, request, raw)
+        asked = AskedQuestion([sql], planned, (epsilon, within), confidence, analyst, request, raw)
         (answer,) = self._ask_together(asked, hold)
         return answer
 
@@ -424,34 +437,36 @@ class Curator:
         if not texts:
             raise InvalidValue("a batch is a list of questions", queries or "<none>", "ask one question with ask")
 
-        def planned(planner: Planner) -> list[Question]:
+        def planned(planner: Planner) -> list[PlannedQuestion]:
             return planner.questions(texts, epsilon)
 
-        return self._ask_together(Asked(texts, planned, (epsilon, None), confidence, analyst, request, raw))
+        return self._ask_together(AskedQuestion(texts, planned, (epsilon, None), confidence, analyst, request, raw))
 
-    def _ask_together(self, asked: Asked, hold: Callable[[], object] | None = None) -> list[Answer]:
+    def _ask_together(self, asked: AskedQuestion, hold: Callable[[], object] | None = None) -> list[Answer]:
         """Charge once for everything that is measured, measure it once, and answer each question from it."""
         for _ in range(_TRIES):
             planner = self._planner
             questions = asked.planned(planner)
             check_analyst(questions, planner.catalog, asked.analyst)
             if asked.request is not None:
-                checked_request(asked.request)
-            if not plans_of(questions):
+                check_request(asked.request)
+            if not list_plans(questions):
                 return [_public_answer(planner, question, asked.confidence) for question in questions]
             with suppress(Moved):
                 return self._asked_once(self._prepared(planner, asked, questions), asked, hold)
         raise StoreError("data must stay for as long as a question is charged", None, "ask again with the same id")
 
-    def _prepared(self, planner: Planner, asked: Asked, questions: list[Question] | None = None) -> Prepared:
+    def _prepared(
+        self, planner: Planner, asked: AskedQuestion, questions: list[PlannedQuestion] | None = None
+    ) -> Prepared:
         """Questions as they are planned for some data, and what they cost."""
         planned = asked.planned(planner) if questions is None else questions
-        return prepared(planner, planned, asked, self.ledger, shared=self.shared_answers)
+        return prepare_question(planner, planned, asked, self.ledger, shared=self.shared_answers)
 
-    def _asked_once(self, ready: Prepared, asked: Asked, hold: Callable[[], object] | None) -> list[Answer]:
+    def _asked_once(self, ready: Prepared, asked: AskedQuestion, hold: Callable[[], object] | None) -> list[Answer]:
         """Answer as planned, or as the request was charged before; `Moved` where it must be planned again."""
-        own = asked.request and own_request(asked.request, asked.analyst, shared=self.shared_answers)
-        known = None if own is None else bound(self.ledger, own)
+        own = asked.request and request_key(asked.request, asked.analyst, shared=self.shared_answers)
+        known = None if own is None else bind_request(self.ledger, own)
         with ExitStack() as kept:
             if known is not None and known.plan != ready.plan:
                 prepare = partial(self._prepared, asked=asked)
@@ -465,18 +480,22 @@ class Curator:
             return self._settled(ready, asked, receipt, fuse, hold)
 
     def _settled(
-        self, ready: Prepared, asked: Asked, receipt: Receipt, fuse: Fuse, hold: Callable[[], object] | None
+        self, ready: Prepared, asked: AskedQuestion, receipt: Receipt, fuse: Fuse, hold: Callable[[], object] | None
     ) -> list[Answer]:
         """Measure what is not stored yet, and answer each question from what is."""
         plans, snapshot, is_new = ready.plans, ready.planner.snapshot, receipt.answer is None
         if is_new:
-            shaped = [as_stored(one, snapshot) for one in plans]
-            receipt = fuse.settled(receipt, lambda run: stored([self._measured(one, run) for one in shaped]), hold)
+            shaped = [use_stored_columns(one, snapshot) for one in plans]
+            receipt = fuse.settled(
+                receipt, lambda run: encode_noisy([self._measured(one, run) for one in shaped]), hold
+            )
             self.opened.grown(receipt.position or 0)
-        measured = {id(one.plan): one for one in restored(receipt.answer or b"", plans)}
+        measured = {id(one.plan): one for one in decode_noisy(receipt.answer or b"", plans)}
         batch = batch_facts(plans, _BATCH_DELTA) if len(ready.questions) > 1 else {}
         accounts = tuple(ready.prices)
-        told = _Told(ready.planner, receipt, ready.versions, asked.confidence, is_new, asked.raw, accounts, batch)
+        told = _AnswerContext(
+            ready.planner, receipt, ready.versions, asked.confidence, is_new, asked.raw, accounts, batch
+        )
         return [
             self._answer(text, question, [measured[id(one)] for one in question.plans], told)
             if question.plans
@@ -484,7 +503,7 @@ class Curator:
             for text, question in zip(asked.texts, ready.questions, strict=True)
         ]
 
-    def _measured(self, plan: BlockPlan, run: Run) -> Measured:
+    def _measured(self, plan: AggregationPlan, run: Run) -> Measured:
         """What a plan releases, measured on these rows; an audit, which watches a door of its own, does so here."""
         return measure(plan, run, self._source)
 
@@ -505,10 +524,10 @@ class Curator:
         check_analyst([question], planner.catalog, analyst)
         if question.price is None:
             return _public_answer(planner, question, confidence)
-        with Stage(MadeUpRows(planner.catalog, rows, planner.public_rows)) as stage:
+        with SyntheticStore(MadeUpRows(planner.catalog, rows, planner.public_rows)) as stage:
             measured = [measure(stage.prepared(plan), stage.run, stage.source) for plan in question.plans]
-        table, error = answered(question.split, measured, planner.public(question), confidence, raw)
-        notes = (NOTE, *notes_of(question, confidence, offers=self.offers))
+        table, error = compute_answer(question.split, measured, planner.public(question), confidence, raw)
+        notes = (NOTE, *write_notes(question, confidence, offers=self.offers))
         return Answer(table, error, confidence, question.price, False, notes, {})
 
     # Paid questions that help to write a policy.
@@ -545,7 +564,7 @@ class Curator:
         """
         accounts = self.ledger.accounts()
         prices = self._last_prices.now()
-        return Balances({name: balance_of(account, prices.get(name)) for name, account in accounts.items()})
+        return Balances({name: compute_balance(account, prices.get(name)) for name, account in accounts.items()})
 
     def __repr__(self) -> str:
         return f"Curator({str(self.folder)!r})"
@@ -572,12 +591,12 @@ class Curator:
 
     # Answering.
 
-    def _answer(self, sql: str, question: Question, measured: list[Measured], told: _Told) -> Answer:
+    def _answer(self, sql: str, question: PlannedQuestion, measured: list[Measured], told: _AnswerContext) -> Answer:
         planner = told.planner
-        table, error = answered(question.split, measured, planner.public(question), told.confidence, told.raw)
-        facts = facts_of(sql, question, told.receipt, told.versions, measured, planner.catalog, self.ledger)
+        table, error = compute_answer(question.split, measured, planner.public(question), told.confidence, told.raw)
+        facts = state_facts(sql, question, told.receipt, told.versions, measured, planner.catalog, self.ledger)
         facts |= told.batch
-        notes = notes_of(question, told.confidence, offers=self.offers) + notes_on_values(table)
+        notes = write_notes(question, told.confidence, offers=self.offers) + notes_on_values(table)
         notes += tuple(note_on_lost_bars(question, error))
         if not told.raw:
             notes += notes_on_moved_cells(question, measured, told.confidence)
@@ -591,7 +610,9 @@ class Curator:
         return {name: accounts[name].allowance.loss(accounts[name].left) for name in names}
 
 
-def _question(planner: Planner, sql: str, epsilon: Number | None, within: Number | None, confidence: float) -> Question:
+def _question(
+    planner: Planner, sql: str, epsilon: Number | None, within: Number | None, confidence: float
+) -> PlannedQuestion:
     return planner.question(sql, planner.price(sql, epsilon, within, confidence))
 
 
@@ -603,6 +624,6 @@ def _as_float(confidence: Number) -> float:
     return found
 
 
-def _public_answer(planner: Planner, question: Question, confidence: float) -> Answer:
+def _public_answer(planner: Planner, question: PlannedQuestion, confidence: float) -> Answer:
     table = post_process(question.split.above, planner.public(question))
     return Answer(table, {}, confidence, None, False, (), {})

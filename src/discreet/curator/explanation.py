@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.curator.amount import amount, as_json
-from discreet.curator.answer_html import html_grid
+from discreet.curator.answers.formats import html_grid
+from discreet.curator.ledger.units import amount, as_json
 from discreet.privacy.loss import Pure, ZeroConcentrated
-from discreet.query.question import ExpectedError
+from discreet.query.plan.question import ExpectedError
 
 __all__ = ["Explanation"]
+
 
 _LARGE = 1000
 

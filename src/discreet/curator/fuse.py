@@ -28,11 +28,11 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from discreet.curator.allowance import Price
-from discreet.curator.bound_requests import Bound, attempt, attempts, bind
-from discreet.curator.distrust import check_trusted
-from discreet.curator.ledger import Ledger, Receipt
-from discreet.curator.ledger_ends import Begun, are_touched
+from discreet.curator.ledger.checkpoint import check_trusted
+from discreet.curator.ledger.ledger import Ledger, Receipt
+from discreet.curator.ledger.requests import BoundRequest, attempt, attempts, bind
+from discreet.curator.ledger.unanswered import Begun, are_touched
+from discreet.curator.ledger.units import LedgerPrice
 from discreet.engines.engine import Engine, tell
 from discreet.errors import (
     DiscreetError,
@@ -43,9 +43,10 @@ from discreet.errors import (
     Suspended,
 )
 from discreet.noise.source import fresh_id
-from discreet.query.measure import Run
+from discreet.query.run.measure import Run
 
-__all__ = ["MOST_RUNS", "Fuse", "Moved", "Wanted", "check_suspended", "open_attempt"]
+__all__ = ["MOST_RUNS", "Fuse", "Moved", "PlannedCharge", "check_suspended", "open_attempt"]
+
 
 MOST_RUNS = 3
 """How often a charge is run, where the process is killed each time: once, and twice again."""
@@ -63,12 +64,12 @@ class Moved(Exception):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PlannedCharge:
     """A planned question, as it is charged."""
 
     plan: str
     """What the ledger calls its plan."""
-    prices: Mapping[str, Price]
+    prices: Mapping[str, LedgerPrice]
     """What each account pays."""
     note: Mapping[str, Any]
     """What is written beside the charge."""
@@ -130,7 +131,7 @@ class Fuse:
         finally:
             self._presence.close()
 
-    def charged(self, wanted: Wanted, known: Bound | None) -> Receipt:
+    def charged(self, wanted: PlannedCharge, known: BoundRequest | None) -> Receipt:
         """The charge for a plan, made now or before; a request stands for the attempt that it met first."""
         check_trusted(self._ledger.folder)
         is_tied = known is not None and known.plan == wanted.plan
@@ -153,13 +154,13 @@ class Fuse:
             if receipt is None or receipt.end is not None or self.check_killed(receipt.request) is not None:
                 return number, receipt
 
-    def _tie(self, wanted: Wanted, request: str, tied: int, number: int) -> None:
+    def _tie(self, wanted: PlannedCharge, request: str, tied: int, number: int) -> None:
         try:
             bind(self._ledger, request, tied, wanted.plan, number, wanted.versions, wanted.question)
         except RequestConflict:  # somebody tied the same id to another plan meanwhile: perhaps to the same question
             raise Moved from None
 
-    def _charged(self, wanted: Wanted, number: int) -> Receipt:
+    def _charged(self, wanted: PlannedCharge, number: int) -> Receipt:
         while True:
             name, body = attempt(wanted.plan, number), wanted.plan.encode()
             receipt = self._ledger.charge(name, body, wanted.prices, wanted.note, self._run_name)
@@ -193,12 +194,12 @@ class Fuse:
 
     def _is_alone(self) -> bool:
         """Whether nobody else runs what was killed before; from now until the end of the block, that is so."""
-        if not self._has_turn and self._ledger.book.presence.hold(_AFTER_A_KILL):
+        if not self._has_turn and self._ledger.storage.presence.hold(_AFTER_A_KILL):
             self._has_turn = True
-            self._presence.callback(self._ledger.book.presence.release, _AFTER_A_KILL)
+            self._presence.callback(self._ledger.storage.presence.release, _AFTER_A_KILL)
         return self._has_turn
 
-    def replan(self, request: str, wanted: Sequence[Wanted]) -> None:
+    def replan(self, request: str, wanted: Sequence[PlannedCharge]) -> None:
         """Let the first of some plans be run for an open charge, which pays for it; whoever asks then meets it."""
         check_suspended(self._ledger, self._analyst, self._tables)
         if self.check_killed(request) is None:

@@ -5,28 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from discreet.curator.suggestions import Offers, offer, offer_of_groups
-from discreet.privacy.shown import shown
-from discreet.query.answer_table import count_moved_cells, counted_beside
-from discreet.query.block import Aggregate, AggregateKind
-from discreet.query.choice import QuantileChoice
-from discreet.query.expression import Call, Expression, Field
-from discreet.query.measure import Measured
-from discreet.query.narrowing import usual_bounds
-from discreet.query.notes_above import notes_above
-from discreet.query.parts import People, Values
-from discreet.query.plan import BlockPlan
-from discreet.query.question import Question
-from discreet.query.rank_error import rank_error
+from discreet.curator.advice.histogram import Offers, offer, offer_of_groups
+from discreet.privacy.format import shown
+from discreet.query.answer.intervals import count_moved_cells, find_count_beside
+from discreet.query.answer.notes import notes_above
+from discreet.query.answer.rank_error import rank_error
+from discreet.query.bind.aggregate import Aggregate, AggregateKind
+from discreet.query.expressions.expression import Call, Expression, Field
+from discreet.query.expressions.narrowing import usual_bounds
+from discreet.query.plan.question import PlannedQuestion
+from discreet.query.plan.selection import QuantileSelection
+from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.plan.statistics import DistinctUnits, DistinctValues
+from discreet.query.run.measure import Measured
 
-__all__ = ["is_on_noise", "notes_of", "notes_on_moved_cells"]
+__all__ = ["is_on_noise", "notes_on_moved_cells", "write_notes"]
+
 
 _SHOWN_AS_ZERO = "shown as 0, measured below; sums, means and shares over groups are of what was measured."
 _ASK_COUNT = "with COUNT(*) beside it, it is missing where the group may be empty."
 _SHOWN_NEAREST = "measured outside what is possible, and shown at the nearest value that is."
 
 
-def notes_of(question: Question, confidence: float, *, offers: Offers = Offers.PYTHON) -> tuple[str, ...]:
+def write_notes(question: PlannedQuestion, confidence: float, *, offers: Offers = Offers.PYTHON) -> tuple[str, ...]:
     """Every sentence once, in the order of the query; with ``offers`` also which paid question says more."""
     offered = [] if offers is Offers.NONE else [offer(question.tables, offers)]
     notes: list[str] = []
@@ -42,7 +43,7 @@ def notes_of(question: Question, confidence: float, *, offers: Offers = Offers.P
     return tuple(dict.fromkeys([*notes, *notes_above(question)]))
 
 
-def notes_on_moved_cells(question: Question, measured: Sequence[Measured], confidence: float) -> tuple[str, ...]:
+def notes_on_moved_cells(question: PlannedQuestion, measured: Sequence[Measured], confidence: float) -> tuple[str, ...]:
     """What to say where noise took values to where none can be: they are shown at the nearest that is possible."""
     pairs = zip(question.split.blocks, measured, strict=True)
     found = [count_moved_cells(one, block, confidence) for block, one in pairs]
@@ -62,7 +63,7 @@ def is_on_noise(note: str) -> bool:
     return note.endswith((_SHOWN_AS_ZERO, _SHOWN_NEAREST))
 
 
-def _about_joins(plan: BlockPlan) -> list[str]:
+def _about_joins(plan: AggregationPlan) -> list[str]:
     """What was left out so that joins make no more than so many rows of one person."""
     privacy = plan.block.rows.privacy
     notes = []
@@ -75,20 +76,23 @@ def _about_joins(plan: BlockPlan) -> list[str]:
     return notes
 
 
-def _about_rows(plan: BlockPlan, offered: list[str]) -> list[str]:
+def _about_rows(plan: AggregationPlan, offered: list[str]) -> list[str]:
     notes = []
-    weighs_rows = [priced for priced in plan.parts if not isinstance(priced.part, (People, Values))]
+    weighs_rows = [priced for priced in plan.parts if not isinstance(priced.part, (DistinctUnits, DistinctValues))]
     if plan.weight > 1 and (weighs_rows or plan.choices or plan.top):
         notes += [*_about_weights(plan), *offered]
     for priced in plan.parts:
-        if isinstance(priced.part, People) and priced.weight > 1:
-            notes.append(f"People who are in more than {priced.most} groups count as {priced.most} of them together.")
-        if isinstance(priced.part, Values) and plan.weight > 1:
-            notes.append(f"A person adds at most {priced.most} different values to a count of them.")
+        if isinstance(priced.part, DistinctUnits) and priced.weight > 1:
+            notes.append(
+                f"People who are in more than {priced.max_contribution} groups count as "
+                f"{priced.max_contribution} of them together."
+            )
+        if isinstance(priced.part, DistinctValues) and plan.weight > 1:
+            notes.append(f"A person adds at most {priced.max_contribution} different values to a count of them.")
     return notes
 
 
-def _about_weights(plan: BlockPlan) -> list[str]:
+def _about_weights(plan: AggregationPlan) -> list[str]:
     """Who counts for less than all their rows."""
     most, privacy = plan.rows_per_unit, plan.block.rows.privacy
     can_have = None if privacy is None else privacy.contribution.most
@@ -101,14 +105,14 @@ def _about_weights(plan: BlockPlan) -> list[str]:
     return notes
 
 
-def _about_counts(plan: BlockPlan) -> list[str]:
+def _about_counts(plan: AggregationPlan) -> list[str]:
     """Counts of a person's rows that are taken for less, because no more rows count."""
     arguments = [aggregate.argument for aggregate in plan.block.aggregates if aggregate.argument is not None]
     found = dict.fromkeys(most for argument in arguments for most in usual_bounds(argument))
     return [f"A person's count above {most:,} is taken as {most:,}, because no more rows count." for most in found]
 
 
-def _about_extremes(plan: BlockPlan) -> list[str]:
+def _about_extremes(plan: AggregationPlan) -> list[str]:
     """What to say where LEAST or GREATEST may meet a missing value: SQL passes over it, and few expect that."""
     arguments = [aggregate.argument for aggregate in plan.block.aggregates if aggregate.argument is not None]
     if any(_passes_over_missing(argument) for argument in arguments):
@@ -126,7 +130,7 @@ def _passes_over_missing(expression: Expression) -> bool:
     return (is_extreme and mixed) or any(_passes_over_missing(argument) for argument in expression.arguments)
 
 
-def _about_groups(plan: BlockPlan, confidence: float, *, offers: Offers) -> list[str]:
+def _about_groups(plan: AggregationPlan, confidence: float, *, offers: Offers) -> list[str]:
     if plan.top is not None:
         behind = rank_error(plan.top.points, plan.top.factor, 1 - (1 - confidence) / plan.top.picks) / plan.weight
         which = "The largest group was" if plan.top.picks == 1 else f"The {plan.top.picks} largest groups were"
@@ -147,14 +151,14 @@ def _about_groups(plan: BlockPlan, confidence: float, *, offers: Offers) -> list
     return []
 
 
-def _about_missing(plan: BlockPlan) -> list[str]:
+def _about_missing(plan: AggregationPlan) -> list[str]:
     """Which keys rows can miss, so that they are in no group."""
     without = () if plan.listing is None else plan.listing.without
     names = [plan.block.places[k].sql(dialect="duckdb", comments=False) for k in without]
     return [f"Rows where {name} is missing are left out: the policy does not list null as a key." for name in names]
 
 
-def _about_left_out(plan: BlockPlan, most: int, *, offers: Offers) -> list[str]:
+def _about_left_out(plan: AggregationPlan, most: int, *, offers: Offers) -> list[str]:
     """What to say where people can be in more groups than count."""
     if plan.weight == 1:
         return []
@@ -175,12 +179,12 @@ def _name(aggregate: Aggregate) -> str:
     return "Median" if aggregate.quantile == Fraction(1, 2) else f"Quantile {float(aggregate.quantile):g}"
 
 
-def _about_choices(plan: BlockPlan, confidence: float) -> list[str]:
+def _about_choices(plan: AggregationPlan, confidence: float) -> list[str]:
     notes = []
     for choice in plan.choices:
-        if plan.block.keys and plan.rule is None and not counted_beside(plan, choice.aggregate):
+        if plan.block.keys and plan.rule is None and not find_count_beside(plan, choice.aggregate):
             notes.append(f"{_name(choice.aggregate)}: an empty group has one too, which means nothing; {_ASK_COUNT}")
-        if isinstance(choice, QuantileChoice):
+        if isinstance(choice, QuantileSelection):
             ranks = (rank_error(choice.points, choice.factor, confidence) + choice.inward) / plan.weight
             often = f"{confidence:.0%} of the time"
             notes.append(f"{_name(choice.aggregate)}: off by at most {ranks:,.0f} rows in rank, {often}.")

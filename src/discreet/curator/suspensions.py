@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.catalog.names import checked_text
-from discreet.curator.ledger import Entry, Ledger
+from discreet.catalog.names import check_text
+from discreet.curator.ledger.ledger import Entry, Ledger
 from discreet.errors import InvalidType, InvalidValue
 
 __all__ = ["LONGEST_REASON", "Suspension", "ending_words", "lift", "suspensions_in"]
+
 
 LONGEST_REASON = 1000
 """Characters."""
@@ -52,12 +53,12 @@ def lift(ledger: Ledger, record: int, because: str, by: str | None) -> Suspensio
     """Let who is suspended by a failure ask again; a second lift changes nothing."""
     if type(record) is not int:
         raise InvalidType("a record of the ledger is a whole number", record)
-    reason = checked_text(because, "the reason of a lift").strip()
+    reason = check_text(because, "the reason of a lift").strip()
     if not 0 < len(reason) <= LONGEST_REASON:
         rule = f"the reason of a lift must have 1 to {LONGEST_REASON:,} characters"
         raise InvalidValue(rule, because, "say what was found and done")
     if by is not None:
-        checked_text(by, "who lifts")
+        check_text(by, "who lifts")
     ledger.lift(record, reason, by)
     return next(one for one in suspensions_in(ledger, lifted=True) if one.record == record)
 

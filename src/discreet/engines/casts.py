@@ -25,11 +25,12 @@ import re
 from collections.abc import Callable
 
 from discreet.catalog.column import ColumnType
-from discreet.catalog.csv_format import CSVFormat
-from discreet.catalog.draft import type_of
-from discreet.engines.identifier import literal
+from discreet.catalog.policy.csv_format import CSVFormat
+from discreet.catalog.policy.write import find_type
+from discreet.engines.sql_text import quote_text
 
 __all__ = ["DUCKDB_TYPES", "total_cast"]
+
 
 DUCKDB_TYPES = {
     ColumnType.INTEGER: "BIGINT",
@@ -54,7 +55,7 @@ def total_cast(value: str, native: str, wanted: ColumnType, spelled: CSVFormat |
     """
     if native == '"NULL"':  # what DuckDB calls a column in which everything is missing
         return f"CAST(NULL AS {DUCKDB_TYPES[wanted]})"
-    given = type_of(native)
+    given = find_type(native)
     if given is None:
         return None
     if given is ColumnType.TEXT:
@@ -72,10 +73,10 @@ def _stated(value: str, wanted: ColumnType, spelled: CSVFormat) -> str | None:
             return _real(_plain_number(value, spelled, "[0-9]*)?([eE][+-]?[0-9]+"), ColumnType.TEXT)
         return f"TRY_CAST({_plain_number(value, spelled, '0*')} AS BIGINT)"
     if wanted is ColumnType.DATE and spelled.dates:
-        return _within_calendar(f"CAST(try_strptime({value}, {literal(spelled.dates)}) AS DATE)", _LAST_DAY)
+        return _within_calendar(f"CAST(try_strptime({value}, {quote_text(spelled.dates)}) AS DATE)", _LAST_DAY)
     if wanted is ColumnType.TIMESTAMP and spelled.timestamps:
         return _within_calendar(
-            f"CAST(try_strptime({value}, {literal(spelled.timestamps)}) AS TIMESTAMP)", _LAST_MOMENT
+            f"CAST(try_strptime({value}, {quote_text(spelled.timestamps)}) AS TIMESTAMP)", _LAST_MOMENT
         )
     return None
 
@@ -86,8 +87,8 @@ def _plain_number(value: str, spelled: CSVFormat, decimals: str) -> str:
     between = re.escape(_ALIKE.get(thousands or "", thousands or ""))
     grouped = rf"[0-9]{{1,3}}([{between}][0-9]{{3}})+|" if thousands else ""
     pattern = rf"\s*[+-]?({grouped}[0-9]+)?([{decimal}]{decimals})?\s*"
-    joined = f"regexp_replace({value}, {literal(f'[{between}]')}, '', 'g')" if thousands else value
-    return f"CASE WHEN regexp_full_match({value}, {literal(pattern)}) THEN replace({joined}, '{decimal}', '.') END"
+    joined = f"regexp_replace({value}, {quote_text(f'[{between}]')}, '', 'g')" if thousands else value
+    return f"CASE WHEN regexp_full_match({value}, {quote_text(pattern)}) THEN replace({joined}, '{decimal}', '.') END"
 
 
 def _integer(value: str, given: ColumnType) -> str | None:

@@ -7,14 +7,22 @@ log, which is off until the owner passes one.
 
 One failure is told apart, because no row can decide it: an engine that knows that its statement was never sent, as
 where a server refuses the connection, raises `Unsent` inside, and `EngineUnavailable` comes out. Only it may claim so.
+
+The owner's log: a file in the curator's folder that says why a run failed, in the database's own words.
+
+They can hold values of rows. So the file is for the owner alone, as the rows beside it are, and nothing of it reaches
+an analyst, the log of a service or a metric. It is cut in two before it grows large: the older part is ``owner.log.1``.
 """
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -22,14 +30,27 @@ import pyarrow as pa
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import ColumnType
+from discreet.catalog.policy.read import UnreadColumn
 from discreet.catalog.table import Table
-from discreet.catalog.unread_values import UnreadColumn
-from discreet.engines.manifest import Stored
-from discreet.engines.parameters import Bound, bound
-from discreet.engines.store import Store
+from discreet.engines.duckdb.manifest import Stored
+from discreet.engines.duckdb.store import TableFiles
+from discreet.engines.parameters import ParameterValue, bind_parameter
 from discreet.errors import EngineFailure, EngineUnavailable
 
-__all__ = ["Capabilities", "Engine", "OwnerLog", "Place", "Progress", "Unread", "Unsent", "shielded", "tell"]
+__all__ = [
+    "FILE",
+    "Capabilities",
+    "Engine",
+    "OwnerFile",
+    "OwnerLog",
+    "Progress",
+    "TableStore",
+    "Unread",
+    "Unsent",
+    "shield_errors",
+    "tell",
+]
+
 
 OwnerLog = Callable[[str], None]
 """Called with the database's own words about a failure. They can hold values of rows: for the owner's eyes alone."""
@@ -93,26 +114,26 @@ class Engine(ABC):
 
     @property
     def secret(self) -> str:
-        """What units' own orders are hashed with (`discreet.engines.unit_order`); for statements, and shown nowhere."""
+        """What units' own orders are hashed with (see ``bounded_keys``); for statements, and shown nowhere."""
         return ""
 
     def check(self, statement: str, parameters: Sequence[object] = ()) -> None:
         """Refuse a statement that the engine cannot run, by its text alone; before anything is charged or read."""
         for value in parameters:
-            bound(value)
+            bind_parameter(value)
 
     def rehearse(self, statement: str, parameters: Sequence[object] = ()) -> None:
         """Refuse a statement that the database would not run whatever the rows are; reads none of them."""
         self.check(statement, parameters)
 
     @abstractmethod
-    def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
+    def _run(self, statement: str, values: Sequence[ParameterValue]) -> pa.Table:
         """Run one SELECT; may raise anything."""
 
     def run(self, statement: str, parameters: Sequence[object] = ()) -> pa.Table:
         """The result of one SELECT in the language of plans, with parameters ``$1``, ``$2``, … bound beside it."""
-        values = [bound(value) for value in parameters]
-        return shielded(lambda: self._run(statement, values), self.owner_log)
+        values = [bind_parameter(value) for value in parameters]
+        return shield_errors(lambda: self._run(statement, values), self.owner_log)
 
     def reach(self) -> None:  # noqa: B027  rows in files are always there
         """Refuse by `EngineUnavailable` where a statement could not be sent now; before anything is charged or read."""
@@ -141,10 +162,10 @@ class Engine(ABC):
         self.close()
 
 
-class Place(Engine):
+class TableStore(Engine):
     """An engine with a folder that remembers which tables are protected, and takes in more."""
 
-    store: Store
+    store: TableFiles
     """Where the folder says which tables there are."""
 
     @abstractmethod
@@ -163,7 +184,7 @@ class Place(Engine):
         """
 
 
-def shielded(work: Callable[[], T], owner_log: OwnerLog | None) -> T:
+def shield_errors(work: Callable[[], T], owner_log: OwnerLog | None) -> T:
     """The result of ``work``, or the one constant error; another one where nothing was sent."""
     raised: type[EngineFailure | EngineUnavailable] = EngineFailure
     try:
@@ -182,3 +203,25 @@ def tell(owner_log: OwnerLog | None, failure: BaseException) -> None:
     if owner_log is not None:
         with suppress(Exception):  # a log that is full must not replace the constant error
             owner_log(f"{type(failure).__name__}: {failure}")
+
+
+FILE = "owner.log"
+_LARGEST = 2**20
+
+
+class OwnerFile:
+    """Writes each failure on one line, behind the time; several processes may."""
+
+    def __init__(self, folder: Path) -> None:
+        """Nothing is there before the first failure."""
+        self._path = folder / FILE
+
+    def __call__(self, words: str) -> None:
+        """Write words down."""
+        line = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {' '.join(words.split())}\n"
+        number = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        with open(number, "ab") as file:
+            file.write(line.encode("utf-8", "backslashreplace"))
+            is_large = file.tell() > _LARGEST
+        if is_large:
+            self._path.replace(self._path.with_name(f"{FILE}.1"))

@@ -1,11 +1,13 @@
-"""Values that travel beside a statement, in the few types that every engine knows.
+"""The values of a statement that is being written: text and values never mix.
+
+Values that travel beside a statement, in the few types that every engine knows.
 
 What cannot be bound is refused here, before any row is read, so that no refusal can depend on the rows.
 
 >>> from fractions import Fraction
->>> [bound(value) for value in (7, True, Fraction(1, 3), "it's", None)]
+>>> [bind_parameter(value) for value in (7, True, Fraction(1, 3), "it's", None)]
 [7, True, 0.3333333333333333, "it's", None]
->>> bound(2**127)
+>>> bind_parameter(2**127)
 Traceback (most recent call last):
     ...
 discreet.errors.InvalidValue: a bound integer must fit 128 bits, got 170141183460469231731687303715884105728
@@ -17,17 +19,36 @@ import math
 from datetime import UTC, date, datetime
 from fractions import Fraction
 
+from discreet.catalog.column import ColumnType, Value
+from discreet.engines.casts import DUCKDB_TYPES
 from discreet.errors import InvalidType, InvalidValue
 
-__all__ = ["Bound", "bound"]
+__all__ = ["Bindings", "ParameterValue", "bind_parameter"]
 
-Bound = bool | int | float | str | date | datetime | None
+
+class Bindings:
+    """Values that travel beside a statement in the language of plans, in the order of their placeholders."""
+
+    def __init__(self) -> None:
+        self.parameters: list[object] = []
+
+    def bind(self, value: Value | None, kind: ColumnType) -> str:
+        """A placeholder for ``value``."""
+        return self.bind_as(float(value) if isinstance(value, Fraction) else value, DUCKDB_TYPES[kind])
+
+    def bind_as(self, value: object, name: str) -> str:
+        """A placeholder for ``value``, which is of the type that the language of plans calls ``name``."""
+        self.parameters.append(value)
+        return f"CAST(${len(self.parameters)} AS {name})"
+
+
+ParameterValue = bool | int | float | str | date | datetime | None
 """What an engine is handed: a timestamp has no time zone and is in UTC; a real number is a double."""
 
 _WIDEST = 2**127
 
 
-def bound(value: object) -> Bound:
+def bind_parameter(value: object) -> ParameterValue:
     """``value`` as one of the types that every engine knows, or a refusal."""
     match value:
         case None | bool():

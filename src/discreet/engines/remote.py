@@ -24,27 +24,27 @@ from typing import Any, Self
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import ColumnType
 from discreet.catalog.table import Table
-from discreet.engines.engine import OwnerLog, Place, Progress, Unread, tell
-from discreet.engines.manifest import Manifest, Stored
-from discreet.engines.parameters import Bound, bound
-from discreet.engines.part import Given, Part, selection
-from discreet.engines.store import Store, lookup
-from discreet.engines.translation.untranslatable import Untranslatable
-from discreet.engines.translation.writer import Source, Writer
-from discreet.engines.translation.written import Kind, Written
+from discreet.engines.duckdb.manifest import Manifest, Stored
+from discreet.engines.duckdb.sources import SourceColumn, SourcePart, selection
+from discreet.engines.duckdb.store import TableFiles, lookup
+from discreet.engines.engine import OwnerLog, Progress, TableStore, Unread, tell
+from discreet.engines.parameters import ParameterValue, bind_parameter
+from discreet.engines.translate.expression import ValueKind, Written
+from discreet.engines.translate.writer import SourceTable, StatementWriter, Untranslatable
 from discreet.errors import InvalidType, InvalidValue, QueryRefused
 from discreet.noise.source import fresh_id
 
-__all__ = ["RemoteEngine", "given_of"]
+__all__ = ["RemoteEngine", "describe_column"]
+
 
 _MOST_KNOWN = 256
 _NOTHING = " WHERE FALSE"
 
 
-class RemoteEngine(Place):
+class RemoteEngine(TableStore):
     """A folder whose tables are on a server."""
 
-    writer: type[Writer]
+    writer: type[StatementWriter]
     """What writes statements for the server."""
 
     def __init__(
@@ -53,12 +53,12 @@ class RemoteEngine(Place):
         """Name the folder of the curator; see `DuckDBEngine` for ``timeout`` and ``owner_log``."""
         if timeout is not None and not 0 < timeout < math.inf:
             raise InvalidValue("timeout must be positive and finite", timeout, "leave it out to wait for ever")
-        self.store = Store(Path(folder))
+        self.store = TableFiles(Path(folder))
         self.timeout = timeout
         self.owner_log = owner_log
         self._pinned: tuple[object, Manifest] | None = None
         self._latest: tuple[object, Self] | None = None
-        self._known: dict[tuple[object, type[Writer], bool, str, str], tuple[str, Sequence[Stored]]] = {}
+        self._known: dict[tuple[object, type[StatementWriter], bool, str, str], tuple[str, Sequence[Stored]]] = {}
         self._rehearsed: set[tuple[object, str]] = set()
 
     # What servers do differently.
@@ -72,10 +72,10 @@ class RemoteEngine(Place):
         """The columns of a table or view on the server and their types, in its words; refused where there is none."""
 
     @abstractmethod
-    def cast(self, given: Given, wanted: ColumnType) -> str | None:
+    def cast(self, given: SourceColumn, wanted: ColumnType) -> str | None:
         """A column as a declared type, by an expression that cannot fail; None where they have nothing in common."""
 
-    def naming(self, given: Given, wanted: ColumnType) -> str | None:
+    def naming(self, given: SourceColumn, wanted: ColumnType) -> str | None:
         """The same for the column that names units; only which of its values are equal matters."""
         return self.cast(given, wanted)
 
@@ -145,7 +145,7 @@ class RemoteEngine(Place):
         it is run.
         """
         self.check(statement, parameters)
-        values = [bound(value) for value in parameters]
+        values = [bind_parameter(value) for value in parameters]
         tried = self._manifest()[0], self.written(statement, parameters)
         if tried in self._rehearsed:
             return
@@ -163,15 +163,20 @@ class RemoteEngine(Place):
         self._rehearsed.add(tried)
 
     @abstractmethod
-    def _fault_of(self, statement: str, values: Sequence[Bound]) -> Exception | None:
+    def _fault_of(self, statement: str, values: Sequence[ParameterValue]) -> Exception | None:
         """What the server says against a statement that reads no row; may raise anything where it is not asked."""
 
     def written(self, statement: str, parameters: Sequence[object] = ()) -> str:
         """A statement of a plan in the server's language."""
-        return self.translated(statement, [bound(value) for value in parameters])[0]
+        return self.translated(statement, [bind_parameter(value) for value in parameters])[0]
 
     def translated(
-        self, statement: str, values: Sequence[Bound], kind: type[Writer] | None = None, *, empty: bool = False
+        self,
+        statement: str,
+        values: Sequence[ParameterValue],
+        kind: type[StatementWriter] | None = None,
+        *,
+        empty: bool = False,
     ) -> tuple[str, Sequence[Stored]]:
         """The same, and the tables that it reads; what was checked a moment ago is not written again.
 
@@ -206,25 +211,25 @@ class RemoteEngine(Place):
         if dict(now) != dict(stored.native):
             raise ValueError(f"the columns of {stored.file} have changed; protect {stored.name} again")
 
-    def _source(self, stored: Stored, empty: bool) -> Source:
+    def _source(self, stored: Stored, empty: bool) -> SourceTable:
         """A query for the declared columns; everything in it follows from what was seen when it was protected."""
         casts = {name: self._cast(stored, name, kind) for name, kind in stored.types().items()}
         listed = [f"{cast} AS {self.quoted(name)}" for name, cast in casts.items()]
-        columns = {name: Written(self.quoted(name), Kind(word)) for name, word in stored.columns.items()}
+        columns = {name: Written(self.quoted(name), ValueKind(word)) for name, word in stored.columns.items()}
         kept, kind = "", None
         if stored.domain is not None:
             unit = self.row_number() if stored.unit is None else self._naming(stored, stored.unit)
             kept = "" if stored.unit is None else f" WHERE {unit} IS NOT NULL"
-            listed, columns = [f"{unit} AS _unit", *listed], {"_unit": Written("_unit", Kind.UNIT), **columns}
-            kind = None if stored.unit is None else Kind(stored.columns[stored.unit])
+            listed, columns = [f"{unit} AS _unit", *listed], {"_unit": Written("_unit", ValueKind.UNIT), **columns}
+            kind = None if stored.unit is None else ValueKind(stored.columns[stored.unit])
         kept = _NOTHING if empty else kept
-        return Source(f"SELECT {', '.join(listed)} FROM {self.place(stored.file)}{kept}", columns, kind)
+        return SourceTable(f"SELECT {', '.join(listed)} FROM {self.place(stored.file)}{kept}", columns, kind)
 
     def _naming(self, stored: Stored, name: str) -> str:
-        return _known(self.naming(given_of(stored, name), stored.types()[name]))
+        return _known(self.naming(describe_column(stored, name), stored.types()[name]))
 
     def _cast(self, stored: Stored, name: str, kind: ColumnType) -> str:
-        return _known(self.cast(given_of(stored, name), kind))
+        return _known(self.cast(describe_column(stored, name), kind))
 
     # Protecting.
 
@@ -248,8 +253,8 @@ class RemoteEngine(Place):
         with self.store.writing():
             source = self.found(table, source)
             native = self.look(source)
-            given = tuple(Given(name, name, kind) for name, kind in native.items())
-            selection(table, Part(given, source), self.cast)
+            given = tuple(SourceColumn(name, name, kind) for name, kind in native.items())
+            selection(table, SourcePart(given, source), self.cast)
             stored = self._stored(table, tables, source, native)
             self.store.remember(stored)
         if progress is not None:
@@ -280,10 +285,10 @@ class RemoteEngine(Place):
         return stored
 
 
-def given_of(stored: Stored, name: str) -> Given:
+def describe_column(stored: Stored, name: str) -> SourceColumn:
     """A declared column as the server has it."""
     (given,) = [one for one in stored.native if one.casefold() == name.casefold()]
-    return Given(given, given, stored.native[given])
+    return SourceColumn(given, given, stored.native[given])
 
 
 def _known(cast: str | None) -> str:

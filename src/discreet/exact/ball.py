@@ -39,6 +39,7 @@ __all__ = [
     "working_precision",
 ]
 
+
 Ball: TypeAlias = flint.arb
 
 BITS = 160

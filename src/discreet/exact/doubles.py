@@ -13,6 +13,7 @@ from fractions import Fraction
 
 __all__ = ["LARGEST_DOUBLE", "double_above", "double_below"]
 
+
 LARGEST_DOUBLE = Fraction(float.fromhex("0x1.fffffffffffffp+1023"))
 """Beyond it there is infinity."""
 

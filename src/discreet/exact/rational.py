@@ -20,6 +20,7 @@ from discreet.errors import InvalidType, InvalidValue
 
 __all__ = ["Number", "integer", "positive", "probability", "rational"]
 
+
 Number: TypeAlias = int | float | str | Fraction | Decimal
 
 # Privacy parameters outside this range are typing errors, and refusing them keeps integers small.

@@ -9,79 +9,71 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet.local.binned import BinnedNumbers as BinnedNumbers
-    from discreet.local.binned import Histogram as Histogram
-    from discreet.local.binned import QuantileEstimate as QuantileEstimate
-    from discreet.local.bins import Bins as Bins
-    from discreet.local.categories import Categories as Categories
-    from discreet.local.choosing import Candidate as Candidate
-    from discreet.local.choosing import Choice as Choice
-    from discreet.local.choosing import best_randomizer as best_randomizer
-    from discreet.local.comparing import Comparison as Comparison
-    from discreet.local.comparing import compare as compare
-    from discreet.local.duchi import DuchiMean as DuchiMean
+    from discreet.local.choose import Candidate as Candidate
+    from discreet.local.choose import Choice as Choice
+    from discreet.local.choose import Comparison as Comparison
+    from discreet.local.choose import best_randomizer as best_randomizer
+    from discreet.local.choose import compare as compare
+    from discreet.local.choose import randomizer_of as randomizer_of
+    from discreet.local.domains import Bins as Bins
     from discreet.local.estimates import Estimates as Estimates
+    from discreet.local.estimates import nearest_shares as nearest_shares
     from discreet.local.frequency import FrequencyEstimator as FrequencyEstimator
     from discreet.local.frequency import FrequencyOracle as FrequencyOracle
-    from discreet.local.grr import GeneralizedResponse as GeneralizedResponse
     from discreet.local.hadamard import HadamardResponse as HadamardResponse
     from discreet.local.heavy_hitters import Found as Found
     from discreet.local.heavy_hitters import HeavyHitters as HeavyHitters
-    from discreet.local.hybrid import HybridMean as HybridMean
-    from discreet.local.kinds import randomizer_of as randomizer_of
+    from discreet.local.histogram import BinnedNumbers as BinnedNumbers
+    from discreet.local.histogram import Histogram as Histogram
+    from discreet.local.histogram import QuantileEstimate as QuantileEstimate
     from discreet.local.local_hashing import LocalHashing as LocalHashing
+    from discreet.local.longitudinal import Memory as Memory
+    from discreet.local.longitudinal import PermanentResponse as PermanentResponse
+    from discreet.local.longitudinal import Rounds as Rounds
+    from discreet.local.longitudinal import Spent as Spent
     from discreet.local.mean import MeanEstimate as MeanEstimate
     from discreet.local.mean import MeanRandomizer as MeanRandomizer
-    from discreet.local.permanent import Memory as Memory
-    from discreet.local.permanent import PermanentResponse as PermanentResponse
-    from discreet.local.piecewise import PiecewiseMean as PiecewiseMean
+    from discreet.local.mean_mechanisms import DuchiMean as DuchiMean
+    from discreet.local.mean_mechanisms import HybridMean as HybridMean
+    from discreet.local.mean_mechanisms import PiecewiseMean as PiecewiseMean
+    from discreet.local.multiple_questions import Several as Several
+    from discreet.local.randomized_response import BinaryResponse as BinaryResponse
+    from discreet.local.randomized_response import GeneralizedResponse as GeneralizedResponse
     from discreet.local.randomizer import Estimator as Estimator
     from discreet.local.randomizer import Randomizer as Randomizer
     from discreet.local.reports import Reports as Reports
-    from discreet.local.rounds import Rounds as Rounds
-    from discreet.local.rounds import Spent as Spent
-    from discreet.local.rr import BinaryResponse as BinaryResponse
-    from discreet.local.several import Several as Several
     from discreet.local.shuffling import Amplification as Amplification
     from discreet.local.shuffling import closed_form as closed_form
     from discreet.local.shuffling import delta_of_shuffle as delta_of_shuffle
     from discreet.local.shuffling import largest_local as largest_local
     from discreet.local.shuffling import shuffle as shuffle
-    from discreet.local.simplex import nearest_shares as nearest_shares
-    from discreet.local.subset import SubsetSelection as SubsetSelection
+    from discreet.local.subset_selection import SubsetSelection as SubsetSelection
     from discreet.local.terms import Bounds as Bounds
+    from discreet.local.terms import Categories as Categories
     from discreet.local.terms import Terms as Terms
     from discreet.local.unary import OptimalUnary as OptimalUnary
     from discreet.local.unary import SymmetricUnary as SymmetricUnary
 
 _HOMES = {
-    "rr": "BinaryResponse",
-    "grr": "GeneralizedResponse",
+    "randomized_response": "BinaryResponse GeneralizedResponse",
     "unary": "OptimalUnary SymmetricUnary",
     "local_hashing": "LocalHashing",
     "hadamard": "HadamardResponse",
-    "subset": "SubsetSelection",
-    "duchi": "DuchiMean",
-    "piecewise": "PiecewiseMean",
-    "hybrid": "HybridMean",
+    "subset_selection": "SubsetSelection",
+    "mean_mechanisms": "DuchiMean PiecewiseMean HybridMean",
     "mean": "MeanEstimate MeanRandomizer",
-    "binned": "BinnedNumbers Histogram QuantileEstimate",
-    "bins": "Bins",
-    "several": "Several",
+    "histogram": "BinnedNumbers Histogram QuantileEstimate",
+    "domains": "Bins",
+    "multiple_questions": "Several",
     "heavy_hitters": "Found HeavyHitters",
-    "permanent": "Memory PermanentResponse",
-    "rounds": "Rounds Spent",
+    "longitudinal": "Memory PermanentResponse Rounds Spent",
     "shuffling": "Amplification closed_form delta_of_shuffle largest_local shuffle",
-    "comparing": "Comparison compare",
-    "choosing": "Candidate Choice best_randomizer",
-    "kinds": "randomizer_of",
+    "choose": "Comparison compare Candidate Choice best_randomizer randomizer_of",
     "randomizer": "Estimator Randomizer",
     "frequency": "FrequencyEstimator FrequencyOracle",
-    "terms": "Bounds Terms",
-    "categories": "Categories",
+    "terms": "Bounds Terms Categories",
     "reports": "Reports",
-    "estimates": "Estimates",
-    "simplex": "nearest_shares",
+    "estimates": "Estimates nearest_shares",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

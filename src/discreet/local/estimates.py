@@ -2,6 +2,11 @@
 
 The number of reports that support a category is a sum of two binomial variables, one of those who hold it and one of
 the others, so intervals are exact tests of that law turned around. Proof sheet: ``frequency.md``.
+
+The nearest shares that could be true: none negative, all together 1.
+
+>>> nearest_shares(np.array([0.7, 0.4, -0.1])).round(3).tolist()
+[0.65, 0.35, 0.0]
 """
 
 from __future__ import annotations
@@ -16,12 +21,20 @@ import numpy as np
 from discreet.errors import InvalidValue
 from discreet.exact.grid import Integers
 from discreet.exact.rational import Number
-from discreet.local.categories import Category
-from discreet.local.simplex import nearest_shares
-from discreet.mechanisms.debias import Debias
+from discreet.local.terms import Category
+from discreet.mechanisms.randomized_response import Debias
 from discreet.noise.law import Floats, open_probability
 
-__all__ = ["Estimates"]
+__all__ = ["Estimates", "nearest_shares"]
+
+
+def nearest_shares(shares: Floats) -> Floats:
+    """The point of the simplex that is nearest to ``shares``: all lowered by one amount, and none below 0."""
+    falling = np.sort(shares)[::-1]
+    excess = (np.cumsum(falling) - 1) / np.arange(1, len(shares) + 1)
+    kept = np.flatnonzero(falling > excess)[-1]
+    return np.asarray(np.maximum(shares - excess[kept], 0.0), np.float64)
+
 
 _SHOWN = 20
 

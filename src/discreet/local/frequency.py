@@ -17,13 +17,11 @@ from discreet.errors import InvalidType
 from discreet.exact.ball import Ball, lower, working_precision
 from discreet.exact.grid import Integers
 from discreet.exact.rational import Number, integer, positive, probability
-from discreet.local.categories import Categories
 from discreet.local.estimates import Estimates
-from discreet.local.layout import Field
 from discreet.local.randomizer import Estimator, Randomizer
-from discreet.local.terms import Terms
-from discreet.local.upload import Columns
-from discreet.mechanisms.debias import MOST_REPORTS, Debias, hoeffding_size
+from discreet.local.reports import Columns
+from discreet.local.terms import Categories, ReportField, Terms
+from discreet.mechanisms.randomized_response import MOST_REPORTS, Debias, hoeffding_size
 from discreet.noise.law import open_probability
 
 __all__ = ["FrequencyEstimator", "FrequencyOracle"]
@@ -61,7 +59,7 @@ class FrequencyOracle(Randomizer[Estimates]):
 
     @property
     @abstractmethod
-    def _layout(self) -> tuple[Field, ...]:
+    def _layout(self) -> tuple[ReportField, ...]:
         """How a report is written."""
 
     @property

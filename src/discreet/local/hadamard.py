@@ -24,14 +24,15 @@ from discreet.exact.ball import Ball, ball
 from discreet.exact.grid import Integers
 from discreet.exact.rational import Number
 from discreet.local.frequency import FrequencyOracle
-from discreet.local.layout import Field, smallest_unsigned
-from discreet.local.upload import Columns
+from discreet.local.reports import Columns
+from discreet.local.terms import ReportField, smallest_unsigned
 from discreet.mechanisms.distribution import FiniteLaw
-from discreet.mechanisms.honesty import Honesty
-from discreet.noise.bytewise import coins
+from discreet.mechanisms.randomized_response import Honesty
+from discreet.noise.bernoulli import coins
 from discreet.noise.source import Stream
 
 __all__ = ["HadamardResponse", "walsh_hadamard"]
+
 
 _TOGETHER = 1 << 16
 
@@ -49,8 +50,8 @@ class HadamardResponse(FrequencyOracle):
         """K, the number of rows: the least power of two above the number of categories."""
 
     @property
-    def _layout(self) -> tuple[Field, ...]:
-        return (Field("row_and_sign", smallest_unsigned(2 * self.rows)),)
+    def _layout(self) -> tuple[ReportField, ...]:
+        return (ReportField("row_and_sign", smallest_unsigned(2 * self.rows)),)
 
     @property
     def _parameters(self) -> dict[str, str | int]:

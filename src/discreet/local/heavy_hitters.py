@@ -27,24 +27,21 @@ from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.ball import working_precision
 from discreet.exact.grid import Integers
 from discreet.exact.rational import Number, integer, positive
-from discreet.local.categories import is_many
 from discreet.local.estimates import Estimates
 from discreet.local.hadamard import walsh_hadamard
-from discreet.local.layout import Field
+from discreet.local.mean import SumOfSigns
 from discreet.local.randomizer import Estimator, Randomizer
-from discreet.local.reports import Reports
-from discreet.local.terms import Terms
-from discreet.local.unit_mean import SumOfSigns
-from discreet.local.upload import Columns
-from discreet.mechanisms.debias import Debias
+from discreet.local.reports import Columns, Reports
+from discreet.local.terms import ReportField, Terms, is_many
 from discreet.mechanisms.distribution import FiniteLaw
-from discreet.mechanisms.honesty import Honesty
-from discreet.noise.bytewise import coins
+from discreet.mechanisms.randomized_response import Debias, Honesty
+from discreet.noise.bernoulli import coins
 from discreet.noise.law import open_probability
 from discreet.noise.source import Stream
 from discreet.noise.uniform import UniformInteger
 
 __all__ = ["Found", "HeavyHitters", "HeavyHittersEstimator"]
+
 
 _WORD = 8
 _LETTERS = 256
@@ -91,7 +88,7 @@ class HeavyHitters(Randomizer[list[Found]]):
     @cached_property
     def terms(self) -> Terms:
         """What device and server must agree on."""
-        layout = (Field("level", "u1"), Field("bits", "u1", self.length), Field("odd", "u1"))
+        layout = (ReportField("level", "u1"), ReportField("bits", "u1", self.length), ReportField("odd", "u1"))
         return Terms(self.kind, self.epsilon, (), layout, (("length", self.length),))
 
     @property

@@ -24,16 +24,16 @@ from discreet.exact.ball import Ball, ball, floor_of
 from discreet.exact.grid import Integers
 from discreet.exact.rational import Number, integer
 from discreet.local.frequency import FrequencyOracle
-from discreet.local.layout import Field, smallest_unsigned
-from discreet.local.terms import Terms
-from discreet.local.upload import Columns
+from discreet.local.reports import Columns
+from discreet.local.terms import ReportField, Terms, smallest_unsigned
 from discreet.mechanisms.distribution import FiniteLaw
-from discreet.mechanisms.honesty import Honesty
-from discreet.noise.bytewise import coins
+from discreet.mechanisms.randomized_response import Honesty
+from discreet.noise.bernoulli import coins
 from discreet.noise.source import Stream
 from discreet.noise.uniform import UniformInteger
 
 __all__ = ["LocalHashing"]
+
 
 _PRIME = 2**31 - 1
 _MOST_BUCKETS = 2**16
@@ -74,8 +74,12 @@ class LocalHashing(FrequencyOracle):
         return cls(terms.epsilon, categories, buckets=buckets, prime=prime)
 
     @property
-    def _layout(self) -> tuple[Field, ...]:
-        return Field("factor", "u4"), Field("shift", "u4"), Field("bucket", smallest_unsigned(self.buckets))
+    def _layout(self) -> tuple[ReportField, ...]:
+        return (
+            ReportField("factor", "u4"),
+            ReportField("shift", "u4"),
+            ReportField("bucket", smallest_unsigned(self.buckets)),
+        )
 
     @property
     def _parameters(self) -> dict[str, str | int]:

@@ -18,17 +18,16 @@ import numpy.typing as npt
 from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.ball import BITS, working_precision
 from discreet.exact.grid import Integers
-from discreet.local.layout import Field
-from discreet.local.reports import Reports
-from discreet.local.terms import Terms
-from discreet.local.upload import Columns
+from discreet.local.reports import Columns, Reports
+from discreet.local.terms import ReportField, Terms
 from discreet.mechanisms.distribution import FiniteLaw
 from discreet.noise.source import SYSTEM, Source, Stream
+from discreet.privacy.hypothesis_tests import Pair
 from discreet.privacy.loss import Pure
 from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.pair import Pair
 
 __all__ = ["Estimator", "Randomizer"]
+
 
 Estimated = TypeVar("Estimated")
 
@@ -136,11 +135,11 @@ class Randomizer(ABC, Generic[Estimated]):
         return Reports(self.terms, columns)
 
 
-def _plain(field: Field, column: npt.NDArray[Any]) -> list[Hashable]:
+def _plain(field: ReportField, column: npt.NDArray[Any]) -> list[Hashable]:
     return column.tolist() if field.width == 1 else [row.tobytes() for row in column]
 
 
-def _column(field: Field, entries: list[Any]) -> npt.NDArray[Any]:
+def _column(field: ReportField, entries: list[Any]) -> npt.NDArray[Any]:
     if field.width == 1:
         return np.asarray(entries, field.dtype)
     return np.frombuffer(b"".join(entries), field.dtype).reshape(field.shape(len(entries)))

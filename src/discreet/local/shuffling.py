@@ -29,6 +29,7 @@ from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["MOST_PEOPLE", "Amplification", "closed_form", "delta_of_shuffle", "largest_local", "shuffle"]
 
+
 MOST_PEOPLE = 10**10
 """Up to here the binomial tails below were compared with balls."""
 

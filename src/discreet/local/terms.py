@@ -1,29 +1,206 @@
 """What a device and a server must agree on before a report means anything, and a fingerprint of it.
 
->>> from discreet.local.layout import Field
->>> terms = Terms("grr", Fraction(1, 2), ("no", "yes"), (Field("position", "u1"),))
+>>> from discreet.local.terms import ReportField
+>>> terms = Terms("grr", Fraction(1, 2), ("no", "yes"), (ReportField("position", "u1"),))
 >>> terms.to_json()
 '{"domain":["no","yes"],"epsilon":"1/2","kind":"grr","layout":[["position","u1",1]],"parameters":{},"version":1}'
 >>> len(terms.fingerprint), Terms.from_json(terms.to_json()) == terms
 (16, True)
+
+How a report is laid out: named fields of fixed size, so that a million reports are a few arrays.
+
+>>> ReportField("bits", "u1", 13).bytes_each, smallest_unsigned(300)
+(13, 'u2')
+
+The possible answers to a question, fixed before anybody answers, and the position of each among them.
+
+>>> Categories.named(["red", "green", "blue"]).positions(["blue", "red"]).tolist()
+[2, 0]
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
+from operator import length_hint
 from typing import Any, TypeAlias
 
-from discreet.errors import InvalidType, InvalidValue
-from discreet.exact.rational import integer, positive, rational
-from discreet.local.categories import Categories, Category
-from discreet.local.layout import Field, fields_from
+import numpy as np
 
-__all__ = ["Bounds", "Terms"]
+from discreet.errors import InvalidType, InvalidValue
+from discreet.exact.grid import Integers
+from discreet.exact.rational import integer, positive, rational
+from discreet.mechanisms.selection import named_once
+
+__all__ = [
+    "MOST_CATEGORIES",
+    "Bounds",
+    "Categories",
+    "Category",
+    "ReportField",
+    "Terms",
+    "fields_from",
+    "is_many",
+    "smallest_unsigned",
+]
+
+
+_TYPES = ("u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8")
+_WIDEST = 2**24
+
+
+@dataclass(frozen=True)
+class ReportField:
+    """One number of a report, or several bytes of it."""
+
+    name: str
+    """What it is."""
+    type: str
+    """u1 to u8 or i1 to i8: without or with a sign, and how many bytes."""
+    width: int = 1
+    """How many of them; more than one only for bytes (u1)."""
+
+    def __post_init__(self) -> None:
+        if not str(self.name).isidentifier():
+            raise InvalidValue("a field needs a name", self.name)
+        if self.type not in _TYPES:
+            raise InvalidValue(f"a field must be one of {', '.join(_TYPES)}", self.type)
+        integer(self.width, "width", least=1, most=_WIDEST)
+        if self.width > 1 and self.type != "u1":
+            raise InvalidValue("a field of several numbers must be one of bytes, u1", self.type)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of its array, little endian."""
+        return np.dtype("<" + self.type)
+
+    @property
+    def bytes_each(self) -> int:
+        """Bytes that one report needs for it."""
+        return self.dtype.itemsize * self.width
+
+    def shape(self, n: int) -> tuple[int, ...]:
+        """The shape of the array of ``n`` reports."""
+        return (n,) if self.width == 1 else (n, self.width)
+
+
+def fields_from(listed: Any) -> tuple[ReportField, ...]:
+    """The layout that was written as [[name, type, width], …]."""
+    if not isinstance(listed, Sequence) or not listed or not all(_is_written_field(one) for one in listed):
+        raise InvalidType("a layout must list [name, type, width]", listed)
+    return tuple(ReportField(*one) for one in listed)
+
+
+def _is_written_field(one: Any) -> bool:
+    return isinstance(one, list) and len(one) == 3 and isinstance(one[0], str)
+
+
+def smallest_unsigned(count: int) -> str:
+    """The smallest type that holds 0, 1, …, count - 1."""
+    return next(f"u{size}" for size in (1, 2, 4, 8) if count <= 2 ** (8 * size))
+
+
+Category: TypeAlias = str | int
+"""What can be written in JSON and read back as the same thing; True and False are integers."""
+
+MOST_CATEGORIES = 2**24
+"""Every estimate needs a number for each of them."""
+
+
+@dataclass(frozen=True)
+class Categories:
+    """Different names in a fixed order."""
+
+    names: tuple[Category, ...]
+    """Every possible answer."""
+
+    @classmethod
+    def named(cls, names: Iterable[Hashable]) -> Categories:
+        """At least two texts or whole numbers, each once."""
+        if isinstance(names, Categories):
+            return names
+        listed = named_once(map(_plain, _not_too_many(names)), "categories", least=2)
+        return cls(tuple(_checked_category(name) for name in listed))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[Category]:
+        return iter(self.names)
+
+    def positions(self, values: Any) -> Integers:
+        """Where each value stands; one value counts as a list of one. Any other value is refused, and not shown."""
+        listed = _flat(values) if is_many(values) else [values]
+        if isinstance(listed, np.ndarray) and listed.dtype.kind in "biu" and self._counts_up:
+            return self._counted(listed)
+        entries = listed.tolist() if isinstance(listed, np.ndarray) else listed
+        try:
+            return np.fromiter(map(self._position.__getitem__, entries), np.int64, len(entries))
+        except (KeyError, TypeError):
+            raise _another_answer() from None
+
+    def _counted(self, numbers: np.ndarray[Any, Any]) -> Integers:
+        if numbers.size and not 0 <= int(numbers.min()) <= int(numbers.max()) < len(self):
+            raise _another_answer()
+        return numbers.astype(np.int64)
+
+    @cached_property
+    def _position(self) -> dict[Category, int]:
+        return {name: place for place, name in enumerate(self.names)}
+
+    @cached_property
+    def _counts_up(self) -> bool:
+        return self.names == tuple(range(len(self)))
+
+
+def is_many(values: Any) -> bool:
+    """Whether these are several values; a text, a number or a truth value is one."""
+    return isinstance(values, (list, tuple, range)) or getattr(values, "ndim", 0) > 0
+
+
+def _flat(values: Any) -> Any:
+    if isinstance(values, np.ma.MaskedArray):
+        raise InvalidType("values must not be masked", "<a masked array>", "fill or drop what is masked first")
+    if not hasattr(values, "ndim"):
+        return values
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise InvalidType("several values must form a flat list or array", f"<shape {array.shape}>")
+    return array
+
+
+def _not_too_many(names: Iterable[Hashable]) -> list[Hashable]:
+    if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
+        raise InvalidType("categories must be a list of names", names, "['yes', 'no'], for example")
+    if length_hint(names) <= MOST_CATEGORIES:
+        first = list(islice(names, MOST_CATEGORIES + 1))
+        if len(first) <= MOST_CATEGORIES:
+            return first
+    rule, remedy = f"categories must be at most {MOST_CATEGORIES}", "find the frequent ones by prefixes"
+    raise InvalidValue(rule, "<more>", remedy)
+
+
+def _plain(name: Hashable) -> Hashable:
+    return name.item() if isinstance(name, np.generic) else name
+
+
+def _checked_category(name: Hashable) -> Category:
+    if not isinstance(name, (str, int)):
+        raise InvalidType("categories must be texts or whole numbers", name, "write it as a text")
+    if isinstance(name, str) and any("\ud800" <= letter <= "\udfff" for letter in name):
+        raise InvalidValue("categories must be texts that can be written", name)
+    return name
+
+
+def _another_answer() -> InvalidValue:
+    rule = "each answer must be one of the categories"
+    return InvalidValue(rule, "<another answer>", "add a category such as 'other' before collecting")
+
 
 _VERSION = 1
 _NAMES = {"domain", "epsilon", "kind", "layout", "parameters", "version"}
@@ -56,7 +233,7 @@ class Terms:
     """What one report costs."""
     domain: Domain
     """The categories in their order, or the bounds of a number."""
-    layout: tuple[Field, ...]
+    layout: tuple[ReportField, ...]
     """How a report is written."""
     parameters: tuple[tuple[str, str | int], ...] = field(default=())
     """Whatever else must agree, by name."""
@@ -84,7 +261,7 @@ class Terms:
             "kind": self.kind,
             "version": self.version,
             "epsilon": str(self.epsilon),
-            "domain": _written(self.domain),
+            "domain": _written_domain(self.domain),
             "layout": [[one.name, one.type, one.width] for one in self.layout],
             "parameters": dict(self.parameters),
         }
@@ -151,7 +328,7 @@ class Terms:
             yield "another layout"
 
 
-def _written(domain: Domain) -> Any:
+def _written_domain(domain: Domain) -> Any:
     return {"lower": str(domain.lower), "upper": str(domain.upper)} if isinstance(domain, Bounds) else list(domain)
 
 

@@ -22,17 +22,17 @@ from discreet.errors import InvalidValue
 from discreet.exact.ball import Ball, ball
 from discreet.exact.grid import Integers
 from discreet.exact.rational import Number
-from discreet.local.bits import PackedBits, bit_counts, has_clear_ends, packed_bits, width_of
+from discreet.local.domains import PackedBits, bit_counts, has_clear_ends, packed_bits, width_of
 from discreet.local.frequency import FrequencyOracle
-from discreet.local.layout import Field
-from discreet.local.upload import Columns
+from discreet.local.reports import Columns
+from discreet.local.terms import ReportField
 from discreet.mechanisms.distribution import FiniteLaw
-from discreet.mechanisms.honesty import Honesty
-from discreet.noise.bernoulli import threshold_of
-from discreet.noise.bytewise import coins
+from discreet.mechanisms.randomized_response import Honesty
+from discreet.noise.bernoulli import coins, threshold_of
 from discreet.noise.source import Stream
 
 __all__ = ["OptimalUnary", "SymmetricUnary"]
+
 
 _TOGETHER = 1 << 16  # bits drawn at a time, so that they stay in the cache
 _MOST_LISTED = 12
@@ -57,8 +57,8 @@ class _UnaryEncoding(FrequencyOracle):
         """What is reported for the true category of each of ``count`` people."""
 
     @property
-    def _layout(self) -> tuple[Field, ...]:
-        return (Field("bits", "u1", width_of(len(self.categories))),)
+    def _layout(self) -> tuple[ReportField, ...]:
+        return (ReportField("bits", "u1", width_of(len(self.categories))),)
 
     def _draw(self, codes: Integers, stream: Stream) -> Columns:
         together = max(_TOGETHER // len(self.categories), 1)

@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidValue
-from discreet.exact.arrays import exact_array, holds_integers
-from discreet.exact.grid import Grid, Integers
+from discreet.exact.grid import Grid, Integers, exact_array, holds_integers
 from discreet.exact.rational import Number, integer, positive
 from discreet.mechanisms.distribution import Distribution, ProductLaw, ShiftedLaw
 from discreet.mechanisms.measurement import Measurement
@@ -27,6 +26,7 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.sensitivity import Norm, Sensitivity
 
 __all__ = ["AdditiveNoise", "Answers"]
+
 
 Answers = int | float | npt.NDArray[np.int64] | npt.NDArray[np.float64]
 

@@ -23,12 +23,11 @@ from typing import Any
 from discreet.errors import InvalidValue
 from discreet.exact.ball import BITS, ln_up, working_precision
 from discreet.exact.rational import Number, integer
-from discreet.mechanisms.distribution import FiniteLaw
-from discreet.mechanisms.many import Many
+from discreet.mechanisms.distribution import FiniteLaw, Many
 from discreet.mechanisms.random_privacy import RandomDP
 from discreet.mechanisms.selection import ScoresByName, Selection
-from discreet.noise.choice import GumbelChoice
 from discreet.noise.law import open_probability
+from discreet.noise.race import GumbelChoice
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.loss import ZeroConcentrated
 

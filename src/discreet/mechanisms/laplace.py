@@ -27,6 +27,7 @@ from discreet.privacy.sensitivity import Norm, Sensitivity
 
 __all__ = ["Laplace"]
 
+
 _MOST_ATOMS = 2**16
 
 

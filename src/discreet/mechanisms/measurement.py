@@ -12,8 +12,8 @@ from discreet.exact.ball import BITS, working_precision
 from discreet.exact.rational import Number
 from discreet.mechanisms.distribution import Distribution
 from discreet.noise.source import SYSTEM, Source
+from discreet.privacy.hypothesis_tests import Pair
 from discreet.privacy.loss import Loss
-from discreet.privacy.pair import Pair
 
 __all__ = ["Measurement"]
 

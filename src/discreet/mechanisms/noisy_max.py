@@ -20,21 +20,20 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidType, InvalidValue
-from discreet.exact.arrays import exact_array, holds_integers
 from discreet.exact.ball import BITS, Ball, ball, working_precision
-from discreet.exact.grid import Integers
+from discreet.exact.grid import Integers, exact_array, holds_integers
 from discreet.exact.rational import Number
-from discreet.mechanisms.distribution import FiniteLaw
-from discreet.mechanisms.many import Many
+from discreet.mechanisms.distribution import FiniteLaw, Many
+from discreet.mechanisms.gaussian import turning_point
 from discreet.mechanisms.random_privacy import SampledBound
 from discreet.mechanisms.selection import ScoresByName, Selection
-from discreet.mechanisms.turning_point import turning_point
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.law import is_at_least, open_probability
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.sensitivity import Sensitivity
 
 __all__ = ["NoisyMax"]
+
 
 _MOST_TERMS = 2**20
 

@@ -22,14 +22,14 @@ from typing import Any
 from discreet.errors import InvalidValue
 from discreet.exact.ball import BITS, working_precision
 from discreet.exact.rational import Number
-from discreet.mechanisms.distribution import FiniteLaw
-from discreet.mechanisms.many import Many
+from discreet.mechanisms.distribution import FiniteLaw, Many
 from discreet.mechanisms.selection import ScoresByName, Selection
-from discreet.noise.choice import ExponentialChoice
 from discreet.noise.law import open_probability
+from discreet.noise.race import ExponentialChoice
 from discreet.noise.source import SYSTEM, Source
 
 __all__ = ["PermuteAndFlip"]
+
 
 _HALVINGS = 200
 _MOST_LISTED = 2**11

@@ -28,22 +28,22 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidType, InvalidValue
-from discreet.exact.arrays import exact_array
 from discreet.exact.ball import BITS, ln_up, working_precision
-from discreet.exact.grid import LARGEST_STEPS, Grid, Integers
+from discreet.exact.grid import LARGEST_STEPS, Grid, Integers, exact_array
 from discreet.exact.rational import Number, integer, positive, probability, rational
 from discreet.mechanisms.distribution import FiniteLaw
 from discreet.mechanisms.exponential import worst_shortfall
 from discreet.mechanisms.measurement import Measurement
 from discreet.noise.bernoulli import Bernoulli
-from discreet.noise.choice import GumbelChoice
 from discreet.noise.law import open_probability
+from discreet.noise.race import GumbelChoice
 from discreet.noise.source import SYSTEM, Source, Stream
 from discreet.noise.uniform import UniformInteger
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["Maximum", "Median", "Minimum", "Quantile"]
+
 
 _LARGEST_DENOMINATOR = 2**20  # ranks times this must fit 64 bits
 _LARGEST_LIST = 2**12

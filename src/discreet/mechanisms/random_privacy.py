@@ -23,6 +23,7 @@ from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["WARNING", "RandomDP", "SampledBound"]
 
+
 WARNING = "gamma-random differential privacy, not differential privacy"
 """Said wherever a random loss, or what leads to one, is printed."""
 

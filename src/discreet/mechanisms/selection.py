@@ -2,6 +2,8 @@
 
 Scores come as a flat sequence, one per candidate, or as a mapping from candidate to score. The list of candidates is
 public and the same for all neighbours; what they score is private.
+
+Lists of names: public ones that were fixed before any data was seen, and orders that say nothing about the data.
 """
 
 from __future__ import annotations
@@ -14,18 +16,45 @@ from typing import Any, TypeVar
 from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.ball import BITS, Ball, working_precision
 from discreet.exact.rational import Number, integer, positive
-from discreet.mechanisms.candidates import canonical, named_once
 from discreet.mechanisms.distribution import FiniteLaw
 from discreet.mechanisms.measurement import Measurement
 from discreet.mechanisms.random_privacy import RandomDP, SampledBound
 from discreet.noise.law import is_at_least, open_probability
-from discreet.noise.scores import ScoreLike, Scores
+from discreet.noise.race import ScoreLike, Scores
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.loss import Loss, Pure
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.sensitivity import Sensitivity
 
-__all__ = ["ScoresByName", "Selection", "moved_by"]
+__all__ = ["ScoresByName", "Selection", "canonical", "moved_by", "named_once"]
+
+
+def named_once(things: Iterable[Hashable], name: str, least: int = 1) -> tuple[Hashable, ...]:
+    """``things`` as a tuple of at least ``least`` different names."""
+    if isinstance(things, (str, bytes)) or not isinstance(things, Iterable):
+        raise InvalidType(f"{name} must be a list of names", things, "['yes', 'no'], for example")
+    listed = tuple(things)
+    try:
+        different = len(set(listed))
+    except TypeError:
+        raise InvalidType(f"{name} must be hashable", "<an unhashable one>", "use tuples for lists") from None
+    if len(listed) < least:
+        raise InvalidValue(f"{name} must be at least {least}", len(listed))
+    if different != len(listed):
+        raise InvalidValue(f"{name} must differ from each other", f"<{len(listed) - different} repeated>")
+    if any(thing != thing for thing in listed):
+        raise InvalidValue(f"{name} must be equal to themselves", "<NaN>", "name missing values in words")
+    return listed
+
+
+def canonical(keys: Iterable[Hashable]) -> list[Any]:
+    """The keys in an order that depends on the keys alone: numbers and texts by value, others by type and text."""
+    listed = list(keys)
+    kinds = {type(key) for key in listed}
+    if kinds <= {str} or kinds <= {int}:
+        return sorted(listed)
+    return sorted(listed, key=lambda key: (type(key).__name__, repr(key)))
+
 
 Priced = TypeVar("Priced", bound=Loss)
 

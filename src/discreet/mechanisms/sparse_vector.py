@@ -25,12 +25,10 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import BudgetExceeded, InvalidType, InvalidValue
-from discreet.exact.arrays import exact_array, holds_integers
 from discreet.exact.ball import BITS, Ball, working_precision
-from discreet.exact.grid import LARGEST_STEPS, Grid, Integers
+from discreet.exact.grid import LARGEST_STEPS, Grid, Integers, exact_array, holds_integers
 from discreet.exact.rational import Number, integer, positive
-from discreet.mechanisms.distribution import FiniteLaw
-from discreet.mechanisms.many import Many
+from discreet.mechanisms.distribution import FiniteLaw, Many
 from discreet.mechanisms.measurement import Measurement
 from discreet.mechanisms.selection import moved_by
 from discreet.noise.laplace import DiscreteLaplace
@@ -40,6 +38,7 @@ from discreet.privacy.loss import Pure
 from discreet.privacy.sensitivity import Sensitivity
 
 __all__ = ["AboveThreshold", "Run"]
+
 
 _MOST_TERMS = 2**24
 _FINEST_SPLIT = 1000

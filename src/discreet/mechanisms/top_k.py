@@ -25,19 +25,18 @@ from typing import Any
 from discreet.errors import InvalidValue
 from discreet.exact.ball import BITS, Ball, ball, working_precision
 from discreet.exact.rational import Number, integer
-from discreet.mechanisms.distribution import FiniteLaw
+from discreet.mechanisms.distribution import FiniteLaw, Many
 from discreet.mechanisms.exponential import worst_shortfall
-from discreet.mechanisms.many import Many
 from discreet.mechanisms.random_privacy import RandomDP, SampledBound
 from discreet.mechanisms.selection import ScoresByName, Selection
-from discreet.noise.choice import GumbelChoice
 from discreet.noise.law import open_probability
-from discreet.noise.scores import Scores
+from discreet.noise.race import GumbelChoice, Scores
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.loss import ZeroConcentrated
 from discreet.privacy.sensitivity import Sensitivity
 
 __all__ = ["TopK"]
+
 
 _MOST_ORDERS = 2**14
 

@@ -10,6 +10,7 @@ import numpy as np
 
 __all__ = ["Chance", "experiment"]
 
+
 Chance = np.random.Generator
 """What experiments draw from."""
 

@@ -29,10 +29,11 @@ from discreet.noise import host
 from discreet.noise.inversion import CHUNK, LARGEST_SCALE, ScaledExponential
 from discreet.noise.laplace import laplace_offset
 from discreet.noise.law import Floats, SymmetricLaw, Whole, whole_numbers
-from discreet.noise.lazy import LazyUniform
 from discreet.noise.source import Stream, Words
+from discreet.noise.uniform import LazyUniform
 
 __all__ = ["DiscreteGaussian"]
+
 
 Booleans = npt.NDArray[np.bool_]
 

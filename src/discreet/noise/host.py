@@ -17,6 +17,7 @@ from discreet.exact.ball import Ball, working_precision
 
 __all__ = ["ULPS", "trusted", "worst_log1p_error", "worst_log_error"]
 
+
 ULPS = 8
 """Assumed bound on the error of ``log`` and ``log1p``; good libraries stay below 1, NumPy promises 4."""
 

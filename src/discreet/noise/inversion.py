@@ -19,10 +19,11 @@ from discreet.exact.ball import Ball, ball, upper, working_precision
 from discreet.exact.grid import Integers
 from discreet.noise import host
 from discreet.noise.law import Floats
-from discreet.noise.lazy import LazyUniform
 from discreet.noise.source import Stream
+from discreet.noise.uniform import LazyUniform
 
 __all__ = ["CHUNK", "PREFIX_BITS", "ScaledExponential"]
+
 
 CHUNK = 1 << 14
 """Draws made at a time, so that every intermediate array stays in the cache."""

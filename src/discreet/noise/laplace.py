@@ -24,6 +24,7 @@ from discreet.noise.source import Stream
 
 __all__ = ["DiscreteLaplace", "laplace_offset"]
 
+
 _PREFIX_MASK = np.int64(2**63 - 1)
 
 

@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.errors import InvalidType, InvalidValue
-from discreet.exact.arrays import exact_array, holds_integers
 from discreet.exact.ball import BITS, Ball, ball, working_precision
-from discreet.exact.grid import Integers
+from discreet.exact.grid import Integers, exact_array, holds_integers
 from discreet.exact.rational import Number, integer, rational
 from discreet.noise.source import SYSTEM, Source, Stream
 
 __all__ = ["Floats", "Law", "SymmetricLaw", "Whole", "is_at_least", "open_probability", "whole_numbers"]
+
 
 Floats = npt.NDArray[np.float64]
 Whole: TypeAlias = int | npt.NDArray[np.integer]

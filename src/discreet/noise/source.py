@@ -22,6 +22,7 @@ from discreet.errors import InvalidValue
 
 __all__ = ["SYSTEM", "ReplayableSource", "ScriptedSource", "Source", "Stream", "SystemSource", "Words", "fresh_id"]
 
+
 Words = npt.NDArray[np.uint64]
 
 _BLOCK = 16

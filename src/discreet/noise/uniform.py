@@ -5,19 +5,27 @@ and how many words were needed says nothing about which one it is.
 
 >>> UniformInteger(6).mean
 2.5
+
+Uniform reals that are known only as far as a decision needs.
+
+A lazy uniform U is a prefix of ``bits`` random bits: U lies in [prefix, prefix + 1] / 2^bits. A decision that the
+prefix leaves open is settled by reading more bits, so its probability is exactly that of a real uniform U.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
-from discreet.exact.ball import Ball
+from discreet.exact.ball import Ball, working_precision
 from discreet.exact.grid import Integers
 from discreet.exact.rational import integer
 from discreet.noise.law import Floats, Law, Whole, whole_numbers
-from discreet.noise.source import Stream
+from discreet.noise.source import Stream, Words
 
-__all__ = ["UniformInteger"]
+__all__ = ["LazyUniform", "ThresholdAt", "UniformInteger", "falls_below", "settle"]
 
 
 class UniformInteger(Law):
@@ -71,3 +79,70 @@ class UniformInteger(Law):
     def variance(self) -> float:
         """The variance, (n^2 - 1) / 12."""
         return (self.n**2 - 1) / 12
+
+
+ThresholdAt = Callable[[int], tuple[int, bool]]
+"""For a probability p: bits ↦ (floor(p · 2^bits), whether that product is a whole number)."""
+
+
+@dataclass
+class LazyUniform:
+    """A uniform real in (0, 1), known to ``bits`` bits."""
+
+    prefix: int
+    bits: int
+    stream: Stream
+
+    def read_more(self) -> None:
+        """Read 64 more bits."""
+        self.prefix = self.prefix << 64 | int(self.stream.words(1)[0])
+        self.bits += 64
+
+    def least(self) -> Ball:
+        """The smallest real that starts with the prefix."""
+        return Ball(self.prefix) / (Ball(2) ** self.bits)
+
+    def most(self) -> Ball:
+        """The largest real that starts with the prefix."""
+        return Ball(self.prefix + 1) / (Ball(2) ** self.bits)
+
+    def floor_of(self, falling: Callable[[Ball], Ball]) -> int:
+        """floor(g(U)) for a decreasing function g with g(0+) = ∞."""
+        while True:
+            with working_precision(self.bits + 96):
+                low = falling(self.most()).lower().floor().unique_fmpz()
+                high = falling(self.least()).upper().floor().unique_fmpz() if self.prefix else None
+            if high is not None and low == high:
+                return int(high)
+            self.read_more()
+
+    def exceeds(self, falling: Callable[[Ball], Ball]) -> bool:
+        """Whether g(U) > 0 for a decreasing function g with g(0+) = ∞."""
+        while True:
+            with working_precision(self.bits + 96):
+                if falling(self.most()) > 0:
+                    return True
+                if self.prefix and falling(self.least()) < 0:
+                    return False
+            self.read_more()
+
+
+def falls_below(words: Words, threshold: ThresholdAt, stream: Stream) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """For each word, whether the lazy uniform that starts with it is below p: a Bernoulli(p) draw, exactly."""
+    edge, whole = threshold(64)
+    if edge >= 2**64:
+        return np.ones(len(words), np.bool_)
+    below = words < np.uint64(edge)
+    if not whole:
+        for index in np.flatnonzero(words == np.uint64(edge)):
+            below[index] = settle(LazyUniform(edge, 64, stream), threshold)
+    return below
+
+
+def settle(uniform: LazyUniform, threshold: ThresholdAt) -> bool:
+    """Whether a lazy uniform that agrees with p as far as it was read is below p."""
+    while True:
+        uniform.read_more()
+        edge, whole = threshold(uniform.bits)
+        if uniform.prefix != edge or whole:
+            return uniform.prefix < edge

@@ -33,11 +33,12 @@ from typing import ClassVar, Self
 from discreet.errors import InvalidType, InvalidValue, NoProvedPath
 from discreet.exact.ball import Ball, ball, exp_up, round_up, sqrt_up, upper, working_precision
 from discreet.exact.rational import Number, integer, probability, rational
-from discreet.privacy import curve
+from discreet.privacy import conversion as curve
+from discreet.privacy.format import shown
 from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.shown import shown
 
 __all__ = ["Approximate", "GaussianDP", "Loss", "Pure", "Renyi", "ZeroConcentrated", "shown"]
+
 
 _LARGEST = Fraction(2**100)
 

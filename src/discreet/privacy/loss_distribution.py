@@ -21,6 +21,7 @@ from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["LossDistribution"]
 
+
 Floats = npt.NDArray[np.float64]
 
 _UP = 1 + 2.0**-50

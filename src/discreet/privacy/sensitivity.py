@@ -17,10 +17,11 @@ from fractions import Fraction
 from discreet.errors import InvalidType, InvalidValue, NoProvedPath
 from discreet.exact.ball import sqrt_up
 from discreet.exact.rational import Number, integer, rational
+from discreet.privacy.format import shown
 from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.shown import shown
 
 __all__ = ["Norm", "Sensitivity"]
+
 
 _LARGEST = Fraction(2**100)
 

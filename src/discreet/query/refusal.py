@@ -8,16 +8,17 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from discreet.errors import QueryRefused
-from discreet.query.places import place_of
+from discreet.query.parse.places import find_place
 
-__all__ = ["refuse", "refuse_part", "spelled"]
+__all__ = ["refuse", "refuse_part", "spell"]
+
 
 _CLAUSE = re.compile(r"[A-Za-z]+(?: BY\b)?")
 
 
 def refuse(node: exp.Expr | None, rule: str, remedy: str) -> QueryRefused:
     """The error to raise for ``node``: it quotes what the analyst wrote there, never what the parser made of it."""
-    place = place_of(node)
+    place = find_place(node)
     if place is None:
         return QueryRefused(rule, "", remedy, line=1, column=1)
     return QueryRefused(rule, place.words, remedy, line=place.line, column=place.column)
@@ -33,13 +34,13 @@ def refuse_part(node: exp.Expr, part: str, rule: str, remedy: str) -> QueryRefus
 
 def _keyword(clause: exp.Expr) -> str:
     """The word that a clause starts with; where nothing is known of it but what comes after, what it is called."""
-    place, inside = place_of(clause), [found for part in clause.iter_expressions() if (found := place_of(part))]
+    place, inside = find_place(clause), [found for part in clause.iter_expressions() if (found := find_place(part))]
     is_first = place is not None and all(place.start < part.start for part in inside)
     word = _CLAUSE.match(place.words) if place is not None and is_first else None
     return "this clause" if word is None else word[0].upper()
 
 
-def spelled(node: exp.Expr) -> str:
+def spell(node: exp.Expr) -> str:
     """The node as DuckDB writes it; nothing where that fails, because arguments are missing or of another kind."""
     try:
         return str(node.sql(dialect="duckdb", comments=False))

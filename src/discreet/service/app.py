@@ -1,41 +1,112 @@
-"""The web application of the service: routes under /api/v1, one shape for problems, headers on every answer."""
+"""The web application of the service: routes under /api/v1, one shape for problems, headers on every answer.
+
+What the bodies of requests may be: small JSON for every route, and tables for those that take them from owners.
+
+What pages of the service may do: those of the console need more than REST, and nobody needs other hosts.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fastapi import FastAPI
-from starlette.types import ASGIApp
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Scope
 
-from discreet.service.api_description import described
-from discreet.service.bodies import bodies_within
-from discreet.service.faults import handle_faults
-from discreet.service.health import Health
-from discreet.service.house import House
-from discreet.service.metrics import Metrics
-from discreet.service.pages_policy import headers_of
-from discreet.service.routes import (
-    api_page,
-    asking,
-    books,
-    health,
-    me,
-    members,
-    metrics,
-    publications,
-    suspensions,
-    tables_owner,
-    telling,
-    trail,
-)
-from discreet.service.watching import Watching
+from discreet.errors import NotSignedIn
+from discreet.http.bodies import BodyLimit, StrictJson
+from discreet.http.methods import Methods, Unknown
+from discreet.http.security import HEADERS, Https, SameSite, SecurityHeaders, policy
+from discreet.service.auth.roles import MemberRole
+from discreet.service.monitoring import Health, Metrics
+from discreet.service.openapi import describe_api
+from discreet.service.problems import Watching, handle_faults
+from discreet.service.routes import api_page, health, me, members, metrics, publications, suspensions
+from discreet.service.routes import ask as asking
+from discreet.service.routes import audit_trail as trail
+from discreet.service.routes import ledger as storages
+from discreet.service.routes import owner_tables as tables_owner
+from discreet.service.routes import tables as telling
+from discreet.service.state import ServiceState
 from discreet.version import __version__
-from discreet.web.headers import SecurityHeaders
-from discreet.web.https import Https
-from discreet.web.methods import Methods, Unknown
-from discreet.web.same_site import SameSite
 
-__all__ = ["API", "application", "guarded"]
+__all__ = ["API", "application", "bodies_within", "choose_headers", "guard_app"]
+
+
+_API = "/api/"
+_BEARER = "bearer "
+_UPLOADS = re.compile(r"/api/v1/uploads(/.*)?\Z", re.DOTALL)
+"""Routes whose bodies are tables."""
+_CONSOLE_UPLOADS = re.compile(r"/_nicegui/client/[^/]+/upload/[^/]+\Z")
+"""Routes that the console opens for one page and one principal, with ids that nobody guesses."""
+
+
+def bodies_within(app: ASGIApp, service: ServiceState) -> ASGIApp:
+    """The application behind limits on what it is sent.
+
+    A large body is taken from owners alone. An application may keep a whole upload before it looks at who sent it, so
+    the door looks first.
+    """
+
+    async def most(scope: Scope) -> int:
+        path, settings = scope["path"], service.settings
+        is_large = _CONSOLE_UPLOADS.match(path) or (_UPLOADS.match(path) and await _is_by_owner(service, scope))
+        return settings.largest_upload if is_large else settings.largest_body
+
+    return BodyLimit(StrictJson(app, _is_json), most)
+
+
+def _is_json(scope: Scope) -> bool:
+    return scope["path"].startswith(_API) and not _UPLOADS.match(scope["path"])
+
+
+async def _is_by_owner(service: ServiceState, scope: Scope) -> bool:
+    shown = Headers(scope=scope).get("authorization", "")
+    if not shown.lower().startswith(_BEARER):
+        return False
+    try:
+        principal = await run_in_threadpool(service.members.principal, shown[len(_BEARER) :].strip())
+    except NotSignedIn:
+        return False
+    return principal.role is MemberRole.OWNER
+
+
+_STATIC = "/_nicegui/"
+_STRICT = ("/api/", "/health/")
+_YEAR = 31_536_000
+_CONSOLE_POLICY = policy(
+    {
+        "script-src": "'self' 'unsafe-inline' 'unsafe-eval'",  # Vue compiles templates in the browser
+        "style-src": "'self' 'unsafe-inline'",
+        "img-src": "'self' data: blob:",
+        "font-src": "'self' data:",
+        "worker-src": "'self' blob:",
+        "form-action": "'self'",
+        "base-uri": "'self'",
+    }
+)
+_CONSOLE = HEADERS | {
+    "Content-Security-Policy": _CONSOLE_POLICY,
+    "Referrer-Policy": "same-origin",  # without it a browser sends forms of our own pages as from nowhere
+}
+
+
+def choose_headers(*, encrypted: bool) -> Callable[[str], Mapping[str, str]]:
+    """The headers of answers by their paths; ``encrypted`` where principals come by https and shall go on to."""
+    more = {"Strict-Transport-Security": f"max-age={_YEAR}"} if encrypted else {}
+    strict, console = HEADERS | more, _CONSOLE | more
+    static = {name: value for name, value in console.items() if name != "Cache-Control"}
+
+    def found(path: str) -> Mapping[str, str]:
+        if path.startswith(_STRICT):
+            return strict
+        return static if path.startswith(_STATIC) else console  # files of a version never change
+
+    return found
+
 
 API = "/api/v1"
 _ROUTERS = (
@@ -43,7 +114,7 @@ _ROUTERS = (
     members.router,
     asking.router,
     telling.router,
-    books.router,
+    storages.router,
     tables_owner.router,
     publications.router,
     suspensions.router,
@@ -58,15 +129,15 @@ class _Service(FastAPI):
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
-            self.openapi_schema = described(self)
+            self.openapi_schema = describe_api(self)
         return self.openapi_schema
 
 
-def application(house: House) -> FastAPI:
-    """The application that serves ``house``, without the console."""
+def application(service: ServiceState) -> FastAPI:
+    """The application that serves ``service``, without the console."""
     app = _Service(title="Discreet", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.house = house
-    app.state.health = Health(house)
+    app.state.service = service
+    app.state.health = Health(service)
     app.state.metrics = Metrics()
     for router in _ROUTERS:
         app.include_router(router, prefix=API)
@@ -76,10 +147,10 @@ def application(house: House) -> FastAPI:
     return app
 
 
-def guarded(app: FastAPI) -> ASGIApp:
+def guard_app(app: FastAPI) -> ASGIApp:
     """The application behind its door: other sites are refused, and every answer is watched and has headers."""
-    settings = app.state.house.settings
-    inner: ASGIApp = SameSite(bodies_within(Methods(app, app.routes), app.state.house), settings.hosts)
+    settings = app.state.service.settings
+    inner: ASGIApp = SameSite(bodies_within(Methods(app, app.routes), app.state.service), settings.hosts)
     if settings.behind_proxy:
         inner = Https(inner)
-    return SecurityHeaders(Watching(inner, app.state.metrics), headers_of(encrypted=settings.encrypted))
+    return SecurityHeaders(Watching(inner, app.state.metrics), choose_headers(encrypted=settings.encrypted))

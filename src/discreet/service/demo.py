@@ -1,4 +1,4 @@
-"""A house to look around in: the hospital that never was, with an owner and two analysts."""
+"""A service to look around in: the hospital that never was, with an owner and two analysts."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ from pathlib import Path
 
 from discreet.catalog.budget import Budget
 from discreet.curator.curator import Curator
-from discreet.curator.hospital import visits, visits_policy
+from discreet.demo.hospital import visits, visits_policy
 from discreet.errors import InvalidValue
-from discreet.service.members import Members
-from discreet.service.role import Role
-from discreet.service.store import Store
+from discreet.service.auth.members import Members
+from discreet.service.auth.roles import MemberRole
+from discreet.service.storage import ServiceStore
 
-__all__ = ["CAPS", "MEMBERS", "furnished"]
+__all__ = ["CAPS", "MEMBERS", "furnish_demo"]
 
-MEMBERS = {"owner": Role.OWNER, "ana": Role.ANALYST, "ben": Role.ANALYST}
-"""Who is in the house."""
+
+MEMBERS = {"owner": MemberRole.OWNER, "ana": MemberRole.ANALYST, "ben": MemberRole.ANALYST}
+"""Who is in the service."""
 CAPS = {"ana": Budget(1), "ben": Budget(2)}
 """What the analysts may spend of the ε = 3 that all have together."""
 _TABLE = "visits"
 _DAYS = 365.0
 
 
-def furnished(folder: Path) -> dict[str, str]:
+def furnish_demo(folder: Path) -> dict[str, str]:
     """Make the hospital in ``folder``, or find the one that was made there; a new token for each member."""
     curator = Curator(folder)
     try:
@@ -31,7 +32,7 @@ def furnished(folder: Path) -> dict[str, str]:
             curator.protect(visits(), visits_policy(CAPS))
     finally:
         curator.ledger.close()
-    members = Members(Store(folder))
+    members = Members(ServiceStore(folder))
     known = {member.name for member in members.all()}
     _check_empty_or_demo(known - set(MEMBERS), folder)
     for name in MEMBERS.keys() - known:

@@ -20,6 +20,7 @@ from typing import Any, TextIO
 
 __all__ = ["log_event", "log_failure", "start_logs"]
 
+
 _OURS = "discreet.service"
 _LOGGER = logging.getLogger(_OURS)
 _FIELDS = "discreet"

@@ -14,6 +14,7 @@ from fastapi import Query
 
 __all__ = ["LONGEST_PAGE", "Limit", "page"]
 
+
 T = TypeVar("T")
 LONGEST_PAGE = 1000
 """How many are in one part, at most."""

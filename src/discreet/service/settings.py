@@ -1,18 +1,31 @@
 """Settings of the service: from a TOML file, from variables named DISCREET_*, and from flags of the command.
 
 A flag wins over a variable, and a variable over the file. The words under each field are its documentation.
+
+Settings as people gave them: where each came from, and what is wrong with it, in one line without a traceback.
+
+What is checked before anything listens: settings that could be read, but cannot work.
 """
 
 from __future__ import annotations
 
 import os
+import ssl
+import tomllib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-__all__ = ["PREFIX", "Settings"]
+from discreet.catalog.names import suggestion
+from discreet.errors import InvalidValue, PolicyError, Problem
+from discreet.http.listen import LOOPBACK
+
+__all__ = ["PREFIX", "Settings", "check_certificate", "read_settings", "with_hosts"]
+
 
 PREFIX = "DISCREET_"
 """What names of variables begin with."""
@@ -114,7 +127,7 @@ class Settings(BaseSettings):
 
     @property
     def encrypted(self) -> bool:
-        """Whether visitors come by https."""
+        """Whether principals come by https."""
         return self.certificate_file is not None or bool(self.behind_proxy)
 
     @model_validator(mode="after")
@@ -122,3 +135,93 @@ class Settings(BaseSettings):
         if (self.certificate_file is None) != (self.key_file is None):
             raise ValueError("certificate_file and key_file go together")
         return self
+
+
+_OTHERS = frozenset({"DISCREET_CURATOR", "DISCREET_CONFIG", "DISCREET_TOKEN"})
+"""Variables that commands and clients read themselves."""
+
+
+def read_settings(
+    file: Path | None, flags: Mapping[str, Any], environment: Mapping[str, str] | None = None
+) -> Settings:
+    """The settings of a file, of variables and of flags; all that is wrong with them is said at once.
+
+    ``flags`` holds those that were given, by the names of settings. The ``environment`` is that of the process.
+    """
+    variables = _variables(os.environ if environment is None else environment)
+    places: dict[str, dict[str, Any]] = {"flags": dict(flags), "environment": variables}
+    if file is not None:
+        places[str(file)] = _in_file(file)
+    wrong = list(_unknown(places))
+    known = {name: value for held in reversed(places.values()) for name, value in held.items() if _is_known(name)}
+    try:
+        found = Settings(**known)
+    except ValidationError as fault:
+        wrong += [_problem(one, places) for one in fault.errors(include_url=False)]
+    if wrong:
+        raise PolicyError(wrong)
+    return found
+
+
+def _is_known(name: str) -> bool:
+    return name in Settings.model_fields
+
+
+def _variables(environment: Mapping[str, str]) -> dict[str, Any]:
+    named = {name: value for name, value in environment.items() if name.upper().startswith(PREFIX)}
+    return {name[len(PREFIX) :].lower(): value for name, value in named.items() if name.upper() not in _OTHERS}
+
+
+def _in_file(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as fault:
+        raise InvalidValue("the settings file must be readable", str(file), fault.strerror or "") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+        raise InvalidValue("the settings file must be TOML", f"<{file}: {fault}>") from None
+
+
+def _unknown(places: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
+    for place, held in places.items():
+        for name in held:
+            if not _is_known(name):
+                rule = "there must be a setting of that name"
+                yield Problem(rule, _spelled(name, place), suggestion(name, Settings.model_fields), file=place)
+
+
+def _spelled(name: str, place: str) -> str:
+    return PREFIX + name.upper() if place == "environment" else name
+
+
+def _problem(fault: ErrorDetails, places: Mapping[str, Mapping[str, Any]]) -> Problem:
+    """One fault of one setting: the rule, the value, and where it came from."""
+    words = fault["msg"].removeprefix("Value error, ")
+    if not fault["loc"]:
+        return Problem(words)
+    name = str(fault["loc"][0])
+    place = next(where for where, held in places.items() if name in held)
+    about = str(Settings.model_fields[name].description)
+    rule = f"{_spelled(name, place)}: {words[0].lower()}{words[1:]}"
+    return Problem(rule, fault["input"], about[0].lower() + about[1:], file=place)
+
+
+def check_certificate(settings: Settings) -> None:
+    """Refuse a certificate and a key that cannot be read, or do not belong together."""
+    certificate, key = settings.certificate_file, settings.key_file
+    if certificate is None or key is None:
+        return
+    for file in (certificate, key):
+        if not file.is_file() or not os.access(file, os.R_OK):
+            raise InvalidValue("certificate and key must be files that can be read", str(file))
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
+    except (ssl.SSLError, ValueError):
+        rule = "certificate and key must be PEM files that belong together, the key without a password"
+        raise InvalidValue(rule, f"<{certificate}, {key}>") from None
+
+
+def with_hosts(settings: Settings) -> Settings:
+    """The settings, where the service answers to the names of this computer alone if nobody else can reach it."""
+    if settings.hosts or settings.behind_proxy or settings.host not in LOOPBACK:
+        return settings
+    return settings.model_copy(update={"hosts": tuple(sorted(LOOPBACK))})

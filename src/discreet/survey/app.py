@@ -1,32 +1,77 @@
-"""The web application of a survey: a page to answer on, a place for reports, and a page of results for the owner."""
+"""The web application of a survey: a page to answer on, a place for reports, and a page of results for the owner.
+
+What a browser sends: an invitation and a report for each question. Anything else is refused before it is stored.
+
+A server for a survey: one process, no log of who asked, and a clean end.
+"""
 
 from __future__ import annotations
 
+import json
+import signal
+import socket
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
+import uvicorn
 from fastapi import FastAPI, HTTPException, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException as AnyHTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp
 
-from discreet.errors import DiscreetError, InvalidInput, InvalidValue
-from discreet.pages.style import STYLE
-from discreet.survey.records import Records
-from discreet.survey.results import Wish, results_of
-from discreet.survey.results_html import html_part
-from discreet.survey.store import Outcome, Store
-from discreet.survey.submission import Submission
+from discreet.errors import DiscreetError, InvalidInput, InvalidType, InvalidValue, StoreError
+from discreet.http.bodies import body_within
+from discreet.http.guard import GUARDED
+from discreet.http.listen import QUIET, end_by_signals, format_address, listening
+from discreet.http.methods import Methods
+from discreet.http.problems import problem
+from discreet.http.security import SecurityHeaders
+from discreet.reports.page import STYLE
+from discreet.survey.results import ResultRequest, html_part, results_of
+from discreet.survey.store import Outcome, Records, SurveyStore, is_token
 from discreet.survey.survey import Survey
-from discreet.survey.tokens import is_token
-from discreet.web.headers import SecurityHeaders
-from discreet.web.methods import Methods
-from discreet.web.problem import problem
-from discreet.web.reading import body_within
 
-__all__ = ["application"]
+__all__ = ["Submission", "application", "serve"]
+
+
+_NAMES = {"survey", "invitation", "reports"}
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A submission that was understood."""
+
+    invitation: str
+    """The token it came with."""
+    record: bytes
+    """The reports."""
+
+    @classmethod
+    def read(cls, body: bytes, records: Records) -> Submission:
+        """The submission in ``body``; nothing of a refused one is repeated in the message."""
+        found = _object(body)
+        if found["survey"] != records.survey.fingerprint:
+            rule = f"the reports must be for the survey {records.survey.fingerprint}"
+            raise InvalidValue(rule, "<another one>", "load the page again")
+        if not is_token(found["invitation"]):
+            raise InvalidValue("an invitation has 32 hexadecimal digits", "<others>", "use the whole link")
+        return cls(found["invitation"], records.written(found["reports"]))
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        raise InvalidValue("a submission must be JSON", "<another text>", "if it was cut off, send it again") from None
+    if not isinstance(found, dict) or set(found) != _NAMES:
+        raise InvalidType(f"a submission must have {', '.join(sorted(_NAMES))} and nothing else", "<others>")
+    return found
+
 
 _PAGE = Path(__file__).with_name("page")
 _PAGES = {"/": "answer.html", "/results": "results.html"}
@@ -37,7 +82,7 @@ _ROOM = 16_384
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def application(store: Store) -> ASGIApp:
+def application(store: SurveyStore) -> ASGIApp:
     """The application that serves the survey in ``store``."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     files = {f"/{file.name}": file.name for file in _PAGE.iterdir() if file.suffix in (".js", ".css")}
@@ -85,7 +130,7 @@ async def _no_picture(_: Request) -> Response:
 # What comes from those who were invited ----------------------------------------------------------------------------
 
 
-def _invitation(store: Store) -> Handler:
+def _invitation(store: SurveyStore) -> Handler:
     """Whether a link was used, so that the page does not send a second report, which would say more."""
 
     async def answer(request: Request) -> Response:
@@ -102,7 +147,7 @@ def _bearer(request: Request) -> str:
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
-def _reports(store: Store) -> Handler:
+def _reports(store: SurveyStore) -> Handler:
     records = Records(store.survey)
     names = sum(len(question.name.encode()) for question in store.survey.questions)
     most = _ROOM + 4 * records.size + names
@@ -129,15 +174,17 @@ def _told(outcome: Outcome) -> Response:
 # What the owner may read ------------------------------------------------------------------------------------------
 
 
-def _figures(store: Store) -> Handler:
+def _figures(store: SurveyStore) -> Handler:
     async def answer(request: Request) -> Response:
         if not store.is_owner(_bearer(request)):
             words = "Results are for the holder of the owner's link."
             return problem(HTTPStatus.UNAUTHORIZED, words, {"WWW-Authenticate": "Bearer"})
         asked = request.query_params
         together = _yes_or_no(asked.get("together", "no"))
-        wish = Wish.of(asked.get("confidence", "0.95"), together=together, within=asked.get("within", "0.05"))
-        return Response(html_part(await run_in_threadpool(results_of, store, wish)), media_type="text/html")
+        ask_request = ResultRequest.of(
+            asked.get("confidence", "0.95"), together=together, within=asked.get("within", "0.05")
+        )
+        return Response(html_part(await run_in_threadpool(results_of, store, ask_request)), media_type="text/html")
 
     return answer
 
@@ -170,3 +217,40 @@ async def _cut_off(_: Request, __: Exception) -> Response:
 
 async def _failed(_: Request, __: Exception) -> Response:
     return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "The server failed; what was stored before is as it was.")
+
+
+_PATIENCE_SECONDS = 10
+
+
+class _Server(uvicorn.Server):
+    """Leaves no order of arrival behind; uvicorn raises the signal that came again, so nothing runs later."""
+
+    def __init__(self, config: uvicorn.Config, store: SurveyStore) -> None:
+        super().__init__(config)
+        self._store = store
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        with suppress(StoreError):  # another program may be at work on the file, and the next end tries again
+            self._store.forget_order()
+
+
+def serve(store: SurveyStore, host: str, port: int, ready: Callable[[str], object]) -> None:
+    """Serve until a signal comes; requests under way are finished first. ``ready`` hears the address."""
+    with end_by_signals(signal.SIGTERM), listening(host, port) as listener:
+        ready(format_address(listener))
+        _server(store).run(sockets=[listener])
+
+
+def _server(store: SurveyStore) -> _Server:
+    """Without a log of requests and without a header that names the software; addresses are in neither."""
+    config = uvicorn.Config(
+        application(store),
+        log_level="warning",
+        lifespan="off",
+        proxy_headers=False,
+        timeout_graceful_shutdown=_PATIENCE_SECONDS,
+        **QUIET,
+        **GUARDED,
+    )
+    return _Server(config, store)

@@ -19,18 +19,17 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from discreet.catalog.complaints import Complaints
-from discreet.catalog.fields import Fields, scalar_text
-from discreet.catalog.yaml_tree import LARGEST_FILE, Mapping, Place, place_of, tree_of
+from discreet.catalog.policy.fields import Fields, scalar_text
+from discreet.catalog.policy.yaml import LARGEST_FILE, FilePosition, Mapping, find_position, parse_yaml
+from discreet.catalog.problems import Complaints
 from discreet.errors import InvalidValue, PolicyError, Problem
 from discreet.exact.rational import positive, rational
+from discreet.local.randomized_response import BinaryResponse
 from discreet.local.randomizer import Randomizer
-from discreet.local.rr import BinaryResponse
-from discreet.survey.kinds import best_oracle, mean, oracle
-from discreet.survey.question import NO_AND_YES, TYPES, Question
-from discreet.survey.survey import Survey
+from discreet.survey.survey import NO_AND_YES, TYPES, Question, Survey, best_oracle, mean, oracle
 
 __all__ = ["EXAMPLE", "LARGEST_EPSILON", "read_file", "read_text"]
+
 
 EXAMPLE = Path(__file__).with_name("example.yaml").read_text(encoding="utf-8")
 """A questions file to start from."""
@@ -78,9 +77,9 @@ def read_text(content: bytes | str, file: str = "") -> Survey:
     """The survey that a text describes; a refusal lists every problem with its line and column."""
     raw = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
     try:
-        tree = tree_of(raw)
+        tree = parse_yaml(raw)
     except PolicyError as refused:
-        raise PolicyError(_placed(problem, Mapping(Place(1, 1)), file) for problem in refused.problems) from None
+        raise PolicyError(_placed(problem, Mapping(FilePosition(1, 1)), file) for problem in refused.problems) from None
     found = Complaints()
     survey = _survey(Fields(tree.root, (), found))
     problems = [*tree.problems, *found.problems]
@@ -94,7 +93,7 @@ def _placed(problem: Problem, root: Mapping, file: str) -> Problem:
     """With its file and line, and about a survey: the reader of YAML speaks of policies."""
     rule = problem.rule.replace("policy file", "questions file").replace("a policy", "a survey")
     remedy = problem.remedy.replace("'table: NAME'", "'title: WORDS'")
-    place = place_of(root, problem.path)
+    place = find_position(root, problem.path)
     line, column = (place.line, place.column) if problem.line is None else (problem.line, problem.column)
     return replace(problem, rule=rule, remedy=remedy, file=file, line=line, column=column)
 

@@ -1,31 +1,101 @@
-"""What the reports of a survey say about those who answered: estimates with intervals, and how many more are needed."""
+"""What the reports of a survey say about those who answered: estimates with intervals, and how many more are needed.
+
+Results as a part of a page: a table with bars for each question.
+
+Results for a terminal.
+
+About how many answers make an interval as short as it is wanted, whatever the answers are.
+
+For shares, and for means of single bits, that is (z/error)² times the largest variance of one report, z being the
+normal quantile: the exact intervals are a little longer where answers are few. For means of numbers it is the bound
+that their intervals are made of.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from html import escape
+from statistics import NormalDist
 from typing import Any
 
-from discreet.errors import InvalidValue
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from discreet.errors import InvalidType, InvalidValue
+from discreet.exact.ball import upper, working_precision
 from discreet.exact.rational import Number, positive
 from discreet.local.estimates import Estimates
-from discreet.local.mean import MeanEstimate
+from discreet.local.frequency import FrequencyOracle
+from discreet.local.mean import MeanEstimate, ReportSpread
+from discreet.local.mean_mechanisms import DuchiMean, HybridMean, PiecewiseMean
+from discreet.local.randomizer import Randomizer
 from discreet.local.reports import Reports
 from discreet.local.terms import Bounds
 from discreet.noise.law import open_probability
-from discreet.survey.needed import answers_needed
-from discreet.survey.question import Question
-from discreet.survey.records import Records
-from discreet.survey.store import Store
-from discreet.survey.survey import Survey
+from discreet.privacy.format import shown as price
+from discreet.reports.charts import interval_bar
+from discreet.reports.page import headline, quiet, section, table
+from discreet.survey.store import Records, SurveyStore
+from discreet.survey.survey import Question, Survey
 
-__all__ = ["Finding", "Results", "Row", "Wish", "results_of"]
+__all__ = [
+    "Finding",
+    "ResultRequest",
+    "ResultRow",
+    "Results",
+    "answers_needed",
+    "html_part",
+    "needs",
+    "renderable",
+    "results_of",
+    "shown",
+    "span",
+    "summary",
+]
+
+
+def answers_needed(randomizer: Randomizer[Any], within: Fraction, confidence: Fraction) -> int:
+    """About how many answers leave an error of ``within``.
+
+    For categories ``within`` is about a share; for numbers, about a share of the distance between the bounds.
+    """
+    if isinstance(randomizer, FrequencyOracle):
+        return randomizer.estimator.sample_size(standard_deviation=_deviation(within, confidence))
+    if isinstance(randomizer, DuchiMean):
+        with working_precision():
+            most = upper(1 / (4 * randomizer.honesty.rates()[2] ** 2))
+        return math.ceil(most / _deviation(within, confidence) ** 2)
+    if isinstance(randomizer, (HybridMean, PiecewiseMean)):
+        return _by_spread(randomizer.spread, float(within), float(1 - confidence))
+    raise InvalidType("this randomizer has no bound on its error", randomizer.kind)
+
+
+def _deviation(within: Fraction, confidence: Fraction) -> Fraction:
+    """The standard deviation that leaves this error."""
+    return within / Fraction(-NormalDist().inv_cdf(float(1 - confidence) / 2))
+
+
+def _by_spread(spread: ReportSpread, within: float, failure: float) -> int:
+    """Doubling, then halving: more answers never make the bound worse."""
+    high = 1
+    while spread.within(high, failure) > within:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if spread.within(middle, failure) <= within else (middle, high)
+    return high
+
 
 _LEAST_SURE, _MOST_SURE = Fraction(1, 100), 1 - Fraction(1, 10**12)  # beyond, quantiles leave the range of floats
 
 
 @dataclass(frozen=True)
-class Row:
+class ResultRow:
     """One estimated number."""
 
     label: str
@@ -37,7 +107,7 @@ class Row:
     high: float
     """The upper end."""
 
-    def within(self, least: float, greatest: float) -> Row:
+    def within(self, least: float, greatest: float) -> ResultRow:
         """The same as it is shown: the estimate is moved to what is possible, and its interval does not shrink by that.
 
         Both ends keep their distance from the estimate, or stay where they are if that is further out, and are then cut
@@ -46,7 +116,7 @@ class Row:
         value = min(max(self.value, least), greatest)
         low = min(self.low, value - (self.value - self.low))
         high = max(self.high, value + (self.high - self.value))
-        return Row(self.label, value, *(min(max(end, least), greatest) for end in (low, high)))
+        return ResultRow(self.label, value, *(min(max(end, least), greatest) for end in (low, high)))
 
 
 @dataclass(frozen=True)
@@ -55,13 +125,13 @@ class Finding:
 
     question: Question
     """What was asked."""
-    rows: tuple[Row, ...]
+    rows: tuple[ResultRow, ...]
     """A share for each category, or the mean of a number, unbiased; none as long as nobody has answered."""
     needed: int
     """About how many answers the wanted error needs."""
 
     @property
-    def shown(self) -> tuple[Row, ...]:
+    def shown(self) -> tuple[ResultRow, ...]:
         """The rows as people read them: no share below 0 or above 1, no mean outside of its bounds."""
         domain = self.question.terms.domain
         ends = (float(domain.lower), float(domain.upper)) if isinstance(domain, Bounds) else (0.0, 1.0)
@@ -69,7 +139,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Wish:
+class ResultRequest:
     """What the reader of results wants."""
 
     confidence: Fraction
@@ -80,8 +150,8 @@ class Wish:
     """The wanted error: of a share, or of a mean as a share of the distance between its bounds."""
 
     @classmethod
-    def of(cls, confidence: Number = 0.95, *, together: bool = False, within: Number = "0.05") -> Wish:
-        """A checked wish."""
+    def of(cls, confidence: Number = 0.95, *, together: bool = False, within: Number = "0.05") -> ResultRequest:
+        """A checked request."""
         wanted = positive(within, "within")
         if wanted >= 1:
             raise InvalidValue("within must be below 1", float(wanted), "0.05 means five of a hundred")
@@ -101,7 +171,7 @@ class Results:
     """How many could answer."""
     answered: int
     """How many did."""
-    wish: Wish
+    ask_request: ResultRequest
     """What was wanted."""
     findings: tuple[Finding, ...]
     """In the order of the questions."""
@@ -114,9 +184,9 @@ class Results:
             "invited": self.invited,
             "answered": self.answered,
             "epsilon": float(self.survey.epsilon),
-            "confidence": float(self.wish.confidence),
-            "together": self.wish.together,
-            "within": float(self.wish.within),
+            "confidence": float(self.ask_request.confidence),
+            "together": self.ask_request.together,
+            "within": float(self.ask_request.within),
             "questions": {one.question.name: self._finding(one) for one in self.findings},
         }
 
@@ -135,38 +205,126 @@ class Results:
         }
 
 
-def _numbers(row: Row) -> dict[str, float]:
+def _numbers(row: ResultRow) -> dict[str, float]:
     return {"value": row.value, "low": row.low, "high": row.high}
 
 
-def results_of(store: Store, wish: Wish) -> Results:
+def results_of(store: SurveyStore, ask_request: ResultRequest) -> Results:
     """The results of what is in the store now."""
     reports = Records(store.survey).read(store.records())
     answered = len(next(iter(reports.values())))
     findings = tuple(
-        _finding(question, reports[question.name], store.survey, wish) for question in store.survey.questions
+        _finding(question, reports[question.name], store.survey, ask_request) for question in store.survey.questions
     )
-    return Results(store.survey, store.invited(), answered, wish, findings)
+    return Results(store.survey, store.invited(), answered, ask_request, findings)
 
 
-def _finding(question: Question, reports: Reports, survey: Survey, wish: Wish) -> Finding:
-    each = _each(question, survey, wish)
+def _finding(question: Question, reports: Reports, survey: Survey, ask_request: ResultRequest) -> Finding:
+    each = _each(question, survey, ask_request)
     rows = _rows(question.randomizer.estimate(reports), each) if len(reports) else ()
-    return Finding(question, rows, answers_needed(question.randomizer, wish.within, each))
+    return Finding(question, rows, answers_needed(question.randomizer, ask_request.within, each))
 
 
-def _each(question: Question, survey: Survey, wish: Wish) -> Fraction:
+def _each(question: Question, survey: Survey, ask_request: ResultRequest) -> Fraction:
     """The confidence of one interval: where all shall hold at once, each takes its part of the failure."""
-    if not wish.together:
-        return wish.confidence
+    if not ask_request.together:
+        return ask_request.confidence
     domain = question.terms.domain
     intervals = 1 if isinstance(domain, Bounds) else len(domain)
-    return 1 - (1 - wish.confidence) / (len(survey.questions) * intervals)
+    return 1 - (1 - ask_request.confidence) / (len(survey.questions) * intervals)
 
 
-def _rows(found: Estimates | MeanEstimate, confidence: Fraction) -> tuple[Row, ...]:
+def _rows(found: Estimates | MeanEstimate, confidence: Fraction) -> tuple[ResultRow, ...]:
     if isinstance(found, MeanEstimate):
-        return (Row("mean", found.mean, *found.interval(confidence)),)
+        return (ResultRow("mean", found.mean, *found.interval(confidence)),)
     ends = found.intervals(confidence).tolist()
     named = zip(found.categories, found.shares.tolist(), ends, strict=True)
-    return tuple(Row(str(name), share, low, high) for name, share, (low, high) in named)
+    return tuple(ResultRow(str(name), share, low, high) for name, share, (low, high) in named)
+
+
+def renderable(results: Results, *, raw: bool = False) -> RenderableType:
+    """A table for each question; ``raw`` estimates are right on average and may lie outside of what is possible."""
+    return Group(Text(results.survey.title, "bold"), Text(summary(results)), *_parts(results, raw))
+
+
+def _parts(results: Results, raw: bool) -> Iterator[RenderableType]:
+    for finding in results.findings:
+        yield Text(f"\n{finding.question.ask}", "bold")
+        if finding.rows:
+            yield _table(finding, finding.rows if raw else finding.shown)
+        yield Text(needs(finding, results), "dim")
+
+
+def _table(finding: Finding, rows: tuple[ResultRow, ...]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    table.add_column("answer" if finding.question.type != "number" else "")
+    for name in ("estimate", "from", "to"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        table.add_row(Text(row.label), *(shown(finding, value) for value in (row.value, row.low, row.high)))
+    return table
+
+
+def shown(finding: Finding, value: float) -> str:
+    """A share in percent, or a mean."""
+    return f"{value:.4g}" if finding.question.type == "number" else f"{100 * value:.1f} %"
+
+
+def summary(results: Results) -> str:
+    """Who answered, and how sure the intervals are."""
+    if not results.answered:
+        return f"Nobody of {results.invited:,} invited has answered yet."
+    held = "all intervals hold at once" if results.ask_request.together else "each interval holds"
+    return (
+        f"{results.answered:,} of {results.invited:,} invited have answered; {held} with confidence"
+        f" {float(results.ask_request.confidence):g}, for those who answered."
+    )
+
+
+def needs(finding: Finding, results: Results) -> str:
+    """What the question cost each person, and how many more answers are needed."""
+    loss = price(finding.question.randomizer.loss.epsilon, 3)
+    more = max(finding.needed - results.answered, 0)
+    within = f"{100 * float(results.ask_request.within):.3g}"
+    error = f"± {within} % of the range" if finding.question.type == "number" else f"± {within} points"
+    enough = f"about {more:,} more answers, whatever they are, make it" if more else "there are enough for"
+    return f"ε {loss} for each person by {finding.question.randomizer.kind}; {enough} {error}."
+
+
+def span(row: ResultRow, finding: Finding) -> str:
+    """Both ends in words."""
+    return f"{shown(finding, row.low)} to {shown(finding, row.high)}"
+
+
+def html_part(results: Results) -> str:
+    """Everything below the title."""
+    return headline(summary(results)) + "".join(_section(one, results) for one in results.findings)
+
+
+def _section(finding: Finding, results: Results) -> str:
+    names = ("" if finding.question.type == "number" else "answer", "", "estimate", "interval")
+    parts = [table(names, (_cells(row, finding) for row in finding.shown)), _raw(finding)] if finding.rows else []
+    return section(finding.question.ask, *parts, quiet(needs(finding, results)))
+
+
+def _raw(finding: Finding) -> str:
+    """The unbiased estimates, behind a click: add or average these, and read the others."""
+    rows = ((escape(row.label), escape(shown(finding, row.value)), escape(span(row, finding))) for row in finding.rows)
+    listed = table(("", "raw estimate", "raw interval"), rows)
+    words = quiet("Right on average, so that they may be added up, and at times outside of what is possible.")
+    place = escape(f"raw-{finding.question.name}")
+    return f'<details id="{place}"><summary>Raw estimates</summary>{words}{listed}</details>'
+
+
+def _cells(row: ResultRow, finding: Finding) -> tuple[str, ...]:
+    value, low, high = (_share(end, finding) for end in (row.value, row.low, row.high))
+    bar = interval_bar(value, (low, high), value)
+    return escape(row.label), bar, escape(shown(finding, row.value)), escape(span(row, finding))
+
+
+def _share(value: float, finding: Finding) -> float:
+    """Where a value lies between the ends of its bar."""
+    domain = finding.question.terms.domain
+    if not isinstance(domain, Bounds):
+        return value
+    return (value - float(domain.lower)) / float(domain.upper - domain.lower)

@@ -6,27 +6,112 @@ Nor is the order of arrival, once `Store.forget_order` has written the file anew
 page and the log of SQLite show it to whoever can read the folder. Invitations go in by their hashes, so that their
 places say nothing about the order of the links. A record lies beside the hash of its invitation: whoever knows which
 link went to whom can read that person's noisy report, and its promise is made for such readers.
+
+The reports of one person as a record of fixed size, so that the records of a crowd are a few arrays.
+
+Secrets in links: whoever holds one may answer once, and whoever holds the owner's may see the results.
+
+A token has 128 bits of the operating system's randomness, so that nobody guesses one. The store keeps its hash alone,
+so that nobody who reads the store can answer in another's name.
+
+>>> len(fresh_token()), is_token(fresh_token()), is_token("no")
+(32, True, False)
 """
 
 from __future__ import annotations
 
+import hashlib
 import hmac
+import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 import apsw
+import numpy as np
 
-from discreet.books.files import keep_name
-from discreet.books.versions import check_version
-from discreet.errors import InvalidValue, StoreError
-from discreet.survey.survey import Survey
-from discreet.survey.tokens import hash_of, is_token
+from discreet.errors import InvalidType, InvalidValue, StoreError
+from discreet.local.reports import Reports
+from discreet.noise.source import fresh_id
+from discreet.storage.files import keep_name
+from discreet.storage.versions import check_version
+from discreet.survey.survey import Question, Survey
 
-__all__ = ["VERSION", "Outcome", "Store"]
+__all__ = ["VERSION", "Outcome", "Records", "SurveyStore", "fresh_token", "hash_of", "is_token"]
+
+
+class Records:
+    """How the records of a survey are written and read."""
+
+    def __init__(self, survey: Survey) -> None:
+        """For this survey."""
+        self.survey = survey
+        self.dtype = np.dtype([(question.name, _dtype(question)) for question in survey.questions])
+
+    @property
+    def size(self) -> int:
+        """Bytes of one record."""
+        return self.dtype.itemsize
+
+    def written(self, reports: Any) -> bytes:
+        """The record of one person, from a report in JSON for each question by name.
+
+        A report under other terms, one that the randomizer never sends, a missing one and one too many are refused.
+        """
+        names = {question.name for question in self.survey.questions}
+        if not isinstance(reports, dict) or set(reports) != names:
+            raise InvalidType("there must be one report for each question", "<others>", f"{', '.join(sorted(names))}")
+        record = np.zeros(1, self.dtype)
+        for question in self.survey.questions:
+            for field, column in _one(question, reports[question.name]).columns.items():
+                record[question.name][field] = column
+        return record.tobytes()
+
+    def read(self, records: bytes) -> dict[str, Reports]:
+        """The reports of a crowd for each question, from records one after the other."""
+        table = np.frombuffer(records, self.dtype)
+        return {question.name: _reports(question, table[question.name]) for question in self.survey.questions}
+
+
+def _dtype(question: Question) -> np.dtype[Any]:
+    return np.dtype([(one.name, one.dtype, one.shape(1)[1:]) for one in question.terms.layout])
+
+
+def _one(question: Question, report: Any) -> Reports:
+    reports = Reports.from_json(json.dumps(report), question.terms)
+    if len(reports) != 1:
+        raise InvalidValue(f"{question.name} must have one report", len(reports))
+    question.randomizer.check(reports)
+    return reports
+
+
+def _reports(question: Question, table: np.ndarray[Any, Any]) -> Reports:
+    columns = {one.name: np.ascontiguousarray(table[one.name]) for one in question.terms.layout}
+    return Reports(question.terms, columns)
+
+
+_FORM = re.compile(r"[0-9a-f]{32}\Z")
+
+
+def fresh_token() -> str:
+    """A new token."""
+    return fresh_id()
+
+
+def is_token(found: Any) -> bool:
+    """Whether this has the form of a token."""
+    return isinstance(found, str) and _FORM.match(found) is not None
+
+
+def hash_of(token: str) -> bytes:
+    """What is stored of a token."""
+    return hashlib.sha256(b"discreet survey " + token.encode()).digest()
+
 
 VERSION = 1
 """Of the tables below."""
@@ -63,7 +148,7 @@ class Outcome(Enum):
     """There is no such invitation."""
 
 
-class Store:
+class SurveyStore:
     """The file ``survey.db`` in a folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -81,7 +166,7 @@ class Store:
         self.survey = Survey.from_json(text)
 
     @classmethod
-    def create(cls, folder: Path, survey: Survey, owner: str, invitations: Iterable[str] = ()) -> Store:
+    def create(cls, folder: Path, survey: Survey, owner: str, invitations: Iterable[str] = ()) -> SurveyStore:
         """Start the store of a survey; a folder that has one is refused, and it is there as a whole or not at all."""
         cls.refuse_existing(folder)
         path, draft = folder / "survey.db", folder / ".survey.db.new"

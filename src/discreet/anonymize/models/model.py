@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from discreet.anonymize.classes import Classes, ClassHistogram
+from discreet.anonymize.equivalence_classes import ClassHistogram, EquivalenceClasses
 from discreet.errors import InvalidType, InvalidValue
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "lost_above_share",
     "lost_rows",
 ]
+
 
 _SLACK = 1e-6  # of a row: rounding never proves that one more is lost
 TOLERANCE = 1e-12
@@ -72,11 +73,11 @@ class Model(ABC):
         return None
 
     @abstractmethod
-    def violating(self, classes: Classes, histograms: Histograms) -> Flags:
+    def violating(self, classes: EquivalenceClasses, histograms: Histograms) -> Flags:
         """For every class whether it breaks the model."""
 
     @abstractmethod
-    def strictest(self, classes: Classes, histograms: Histograms) -> float:
+    def strictest(self, classes: EquivalenceClasses, histograms: Histograms) -> float:
         """The strictest parameter with which every class would meet the model: the largest k or l, the smallest t."""
 
     @property
@@ -84,7 +85,7 @@ class Model(ABC):
         """No class with fewer rows meets the model."""
         return 1
 
-    def lost_below(self, classes: Classes, histograms: Histograms) -> Lost:
+    def lost_below(self, classes: EquivalenceClasses, histograms: Histograms) -> Lost:
         """For every class how many of its rows at least every finer recoding must suppress; 0 where it meets the model.
 
         A finer recoding splits a class. Classes that meet a model still meet it when they are merged, so if the parts
@@ -95,7 +96,7 @@ class Model(ABC):
         violating = self.violating(classes, histograms)
         return np.where(violating, classes.sizes if self.is_monotone_with_suppression else 1, 0)
 
-    def satisfied(self, classes: Classes, histograms: Histograms) -> bool:
+    def satisfied(self, classes: EquivalenceClasses, histograms: Histograms) -> bool:
         """Whether every class meets the model."""
         return not self.violating(classes, histograms).any()
 

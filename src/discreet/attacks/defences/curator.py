@@ -13,10 +13,9 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 
-from discreet.attacks.defence import Defence
-from discreet.attacks.parts import Part
+from discreet.attacks.attack import Defence
 from discreet.attacks.people import Coded, People
-from discreet.attacks.question import Question
+from discreet.attacks.queries import Part, TableQuery
 from discreet.attacks.view import Counts, View
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, ColumnType
@@ -29,6 +28,7 @@ from discreet.privacy.loss import Pure
 from discreet.privacy.neighbours import Neighbours
 
 __all__ = ["CuratorDefence", "CuratorView"]
+
 
 _TABLE = "people"
 _PERSON = "person"
@@ -73,7 +73,7 @@ class CuratorView(View):
         self._curator.ledger.close()
         self._folder.cleanup()
 
-    def _counts(self, questions: Sequence[Question]) -> list[Counts]:
+    def _counts(self, questions: Sequence[TableQuery]) -> list[Counts]:
         found = self._asked([question.sql(_TABLE) for question in questions])
         if found is None:
             return [np.full(question.cells, np.nan) for question in questions]
@@ -125,7 +125,7 @@ def _rows(people: People) -> pa.Table:
     return pa.table({_PERSON: people.numbers, _RANK: people.secret.codes, **texts})
 
 
-def _cells(question: Question, table: pa.Table) -> Counts:
+def _cells(question: TableQuery, table: pa.Table) -> Counts:
     """The counts in the order of the cells; a cell that is not listed cannot have anybody."""
     cells = np.zeros(table.num_rows, np.int64)
     for place, part in enumerate(question.by):

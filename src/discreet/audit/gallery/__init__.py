@@ -6,13 +6,11 @@ an audit must let pass.
 
 from __future__ import annotations
 
-from discreet.audit.gallery.choices import CHOICES
 from discreet.audit.gallery.exhibit import Exhibit, Twin
-from discreet.audit.gallery.floats import FLOATS
 from discreet.audit.gallery.learning import LEARNING
-from discreet.audit.gallery.secrecy import SECRECY
+from discreet.audit.gallery.noise import FLOATS, SECRECY
+from discreet.audit.gallery.selection import CHOICES, SPARSE_VECTORS
 from discreet.audit.gallery.slips import SLIPS
-from discreet.audit.gallery.sparse_vectors import SPARSE_VECTORS
 
 __all__ = ["BROKEN", "Exhibit", "Twin"]
 

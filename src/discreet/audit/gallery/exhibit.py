@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from discreet.audit.case import Case
+from discreet.audit.builtin import Case
 from discreet.audit.mechanism import Batched, Mechanism
 from discreet.noise.experiment import Chance, experiment
 from discreet.privacy.loss import Loss
 
 __all__ = ["Exhibit", "Twin", "naive", "one_by_one"]
+
 
 _SEED = 2012
 

@@ -23,6 +23,7 @@ from discreet.privacy.loss import Pure
 
 __all__ = ["LEARNING"]
 
+
 Floats = npt.NDArray[np.float64]
 
 _CURVATURE = 0.25

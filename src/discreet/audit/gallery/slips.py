@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 
 from discreet.audit.gallery.exhibit import Exhibit, Twin, naive, one_by_one
-from discreet.audit.gallery.textbook_noise import whole_laplace
+from discreet.audit.gallery.noise import whole_laplace
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.noisy_threshold import LaplaceThreshold
 from discreet.mechanisms.randomized_response import RandomizedResponse
-from discreet.mechanisms.threshold_keys import LaplaceThreshold
 from discreet.noise.experiment import Chance, experiment
 from discreet.privacy.loss import Approximate, Pure
 from discreet.privacy.sensitivity import Sensitivity
 
 __all__ = ["SLIPS"]
+
 
 _COUNT = Twin(Laplace(1), Pure(1), "discrete Laplace noise of scale 1/ε")
 _OWN = "planted in the tests of this project"

@@ -11,26 +11,25 @@ from typing import Any
 
 from sqlglot import exp
 
-from discreet.engines.parameters import Bound
-from discreet.engines.postgres.calendar import days_of, in_seconds, seconds_of, within_years
-from discreet.engines.postgres.numbers import between, double, within_64_bits
+from discreet.engines.parameters import ParameterValue
+from discreet.engines.postgres.dates import in_seconds, within_years, write_days, write_seconds
+from discreet.engines.postgres.numbers import clamp_between, double, within_64_bits
 from discreet.engines.postgres.texts import AS_CODE_POINTS, literal_text
-from discreet.engines.translation.plain_rules import hash_as_number
-from discreet.engines.translation.scope import Scope
-from discreet.engines.translation.untranslatable import Untranslatable
-from discreet.engines.translation.writer import Rule, Writer, digits_and_exponent, in_units
-from discreet.engines.translation.written import Ends, Kind, Written
+from discreet.engines.translate.expression import Ends, ValueKind, WriterScope, Written
+from discreet.engines.translate.rules import hash_as_number
+from discreet.engines.translate.writer import Rule, StatementWriter, Untranslatable, digits_and_exponent, in_units
 
 __all__ = ["CAST_RULES", "TYPES"]
 
+
 TYPES = {
-    Kind.INTEGER: "int8",
-    Kind.REAL: "float8",
-    Kind.TEXT: "text",
-    Kind.BOOLEAN: "bool",
-    Kind.DATE: "date",
-    Kind.TIMESTAMP: "timestamp",
-    Kind.WIDE: "numeric",
+    ValueKind.INTEGER: "int8",
+    ValueKind.REAL: "float8",
+    ValueKind.TEXT: "text",
+    ValueKind.BOOLEAN: "bool",
+    ValueKind.DATE: "date",
+    ValueKind.TIMESTAMP: "timestamp",
+    ValueKind.WIDE: "numeric",
 }
 _FIRST, _LAST = -(2**63), 2**63 - 1
 _LAST_DOUBLE = 2**63 - 1024
@@ -40,7 +39,7 @@ _32_BITS = Fraction(0), Fraction(2**32 - 1)
 _FIRST_SHORT, _LAST_SHORT = -(2**31), 2**31 - 1
 
 
-def _cast(writer: Any, node: Any, scope: Scope) -> Written:
+def _cast(writer: Any, node: Any, scope: WriterScope) -> Written:
     kind = writer.type_of(node.to)
     if isinstance(node.this, exp.Placeholder):
         return _bound(writer, int(node.this.name), kind)
@@ -51,22 +50,22 @@ def _cast(writer: Any, node: Any, scope: Scope) -> Written:
     if (parts := digits_and_exponent(node)) is not None:
         return _nearest(writer.write(parts[0], scope), parts[1])
     value = writer.write(node.this, scope)
-    if node.to.this == exp.DataType.Type.INT and value.kind in (Kind.INTEGER, Kind.REAL):
+    if node.to.this == exp.DataType.Type.INT and value.kind in (ValueKind.INTEGER, ValueKind.REAL):
         return _short(value)
-    if value.kind is Kind.WIDE and kind is Kind.INTEGER and not isinstance(node, exp.TryCast):
+    if value.kind is ValueKind.WIDE and kind is ValueKind.INTEGER and not isinstance(node, exp.TryCast):
         return Written(f"{value.text}::int8", kind, *value.ends)  # a plan casts so where it has moved it between ends
     return _converted(value, kind)
 
 
-def _bound(writer: Writer, number: int, kind: Kind) -> Written:
+def _bound(writer: StatementWriter, number: int, kind: ValueKind) -> Written:
     if number > len(writer.values):
         raise Untranslatable("fewer values than places for them")
     value, place = writer.values[number - 1], f"{writer.parameter(number)}::{TYPES[kind]}"
-    if kind is Kind.INTEGER and isinstance(value, int) and not _FIRST <= value <= _LAST:
+    if kind is ValueKind.INTEGER and isinstance(value, int) and not _FIRST <= value <= _LAST:
         raise Untranslatable("integers of more than 64 bits")
-    if kind is Kind.WIDE and isinstance(value, str):
+    if kind is ValueKind.WIDE and isinstance(value, str):
         value = int(value)  # more digits than an integer of the server has
-    if kind is not Kind.TEXT:
+    if kind is not ValueKind.TEXT:
         point = _point(value)
         return Written(place, kind, point, point, whole=isinstance(value, int))
     if isinstance(value, str) and "\x00" in value:
@@ -74,47 +73,47 @@ def _bound(writer: Writer, number: int, kind: Kind) -> Written:
     return Written(f"({place} {AS_CODE_POINTS})", kind)
 
 
-def _point(value: Bound) -> Fraction | None:
+def _point(value: ParameterValue) -> Fraction | None:
     """The value as the server is handed it: a real number is a double already."""
     match value:
         case None | str() | bool():
             return None
         case datetime():
-            return seconds_of(value)
+            return write_seconds(value)
         case date():
-            return Fraction(days_of(value))
+            return Fraction(write_days(value))
         case _:
             return Fraction(value)
 
 
-def _constant(node: exp.Literal, kind: Kind) -> Written:
-    if kind is Kind.DATE and node.is_string:
-        day = Fraction(days_of(date.fromisoformat(node.this)))
+def _constant(node: exp.Literal, kind: ValueKind) -> Written:
+    if kind is ValueKind.DATE and node.is_string:
+        day = Fraction(write_days(date.fromisoformat(node.this)))
         return Written(f"'{node.this}'::date", kind, day, day)
-    if kind is Kind.TEXT and node.is_string:
+    if kind is ValueKind.TEXT and node.is_string:
         return Written(literal_text(node.this), kind)
-    if kind is Kind.REAL and node.this == "NaN":
+    if kind is ValueKind.REAL and node.this == "NaN":
         return Written(double(math.nan), kind)
-    if node.is_string or kind not in (Kind.INTEGER, Kind.REAL):
+    if node.is_string or kind not in (ValueKind.INTEGER, ValueKind.REAL):
         raise Untranslatable(f"a constant of {kind.value}")
-    value = Fraction(float(node.this)) if kind is Kind.REAL else Fraction(node.this)
-    text = double(value) if kind is Kind.REAL else f"'{int(value)}'::int8"
+    value = Fraction(float(node.this)) if kind is ValueKind.REAL else Fraction(node.this)
+    text = double(value) if kind is ValueKind.REAL else f"'{int(value)}'::int8"
     return Written(text, kind, value, value, whole=value.denominator == 1)
 
 
 def _short(value: Written) -> Written:
     """An integer of 32 bits."""
-    if between(value, _FIRST_SHORT, _LAST_SHORT):
-        return Written(f"{_not_doubled(value)}::int4", Kind.INTEGER, *_rounded_ends(value))
+    if clamp_between(value, _FIRST_SHORT, _LAST_SHORT):
+        return Written(f"{_not_doubled(value)}::int4", ValueKind.INTEGER, *_rounded_ends(value))
     inside = f"{value.text} BETWEEN {_FIRST_SHORT} AND {_LAST_SHORT}"
     text = f"CASE WHEN {inside} THEN {value.text}::int4 END"
-    return Written(text, Kind.INTEGER, Fraction(_FIRST_SHORT), Fraction(_LAST_SHORT))
+    return Written(text, ValueKind.INTEGER, Fraction(_FIRST_SHORT), Fraction(_LAST_SHORT))
 
 
-def _converted(value: Written, kind: Kind) -> Written:
+def _converted(value: Written, kind: ValueKind) -> Written:
     if value.kind is kind:
         return value
-    if value.kind is Kind.NOTHING:
+    if value.kind is ValueKind.NOTHING:
         return Written(f"NULL::{TYPES[kind]}", kind)
     rule = _RULES.get((value.kind, kind))
     if rule is None:
@@ -124,16 +123,16 @@ def _converted(value: Written, kind: Kind) -> Written:
 
 def _whole_number(value: Written) -> Written:
     """Halves are rounded to even, by PostgreSQL as by plans."""
-    if between(value, _FIRST, _LAST_DOUBLE):
-        return Written(f"{_not_doubled(value)}::int8", Kind.INTEGER, *_rounded_ends(value))
+    if clamp_between(value, _FIRST, _LAST_DOUBLE):
+        return Written(f"{_not_doubled(value)}::int8", ValueKind.INTEGER, *_rounded_ends(value))
     inside = f"{value.text} BETWEEN {double(_FIRST)} AND {double(_LAST_DOUBLE)}"
-    return Written(f"CASE WHEN {inside} THEN {value.text}::int8 END", Kind.INTEGER)
+    return Written(f"CASE WHEN {inside} THEN {value.text}::int8 END", ValueKind.INTEGER)
 
 
 def _nearest(steps: Written, places: int) -> Written:
     """The double that is nearest to a decimal, as PostgreSQL itself finds it."""
     unit = f"{Decimal(1).scaleb(-places):f}"
-    return Written(f"({steps.text} * {unit})::float8", Kind.REAL, *in_units(steps, places))
+    return Written(f"({steps.text} * {unit})::float8", ValueKind.REAL, *in_units(steps, places))
 
 
 def _wide_number(value: Written) -> Written:
@@ -146,7 +145,7 @@ def _wide_number(value: Written) -> Written:
     rest = f"({x} - {above} * {double(2**64)}) * {double(Fraction(1, 2**10))}"
     small = f"WHEN abs({x}) < {double(2**62)} THEN {x}::int8::numeric"
     large = f"WHEN abs({x}) < {double(10**38)} THEN {above}::int8::numeric * {2**64} + ({rest})::int8::numeric * 1024"
-    return Written(f"CASE {small} {large} END", Kind.WIDE, *value.ends)
+    return Written(f"CASE {small} {large} END", ValueKind.WIDE, *value.ends)
 
 
 def _not_doubled(value: Written) -> str:
@@ -173,66 +172,72 @@ def _real_text(value: Written) -> Written:
         f"WHEN abs({x}) >= 1e15 AND abs({x}) < 1e16 THEN {long} || {no_point.format(long)}",
         f"WHEN strpos({plain}, '.') > 0 OR strpos({plain}, 'e') > 0 THEN {plain}",
     ]
-    return Written(f"(CASE {' '.join(texts)} ELSE {plain} || '.0' END {AS_CODE_POINTS})", Kind.TEXT)
+    return Written(f"(CASE {' '.join(texts)} ELSE {plain} || '.0' END {AS_CODE_POINTS})", ValueKind.TEXT)
 
 
 def _dated_text(value: Written) -> Written:
     within_years(value)
-    return Written(f"({value.text}::text {AS_CODE_POINTS})", Kind.TEXT)
+    return Written(f"({value.text}::text {AS_CODE_POINTS})", ValueKind.TEXT)
 
 
 def _plain_text(value: Written) -> Written:
-    return Written(f"({value.text}::text {AS_CODE_POINTS})", Kind.TEXT)
+    return Written(f"({value.text}::text {AS_CODE_POINTS})", ValueKind.TEXT)
 
 
 def _truth(value: Written) -> Written:
-    return Written(f"({value.text} <> 0)", Kind.BOOLEAN)
+    return Written(f"({value.text} <> 0)", ValueKind.BOOLEAN)
 
 
 def _truth_of_text(value: Written) -> Written:
     word = f"lower({value.text})"
     yes, no = "'true', 't', 'yes', 'y', '1'", "'false', 'f', 'no', 'n', '0'"
-    return Written(f"CASE WHEN {word} IN ({yes}) THEN TRUE WHEN {word} IN ({no}) THEN FALSE END", Kind.BOOLEAN)
+    return Written(f"CASE WHEN {word} IN ({yes}) THEN TRUE WHEN {word} IN ({no}) THEN FALSE END", ValueKind.BOOLEAN)
 
 
 def _midnight(value: Written) -> Written:
-    return Written(f"{value.text}::timestamp", Kind.TIMESTAMP, *in_seconds(value))
+    return Written(f"{value.text}::timestamp", ValueKind.TIMESTAMP, *in_seconds(value))
 
 
 def _day(value: Written) -> Written:
     low, high = (None if end is None else Fraction(end // 86_400) for end in value.ends)
-    return Written(f"{value.text}::date", Kind.DATE, low, high)
+    return Written(f"{value.text}::date", ValueKind.DATE, low, high)
 
 
-_RULES: Mapping[tuple[Kind, Kind], Callable[[Written], Written]] = {
-    (Kind.INTEGER, Kind.REAL): lambda value: Written(f"{value.text}::float8", Kind.REAL, *value.ends, whole=True),
-    (Kind.WIDE, Kind.REAL): lambda value: Written(f"{value.text}::float8", Kind.REAL, *value.ends, whole=True),
-    (Kind.INTEGER, Kind.WIDE): lambda value: Written(f"{value.text}::numeric", Kind.WIDE, *value.ends),
-    (Kind.WIDE, Kind.INTEGER): lambda value: Written(within_64_bits(value.text), Kind.INTEGER),
-    (Kind.REAL, Kind.INTEGER): _whole_number,
-    (Kind.REAL, Kind.WIDE): _wide_number,
-    (Kind.BOOLEAN, Kind.INTEGER): lambda value: Written(f"{value.text}::int4", Kind.INTEGER, Fraction(0), Fraction(1)),
-    (Kind.BOOLEAN, Kind.REAL): lambda value: Written(
-        f"{value.text}::int4::float8", Kind.REAL, Fraction(0), Fraction(1), whole=True
+_RULES: Mapping[tuple[ValueKind, ValueKind], Callable[[Written], Written]] = {
+    (ValueKind.INTEGER, ValueKind.REAL): lambda value: Written(
+        f"{value.text}::float8", ValueKind.REAL, *value.ends, whole=True
     ),
-    (Kind.INTEGER, Kind.BOOLEAN): _truth,
-    (Kind.REAL, Kind.BOOLEAN): _truth,
-    (Kind.TEXT, Kind.BOOLEAN): _truth_of_text,
-    (Kind.INTEGER, Kind.TEXT): _plain_text,
-    (Kind.WIDE, Kind.TEXT): _plain_text,
-    (Kind.BOOLEAN, Kind.TEXT): _plain_text,
-    (Kind.REAL, Kind.TEXT): _real_text,
-    (Kind.DATE, Kind.TEXT): _dated_text,
-    (Kind.TIMESTAMP, Kind.TEXT): _dated_text,
-    (Kind.DATE, Kind.TIMESTAMP): _midnight,
-    (Kind.TIMESTAMP, Kind.DATE): _day,
+    (ValueKind.WIDE, ValueKind.REAL): lambda value: Written(
+        f"{value.text}::float8", ValueKind.REAL, *value.ends, whole=True
+    ),
+    (ValueKind.INTEGER, ValueKind.WIDE): lambda value: Written(f"{value.text}::numeric", ValueKind.WIDE, *value.ends),
+    (ValueKind.WIDE, ValueKind.INTEGER): lambda value: Written(within_64_bits(value.text), ValueKind.INTEGER),
+    (ValueKind.REAL, ValueKind.INTEGER): _whole_number,
+    (ValueKind.REAL, ValueKind.WIDE): _wide_number,
+    (ValueKind.BOOLEAN, ValueKind.INTEGER): lambda value: Written(
+        f"{value.text}::int4", ValueKind.INTEGER, Fraction(0), Fraction(1)
+    ),
+    (ValueKind.BOOLEAN, ValueKind.REAL): lambda value: Written(
+        f"{value.text}::int4::float8", ValueKind.REAL, Fraction(0), Fraction(1), whole=True
+    ),
+    (ValueKind.INTEGER, ValueKind.BOOLEAN): _truth,
+    (ValueKind.REAL, ValueKind.BOOLEAN): _truth,
+    (ValueKind.TEXT, ValueKind.BOOLEAN): _truth_of_text,
+    (ValueKind.INTEGER, ValueKind.TEXT): _plain_text,
+    (ValueKind.WIDE, ValueKind.TEXT): _plain_text,
+    (ValueKind.BOOLEAN, ValueKind.TEXT): _plain_text,
+    (ValueKind.REAL, ValueKind.TEXT): _real_text,
+    (ValueKind.DATE, ValueKind.TEXT): _dated_text,
+    (ValueKind.TIMESTAMP, ValueKind.TEXT): _dated_text,
+    (ValueKind.DATE, ValueKind.TIMESTAMP): _midnight,
+    (ValueKind.TIMESTAMP, ValueKind.DATE): _day,
 }
 
 
-def _literal(writer: Writer, node: exp.Literal, scope: Scope) -> Written:
+def _literal(writer: StatementWriter, node: exp.Literal, scope: WriterScope) -> Written:
     if node.is_string:
-        return Written(literal_text(node.this), Kind.TEXT)
-    return _constant(node, Kind.INTEGER) if node.is_int else _constant(node, Kind.REAL)
+        return Written(literal_text(node.this), ValueKind.TEXT)
+    return _constant(node, ValueKind.INTEGER) if node.is_int else _constant(node, ValueKind.REAL)
 
 
 CAST_RULES: Mapping[type[exp.Expr], Rule] = {exp.Cast: _cast, exp.TryCast: _cast, exp.Literal: _literal}

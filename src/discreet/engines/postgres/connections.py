@@ -2,13 +2,20 @@
 
 A connection that the server ended while nobody used it is made anew, for nothing was sent on it. One that fails in the
 middle is given up, and so is the question.
+
+The line to the server on which one question is asked, so that another thread can end what waits for an answer.
+
+The server is asked to give up the statement. A server that hangs, or that nobody reaches any more, does not hear that;
+so after a moment the line is cut on this side, and whatever waits for an answer ends.
 """
 
 from __future__ import annotations
 
 import math
 import os
+import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -16,10 +23,53 @@ from typing import Any
 import psycopg
 from psycopg import Connection, RawCursor
 
-from discreet.engines.postgres.line import Line
-from discreet.engines.postgres.result import register
+from discreet.engines.postgres.columns import register
 
-__all__ = ["Connections"]
+__all__ = ["Connections", "ServerConnection"]
+
+
+_GRACE = 1.0
+"""Seconds in which a server that is well gives up a statement."""
+
+
+class ServerConnection:
+    """One connection at a time, and the way to end what is asked on it."""
+
+    def __init__(self) -> None:
+        """To nowhere yet."""
+        self._turn = threading.Lock()
+        self._held: tuple[Connection[Any], socket.socket] | None = None
+        self._last: float | None = None
+        """When the server may be asked for the last time."""
+        self.is_cut = False
+        """Whether a server did not hear that it should give up."""
+
+    @contextmanager
+    def to(self, connection: Connection[Any]) -> Iterator[None]:
+        """While the block asks something on a connection."""
+        with socket.socket(fileno=os.dup(connection.fileno())) as plug:  # of our own: theirs may be another's by then
+            with self._turn:
+                self._held = connection, plug
+            try:
+                yield
+            finally:
+                with self._turn:
+                    self._held = None
+
+    def interrupt(self) -> None:
+        """End what is asked now; to be called again for as long as something is."""
+        with self._turn:
+            self._last = time.monotonic() + _GRACE if self._last is None else self._last
+            if self._held is None:
+                return
+            connection, plug = self._held
+            with suppress(Exception):  # what was asked of a server that is gone ends by itself
+                if time.monotonic() < self._last:
+                    connection.cancel_safe(timeout=_GRACE)
+                else:
+                    self.is_cut = True
+                    plug.shutdown(socket.SHUT_RDWR)
+
 
 _MOST_IDLE = 4
 _CONNECT_SECONDS = 10
@@ -40,7 +90,7 @@ class Connections:
         self._idling = threading.Lock()
 
     @contextmanager
-    def lent(self, line: Line) -> Iterator[Connection[Any]]:
+    def lent(self, line: ServerConnection) -> Iterator[Connection[Any]]:
         """A connection that no other thread uses; what is asked on it can be ended by its line."""
         if self._process != os.getpid():
             _INHERITED.append(self._idle)
@@ -68,7 +118,7 @@ class Connections:
         register(connection)
         return connection
 
-    def _alive(self, line: Line) -> Connection[Any] | None:
+    def _alive(self, line: ServerConnection) -> Connection[Any] | None:
         """A connection that was kept and still answers."""
         while True:
             with self._idling:

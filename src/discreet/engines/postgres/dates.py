@@ -1,27 +1,85 @@
 """Dates and timestamps on rows. Bounds prove that nothing leaves PostgreSQL's calendar; what might is refused.
 
 Timestamps have no zone. Weeks begin on Monday, but differences in weeks are sevenths of differences in days.
+
+Days and seconds since 1970: what is known about dates, and how far PostgreSQL's calendar agrees with others.
+
+Tables hold the years 1 to 9999. What a statement moves further is still the same day everywhere, between 4000 before
+our time and the year 200,000; but years before the first are counted and spelled differently.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
 
 from sqlglot import exp
 
-from discreet.engines.postgres.calendar import YEARS, in_reach, in_seconds, within_years
-from discreet.engines.postgres.numbers import between
+from discreet.engines.postgres.numbers import clamp_between
 from discreet.engines.postgres.texts import AS_CODE_POINTS
-from discreet.engines.translation.scope import Scope
-from discreet.engines.translation.untranslatable import Untranslatable
-from discreet.engines.translation.writer import Rule, Writer
-from discreet.engines.translation.written import Kind, Written
+from discreet.engines.translate.expression import Ends, ValueKind, WriterScope, Written
+from discreet.engines.translate.writer import Rule, StatementWriter, Untranslatable
 
-__all__ = ["DATE_FUNCTIONS", "DATE_RULES", "moved"]
+__all__ = [
+    "DATE_FUNCTIONS",
+    "DATE_RULES",
+    "YEARS",
+    "in_reach",
+    "in_seconds",
+    "move_date",
+    "within_years",
+    "write_days",
+    "write_seconds",
+]
 
-_DATED = (Kind.DATE, Kind.TIMESTAMP)
+
+_EPOCH = date(1970, 1, 1).toordinal()
+
+
+def write_days(value: date) -> int:
+    """Days since 1970."""
+    return value.toordinal() - _EPOCH
+
+
+def write_seconds(value: datetime) -> Fraction:
+    """Seconds since 1970."""
+    clock = value.hour * 3600 + value.minute * 60 + value.second
+    return write_days(value) * 86_400 + clock + Fraction(value.microsecond, 10**6)
+
+
+YEARS = {
+    ValueKind.DATE: (Fraction(write_days(date.min)), Fraction(write_days(date.max))),
+    ValueKind.TIMESTAMP: (write_seconds(datetime.min), write_seconds(datetime.max)),
+}
+"""The calendar of tables, in days or seconds."""
+_FARTHEST = (-4000 * 365 - 1970 * 366, 200_000 * 365)
+
+
+def in_seconds(value: Written) -> Ends:
+    """The bounds of a date or timestamp, in seconds."""
+    scale = 86_400 if value.kind is ValueKind.DATE else 1
+    return (None if value.low is None else value.low * scale), (None if value.high is None else value.high * scale)
+
+
+def within_years(value: Written) -> None:
+    """Refuse what may lie outside the years 1 to 9999, where engines write dates differently."""
+    first, last = YEARS[value.kind]
+    if value.low is None or value.high is None or value.low < first or value.high > last:
+        raise Untranslatable("dates that may lie outside the years 1 to 9999")
+
+
+def in_reach(kind: ValueKind, ends: Ends) -> tuple[Fraction, Fraction]:
+    """The bounds of what was moved; refused where PostgreSQL could run out of calendar before others do."""
+    scale = 1 if kind is ValueKind.DATE else 86_400
+    low, high = ends
+    if low is None or high is None or low < _FARTHEST[0] * scale or high > _FARTHEST[1] * scale:
+        raise Untranslatable("dates moved further than some thousand years")
+    return low, high
+
+
+_DATED = (ValueKind.DATE, ValueKind.TIMESTAMP)
 _DAY = 86_400
 _SECONDS = {"hour": 3600, "minute": 60, "second": 1}
 _PARTS = {
@@ -54,7 +112,7 @@ def _stamp(value: Written) -> str:
     """A date or timestamp as a timestamp."""
     if value.kind not in _DATED:
         raise Untranslatable(f"dates made of {value.kind.value}")
-    return f"{value.text}::timestamp" if value.kind is Kind.DATE else value.text
+    return f"{value.text}::timestamp" if value.kind is ValueKind.DATE else value.text
 
 
 # Moving.
@@ -63,7 +121,7 @@ def _stamp(value: Written) -> str:
 def _span(unit: str, shortest: int, longest: int) -> Rule:
     """So many units, with bounds in seconds."""
 
-    def rule(writer: Writer, node: Any, scope: Scope) -> Written:
+    def rule(writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
         amount = writer.write(node.expressions[0] if isinstance(node, exp.Anonymous) else node.this, scope)
         if amount.low is None or amount.high is None:
             raise Untranslatable("dates moved further than some thousand years")
@@ -72,31 +130,31 @@ def _span(unit: str, shortest: int, longest: int) -> Rule:
             text = f"make_interval(secs => ({amount.text}::int8 * {shortest})::float8)"
         else:
             text = f"make_interval({unit} => {amount.text}::int4)"
-        return Written(text, Kind.SPAN, min(lengths), max(lengths))
+        return Written(text, ValueKind.SPAN, min(lengths), max(lengths))
 
     return rule
 
 
-def moved(first: Written, symbol: str, second: Written) -> Written:
+def move_date(first: Written, symbol: str, second: Written) -> Written:
     """A date or timestamp and a span, or the days between two dates."""
-    if first.kind is Kind.DATE and second.kind is Kind.DATE and symbol == "-":
-        return Written(f"({first.text} - {second.text})::int8", Kind.INTEGER, *first.minus(second))
-    if second.kind is not Kind.SPAN:
+    if first.kind is ValueKind.DATE and second.kind is ValueKind.DATE and symbol == "-":
+        return Written(f"({first.text} - {second.text})::int8", ValueKind.INTEGER, *first.minus(second))
+    if second.kind is not ValueKind.SPAN:
         raise Untranslatable("dates moved by what is no span")
-    start = Written("", Kind.TIMESTAMP, *in_seconds(first))
-    ends = in_reach(Kind.TIMESTAMP, start.plus(second) if symbol == "+" else start.minus(second))
-    return Written(f"({first.text} {symbol} {second.text})", Kind.TIMESTAMP, *ends)
+    start = Written("", ValueKind.TIMESTAMP, *in_seconds(first))
+    ends = in_reach(ValueKind.TIMESTAMP, start.plus(second) if symbol == "+" else start.minus(second))
+    return Written(f"({first.text} {symbol} {second.text})", ValueKind.TIMESTAMP, *ends)
 
 
 # Parts.
 
 
-def _part(writer: Writer, node: exp.Anonymous, scope: Scope) -> Written:
+def _part(writer: StatementWriter, node: exp.Anonymous, scope: WriterScope) -> Written:
     name, value = node.expressions[0].name.lower(), writer.write(node.expressions[1], scope)
     if name == "epoch":
         return _epoch(value)
     within_years(value)
-    return Written(f"{_PARTS[name].format(_stamp(value))}::int8", Kind.INTEGER, *_part_ends(name))
+    return Written(f"{_PARTS[name].format(_stamp(value))}::int8", ValueKind.INTEGER, *_part_ends(name))
 
 
 def _part_ends(name: str) -> tuple[Fraction, Fraction]:
@@ -104,20 +162,20 @@ def _part_ends(name: str) -> tuple[Fraction, Fraction]:
     return Fraction(0), Fraction(most)
 
 
-def _seconds(writer: Writer, node: exp.TimeToUnix, scope: Scope) -> Written:
+def _seconds(writer: StatementWriter, node: exp.TimeToUnix, scope: WriterScope) -> Written:
     return _epoch(writer.write(node.this, scope))
 
 
 def _epoch(value: Written) -> Written:
-    return Written(f"date_part('epoch', {_stamp(value)})", Kind.REAL, *in_seconds(value))
+    return Written(f"date_part('epoch', {_stamp(value)})", ValueKind.REAL, *in_seconds(value))
 
 
-def _truncated(writer: Writer, node: exp.TimestampTrunc, scope: Scope) -> Written:
+def _truncated(writer: StatementWriter, node: exp.TimestampTrunc, scope: WriterScope) -> Written:
     value, unit = writer.write(node.this, scope), node.args["unit"].name.lower()
-    (low, high), first = in_reach(Kind.TIMESTAMP, in_seconds(value)), YEARS[Kind.TIMESTAMP][0]
+    (low, high), first = in_reach(ValueKind.TIMESTAMP, in_seconds(value)), YEARS[ValueKind.TIMESTAMP][0]
     # The first day of the calendar is a Monday, so it starts a week, too.
     start = low - 366 * _DAY if low < first else max(first, low - 366 * _DAY)
-    return Written(f"date_trunc('{unit}', {_stamp(value)})", Kind.TIMESTAMP, start, high)
+    return Written(f"date_trunc('{unit}', {_stamp(value)})", ValueKind.TIMESTAMP, start, high)
 
 
 # Differences.
@@ -127,12 +185,12 @@ def _months(value: str) -> str:
     return f"(date_part('year', {value}) * 12 + date_part('month', {value}))::int8"
 
 
-def _starts_between(writer: Writer, node: exp.DateDiff, scope: Scope) -> Written:
+def _starts_between(writer: StatementWriter, node: exp.DateDiff, scope: WriterScope) -> Written:
     """How many starts of a unit lie between two dates."""
     last, first = writer.write(node.this, scope), writer.write(node.expression, scope)
     within_years(last)
     within_years(first)
-    return Written(_DIFFERENCES[node.args["unit"].name.lower()](_stamp(first), _stamp(last)), Kind.INTEGER)
+    return Written(_DIFFERENCES[node.args["unit"].name.lower()](_stamp(first), _stamp(last)), ValueKind.INTEGER)
 
 
 def _each(count: Callable[[str], str]) -> Callable[[str, str], str]:
@@ -153,7 +211,7 @@ _DIFFERENCES: Mapping[str, Callable[[str, str], str]] = {
 }
 
 
-def _elapsed(writer: Writer, node: exp.Anonymous, scope: Scope) -> Written:
+def _elapsed(writer: StatementWriter, node: exp.Anonymous, scope: WriterScope) -> Written:
     """How many whole units lie between two dates."""
     unit = node.expressions[0].name.lower()
     first, last = (writer.write(one, scope) for one in node.expressions[1:])
@@ -162,9 +220,9 @@ def _elapsed(writer: Writer, node: exp.Anonymous, scope: Scope) -> Written:
     one, two = _stamp(first), _stamp(last)
     if (months := {"month": 1, "quarter": 3, "year": 12}.get(unit)) is not None:
         text = f"CASE WHEN {one} <= {two} THEN {_whole_months(one, two)} ELSE -{_whole_months(two, one)} END"
-        return Written(f"({text} / {months})", Kind.INTEGER)
+        return Written(f"({text} / {months})", ValueKind.INTEGER)
     length = {"week": 7 * _DAY, "day": _DAY, **_SECONDS}[unit]
-    return Written(f"trunc(extract(epoch FROM ({two} - {one})) / {length})::int8", Kind.INTEGER)
+    return Written(f"trunc(extract(epoch FROM ({two} - {one})) / {length})::int8", ValueKind.INTEGER)
 
 
 def _whole_months(one: str, two: str) -> str:
@@ -175,17 +233,17 @@ def _whole_months(one: str, two: str) -> str:
 # Making and naming.
 
 
-def _last_day(writer: Writer, node: exp.LastDay, scope: Scope) -> Written:
+def _last_day(writer: StatementWriter, node: exp.LastDay, scope: WriterScope) -> Written:
     value = writer.write(node.this, scope)
     within_years(value)
     text = f"(date_trunc('month', {_stamp(value)}) + interval '1 month - 1 day')::date"
-    ends = value.plus(Written("", Kind.DATE, Fraction(0), Fraction(31)))
-    return Written(text, Kind.DATE, *ends)
+    ends = value.plus(Written("", ValueKind.DATE, Fraction(0), Fraction(31)))
+    return Written(text, ValueKind.DATE, *ends)
 
 
-def _made(writer: Writer, node: exp.DateFromParts, scope: Scope) -> Written:
+def _made(writer: StatementWriter, node: exp.DateFromParts, scope: WriterScope) -> Written:
     year, month, day = (writer.write(node.args[part], scope) for part in ("year", "month", "day"))
-    if not between(year, 1, 9999):
+    if not clamp_between(year, 1, 9999):
         raise Untranslatable("dates that may lie outside the years 1 to 9999")
     first = f"make_date({year.text}::int4, {month.text}::int4, 1)"
     days = f"date_part('day', {first} + interval '1 month - 1 day')"
@@ -193,18 +251,18 @@ def _made(writer: Writer, node: exp.DateFromParts, scope: Scope) -> Written:
     there = f"CASE WHEN {day.text} BETWEEN 1 AND {days} THEN {made} END"
     text = f"CASE WHEN {month.text} BETWEEN 1 AND 12 AND {year.text} IS NOT NULL THEN {there} END"
     start, end = ((int(year.low or 1) - 1971) * 366, (int(year.high or 1) - 1969) * 366)
-    least, most = YEARS[Kind.DATE]
-    return Written(text, Kind.DATE, max(least, Fraction(start)), min(most, Fraction(end)))
+    least, most = YEARS[ValueKind.DATE]
+    return Written(text, ValueKind.DATE, max(least, Fraction(start)), min(most, Fraction(end)))
 
 
-def _formatted(writer: Writer, node: exp.TimeToStr, scope: Scope) -> Written:
+def _formatted(writer: StatementWriter, node: exp.TimeToStr, scope: WriterScope) -> Written:
     value, place = writer.write(node.this, scope), node.args["format"]
     within_years(value)
     if not isinstance(place, exp.Cast) or not isinstance(place.this, exp.Placeholder):
         raise Untranslatable("a format that is no constant")
     pattern = writer.values[int(place.this.name) - 1]
     pieces = [_piece(piece, _stamp(value)) for piece in _pieces(str(pattern))]
-    return Written(f"(({' || '.join(pieces) or chr(39) * 2}) {AS_CODE_POINTS})", Kind.TEXT)
+    return Written(f"(({' || '.join(pieces) or chr(39) * 2}) {AS_CODE_POINTS})", ValueKind.TEXT)
 
 
 def _pieces(pattern: str) -> list[str]:
@@ -232,9 +290,9 @@ def _piece(piece: str, value: str) -> str:
 
 
 def _name(mark: str) -> Rule:
-    def rule(writer: Writer, node: Any, scope: Scope) -> Written:
+    def rule(writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
         value = writer.write(node.this, scope)
-        return Written(f"(to_char({_stamp(value)}, '{mark}') {AS_CODE_POINTS})", Kind.TEXT)
+        return Written(f"(to_char({_stamp(value)}, '{mark}') {AS_CODE_POINTS})", ValueKind.TEXT)
 
     return rule
 

@@ -4,12 +4,18 @@ The server needs a role that may read the protected tables and nothing else: sup
 refused. Before every statement the tables are held against changes of their columns and compared with what was seen
 when they were protected; so what is written for them stays true until the statement is over. Views must be such that a
 second reading gives the same rows.
+
+The middle of the numbers that name people, as the server remembers it from when it last looked at the column.
+
+It parts people into two halves of about the same size, each of which is one stretch of an index. Where the numbers have
+changed since then the halves are less even; that changes how long a statement takes, and nothing that it says.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from threading import Event
 from typing import Any, ClassVar, TypeVar
@@ -17,29 +23,54 @@ from typing import Any, ClassVar, TypeVar
 import psycopg
 import pyarrow as pa
 from psycopg import Connection
+from psycopg.errors import InsufficientPrivilege
 from psycopg.types.numeric import Float8, Int8
 
 from discreet.catalog.column import ColumnType
 from discreet.catalog.table import Table
-from discreet.engines.attended import attended
-from discreet.engines.engine import Capabilities, OwnerLog, Unsent, shielded
-from discreet.engines.manifest import Stored
-from discreet.engines.parameters import Bound
-from discreet.engines.part import Given
-from discreet.engines.postgres.connections import Connections
-from discreet.engines.postgres.line import Line
-from discreet.engines.postgres.middle import middle_of
-from discreet.engines.postgres.naming import quoted
-from discreet.engines.postgres.reading import WHOLE, declared
-from discreet.engines.postgres.result import as_arrow
-from discreet.engines.postgres.server import check_role, columns_of, found, refusals
-from discreet.engines.postgres.steady import REMEDY, RULE, is_plain, unsteady
+from discreet.engines.duckdb.manifest import Stored
+from discreet.engines.duckdb.sources import SourceColumn
+from discreet.engines.engine import Capabilities, OwnerLog, Unsent, shield_errors
+from discreet.engines.interrupt import run_attended
+from discreet.engines.parameters import ParameterValue
+from discreet.engines.postgres.columns import WHOLE, as_arrow, read_declared
+from discreet.engines.postgres.connections import Connections, ServerConnection
+from discreet.engines.postgres.tables import (
+    REMEDY,
+    RULE,
+    check_role,
+    find_relation,
+    is_plain,
+    quote_name,
+    read_columns,
+    refusals,
+    unsteady,
+)
 from discreet.engines.postgres.writer import HalvingWriter, KeepingWriter, PostgresWriter
-from discreet.engines.remote import RemoteEngine, given_of
-from discreet.engines.translation.writer import Writer
+from discreet.engines.remote import RemoteEngine, describe_column
+from discreet.engines.translate.writer import StatementWriter
 from discreet.errors import InvalidValue, StoreError
 
-__all__ = ["PostgresEngine"]
+__all__ = ["PostgresEngine", "find_middle"]
+
+
+_LOOK_UP = """
+SELECT s.ends[cardinality(s.ends) / 2 + 1]
+FROM (SELECT p.inherited, p.histogram_bounds::text::int8[] AS ends
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      JOIN pg_stats p ON p.schemaname = n.nspname AND p.tablename = c.relname AND p.attname = $2
+      WHERE c.oid = to_regclass($1) AND p.histogram_bounds IS NOT NULL) s
+ORDER BY s.inherited DESC LIMIT 1
+"""
+
+
+def find_middle(connection: Connection[Any], place: str, column: str) -> int | None:
+    """The middle of a column of whole numbers; None where the server knows none, or does not tell."""
+    with suppress(InsufficientPrivilege), connection.transaction():  # what fails is not to end the whole transaction
+        found = connection.execute(_LOOK_UP, (place, column)).fetchone()
+        return None if found is None else int(found[0])
+    return None
+
 
 T = TypeVar("T")
 
@@ -78,7 +109,7 @@ class PostgresEngine(RemoteEngine):
         statement_timeout=True,
         pinned_snapshots=False,
     )
-    writer: type[Writer] = PostgresWriter
+    writer: type[StatementWriter] = PostgresWriter
 
     def __init__(
         self,
@@ -112,20 +143,20 @@ class PostgresEngine(RemoteEngine):
     def look(self, name: str) -> Mapping[str, str]:
         """The columns of a table or view on the server and their types."""
         with refusals():
-            return self._asked(lambda connection: columns_of(connection, name))
+            return self._asked(lambda connection: read_columns(connection, name))
 
-    def cast(self, given: Given, wanted: ColumnType) -> str | None:
+    def cast(self, given: SourceColumn, wanted: ColumnType) -> str | None:
         """A column as a declared type, by an expression that cannot fail; None where they have nothing in common."""
-        return declared(quoted(given.label), given.native, wanted)
+        return read_declared(quote_name(given.label), given.native, wanted)
 
-    def naming(self, given: Given, wanted: ColumnType) -> str | None:
+    def naming(self, given: SourceColumn, wanted: ColumnType) -> str | None:
         """Whole numbers keep their size, for an index holds them as they are."""
         is_whole = wanted is ColumnType.INTEGER and given.native in WHOLE
-        return quoted(given.label) if is_whole else self.cast(given, wanted)
+        return quote_name(given.label) if is_whole else self.cast(given, wanted)
 
     def quoted(self, name: str) -> str:
         """A name between double quotes."""
-        return quoted(name)
+        return quote_name(name)
 
     def place(self, name: str) -> str:
         """Names are stored with their schema and between quotes."""
@@ -140,13 +171,13 @@ class PostgresEngine(RemoteEngine):
     def reach(self) -> None:
         """Refuse where no connection answers, also where the server holds it and says nothing."""
         seconds = _REACH_SECONDS if self.timeout is None else min(self.timeout, _REACH_SECONDS)
-        shielded(lambda: self._asked_unless(Event(), lambda one: one.execute("SELECT 1"), seconds), self.owner_log)
+        shield_errors(lambda: self._asked_unless(Event(), lambda one: one.execute("SELECT 1"), seconds), self.owner_log)
 
-    def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
+    def _run(self, statement: str, values: Sequence[ParameterValue]) -> pa.Table:
         sent = Event()
         return self._asked_unless(sent, lambda connection: self._answer(connection, statement, values, sent))
 
-    def _fault_of(self, statement: str, values: Sequence[Bound]) -> Exception | None:
+    def _fault_of(self, statement: str, values: Sequence[ParameterValue]) -> Exception | None:
         """What the server says when it runs the statement over no rows, and that is not about itself."""
         sent = Event()
         try:
@@ -172,14 +203,14 @@ class PostgresEngine(RemoteEngine):
 
     def _asked(self, work: Callable[[Connection[Any]], T], seconds: float | None = None) -> T:
         """What comes of ``work`` on a connection; who waits hears when the time is over, also if the server hangs."""
-        line = Line()
+        line = ServerConnection()
 
         def call() -> T:
             with self._connections.lent(line) as connection:
                 return work(connection)
 
         try:
-            return attended(call, line.interrupt, seconds or self.timeout)
+            return run_attended(call, line.interrupt, seconds or self.timeout)
         except psycopg.Error:
             if not line.is_cut:
                 raise
@@ -190,7 +221,7 @@ class PostgresEngine(RemoteEngine):
         self,
         connection: Connection[Any],
         statement: str,
-        values: Sequence[Bound],
+        values: Sequence[ParameterValue],
         sent: Event,
         *,
         empty: bool = False,
@@ -198,7 +229,7 @@ class PostgresEngine(RemoteEngine):
         _, used = self.translated(statement, values)
         connection.execute(self._opening(used).encode())
         for stored in used:
-            self.check_unchanged(stored, columns_of(connection, stored.file))
+            self.check_unchanged(stored, read_columns(connection, stored.file))
             if (what := unsteady(connection, stored.file)) is not None:
                 raise ValueError(f"{stored.file} has become a view with {what}: {RULE}; {REMEDY}")
         text, values = self._said(connection, statement, values, used, empty)
@@ -209,8 +240,13 @@ class PostgresEngine(RemoteEngine):
         return result
 
     def _said(
-        self, connection: Connection[Any], statement: str, values: Sequence[Bound], used: Sequence[Stored], empty: bool
-    ) -> tuple[str, Sequence[Bound]]:
+        self,
+        connection: Connection[Any],
+        statement: str,
+        values: Sequence[ParameterValue],
+        used: Sequence[Stored],
+        empty: bool,
+    ) -> tuple[str, Sequence[ParameterValue]]:
         """The statement as suits the tables that it reads, and its values."""
         write = partial(self.translated, statement, values, empty=empty)
         if not all(is_plain(connection, stored.file) for stored in used):
@@ -243,7 +279,7 @@ def _is_of_the_statement(failure: psycopg.Error) -> bool:
 
 def _looked_up(connection: Connection[Any], name: str) -> tuple[str, bool, str | None]:
     """The full name of a table, whether its rows have addresses, and what keeps it from being the same twice."""
-    place, has_addresses = found(connection, name)
+    place, has_addresses = find_relation(connection, name)
     check_role(connection, place)
     return place, has_addresses, unsteady(connection, place)
 
@@ -252,11 +288,11 @@ def _middle(connection: Connection[Any], used: Sequence[Stored]) -> int | None:
     """The middle of the people of the one table that is read, where the server knows it."""
     if len(used) != 1 or used[0].unit is None:
         return None
-    given = given_of(used[0], used[0].unit)
-    return middle_of(connection, used[0].file, given.label) if given.native in WHOLE else None
+    given = describe_column(used[0], used[0].unit)
+    return find_middle(connection, used[0].file, given.label) if given.native in WHOLE else None
 
 
-def _typed(value: Bound) -> object:
+def _typed(value: ParameterValue) -> object:
     """Numbers in the types that statements cast them from."""
     if isinstance(value, int) and not isinstance(value, bool):
         return Int8(value) if -(2**63) <= value < 2**63 else value

@@ -16,13 +16,21 @@ from typing import Any
 
 from sqlglot import exp
 
-from discreet.engines.translation.scope import Scope
-from discreet.engines.translation.untranslatable import Untranslatable
-from discreet.engines.translation.writer import Rule, Writer
-from discreet.engines.translation.written import Ends, Kind, Written, hull
+from discreet.engines.translate.expression import Ends, ValueKind, WriterScope, Written, hull
+from discreet.engines.translate.writer import Rule, StatementWriter, Untranslatable
 from discreet.exact.doubles import LARGEST_DOUBLE
 
-__all__ = ["INFINITY", "LARGEST", "NUMBER_FUNCTIONS", "NUMBER_RULES", "attempt", "between", "double", "within_64_bits"]
+__all__ = [
+    "INFINITY",
+    "LARGEST",
+    "NUMBER_FUNCTIONS",
+    "NUMBER_RULES",
+    "attempt",
+    "clamp_between",
+    "double",
+    "within_64_bits",
+]
+
 
 LARGEST = LARGEST_DOUBLE
 _LAST_STEP = Fraction(2) ** 970
@@ -46,16 +54,16 @@ _RIM = double(Fraction(2) ** -50)
 """A dividend above it cannot vanish, one below it cannot overflow."""
 
 
-def between(value: Written, low: int, high: int) -> bool:
+def clamp_between(value: Written, low: int, high: int) -> bool:
     """Whether all values are known to lie between two integers."""
     return value.low is not None and value.high is not None and low <= value.low and value.high <= high
 
 
 def _real(value: Written) -> Written:
     """A number as a double."""
-    if value.kind is Kind.REAL:
+    if value.kind is ValueKind.REAL:
         return value
-    return Written(f"{value.text}::float8", Kind.REAL, *value.ends, whole=True)
+    return Written(f"{value.text}::float8", ValueKind.REAL, *value.ends, whole=True)
 
 
 def within_64_bits(wide: str) -> str:
@@ -78,37 +86,37 @@ def _in_digits(ends: Ends) -> Ends:
 # Sums, differences and products.
 
 
-def _add(writer: Writer, node: Any, scope: Scope) -> Written:
+def _add(writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
     return _sum("+", writer, node, scope)
 
 
-def _subtract(writer: Writer, node: Any, scope: Scope) -> Written:
+def _subtract(writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
     return _sum("-", writer, node, scope)
 
 
-def _sum(symbol: str, writer: Any, node: Any, scope: Scope) -> Written:
+def _sum(symbol: str, writer: Any, node: Any, scope: WriterScope) -> Written:
     first, second = writer.write(node.this, scope), writer.write(node.expression, scope)
-    if first.kind in (Kind.DATE, Kind.TIMESTAMP):
+    if first.kind in (ValueKind.DATE, ValueKind.TIMESTAMP):
         moved: Written = writer.moved(first, symbol, second)
         return moved
     ends = first.plus(second) if symbol == "+" else first.minus(second)
-    if Kind.REAL not in (first.kind, second.kind):
+    if ValueKind.REAL not in (first.kind, second.kind):
         return _exact(symbol, first, second, ends)
     one, two = _real(first), _real(second)
     text = f"({one.text} {symbol} {two.text})"
     if not _is_slight(one) and not _is_slight(two):
         text = _careful_sum(text, one.text, two.text if symbol == "+" else f"(-{two.text})")
-    return Written(text, Kind.REAL, *_finite(ends), whole=one.whole and two.whole)
+    return Written(text, ValueKind.REAL, *_finite(ends), whole=one.whole and two.whole)
 
 
 def _exact(symbol: str, first: Written, second: Written, ends: Ends) -> Written:
     """Arithmetic of integers, which was proven to fit."""
-    if Kind.WIDE in (first.kind, second.kind):
-        return Written(f"({first.text} {symbol} {second.text})", Kind.WIDE, *ends)
-    result = Written(f"({first.text} {symbol} {second.text})", Kind.INTEGER, *ends)
-    if between(result, _FIRST_SHORT, _LAST_SHORT):
+    if ValueKind.WIDE in (first.kind, second.kind):
+        return Written(f"({first.text} {symbol} {second.text})", ValueKind.WIDE, *ends)
+    result = Written(f"({first.text} {symbol} {second.text})", ValueKind.INTEGER, *ends)
+    if clamp_between(result, _FIRST_SHORT, _LAST_SHORT):
         return result
-    return Written(f"({first.text}::int8 {symbol} {second.text})", Kind.INTEGER, *ends)
+    return Written(f"({first.text}::int8 {symbol} {second.text})", ValueKind.INTEGER, *ends)
 
 
 def _is_slight(value: Written) -> bool:
@@ -133,17 +141,17 @@ def _careful_sum(text: str, one: str, two: str) -> str:
     return f"CASE WHEN {near} THEN {text} WHEN {finite} AND {beyond} THEN sign({one}) * {INFINITY} ELSE {text} END"
 
 
-def _multiply(writer: Writer, node: Any, scope: Scope) -> Written:
+def _multiply(writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
     first, second = writer.write(node.this, scope), writer.write(node.expression, scope)
     ends = first.times(second)
-    if Kind.REAL not in (first.kind, second.kind):
+    if ValueKind.REAL not in (first.kind, second.kind):
         return _exact("*", first, second, ends)
     one, two = _real(first), _real(second)
     text = f"({one.text} * {two.text})"
     stays = (one.whole and two.whole) or _is_large(one) or _is_large(two)
     if not stays or ends[0] is None or ends[1] is None or max(abs(ends[0]), abs(ends[1])) > LARGEST / 2:
         text = _careful_product(text, one, two)
-    return Written(text, Kind.REAL, *_finite(ends), whole=one.whole and two.whole)
+    return Written(text, ValueKind.REAL, *_finite(ends), whole=one.whole and two.whole)
 
 
 def _is_large(value: Written) -> bool:
@@ -178,12 +186,12 @@ def _zero(one: str, two: str) -> str:
     return f"sign({one}) * sign({two}) * 0::float8"
 
 
-def _divide(writer: Writer, node: exp.Div, scope: Scope) -> Written:
+def _divide(writer: StatementWriter, node: exp.Div, scope: WriterScope) -> Written:
     """A quotient of doubles; plans never divide by zero."""
     first, second = _real(writer.write(node.this, scope)), _real(writer.write(node.expression, scope))
     if not (isinstance(node.expression, exp.Nullif) or (second.point is not None and second.point != 0)):
         raise Untranslatable("a division by what may be zero")
-    return Written(_careful_quotient(f"({first.text} / {second.text})", first, second), Kind.REAL)
+    return Written(_careful_quotient(f"({first.text} / {second.text})", first, second), ValueKind.REAL)
 
 
 def _careful_quotient(text: str, first: Written, second: Written) -> str:
@@ -204,46 +212,48 @@ def _careful_quotient(text: str, first: Written, second: Written) -> str:
 # Whole numbers.
 
 
-def _divide_whole(writer: Writer, node: Any, scope: Scope) -> Written:
+def _divide_whole(writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
     return _whole("/", writer, node, scope)
 
 
-def _remainder(writer: Writer, node: Any, scope: Scope) -> Written:
+def _remainder(writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
     return _whole("%", writer, node, scope)
 
 
-def _whole(symbol: str, writer: Writer, node: Any, scope: Scope) -> Written:
+def _whole(symbol: str, writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
     """Both cut towards zero, as plans expect; the one pair whose quotient does not fit has neither."""
     first, second = writer.write(node.this, scope), writer.write(node.expression, scope)
-    if first.kind is second.kind is Kind.WIDE:
-        return Written(f"{_WIDE[symbol]}({first.text}, {second.text})", Kind.WIDE)
-    if first.kind is not Kind.INTEGER or second.kind is not Kind.INTEGER:
+    if first.kind is second.kind is ValueKind.WIDE:
+        return Written(f"{_WIDE[symbol]}({first.text}, {second.text})", ValueKind.WIDE)
+    if first.kind is not ValueKind.INTEGER or second.kind is not ValueKind.INTEGER:
         raise Untranslatable("a division of real numbers without a remainder")
     text = f"({first.text}::int8 {symbol} {second.text})"
     if first.low is None or first.low <= _FIRST:
         text = f"CASE WHEN {first.text} = '{_FIRST}'::int8 AND {second.text} = -1 THEN NULL ELSE {text} END"
     most = first.largest if symbol == "/" else second.largest
-    return Written(text, Kind.INTEGER, *((-most, most) if most is not None else (None, None)))
+    return Written(text, ValueKind.INTEGER, *((-most, most) if most is not None else (None, None)))
 
 
 _WIDE = {"/": "div", "%": "mod"}
 """The same for decimals in their steps, which a power of ten divides, or what is never zero."""
 
 
-def attempt(writer: Writer, node: exp.Try, scope: Scope) -> Written:
+def attempt(writer: StatementWriter, node: exp.Try, scope: WriterScope) -> Written:
     """What gives NULL where integers leave 64 bits; all else is written so that it cannot fail anyway."""
     inner = node.this.unnest()
     symbol = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}.get(type(inner))
     if symbol is not None:
         first, second = writer.write(inner.this, scope), writer.write(inner.expression, scope)
         ends = {"+": first.plus, "-": first.minus, "*": first.times}[symbol](second)
-        if first.kind is Kind.INTEGER and second.kind is Kind.INTEGER:
+        if first.kind is ValueKind.INTEGER and second.kind is ValueKind.INTEGER:
             return _attempted(f"({first.text}::numeric {symbol} {second.text})", ends)
-        if {first.kind, second.kind} <= {Kind.INTEGER, Kind.WIDE}:
-            return Written(_within_38_digits(f"({first.text} {symbol} {second.text})"), Kind.WIDE, *_in_digits(ends))
+        if {first.kind, second.kind} <= {ValueKind.INTEGER, ValueKind.WIDE}:
+            return Written(
+                _within_38_digits(f"({first.text} {symbol} {second.text})"), ValueKind.WIDE, *_in_digits(ends)
+            )
     if isinstance(inner, (exp.Abs, exp.Neg)) and not isinstance(inner.this, exp.Literal):
         value = writer.write(inner.this, scope)
-        if value.kind is Kind.INTEGER:
+        if value.kind is ValueKind.INTEGER:
             sign, ends = ("abs", _absolute_ends(value)) if isinstance(inner, exp.Abs) else ("-", _negative_ends(value))
             return _attempted(f"{sign}({value.text}::numeric)", ends)
     return writer.write(inner, scope)
@@ -252,7 +262,7 @@ def attempt(writer: Writer, node: exp.Try, scope: Scope) -> Written:
 def _attempted(wide: str, ends: Ends) -> Written:
     """A numeric as an integer that is missing outside 64 bits, so that what is there lies within both bounds."""
     low, high = (None if end is None else min(max(end, Fraction(_FIRST)), Fraction(_LAST)) for end in ends)
-    return Written(within_64_bits(wide), Kind.INTEGER, low, high)
+    return Written(within_64_bits(wide), ValueKind.INTEGER, low, high)
 
 
 def _negative_ends(value: Written) -> Ends:
@@ -264,12 +274,12 @@ def _absolute_ends(value: Written) -> Ends:
     return Fraction(0), value.largest
 
 
-def _negative(writer: Writer, node: exp.Neg, scope: Scope) -> Written:
+def _negative(writer: StatementWriter, node: exp.Neg, scope: WriterScope) -> Written:
     value = writer.write(node.this, scope)
     return Written(f"(-{value.text})", value.kind, *_negative_ends(value), whole=value.whole)
 
 
-def _absolute(writer: Writer, node: exp.Abs, scope: Scope) -> Written:
+def _absolute(writer: StatementWriter, node: exp.Abs, scope: WriterScope) -> Written:
     value = writer.write(node.this, scope)
     return Written(f"abs({value.text})", value.kind, *_absolute_ends(value), whole=value.whole)
 
@@ -278,90 +288,90 @@ def _absolute(writer: Writer, node: exp.Abs, scope: Scope) -> Written:
 
 
 def _floor(function: str) -> Rule:
-    def rule(writer: Writer, node: Any, scope: Scope) -> Written:
+    def rule(writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
         value = _real(writer.write(node.this, scope))  # plans take the floor of an integer as a double, too
-        return Written(f"{function}({value.text})", Kind.REAL, *_by_one(value), whole=True)
+        return Written(f"{function}({value.text})", ValueKind.REAL, *_by_one(value), whole=True)
 
     return rule
 
 
-def _truncate(writer: Writer, node: exp.Trunc, scope: Scope) -> Written:
+def _truncate(writer: StatementWriter, node: exp.Trunc, scope: WriterScope) -> Written:
     value = writer.write(node.this, scope)
-    if value.kind is Kind.INTEGER:
+    if value.kind is ValueKind.INTEGER:
         return value
-    return Written(f"trunc({value.text})", Kind.REAL, *_by_one(value), whole=True)
+    return Written(f"trunc({value.text})", ValueKind.REAL, *_by_one(value), whole=True)
 
 
-def _round(writer: Writer, node: exp.Round, scope: Scope) -> Written:
+def _round(writer: StatementWriter, node: exp.Round, scope: WriterScope) -> Written:
     """Halves are rounded away from zero; PostgreSQL's own function for doubles rounds them to even."""
     value = writer.write(node.this, scope)
     if node.args.get("decimals") is None:
-        return value if value.kind is Kind.INTEGER else _rounded(value)
+        return value if value.kind is ValueKind.INTEGER else _rounded(value)
     digits = writer.write(node.args["decimals"], scope).point
     if digits is None:
         raise Untranslatable("digits that are no constant")
     value, scale = _real(value), 10 ** int(digits)
-    moved = _rounded(Written(f"({value.text} * {double(scale)})", Kind.REAL))
+    moved = _rounded(Written(f"({value.text} * {double(scale)})", ValueKind.REAL))
     most = double(float(LARGEST / scale) * (1 - 2**-50))
     text = f"CASE WHEN abs({value.text}) <= {most} THEN {moved.text} / {double(scale)} ELSE {value.text} END"
-    return Written(text, Kind.REAL, *_by_one(value))
+    return Written(text, ValueKind.REAL, *_by_one(value))
 
 
 def _rounded(value: Written) -> Written:
     """To add minus zero leaves zeros their sign."""
     up = f"CASE WHEN abs({value.text} - trunc({value.text})) >= 0.5 THEN sign({value.text}) ELSE {double(-0.0)} END"
-    return Written(f"(trunc({value.text}) + {up})", Kind.REAL, *_by_one(value), whole=True)
+    return Written(f"(trunc({value.text}) + {up})", ValueKind.REAL, *_by_one(value), whole=True)
 
 
 def _by_one(value: Written) -> Ends:
     """Rounded to a whole number, or to digits, which takes a product and a quotient that are rounded themselves."""
-    return _finite(value.plus(Written("", Kind.REAL, Fraction(-1), Fraction(1))))
+    return _finite(value.plus(Written("", ValueKind.REAL, Fraction(-1), Fraction(1))))
 
 
 # Functions.
 
 
-def _sign(writer: Writer, node: exp.Sign, scope: Scope) -> Written:
+def _sign(writer: StatementWriter, node: exp.Sign, scope: WriterScope) -> Written:
     value = _real(writer.write(node.this, scope))
-    return Written(f"sign({value.text})", Kind.REAL, Fraction(-1), Fraction(1), whole=True)
+    return Written(f"sign({value.text})", ValueKind.REAL, Fraction(-1), Fraction(1), whole=True)
 
 
 def _guarded(function: str, test: str) -> Rule:
     """A function that PostgreSQL refuses outside its domain, where plans have NULL already."""
 
-    def rule(writer: Writer, node: Any, scope: Scope) -> Written:
+    def rule(writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
         value = _real(writer.write(node.this, scope))
-        return Written(f"CASE WHEN {value.text} {test} THEN {function}({value.text}) END", Kind.REAL)
+        return Written(f"CASE WHEN {value.text} {test} THEN {function}({value.text}) END", ValueKind.REAL)
 
     return rule
 
 
-def _logarithm(writer: Writer, node: exp.Log, scope: Scope) -> Written:
+def _logarithm(writer: StatementWriter, node: exp.Log, scope: WriterScope) -> Written:
     if node.this.name != "10":
         raise Untranslatable("LOG2: write LN(x) / LN(2)")
     value = _real(writer.write(node.expression, scope))
-    return Written(f"CASE WHEN {value.text} > 0 THEN log({value.text}) END", Kind.REAL)
+    return Written(f"CASE WHEN {value.text} > 0 THEN log({value.text}) END", ValueKind.REAL)
 
 
-def _cube_root(writer: Writer, node: exp.Cbrt, scope: Scope) -> Written:
-    return Written(f"cbrt({_real(writer.write(node.this, scope)).text})", Kind.REAL)
+def _cube_root(writer: StatementWriter, node: exp.Cbrt, scope: WriterScope) -> Written:
+    return Written(f"cbrt({_real(writer.write(node.this, scope)).text})", ValueKind.REAL)
 
 
-def _exponential(writer: Writer, node: exp.Exp, scope: Scope) -> Written:
+def _exponential(writer: StatementWriter, node: exp.Exp, scope: WriterScope) -> Written:
     value = _real(writer.write(node.this, scope))
-    if between(value, -700, 700):
-        return Written(f"exp({value.text})", Kind.REAL, Fraction(0), LARGEST / 2**10)
+    if clamp_between(value, -700, 700):
+        return Written(f"exp({value.text})", ValueKind.REAL, Fraction(0), LARGEST / 2**10)
     last, first = double(709.782712893384), double(-745.133219101941)
     overflow = f"{value.text} > {last} AND {value.text} <= {INFINITY}"
     text = f"CASE WHEN {overflow} THEN {INFINITY} WHEN {value.text} < {first} THEN 0 ELSE exp({value.text}) END"
-    return Written(text, Kind.REAL)
+    return Written(text, ValueKind.REAL)
 
 
-def _power(writer: Writer, node: exp.Pow, scope: Scope) -> Written:
+def _power(writer: StatementWriter, node: exp.Pow, scope: WriterScope) -> Written:
     base, exponent = _real(writer.write(node.this, scope)), _real(writer.write(node.expression, scope))
     x, y = base.text, exponent.text
     if _is_small_power(base, exponent):
-        return Written(f"power({x}, {y})", Kind.REAL, whole=True)
+        return Written(f"power({x}, {y})", ValueKind.REAL, whole=True)
     # The logarithm of the result tells whether it fits; close to the largest double it is taken for infinity.
     size = f"abs(ln(NULLIF(abs({x}), 0))) * GREATEST({double(1e-200)}, LEAST(abs({y}), {double(1e19)}))"
     # Half of a constant that is tiny would vanish, and PostgreSQL computes with constants in every branch.
@@ -377,7 +387,7 @@ def _power(writer: Writer, node: exp.Pow, scope: Scope) -> Written:
         f" WHEN {grows} OR {size} >= {double(745.13321)} THEN"
         f" {sign} * CASE WHEN {grows} THEN {INFINITY} ELSE 0 END ELSE power({x}, {y}) END"
     )
-    return Written(text, Kind.REAL)
+    return Written(text, ValueKind.REAL)
 
 
 def _is_small_power(base: Written, exponent: Written) -> bool:
@@ -389,10 +399,10 @@ def _is_small_power(base: Written, exponent: Written) -> bool:
 def _extreme(name: str, tighter: Callable[[list[Fraction]], Fraction]) -> Rule:
     """GREATEST and LEAST pass over what is missing, so a constant among them is a bound on the result."""
 
-    def rule(writer: Writer, node: Any, scope: Scope) -> Written:
+    def rule(writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
         parts = [writer.write(one, scope) for one in (node.this, *node.expressions)]
         kinds = {part.kind for part in parts}
-        kind = next((one for one in (Kind.REAL, Kind.WIDE) if one in kinds), parts[0].kind)
+        kind = next((one for one in (ValueKind.REAL, ValueKind.WIDE) if one in kinds), parts[0].kind)
         low, high = hull(parts)
         if points := [
             point for one in (node.this, *node.expressions) if (point := _point(writer, one, scope)) is not None
@@ -404,20 +414,20 @@ def _extreme(name: str, tighter: Callable[[list[Fraction]], Fraction]) -> Rule:
     return rule
 
 
-def _point(writer: Writer, node: Any, scope: Scope) -> Fraction | None:
+def _point(writer: StatementWriter, node: Any, scope: WriterScope) -> Fraction | None:
     """A constant, which is never missing; what has one value may be missing all the same."""
     node = node.unnest()
     is_bound = isinstance(node, exp.Cast) and isinstance(node.this, exp.Placeholder)
     return writer.write(node, scope).point if is_bound or isinstance(node, (exp.Literal, exp.Neg)) else None
 
 
-def _is_nan(writer: Writer, node: exp.IsNan, scope: Scope) -> Written:
-    return Written(f"({_real(writer.write(node.this, scope)).text} = {double(math.nan)})", Kind.BOOLEAN)
+def _is_nan(writer: StatementWriter, node: exp.IsNan, scope: WriterScope) -> Written:
+    return Written(f"({_real(writer.write(node.this, scope)).text} = {double(math.nan)})", ValueKind.BOOLEAN)
 
 
-def _is_finite(writer: Writer, node: exp.Anonymous, scope: Scope) -> Written:
+def _is_finite(writer: StatementWriter, node: exp.Anonymous, scope: WriterScope) -> Written:
     value = _real(writer.write(node.expressions[0], scope))
-    return Written(f"(abs({value.text}) < {INFINITY})", Kind.BOOLEAN)
+    return Written(f"(abs({value.text}) < {INFINITY})", ValueKind.BOOLEAN)
 
 
 NUMBER_RULES: Mapping[type[exp.Expr], Rule] = {

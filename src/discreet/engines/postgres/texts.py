@@ -1,4 +1,7 @@
-"""Text on rows: by code point everywhere, whatever the collation of the server or the column."""
+"""Text on rows: by code point everywhere, whatever the collation of the server or the column.
+
+Upper and lower case, whatever the server's locale: plain letters by the server, all others by a list of DuckDB's.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,34 @@ from typing import Any
 
 from sqlglot import exp
 
-from discreet.engines.postgres.letters import lowered, raised
-from discreet.engines.translation.scope import Scope
-from discreet.engines.translation.untranslatable import Untranslatable
-from discreet.engines.translation.writer import Rule, Writer
-from discreet.engines.translation.written import Kind, Written
+from discreet.engines.translate.expression import ValueKind, WriterScope, Written, change_letters
+from discreet.engines.translate.writer import Rule, StatementWriter, Untranslatable
 
-__all__ = ["AS_CODE_POINTS", "TEXT_FUNCTIONS", "TEXT_RULES", "literal_text"]
+__all__ = ["AS_CODE_POINTS", "TEXT_FUNCTIONS", "TEXT_RULES", "literal_text", "lower_letters", "raise_letters"]
+
+
+_PLAIN = 128
+"""The letters below are the same everywhere."""
+
+
+def raise_letters(text: str) -> str:
+    """A text in large letters."""
+    return _turned("upper", text)
+
+
+def lower_letters(text: str) -> str:
+    """A text in small letters."""
+    return _turned("lower", text)
+
+
+def _turned(function: str, text: str) -> str:
+    letters, others = change_letters(function, _PLAIN)
+    plain = f'{function}({text} COLLATE "C")'
+    return (
+        f"CASE WHEN octet_length({text}) = length({text}) THEN {plain}"
+        f" ELSE translate({plain}, '{letters}', '{others}') END"
+    )
+
 
 AS_CODE_POINTS = 'COLLATE "C"'
 _SPACES = " \u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u202f\u205f\u3000"
@@ -29,70 +53,70 @@ def literal_text(text: str) -> str:
     return f"('{text.replace(chr(39), chr(39) * 2)}'::text {AS_CODE_POINTS})"
 
 
-def _text(node: Any, writer: Writer, scope: Scope) -> str:
+def _text(node: Any, writer: StatementWriter, scope: WriterScope) -> str:
     written = writer.write(node, scope)
-    if written.kind is not Kind.TEXT:
+    if written.kind is not ValueKind.TEXT:
         raise Untranslatable(f"text functions of {written.kind.value}")
     return written.text
 
 
-def _turned(function: Callable[[str], str]) -> Rule:
-    return lambda writer, node, scope: Written(function(_text(node.this, writer, scope)), Kind.TEXT)
+def _turned_text(function: Callable[[str], str]) -> Rule:
+    return lambda writer, node, scope: Written(function(_text(node.this, writer, scope)), ValueKind.TEXT)
 
 
 def _pattern(turned: Callable[[str], str]) -> Rule:
     """LIKE without an escape character: PostgreSQL's backslash would raise at the end of a pattern."""
 
-    def rule(writer: Writer, node: Any, scope: Scope) -> Written:
+    def rule(writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
         text, pattern = (turned(_text(part, writer, scope)) for part in (node.this, node.expression))
         word = "NOT LIKE" if node.args.get("negate") else "LIKE"
-        return Written(f"({text} {word} {pattern} ESCAPE '')", Kind.BOOLEAN)
+        return Written(f"({text} {word} {pattern} ESCAPE '')", ValueKind.BOOLEAN)
 
     return rule
 
 
-def _joined(writer: Writer, node: exp.DPipe, scope: Scope) -> Written:
-    return Written(f"({_text(node.this, writer, scope)} || {_text(node.expression, writer, scope)})", Kind.TEXT)
+def _joined(writer: StatementWriter, node: exp.DPipe, scope: WriterScope) -> Written:
+    return Written(f"({_text(node.this, writer, scope)} || {_text(node.expression, writer, scope)})", ValueKind.TEXT)
 
 
-def _length(writer: Writer, node: exp.Length, scope: Scope) -> Written:
-    return Written(f"length({_text(node.this, writer, scope)})::int8", Kind.INTEGER, Fraction(0), _LONGEST)
+def _length(writer: StatementWriter, node: exp.Length, scope: WriterScope) -> Written:
+    return Written(f"length({_text(node.this, writer, scope)})::int8", ValueKind.INTEGER, Fraction(0), _LONGEST)
 
 
-def _position(writer: Writer, node: exp.StrPosition, scope: Scope) -> Written:
+def _position(writer: StatementWriter, node: exp.StrPosition, scope: WriterScope) -> Written:
     text, part = _text(node.this, writer, scope), _text(node.args["substr"], writer, scope)
-    return Written(f"strpos({text}, {part})::int8", Kind.INTEGER, Fraction(0), _LONGEST)
+    return Written(f"strpos({text}, {part})::int8", ValueKind.INTEGER, Fraction(0), _LONGEST)
 
 
-def _starts_with(writer: Writer, node: exp.StartsWith, scope: Scope) -> Written:
+def _starts_with(writer: StatementWriter, node: exp.StartsWith, scope: WriterScope) -> Written:
     text, part = _text(node.this, writer, scope), _text(node.expression, writer, scope)
-    return Written(f"(left({text}, length({part})) = {part})", Kind.BOOLEAN)
+    return Written(f"(left({text}, length({part})) = {part})", ValueKind.BOOLEAN)
 
 
-def _ends_with(writer: Writer, node: exp.Anonymous, scope: Scope) -> Written:
+def _ends_with(writer: StatementWriter, node: exp.Anonymous, scope: WriterScope) -> Written:
     text, part = (_text(one, writer, scope) for one in node.expressions)
-    return Written(f"(right({text}, length({part})) = {part})", Kind.BOOLEAN)
+    return Written(f"(right({text}, length({part})) = {part})", ValueKind.BOOLEAN)
 
 
-def _contains(writer: Writer, node: exp.Contains, scope: Scope) -> Written:
+def _contains(writer: StatementWriter, node: exp.Contains, scope: WriterScope) -> Written:
     text, part = _text(node.this, writer, scope), _text(node.expression, writer, scope)
-    return Written(f"(strpos({text}, {part}) > 0)", Kind.BOOLEAN)
+    return Written(f"(strpos({text}, {part}) > 0)", ValueKind.BOOLEAN)
 
 
-def _number(node: Any, writer: Writer, scope: Scope) -> int:
+def _number(node: Any, writer: StatementWriter, scope: WriterScope) -> int:
     point = writer.write(node, scope).point
     if point is None or point.denominator != 1:
         raise Untranslatable("a position in text that is no constant")
     return int(point)
 
 
-def _substring(writer: Writer, node: exp.Substring, scope: Scope) -> Written:
+def _substring(writer: StatementWriter, node: exp.Substring, scope: WriterScope) -> Written:
     """A start below zero counts from the end, and a length below zero goes backwards; PostgreSQL would raise there."""
     text, start = _text(node.this, writer, scope), _number(node.args["start"], writer, scope)
     if node.args.get("length") is None:
-        return Written(f"substr({text}, {_place(text, start)})", Kind.TEXT)
+        return Written(f"substr({text}, {_place(text, start)})", ValueKind.TEXT)
     length = _number(node.args["length"], writer, scope)
-    return Written(f"substr({text}, {_place(text, start, min(length, 0))}, {abs(length)})", Kind.TEXT)
+    return Written(f"substr({text}, {_place(text, start, min(length, 0))}, {abs(length)})", ValueKind.TEXT)
 
 
 def _place(text: str, start: int, shift: int = 0) -> str:
@@ -100,30 +124,30 @@ def _place(text: str, start: int, shift: int = 0) -> str:
 
 
 def _end(function: str) -> Rule:
-    def rule(writer: Writer, node: Any, scope: Scope) -> Written:
+    def rule(writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
         count = _number(node.expression, writer, scope)
-        return Written(f"{function}({_text(node.this, writer, scope)}, {count})", Kind.TEXT)
+        return Written(f"{function}({_text(node.this, writer, scope)}, {count})", ValueKind.TEXT)
 
     return rule
 
 
-def _trimmed(writer: Writer, node: exp.Trim, scope: Scope) -> Written:
+def _trimmed(writer: StatementWriter, node: exp.Trim, scope: WriterScope) -> Written:
     function = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position") or "").upper(), "btrim")
     letters = f"'{_SPACES}'" if node.expression is None else _text(node.expression, writer, scope)
-    return Written(f"{function}({_text(node.this, writer, scope)}, {letters})", Kind.TEXT)
+    return Written(f"{function}({_text(node.this, writer, scope)}, {letters})", ValueKind.TEXT)
 
 
-def _replaced(writer: Writer, node: exp.Replace, scope: Scope) -> Written:
+def _replaced(writer: StatementWriter, node: exp.Replace, scope: WriterScope) -> Written:
     parts = [node.this, node.expression, node.args["replacement"]]
-    return Written(f"replace({', '.join(_text(part, writer, scope) for part in parts)})", Kind.TEXT)
+    return Written(f"replace({', '.join(_text(part, writer, scope) for part in parts)})", ValueKind.TEXT)
 
 
-def _digest(writer: Writer, node: exp.MD5, scope: Scope) -> Written:
-    return Written(f"md5({_text(node.this, writer, scope)})", Kind.TEXT)
+def _digest(writer: StatementWriter, node: exp.MD5, scope: WriterScope) -> Written:
+    return Written(f"md5({_text(node.this, writer, scope)})", ValueKind.TEXT)
 
 
 def _refused(what: str) -> Rule:
-    def rule(writer: Writer, node: Any, scope: Scope) -> Written:
+    def rule(writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
         raise Untranslatable(what)
 
     return rule
@@ -132,10 +156,10 @@ def _refused(what: str) -> Rule:
 _REGULAR = _refused("regular expressions, which PostgreSQL reads differently and can search without an end")
 
 TEXT_RULES: Mapping[type[exp.Expr], Rule] = {
-    exp.Upper: _turned(raised),
-    exp.Lower: _turned(lowered),
+    exp.Upper: _turned_text(raise_letters),
+    exp.Lower: _turned_text(lower_letters),
     exp.Like: _pattern(lambda text: text),
-    exp.ILike: _pattern(lowered),
+    exp.ILike: _pattern(lower_letters),
     exp.DPipe: _joined,
     exp.Length: _length,
     exp.StrPosition: _position,

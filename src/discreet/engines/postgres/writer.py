@@ -1,4 +1,7 @@
-"""Writes statements of plans for PostgreSQL. Every expression is total: no row can make the server raise."""
+"""Writes statements of plans for PostgreSQL. Every expression is total: no row can make the server raise.
+
+Sums and extremes: exact, in the fastest form that the bounds of the summands allow.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,9 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from discreet.engines.parameters import Bound
-from discreet.engines.postgres.calendar import YEARS
+from discreet.engines.parameters import ParameterValue
 from discreet.engines.postgres.casts import CAST_RULES, TYPES
-from discreet.engines.postgres.dates import DATE_FUNCTIONS, DATE_RULES, moved
-from discreet.engines.postgres.heavy import (
+from discreet.engines.postgres.contribution_bounds import (
     COUNTED,
     HEAVY,
     HEAVY_RULES,
@@ -23,16 +24,58 @@ from discreet.engines.postgres.heavy import (
     is_in_order,
     with_heavy_units,
 )
-from discreet.engines.postgres.numbers import NUMBER_FUNCTIONS, NUMBER_RULES
-from discreet.engines.postgres.sums import SUM_RULES
+from discreet.engines.postgres.dates import DATE_FUNCTIONS, DATE_RULES, YEARS, move_date
+from discreet.engines.postgres.numbers import NUMBER_FUNCTIONS, NUMBER_RULES, clamp_between
 from discreet.engines.postgres.texts import TEXT_FUNCTIONS, TEXT_RULES
-from discreet.engines.translation.plain_rules import PLAIN_RULES
-from discreet.engines.translation.scope import Columns, Rows, Scope
-from discreet.engines.translation.untranslatable import Untranslatable
-from discreet.engines.translation.writer import Rule, Source, Writer
-from discreet.engines.translation.written import Kind, Written
+from discreet.engines.translate.expression import Columns, ValueKind, WriterScope, Written, WrittenQuery
+from discreet.engines.translate.rules import PLAIN_RULES
+from discreet.engines.translate.writer import Rule, SourceTable, StatementWriter, Untranslatable
 
-__all__ = ["HalvingWriter", "KeepingWriter", "PostgresWriter"]
+__all__ = ["SUM_RULES", "HalvingWriter", "KeepingWriter", "PostgresWriter"]
+
+
+_SHORT = 2**25
+"""Summands of 32 bits are added up in 64 without a check: of this size, a quarter of a trillion rows still fit."""
+
+
+def _sum(writer: StatementWriter, node: exp.Sum, scope: WriterScope) -> Written:
+    if (counted := _counted(node.this)) is not None:
+        return Written(f"COUNT({writer.write(counted, scope).text})::numeric", ValueKind.WIDE)
+    value = writer.write(node.this, scope)
+    if value.kind is not ValueKind.INTEGER:
+        raise Untranslatable(f"sums of {value.kind.value}")
+    size = "int4" if clamp_between(value, -_SHORT, _SHORT) else "int8"
+    return Written(f"SUM({value.text}::{size})::numeric", ValueKind.WIDE)
+
+
+def _counted(node: Any) -> Any:
+    """What is counted by adding up a one wherever it is there; None where something else is added up."""
+    if not isinstance(node, exp.Case) or len(node.args["ifs"]) != 1 or node.args.get("default") is not None:
+        return None
+    test, value = node.args["ifs"][0].this, node.args["ifs"][0].args["true"]
+    is_there = (
+        isinstance(test, exp.Not) and isinstance(test.this, exp.Is) and isinstance(test.this.expression, exp.Null)
+    )
+    return test.this.this if is_there and isinstance(value, exp.Literal) and value.this == "1" else None
+
+
+def _extreme(name: str, of_truth: str) -> Rule:
+    """PostgreSQL has no least truth value by that name."""
+
+    def rule(writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
+        value = writer.write(node.this, scope)
+        function = of_truth if value.kind is ValueKind.BOOLEAN else name
+        return Written(f"{function}({value.text})", value.kind, *value.ends, whole=value.whole)
+
+    return rule
+
+
+SUM_RULES: Mapping[type[exp.Expr], Rule] = {
+    exp.Sum: _sum,
+    exp.Min: _extreme("MIN", "bool_and"),
+    exp.Max: _extreme("MAX", "bool_or"),
+}
+
 
 _LONGEST = 200_000
 """Letters of a statement: guards repeat what they guard, and what is nested deeply would grow without an end."""
@@ -54,14 +97,14 @@ _NAMES = re.compile(r"\b[a-z]+[0-9]+\b")
 
 
 def _same(word: str) -> Rule:
-    def rule(writer: Writer, node: Any, scope: Scope) -> Written:
+    def rule(writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
         first, second = writer.write(node.this, scope), writer.write(node.expression, scope)
-        return Written(f"({first.text} {word} {second.text})", Kind.BOOLEAN)
+        return Written(f"({first.text} {word} {second.text})", ValueKind.BOOLEAN)
 
     return rule
 
 
-class PostgresWriter(Writer):
+class PostgresWriter(StatementWriter):
     """Writes one statement for PostgreSQL."""
 
     rules: ClassVar[Mapping[type[exp.Expr], Rule]] = {
@@ -79,7 +122,7 @@ class PostgresWriter(Writer):
     in_halves: ClassVar[bool] = True
     """Whether people are counted in two halves, side by side, where that can be."""
 
-    def __init__(self, sources: Mapping[str, Source], values: Sequence[Bound]) -> None:
+    def __init__(self, sources: Mapping[str, SourceTable], values: Sequence[ParameterValue]) -> None:
         """For a statement about these tables and with these values; dates of tables lie in the years 1 to 9999."""
         super().__init__({name: _with_years(source) for name, source in sources.items()}, values)
         self._lengths: dict[str, int] = {}
@@ -118,7 +161,7 @@ class PostgresWriter(Writer):
     def _with(self, node: exp.Select, known: dict[str, Columns]) -> tuple[str, dict[str, Columns]]:
         return super()._with(with_heavy_units(node, self.sources if self.in_halves else None), known)
 
-    def write(self, node: Any, scope: Scope) -> Written:
+    def write(self, node: Any, scope: WriterScope) -> Written:
         """An expression; one that has outgrown what a server is sent is refused before it grows further."""
         written = super().write(node, scope)
         if len(written.text) > _LONGEST:
@@ -127,7 +170,7 @@ class PostgresWriter(Writer):
 
     def moved(self, first: Written, symbol: str, second: Written) -> Written:
         """A date that is added to or subtracted from."""
-        return moved(first, symbol, second)
+        return move_date(first, symbol, second)
 
     def _relation(self, node: Any, known: Mapping[str, Columns]) -> tuple[str, str, Columns]:
         if isinstance(node, exp.Table) and node.name == COUNTED:
@@ -143,7 +186,7 @@ class PostgresWriter(Writer):
             text = f"(SELECT _unit FROM {text} ORDER BY _unit) {alias}"
         return text, alias, columns
 
-    def _select(self, node: exp.Select, known: Mapping[str, Columns]) -> Rows:
+    def _select(self, node: exp.Select, known: Mapping[str, Columns]) -> WrittenQuery:
         rows = super()._select(node, known)
         sources = [node.args["from_"].this, *(join.this for join in node.args.get("joins") or ())]
         below = {id(one) for one in sources if isinstance(one, exp.Subquery) or one.this.quoted}
@@ -153,7 +196,7 @@ class PostgresWriter(Writer):
         self._once |= below
         return super()._select(node, known)
 
-    def _projections(self, node: exp.Select, scope: Scope) -> list[tuple[str, Written]]:
+    def _projections(self, node: exp.Select, scope: WriterScope) -> list[tuple[str, Written]]:
         found = super()._projections(node, scope)
         cast = self._cast_length(node.args["from_"].this)
         lengths = [sum(map(self._length, _NAMES.findall(text)), len(text) + cast) for text, _ in found]
@@ -170,7 +213,7 @@ class PostgresWriter(Writer):
     def _length(self, name: str) -> int:
         return self._lengths.get(name, len(name))
 
-    def _meeting(self, join: exp.Join, scope: Scope) -> str:
+    def _meeting(self, join: exp.Join, scope: WriterScope) -> str:
         if join.args.get("on") is None:
             return super()._meeting(join, scope)
         condition = join.args["on"].unnest()
@@ -179,7 +222,7 @@ class PostgresWriter(Writer):
             raise Untranslatable("FULL JOIN without a column that is equal on both sides")
         return f" ON {' AND '.join(self._pair(part, scope) for part in parts)}"
 
-    def _pair(self, condition: Any, scope: Scope) -> str:
+    def _pair(self, condition: Any, scope: WriterScope) -> str:
         """What rows that meet have in common: PostgreSQL looks up arrays; for IS NOT DISTINCT it compares all pairs."""
         if not isinstance(condition, exp.NullSafeEQ):
             return self.write(condition, scope).text
@@ -220,7 +263,7 @@ def _is_added_up(rows: exp.Table) -> bool:
     return named is not None and named.alias == WEIGHTED
 
 
-def _with_years(source: Source) -> Source:
+def _with_years(source: SourceTable) -> SourceTable:
     columns = {
         name: replace(column, low=YEARS[column.kind][0], high=YEARS[column.kind][1]) if column.kind in YEARS else column
         for name, column in source.columns.items()

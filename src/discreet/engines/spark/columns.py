@@ -10,9 +10,10 @@ import re
 from collections.abc import Callable, Mapping
 
 from discreet.catalog.column import ColumnType
-from discreet.engines.spark.date_text import date_text, timestamp_text
+from discreet.engines.spark.dates import date_text, timestamp_text
 
 __all__ = ["column_cast"]
+
 
 _WORD = 2**63
 _KINDS: Mapping[str, str] = {

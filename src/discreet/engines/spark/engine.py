@@ -2,6 +2,8 @@
 
 Spark runs a statement on many machines and tries again what was lost on the way; a statement that fails for good ends
 in the constant error. What a table holds may change between two questions, and what the columns are may not.
+
+What the owner hears when a part of Spark was lost in the middle of a question: a sentence instead of a page.
 """
 
 from __future__ import annotations
@@ -20,25 +22,50 @@ import pyarrow as pa
 
 from discreet.catalog.column import ColumnType
 from discreet.catalog.table import Table
-from discreet.engines.attended import attended
-from discreet.engines.engine import Capabilities, OwnerLog, Unsent, shielded, tell
-from discreet.engines.manifest import Stored
-from discreet.engines.parameters import Bound
-from discreet.engines.part import Given
+from discreet.engines.duckdb.manifest import Stored
+from discreet.engines.duckdb.sources import SourceColumn
+from discreet.engines.engine import Capabilities, OwnerLog, Unsent, shield_errors, tell
+from discreet.engines.interrupt import run_attended
+from discreet.engines.parameters import ParameterValue
 from discreet.engines.remote import RemoteEngine
 from discreet.engines.spark.columns import column_cast
-from discreet.engines.spark.lost import in_a_sentence
-from discreet.engines.spark.plain_tables import folder_of
-from discreet.engines.spark.quiet import quiet
-from discreet.engines.spark.readings import files_at_rest, frame_of_files, rows_kept
-from discreet.engines.spark.session import connected, interrupt, kept, local, quickened, released, tagged
-from discreet.engines.spark.weights import Readings, readings_of
-from discreet.engines.spark.writer import HINT, ROW_NUMBER, ApartWriter, SparkWriter, quoted
-from discreet.engines.translation.writer import Writer
+from discreet.engines.spark.contribution_bounds import Readings, count_readings
+from discreet.engines.spark.session import (
+    connect_session,
+    interrupt,
+    keep_session,
+    local,
+    quicken,
+    quiet,
+    release_session,
+    tag_session,
+)
+from discreet.engines.spark.tables import files_at_rest, find_folder, frame_of_files, rows_kept
+from discreet.engines.spark.writer import HINT, ROW_NUMBER, ApartWriter, SparkWriter, quote_in_spark
+from discreet.engines.translate.writer import StatementWriter
 from discreet.errors import DiscreetError, InvalidValue, StoreError
 from discreet.noise.source import fresh_id
 
-__all__ = ["SparkEngine"]
+__all__ = ["SparkEngine", "in_a_sentence"]
+
+
+_EXECUTOR = re.compile(r"ExecutorLostFailure \(executor \S+ exited")
+
+
+def in_a_sentence(failure: Exception) -> Exception:
+    """The sentence, or the failure itself where nothing was lost."""
+    if isinstance(failure, ConnectionError) or type(failure).__name__ == "Py4JNetworkError":
+        rule = "Java must run for as long as the Spark of this process is asked"
+        return StoreError(rule, "<ended>", "start this process again")
+    status = getattr(failure, "getGrpcStatusCode", lambda: None)()
+    if getattr(status, "name", None) == "UNAVAILABLE":
+        rule = "the server of Spark Connect must be reachable"
+        return StoreError(rule, "<lost in the middle of a question>", "lift the suspension once it is back")
+    if _EXECUTOR.search(str(failure)):
+        rule = "Spark must keep its executors until a question is answered"
+        return StoreError(rule, "<lost more often than Spark tries>", "lift the suspension once they are back")
+    return failure
+
 
 _PART = r"(?:`(?:[^`]|``)+`|[^`.\s]+)"
 _NAME = re.compile(rf"{_PART}(?:\.{_PART})*")
@@ -60,7 +87,7 @@ class SparkEngine(RemoteEngine):
         statement_timeout=True,
         pinned_snapshots=False,
     )
-    writer: type[Writer] = SparkWriter
+    writer: type[StatementWriter] = SparkWriter
 
     def __init__(
         self,
@@ -86,9 +113,9 @@ class SparkEngine(RemoteEngine):
 
     def _session(self) -> Any:
         with self._lock:
-            self._own[0] = kept(self._own[0])
+            self._own[0] = keep_session(self._own[0])
             if self._own[0] is None:
-                self._own[0] = quickened(local(self._given) if self._server is None else connected(self._server))
+                self._own[0] = quicken(local(self._given) if self._server is None else connect_session(self._server))
             return self._own[0]
 
     # What Spark does differently.
@@ -124,13 +151,13 @@ class SparkEngine(RemoteEngine):
             "Spark must be able to read the table", name, "--verbose, or owner.log in the folder, says what it said"
         )
 
-    def cast(self, given: Given, wanted: ColumnType) -> str | None:
+    def cast(self, given: SourceColumn, wanted: ColumnType) -> str | None:
         """A column as a declared type, by an expression that cannot fail."""
-        return column_cast(quoted(given.label), given.native, wanted)
+        return column_cast(quote_in_spark(given.label), given.native, wanted)
 
     def quoted(self, name: str) -> str:
         """A name between Spark's quotes."""
-        return quoted(name)
+        return quote_in_spark(name)
 
     def place(self, name: str) -> str:
         """What stands for a table or files in a statement: the name of a view, which is made for one run."""
@@ -144,7 +171,7 @@ class SparkEngine(RemoteEngine):
 
     def reach(self) -> None:
         """Refuse where there is no session."""
-        shielded(self._reached, self.owner_log)
+        shield_errors(self._reached, self.owner_log)
 
     def _reached(self) -> Any:
         """A session, before anything is asked of it."""
@@ -154,7 +181,7 @@ class SparkEngine(RemoteEngine):
         except Exception as failure:
             raise Unsent from in_a_sentence(failure)
 
-    def _run(self, statement: str, values: Sequence[Bound]) -> pa.Table:
+    def _run(self, statement: str, values: Sequence[ParameterValue]) -> pa.Table:
         session = self._reached()
         try:
             with quiet():
@@ -162,12 +189,12 @@ class SparkEngine(RemoteEngine):
         except Exception as failure:
             raise in_a_sentence(failure) from None
 
-    def _fault_of(self, statement: str, values: Sequence[Bound]) -> Exception | None:
+    def _fault_of(self, statement: str, values: Sequence[ParameterValue]) -> Exception | None:
         """What Spark says when it reads the statement and looks at its types; it runs nothing and opens no file."""
         from pyspark.errors import AnalysisException  # noqa: PLC0415  needs an extra
 
         _, used = self.translated(statement, values)
-        apart = _may_read_twice(readings_of(statement), used) and readings_of(statement).apart
+        apart = _may_read_twice(count_readings(statement), used) and count_readings(statement).apart
         with quiet(), self._empty_views(self._session(), used) as views:
             for kind in (SparkWriter, *([ApartWriter] if apart else ())):
                 text, _ = self.translated(statement, values, kind, empty=True)
@@ -184,30 +211,30 @@ class SparkEngine(RemoteEngine):
         try:
             for stored in used:
                 views[_mark(stored.file)] = view = f"discreet_{fresh_id()}"
-                columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in stored.native.items())
+                columns = ", ".join(f"{quote_in_spark(name)} {kind}" for name, kind in stored.native.items())
                 session.createDataFrame([], columns).createOrReplaceTempView(view)
             yield views
         finally:
             for view in views.values():
                 session.catalog.dropTempView(view)
 
-    def _attended_answer(self, session: Any, statement: str, values: Sequence[Bound]) -> pa.Table:
+    def _attended_answer(self, session: Any, statement: str, values: Sequence[ParameterValue]) -> pa.Table:
         tag = f"discreet-{fresh_id()}"
         work = _tagged(session, tag, lambda: self._answer(session, statement, values))
-        return _without_zones(attended(work, lambda: interrupt(session, tag), self.timeout))
+        return _without_zones(run_attended(work, lambda: interrupt(session, tag), self.timeout))
 
-    def _answer(self, session: Any, statement: str, values: Sequence[Bound]) -> pa.Table:
+    def _answer(self, session: Any, statement: str, values: Sequence[ParameterValue]) -> pa.Table:
         text, used = self.translated(statement, values)
-        readings = readings_of(statement)
+        readings = count_readings(statement)
         found = self._answer_of_files(session, statement, values) if _may_read_twice(readings, used) else None
         if found is not None:
             return found
         with self._views(session, used, kept=readings.repeated) as views:
             return session.sql(text, args={**_arguments(values), **views}).toArrow()
 
-    def _answer_of_files(self, session: Any, statement: str, values: Sequence[Bound]) -> pa.Table | None:
+    def _answer_of_files(self, session: Any, statement: str, values: Sequence[ParameterValue]) -> pa.Table | None:
         """The answer of a statement that reads files twice; None where they may have changed in between."""
-        text, used = self.translated(statement, values, ApartWriter if readings_of(statement).apart else SparkWriter)
+        text, used = self.translated(statement, values, ApartWriter if count_readings(statement).apart else SparkWriter)
         folders = {stored.file: _folder(session, stored.file) for stored in used}
         paths = [path for path in folders.values() if path is not None]
         before = files_at_rest(session, paths) if len(paths) == len(folders) else None
@@ -242,7 +269,7 @@ class SparkEngine(RemoteEngine):
         with self._lock:
             own, self._own[0] = self._own[0], None
         if own is not None:
-            released(own)
+            release_session(own)
 
 
 def _is_path(name: str) -> bool:
@@ -264,12 +291,12 @@ def _frame(session: Any, name: str, folder: str | None = None) -> Any:
 
 
 def _address(name: str) -> str:
-    return ".".join(part if part[0] == "`" else quoted(part) for part in re.findall(_PART, name))
+    return ".".join(part if part[0] == "`" else quote_in_spark(part) for part in re.findall(_PART, name))
 
 
 def _folder(session: Any, name: str) -> str | None:
     """Where the files are that a statement may read twice."""
-    return name if _is_path(name) else folder_of(session, _address(name))
+    return name if _is_path(name) else find_folder(session, _address(name))
 
 
 def _mark(name: str) -> str:
@@ -291,13 +318,13 @@ def _tagged(session: Any, tag: str, work: Callable[[], pa.Table]) -> Callable[[]
     """The work, so that it can be interrupted by its tag."""
 
     def call() -> pa.Table:
-        with quiet(), tagged(session, tag):
+        with quiet(), tag_session(session, tag):
             return work()
 
     return call
 
 
-def _arguments(values: Sequence[Bound]) -> dict[str, Any]:
+def _arguments(values: Sequence[ParameterValue]) -> dict[str, Any]:
     """Dates travel as text: Python would move them by the time zone of the machine."""
     return {f"p{k}": str(value) if isinstance(value, date) else value for k, value in enumerate(values, start=1)}
 

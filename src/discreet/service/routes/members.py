@@ -8,26 +8,26 @@ from typing import Annotated, overload
 from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from discreet.service import joining
-from discreet.service.members import LEAST_DAYS, LONGEST_DAYS, Issued, Member, Token
+from discreet.service.auth.bearer import ServiceHere, principal_with, read_address
+from discreet.service.auth.members import LEAST_DAYS, LONGEST_DAYS, Issued, Member, Token
+from discreet.service.auth.roles import MemberRole, Principal
+from discreet.service.operations import members as joining
 from discreet.service.paging import Limit
-from discreet.service.role import Role
-from discreet.service.signing_in import HouseHere, address_of, visitor_with
-from discreet.service.visitor import Visitor
 
 __all__ = ["router"]
 
+
 router = APIRouter()
-_Anybody = Annotated[Visitor, visitor_with()]
-_Owner = Annotated[Visitor, visitor_with({Role.OWNER})]
+_Anybody = Annotated[Principal, principal_with()]
+_Owner = Annotated[Principal, principal_with({MemberRole.OWNER})]
 _LATEST = datetime.max.replace(tzinfo=UTC).timestamp() - 1
 
 
-class _Body(BaseModel):
+class _MemberBody(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Showing(_Body):
+class Showing(_MemberBody):
     """A token, shown to sign in."""
 
     token: str = Field(max_length=200, description="The whole token, one-time or lasting.")
@@ -40,23 +40,23 @@ class Lasting(BaseModel):
     expires: datetime = Field(description="When it ends.")
 
 
-class NewMember(_Body):
+class NewMember(_MemberBody):
     """Who is to join."""
 
     name: str = Field(description="As policies and the ledger know them; nobody ever had it here.")
-    role: Role = Field(description="What they may do.")
+    role: MemberRole = Field(description="What they may do.")
 
 
 class MemberTold(BaseModel):
     """Somebody who is or was a member."""
 
     name: str = Field(description="Taken for good.")
-    role: Role = Field(description="What they may do.")
+    role: MemberRole = Field(description="What they may do.")
     since: datetime = Field(description="When they joined.")
     removed: datetime | None = Field(description="When they left; null while they are here.")
 
 
-class NewToken(_Body):
+class NewToken(_MemberBody):
     """What a new token is to be."""
 
     member: str | None = Field(None, description="Whose it is; left out: one's own. Those of others are for owners.")
@@ -91,60 +91,62 @@ class TokenIssued(TokenTold):
 
 
 @router.post("/sign-in", tags=["me"], summary="Exchange a one-time token for one that lasts")
-def sign_in(house: HouseHere, request: Request, body: Showing) -> Lasting:
+def sign_in(service: ServiceHere, request: Request, body: Showing) -> Lasting:
     """A one-time token is used up; a token that lasts already comes back as it is."""
-    found = joining.sign_in(house, body.token, address_of(request))
+    found = joining.sign_in(service, body.token, read_address(request))
     return Lasting(token=found.secret, expires=_moment(found.token.expires))
 
 
 @router.get("/members", tags=["members"], summary="Who is or was a member")
 def members(
-    house: HouseHere,
-    visitor: _Owner,
+    service: ServiceHere,
+    principal: _Owner,
     after: Annotated[str | None, Query(max_length=1000, description="The last name that was seen.")] = None,
     limit: Limit = 100,
 ) -> list[MemberTold]:
     """Everybody, by name."""
-    return [_member(one) for one in joining.members(house, visitor, after, limit)]
+    return [_member(one) for one in joining.members(service, principal, after, limit)]
 
 
 @router.post("/members", tags=["members"], status_code=201, summary="Add a member")
-def add_member(house: HouseHere, visitor: _Owner, body: NewMember) -> MemberTold:
+def add_member(service: ServiceHere, principal: _Owner, body: NewMember) -> MemberTold:
     """They can sign in once they have a token."""
-    return _member(joining.add_member(house, visitor, body.name, body.role))
+    return _member(joining.add_member(service, principal, body.name, body.role))
 
 
 @router.delete("/members", tags=["members"], status_code=204, summary="Remove a member")
-def remove_member(house: HouseHere, visitor: _Owner, name: Annotated[str, Query(description="Who leaves.")]) -> None:
+def remove_member(
+    service: ServiceHere, principal: _Owner, name: Annotated[str, Query(description="Who leaves.")]
+) -> None:
     """All their tokens end at once, and their name stays taken. The last owner stays."""
-    joining.remove_member(house, visitor, name)
+    joining.remove_member(service, principal, name)
 
 
 @router.get("/tokens", tags=["members"], summary="Tokens of a member")
 def tokens(
-    house: HouseHere,
-    visitor: _Anybody,
+    service: ServiceHere,
+    principal: _Anybody,
     member: Annotated[str | None, Query(description="Whose; left out: one's own. Others' are for owners.")] = None,
     before: Annotated[str | None, Query(max_length=100, description="The last id that was seen.")] = None,
     limit: Limit = 100,
 ) -> list[TokenTold]:
     """Latest first, without secrets; some that have ended are among them."""
-    return [_token(one) for one in joining.tokens(house, visitor, member, before, limit)]
+    return [_token(one) for one in joining.tokens(service, principal, member, before, limit)]
 
 
 @router.post("/tokens", tags=["members"], status_code=201, summary="Issue a token")
-def issue_token(house: HouseHere, visitor: _Anybody, body: NewToken) -> TokenIssued:
+def issue_token(service: ServiceHere, principal: _Anybody, body: NewToken) -> TokenIssued:
     """For oneself, or by an owner for somebody else."""
     given = body.label, body.days, body.once
-    return _issued(joining.issue_token(house, visitor, body.member, *given))
+    return _issued(joining.issue_token(service, principal, body.member, *given))
 
 
 @router.delete("/tokens/{id}", tags=["members"], status_code=204, summary="Revoke a token")
 def revoke_token(
-    house: HouseHere, visitor: _Anybody, public: Annotated[str, Path(alias="id", description="Its public part.")]
+    service: ServiceHere, principal: _Anybody, public: Annotated[str, Path(alias="id", description="Its public part.")]
 ) -> None:
     """It is refused from now on, in every process. Owners may revoke anybody's."""
-    joining.revoke_token(house, visitor, public)
+    joining.revoke_token(service, principal, public)
 
 
 def _member(one: Member) -> MemberTold:

@@ -6,12 +6,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
 
-from discreet.service.metrics import written
-from discreet.service.role import READERS
-from discreet.service.signing_in import HouseHere, visitor_with
-from discreet.service.visitor import Visitor
+from discreet.service.auth.bearer import ServiceHere, principal_with
+from discreet.service.auth.roles import READERS, Principal
+from discreet.service.monitoring import write_metrics
 
 __all__ = ["router"]
+
 
 router = APIRouter(tags=["metrics"])
 _KIND = "text/plain; version=0.0.4; charset=utf-8"
@@ -23,7 +23,9 @@ _KIND = "text/plain; version=0.0.4; charset=utf-8"
     response_class=Response,
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
-def metrics(request: Request, house: HouseHere, visitor: Annotated[Visitor, visitor_with(READERS)]) -> Response:
+def metrics(
+    request: Request, service: ServiceHere, principal: Annotated[Principal, principal_with(READERS)]
+) -> Response:
     """Requests, refusals, how long explaining took, questions by state, and budgets."""
-    visitor.must_be(READERS)
-    return Response(written(house, request.app.state.metrics), media_type=_KIND)
+    principal.must_be(READERS)
+    return Response(write_metrics(service, request.app.state.metrics), media_type=_KIND)

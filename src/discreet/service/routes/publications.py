@@ -1,4 +1,4 @@
-"""Publications: tables that left the house without differential privacy, and their files."""
+"""Publications: tables that left the service without differential privacy, and their files."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from fastapi import APIRouter, Path, Query
 from fastapi.responses import FileResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from discreet.curator.publications import Publication
-from discreet.service import publishing, uploads
+from discreet.curator.publications import PublicationRecord
+from discreet.service.auth.bearer import ServiceHere, principal_with
+from discreet.service.auth.roles import MemberRole, Principal
+from discreet.service.operations import publications as publishing
+from discreet.service.operations import uploads
 from discreet.service.paging import Limit, page
-from discreet.service.role import Role
-from discreet.service.signing_in import HouseHere, visitor_with
-from discreet.service.visitor import Visitor
 
 __all__ = ["router"]
 
+
 router = APIRouter(tags=["publications"])
-_Anybody = Annotated[Visitor, visitor_with()]
-_Owner = Annotated[Visitor, visitor_with({Role.OWNER})]
+_Anybody = Annotated[Principal, principal_with()]
+_Owner = Annotated[Principal, principal_with({MemberRole.OWNER})]
 _Column = Annotated[str, Field(max_length=200)]
 _Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
@@ -70,25 +71,25 @@ class PublicationTold(BaseModel):
 
 @router.get("/publications", summary="What was published")
 def publications(
-    house: HouseHere,
-    visitor: _Anybody,
+    service: ServiceHere,
+    principal: _Anybody,
     before: Annotated[int | None, Query(ge=1, le=2**62, description="The last entry that was seen.")] = None,
     limit: Limit = 100,
 ) -> list[PublicationTold]:
     """Latest first."""
-    found = publishing.publications(house, visitor)
+    found = publishing.publications(service, principal)
     return [_told(one) for one in page(found, lambda one: one.entry, before, limit=limit, down=True)]
 
 
 @router.post("/publications", status_code=201, summary="Publish a table")
-def publish(house: HouseHere, visitor: _Owner, body: NewPublication) -> PublicationTold:
+def publish(service: ServiceHere, principal: _Owner, body: NewPublication) -> PublicationTold:
     """It is checked against what is stated about it, and stands in the ledger with an infinite loss."""
-    from discreet.service.release_check import stated  # noqa: PLC0415  the check loads much, for owners alone
+    from discreet.service.operations.publications import state_release  # noqa: PLC0415  the check loads much, for owners alone
 
-    kept = uploads.upload(house, visitor, body.upload)
-    roles, models = stated(kept.schema.columns, body.quasi, body.sensitive, body.models.model_dump())
+    kept = uploads.upload(service, principal, body.upload)
+    roles, models = state_release(kept.schema.columns, body.quasi, body.sensitive, body.models.model_dump())
     given = body.name, body.upload, roles, models
-    return _told(publishing.publish(house, visitor, *given, why=body.why, approved=body.approved))
+    return _told(publishing.publish(service, principal, *given, why=body.why, approved=body.approved))
 
 
 @router.get(
@@ -98,16 +99,16 @@ def publish(house: HouseHere, visitor: _Owner, body: NewPublication) -> Publicat
     responses={200: {"content": {"text/csv": {}, "application/vnd.apache.parquet": {}}}},
 )
 def release(
-    house: HouseHere,
-    visitor: _Anybody,
+    service: ServiceHere,
+    principal: _Anybody,
     publication: Annotated[int, Path(ge=1, le=2**62, description="Where it stands in the ledger.")],
 ) -> FileResponse:
     """The bytes that were recorded."""
-    found = publishing.release(house, visitor, publication)
+    found = publishing.release(service, principal, publication)
     return FileResponse(found.path, media_type=found.media_type, filename=found.file)
 
 
-def _told(one: Publication) -> PublicationTold:
+def _told(one: PublicationRecord) -> PublicationTold:
     return PublicationTold(
         entry=one.entry,
         time=one.time,

@@ -8,17 +8,17 @@ from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from discreet.curator.suspensions import LONGEST_REASON, Suspension
-from discreet.service import suspending
+from discreet.service.auth.bearer import ServiceHere, principal_with
+from discreet.service.auth.roles import READERS, MemberRole, Principal
+from discreet.service.operations import suspensions as suspending
 from discreet.service.paging import Limit, page
-from discreet.service.role import READERS, Role
-from discreet.service.signing_in import HouseHere, visitor_with
-from discreet.service.visitor import Visitor
 
 __all__ = ["router"]
 
+
 router = APIRouter(tags=["suspensions"])
-_Reader = Annotated[Visitor, visitor_with(READERS)]
-_Owner = Annotated[Visitor, visitor_with({Role.OWNER})]
+_Reader = Annotated[Principal, principal_with(READERS)]
+_Owner = Annotated[Principal, principal_with({MemberRole.OWNER})]
 _Record = Annotated[int, Path(ge=1, le=2**62, description="Where the failure stands in the ledger.")]
 
 
@@ -50,18 +50,18 @@ class Reason(BaseModel):
 
 @router.get("/suspensions", summary="Who is suspended because a question failed")
 def suspensions(
-    house: HouseHere,
-    visitor: _Reader,
+    service: ServiceHere,
+    principal: _Reader,
     lifted: Annotated[bool, Query(description="Whether those that were lifted are listed, too.")] = False,
     after: Annotated[int | None, Query(ge=1, le=2**62, description="The last record that was seen.")] = None,
     limit: Limit = 100,
 ) -> list[SuspensionFacts]:
     """From the first on."""
-    found = suspending.suspensions(house, visitor, lifted=lifted)
+    found = suspending.suspensions(service, principal, lifted=lifted)
     return [SuspensionFacts.of(one) for one in page(found, lambda one: one.record, after, limit=limit)]
 
 
 @router.post("/suspensions/{record}/lift", summary="Let who is suspended ask again")
-def lift(house: HouseHere, visitor: _Owner, record: _Record, body: Reason) -> SuspensionFacts:
+def lift(service: ServiceHere, principal: _Owner, record: _Record, body: Reason) -> SuspensionFacts:
     """The lift stands in the ledger with its reason. A second one changes nothing."""
-    return SuspensionFacts.of(suspending.lift(house, visitor, record, body.because))
+    return SuspensionFacts.of(suspending.lift(service, principal, record, body.because))

@@ -1,0 +1,1 @@
+"""Generalization hierarchies: how a value becomes coarser, level by level."""

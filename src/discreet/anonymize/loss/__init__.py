@@ -1,0 +1,1 @@
+"""What recoding loses: what a search minimises, and what a release lost."""

@@ -1,0 +1,1 @@
+"""Recoding a table until models hold: full-domain, local, Mondrian, microaggregation."""

@@ -1,0 +1,1 @@
+"""One report about a table or a release: its content, and its renderers."""

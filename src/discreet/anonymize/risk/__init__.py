@@ -1,0 +1,1 @@
+"""Who can be found in a release, and what a reader can still find out."""

@@ -1,0 +1,1 @@
+"""What exact or noisy answers disclose, by linear algebra and logic."""

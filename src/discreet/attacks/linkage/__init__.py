@@ -1,0 +1,1 @@
+"""Linking releases with what an attacker knows about people."""

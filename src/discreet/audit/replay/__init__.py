@@ -1,0 +1,1 @@
+"""Record a session of the curator and replay it on neighbouring tables."""

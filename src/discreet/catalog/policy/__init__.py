@@ -1,0 +1,1 @@
+"""Policy files: read, written, and drafted from a schema."""

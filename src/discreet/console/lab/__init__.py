@@ -1,0 +1,1 @@
+"""The page Lab: attacks and audits."""

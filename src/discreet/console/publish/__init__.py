@@ -1,0 +1,1 @@
+"""The page Publish: six steps to a release."""

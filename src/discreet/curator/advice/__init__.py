@@ -1,0 +1,1 @@
+"""Paid advice to owners: bounds and limits on contributions."""

@@ -1,0 +1,1 @@
+"""The answer object and its forms."""

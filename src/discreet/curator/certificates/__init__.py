@@ -1,0 +1,1 @@
+"""Signed statements about an answer and its loss."""

@@ -1,0 +1,1 @@
+"""The ledger: accounts, charges, records in a hash chain, checkpoints, verification."""

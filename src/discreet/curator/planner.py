@@ -1,0 +1,173 @@
+"""Planning: from SQL and a price in ε to questions priced in the terms of the tables' budgets. Nothing private is read.
+
+Under a pure budget a price stays ε. Under an (ε, δ) budget it becomes the ρ whose conversion at the budget's δ is that
+ε. Keys that are not public cost a δ of their own: the same part of the δ kept for keys as the price is of the whole
+budget, so that both run dry together.
+
+Public tables as anybody may see them: their rows, and what their columns hold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from weakref import WeakSet
+
+import pyarrow as pa
+
+from discreet.accounting.calibration import least
+from discreet.accounting.filter import ConcentratedFilter
+from discreet.catalog.budget import Budget
+from discreet.catalog.catalog import Catalog
+from discreet.curator.ledger.units import DELTA_UNITS, LOSS_UNITS
+from discreet.curator.preconditions import list_beliefs, public_version
+from discreet.engines.engine import Engine
+from discreet.engines.sql_text import quote
+from discreet.errors import InvalidType, InvalidValue, QueryRefused
+from discreet.exact.rational import Number, positive
+from discreet.privacy.loss import Approximate, Pure, ZeroConcentrated
+from discreet.query.answer.intervals import noisy_schema
+from discreet.query.answer.sandbox import check_above
+from discreet.query.bind.public_multiplicity import PublicMultiplicity
+from discreet.query.bind.split import SplitQuery, split
+from discreet.query.plan.public_groups import PublicEnds, PublicValues
+from discreet.query.plan.question import PlannedQuestion, list_tables, prepare_all
+
+__all__ = ["Planner", "PublicRows"]
+
+
+class PublicRows:
+    """Reads public tables and nothing else. It knows the rows of one moment and not the curator."""
+
+    def __init__(self, catalog: Catalog, snapshot: Engine) -> None:
+        self._catalog, self._snapshot = catalog, snapshot
+
+        # Nothing of itself, or connections would be let go of in no order.
+        def version(name: str) -> str:
+            return public_version(catalog.table(name), snapshot)
+
+        at_rest = snapshot.capabilities.pinned_snapshots
+        self.values = PublicValues(catalog, snapshot.run, version)
+        self.ends = PublicEnds(catalog, snapshot.run, version, at_rest=at_rest)
+        self.count_alike = PublicMultiplicity(catalog, snapshot.run, version, at_rest=at_rest)
+
+    def __call__(self, name: str) -> pa.Table:
+        """All rows of a public table."""
+        table = self._catalog.table(name)
+        if not table.public:
+            raise AssertionError("only public rows are shown as they are")
+        public_version(table, self._snapshot)
+        columns = ", ".join(quote(column.name) for column in table.columns)
+        return self._snapshot.run(f"SELECT {columns} FROM {quote(name)}")  # noqa: S608
+
+
+_FINEST_EPSILON = Fraction(1, 1000)
+_KNOWN = 256
+"""How many queries are kept as they were split: the same text is planned for many prices when an error is wanted."""
+
+
+class Planner:
+    """Plans questions about the tables of a catalog, as their rows were at one moment."""
+
+    def __init__(self, stated: Catalog, snapshot: Engine) -> None:
+        """For policies as they are ``stated``, and for the rows of one ``snapshot``, which questions are run on."""
+        self.stated, self.snapshot = stated, snapshot
+        self.catalog = catalog = list_beliefs(stated, snapshot)
+        self.public_rows = PublicRows(catalog, snapshot)
+        at_rest = snapshot.capabilities.pinned_snapshots
+        count, ends = self.public_rows.count_alike, self.public_rows.ends
+
+        def split_anew(text: str) -> SplitQuery:
+            return split(text, catalog, at_rest=at_rest, count_alike=count, find_ends=ends)
+
+        self._split_anew = split_anew
+        self._known = lru_cache(maxsize=_KNOWN)(lambda text: [split_anew(text)])
+        self._checked: WeakSet[SplitQuery] = WeakSet()
+
+    def question(self, sql: str, epsilon: Number) -> PlannedQuestion:
+        """One planned question."""
+        (found,) = self.questions([sql], epsilon)
+        return found
+
+    def questions(self, texts: Sequence[str], epsilon: Number) -> list[PlannedQuestion]:
+        """Questions planned together, for one price."""
+        try:
+            return self._planned(texts, epsilon)
+        except RecursionError:
+            raise QueryRefused("the query is nested too deeply", "", "ask in several questions") from None
+
+    def _planned(self, texts: Sequence[str], epsilon: Number) -> list[PlannedQuestion]:
+        for text in texts:
+            if not isinstance(text, str):
+                raise InvalidType("a question must be text", text)
+        queries = list(map(self._split, texts))
+        price, delta = self._price(queries, positive(epsilon, "epsilon"))
+        found = prepare_all(queries, price, delta=delta, public_values=self.public_rows.values)
+        for question in found:
+            self._check_above(question)
+        return found
+
+    def _split(self, text: str) -> SplitQuery:
+        """The query as it was split before, unless public rows that it was built on are others by now."""
+        rows, kept = self.public_rows, self._known(text)
+        changed = any(rows.count_alike(*columns) != most for columns, most in kept[0].multiplicities.items())
+        if changed or any(rows.ends(*column) != known for column, known in kept[0].public_ends.items()):
+            kept[0] = self._split_anew(text)
+        return kept[0]
+
+    def price(self, sql: str, epsilon: Number | None, within: Number | None, confidence: float) -> Fraction:
+        """The ε that was named, or the least one at which every count and sum stays within the wanted error."""
+        if (epsilon is None) == (within is None):
+            rule = "a question is given a price or an error"
+            raise InvalidValue(rule, "<both or neither>", "pass epsilon= or within=")
+        return positive(epsilon, "epsilon") if epsilon is not None else self._within(sql, within or 0, confidence)
+
+    def public(self, question: PlannedQuestion) -> dict[str, pa.Table]:
+        """The public tables that a question reads above its aggregates."""
+        return {name: self.public_rows(name) for name in question.split.public_tables}
+
+    def _price(self, queries: list[SplitQuery], epsilon: Fraction) -> tuple[Pure | ZeroConcentrated, Fraction]:
+        tables = frozenset[str]().union(*(list_tables(query) for query in queries))
+        budgets = [table.budget for table in map(self.catalog.table, tables) if table.budget is not None]
+        if not budgets or any(budget.adds_up for budget in budgets):
+            parts = [_delta_for_keys(budget, epsilon / budget.epsilon) for budget in budgets]
+            return Pure(epsilon), min(parts, default=Fraction(0))
+        rho = min(_rho(epsilon, budget.delta - budget.delta_for_keys) for budget in budgets)
+        wholes = [(budget, _rho(budget.epsilon, budget.delta - budget.delta_for_keys)) for budget in budgets]
+        return ZeroConcentrated(rho), min(_delta_for_keys(budget, rho / whole) for budget, whole in wholes)
+
+    def _check_above(self, question: PlannedQuestion) -> None:
+        """Refuse mistakes above the aggregates before they cost anything, by names and types; once for every query."""
+        if question.split in self._checked or question.split.only_picks:
+            return
+        pairs = zip(question.split.blocks, question.plans, strict=True)
+        schemas = {block.name: noisy_schema(plan, block) for block, plan in pairs}
+        schemas |= {name: table.schema for name, table in self.public(question).items()}
+        check_above(question.split.above, schemas)
+        self._checked.add(question.split)
+
+    def _within(self, sql: str, within: Number, confidence: float) -> Fraction:
+        wanted = positive(within, "the wanted error")
+
+        def is_close(epsilon: Fraction) -> bool:
+            errors = [e.within for e in self.question(sql, epsilon).errors(confidence) if e.within is not None]
+            if not errors:
+                raise QueryRefused("an error can be asked for counts and sums", "", "name the price ε instead")
+            return max(errors) <= wanted
+
+        return least(is_close, start=_FINEST_EPSILON, precision=7)
+
+
+def _delta_for_keys(budget: Budget, part: Fraction) -> Fraction:
+    """The δ for keys that goes with a part of the budget, in whole units."""
+    units = math.floor(budget.delta_for_keys * min(part, Fraction(1)) * DELTA_UNITS)
+    return Fraction(units, DELTA_UNITS)
+
+
+@lru_cache(maxsize=1024)
+def _rho(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The ρ that ε buys, in whole units of the ledger, so that a budget can be spent to its end."""
+    rho = ConcentratedFilter(Approximate(epsilon, delta)).rho
+    return Fraction(math.floor(rho * LOSS_UNITS), LOSS_UNITS) or rho

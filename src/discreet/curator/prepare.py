@@ -1,0 +1,174 @@
+"""Questions on their way to the charge: what somebody asked for, and how it is planned for one version of the data.
+
+A request that meets another plan than it was tied to: new data, or another policy, came before it was answered.
+
+What was charged is answered: on the rows and by the plan that were charged for while these are kept, or by a plan for
+the data of today that costs no more on any account. Why that is sound, and what is kept how long: ``plan.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from discreet.catalog.catalog import Catalog
+from discreet.curator.charge import find_account, list_plans, list_prices
+from discreet.curator.fuse import Fuse, PlannedCharge
+from discreet.curator.ledger.chain import plan_key
+from discreet.curator.ledger.ledger import Ledger, Receipt
+from discreet.curator.ledger.requests import BoundRequest, find_question
+from discreet.curator.ledger.unanswered import covers
+from discreet.curator.ledger.units import LedgerPrice
+from discreet.curator.planner import Planner
+from discreet.curator.preconditions import check_runnable, check_stored, check_translatable
+from discreet.engines.engine import TableStore
+from discreet.errors import DiscreetError, EngineFailure, RequestConflict
+from discreet.exact.rational import Number
+from discreet.query.plan.fingerprint import compute_fingerprint, write_recorded
+from discreet.query.plan.question import PlannedQuestion
+from discreet.query.plan.sensitivity import AggregationPlan
+
+__all__ = ["AskedQuestion", "Prepared", "Unanswered", "find_own_accounts", "name_plan", "prepare_question"]
+
+
+@dataclass(frozen=True)
+class AskedQuestion:
+    """What somebody wants to know, before it is planned."""
+
+    texts: list[str]
+    """The questions, in SQL."""
+    planned: Callable[[Planner], list[PlannedQuestion]]
+    """Plans them, for whatever data and policies."""
+    price: tuple[Number | None, Number | None]
+    """A price, or the error that was asked for instead."""
+    confidence: float
+    """At which error bars are stated."""
+    analyst: str | None
+    """Who asks; None for whoever names no analyst."""
+    request: str | None
+    """The id that stands for it; None where there is none."""
+    raw: bool
+    """Whether noisy values are shown as they are."""
+
+    @property
+    def question(self) -> str:
+        """The same for the same texts at the same price."""
+        return find_question(self.texts, *self.price, self.confidence)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Questions as they are planned for one version of the data."""
+
+    planner: Planner
+    """Who planned them; its snapshot is what they are run on."""
+    questions: list[PlannedQuestion]
+    """One for each text."""
+    plans: list[AggregationPlan]
+    """What is measured for them, each once."""
+    versions: Mapping[str, str]
+    """Of the protected tables."""
+    public: Mapping[str, str]
+    """Versions of the public tables that plans were made with."""
+    prices: Mapping[str, LedgerPrice]
+    """What each account pays."""
+    plan: str
+    """What the ledger calls the plans on these versions."""
+    is_shared: bool
+    """Whether it calls them so for all analysts."""
+    is_kept: bool = False
+    """Whether it is for data, or an answer, that is kept for a request; else it must be the newest."""
+
+    def wanted(self, asked: AskedQuestion, request: str | None) -> PlannedCharge:
+        """The same as it is charged, under the id that the ledger has for the request."""
+        price = next(question.price for question in self.questions if question.price is not None)
+        note: dict[str, Any] = {"sql": "; ".join(asked.texts), "analyst": asked.analyst, "price": write_recorded(price)}
+        note |= {"versions": dict(self.versions)} | ({"public": dict(self.public)} if self.public else {})
+        versions = {**self.versions, **self.public}
+        check = partial(check_runnable, self.plans, self.planner.snapshot)
+        return PlannedCharge(self.plan, self.prices, note, versions, asked.question, request, check)
+
+
+def prepare_question(
+    planner: Planner, questions: list[PlannedQuestion], asked: AskedQuestion, ledger: Ledger, *, shared: bool
+) -> Prepared:
+    """Plans that mean the same on these rows as everywhere, and what they cost."""
+    plans, snapshot = list_plans(questions), planner.snapshot
+    check_stored(plans, planner.catalog, snapshot)
+    check_translatable(plans, snapshot)
+    tables = sorted(frozenset[str]().union(*(question.tables for question in questions)))
+    versions = {table: snapshot.version(table) for table in tables}
+    accounts = find_own_accounts(ledger, planner.catalog, asked.analyst, versions)
+    prices = list_prices(plans, planner.catalog, asked.analyst, versions, accounts)
+    public = {name: snapshot.version(name) for one in plans for name in sorted(one.block.rows.public)}
+    plan = name_plan({**versions, **public}, plans, asked.analyst, shared=shared)
+    return Prepared(planner, questions, plans, versions, public, prices, plan, shared)
+
+
+def find_own_accounts(ledger: Ledger, catalog: Catalog, analyst: str | None, tables: Iterable[str]) -> Collection[str]:
+    """The accounts of an analyst at these tables, as far as there are any."""
+    if analyst is None:
+        return ()
+    return ledger.accounts([find_account(catalog.table(name), analyst) for name in tables])
+
+
+def name_plan(versions: Mapping[str, str], plans: list[AggregationPlan], analyst: str | None, *, shared: bool) -> str:
+    """What the ledger calls the answer to these plans on these versions of the data, for this analyst."""
+    return plan_key(compute_fingerprint(plans, versions), analyst, shared=shared)
+
+
+class Unanswered:
+    """One question that is asked under an id which stands for another plan of it."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        engine: TableStore,
+        asked: AskedQuestion,
+        prepare: Callable[[Planner], Prepared],
+        kept: ExitStack,
+    ) -> None:
+        """Of a ledger and an engine; what is opened for it stays so until ``kept`` ends."""
+        self._ledger, self._engine, self._kept = ledger, engine, kept
+        self._asked, self._prepare = asked, prepare
+
+    def as_bound(self, known: BoundRequest, ready: Prepared, catalog: Catalog) -> Prepared:
+        """What the request stands for, given what it would be planned as today."""
+        versions = {**ready.public, **known.versions}  # records of before tell nothing of public tables
+        is_same = name_plan(versions, ready.plans, self._asked.analyst, shared=ready.is_shared) == known.plan
+        if not is_same and self._asked.question != known.question:
+            raise self._conflict("a request id must stand for one question", "use a new id")
+        if known.receipt is None:  # nothing was charged, or it was returned
+            return ready
+        if known.receipt.end is None:
+            return self._as_charged(known, known.receipt, ready, catalog)
+        if known.receipt.end == "failure":
+            raise EngineFailure
+        if is_same:
+            told = {name: known.versions[name] for name in ready.versions}
+            return replace(ready, plan=known.plan, versions=told, is_kept=True)
+        raise self._conflict("an answer is shown again under the policy that it was given under", "use a new id")
+
+    def _as_charged(self, known: BoundRequest, receipt: Receipt, ready: Prepared, catalog: Catalog) -> Prepared:
+        """The rows and the plan that were charged for, while they are kept; or another plan for the same charge."""
+        found = [ready]
+        earlier = self._engine.kept(known.versions)
+        if earlier is not None:
+            self._kept.callback(self._engine.store.forget_unused)
+            self._kept.callback(earlier.close)
+            with suppress(DiscreetError):  # policies may be others by now, and not those of these rows
+                found.append(replace(self._prepare(Planner(catalog, earlier)), is_kept=True))
+        same = [one for one in found if one.plan == known.plan]
+        if same:
+            return same[0]
+        with Fuse(self._ledger, ready.planner.snapshot, self._asked.analyst, list(ready.versions)) as fuse:
+            payable = [one.wanted(self._asked, None) for one in found if covers(known.prices, one.prices)]
+            fuse.replan(receipt.request, payable)
+        rule = "the data that the request was charged for must be kept, or the question cost no more than it did"
+        raise self._conflict(rule, "ask under a new id")
+
+    def _conflict(self, rule: str, remedy: str) -> RequestConflict:
+        return RequestConflict(rule, self._asked.request, remedy)

@@ -1,0 +1,1 @@
+"""Answers on synthetic rows made from the policy alone."""

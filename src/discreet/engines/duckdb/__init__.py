@@ -1,0 +1,1 @@
+"""The embedded engine: files of rows, ingested and pinned by version."""

@@ -1,0 +1,1 @@
+"""Writes the statements of a plan in the dialect of another engine."""

@@ -1,0 +1,86 @@
+"""Values in whole steps of the grid on which sums are taken.
+
+A question adds up integers. Where every row is a unit, an ingest keeps bounded columns in such steps too, on the
+finest grid that sums use, so that a sum need not round every value again. Where a question has another grid, or the
+policy other limits by now, it rounds the values itself. What is written for both is written here.
+
+>>> from discreet.catalog.column import Column, ColumnType
+>>> find_grid(Column("price", ColumnType.REAL, lower=0, upper=64))
+(Fraction(0, 1), Fraction(1, 262144))
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from discreet.catalog.column import Column, ColumnType
+from discreet.engines.duckdb.manifest import Stored
+from discreet.engines.sql_text import quote
+from discreet.exact.grid import Grid
+
+__all__ = [
+    "VALUE_BITS",
+    "describe_steps",
+    "find_grid",
+    "find_step",
+    "in_steps",
+    "is_exact",
+    "name_steps",
+    "real",
+    "use_stored_steps",
+]
+
+
+VALUE_BITS = 24
+"""The finest grid has two to this many steps, or fewer than twice as many, between the bounds of a column."""
+_LEAST_RANGE = Fraction(1, 2**60)
+_WIDEST = Fraction(2) ** 500
+_EXACT_STEPS = 2**49
+"""Values of fewer steps than this are off by less than a quarter of one, so rounding keeps them between their ends."""
+
+
+def find_grid(column: Column) -> tuple[Fraction, Fraction] | None:
+    """The origin and the step in which a column is kept; None for one that is not."""
+    if not column.type.is_numeric or column.bounds is None:
+        return None
+    low, high = (Fraction(float(end)) for end in column.bounds)  # type: ignore[arg-type]  # as values are read
+    if high - low > _WIDEST:
+        return None
+    step = find_step(high - low, VALUE_BITS, is_whole=column.type is ColumnType.INTEGER)
+    return (low, step) if is_exact((low, high), low, step) else None
+
+
+def find_step(reach: Fraction, bits: int, *, is_whole: bool) -> Fraction:
+    """The step, a power of two, that divides ``reach`` into some 2^bits; for whole numbers at least one."""
+    return max(Grid.finer_than(max(reach, _LEAST_RANGE) / 2**bits).step, Fraction(1 if is_whole else 0))
+
+
+def is_exact(ends: tuple[Fraction, Fraction], origin: Fraction, step: Fraction) -> bool:
+    """Whether values between these ends, in steps from the origin, stay between theirs when they are rounded."""
+    return max(abs(ends[0]), abs(ends[1]), abs(origin)) / step < _EXACT_STEPS
+
+
+def in_steps(text: str, origin: Fraction, step: Fraction) -> str:
+    """A real value in steps from the origin, not yet whole."""
+    moved = text if origin == 0 else f"({text} - {real(origin)})"
+    return moved if step == 1 else f"{moved} * {real(1 / step)}"
+
+
+def real(value: Fraction) -> str:
+    """A public number as a constant of the statement."""
+    return f"CAST({float(value)!r} AS DOUBLE)"
+
+
+def describe_steps(limits: str, origin: Fraction, step: Fraction) -> str:
+    """All that the steps of a column depend on, in words."""
+    return f"{limits}, from {origin} in steps of {step}"
+
+
+def name_steps(place: int) -> str:
+    """What the column at this place of its table is called in steps."""
+    return f"_steps{place}"
+
+
+def use_stored_steps(column: str, stored: Stored) -> str | None:
+    """The stored column in steps; None where there is none."""
+    return quote(name_steps(list(stored.columns).index(column))) if column in stored.steps else None

@@ -1,0 +1,1 @@
+"""From noisy integers to an answer table with confidence intervals."""

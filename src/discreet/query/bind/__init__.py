@@ -1,0 +1,1 @@
+"""Names, relations, joins and aggregates: the query cut where privacy begins."""

@@ -1,0 +1,55 @@
+"""GROUP BY: columns, expressions, positions and aliases of the SELECT list."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from discreet.errors import QueryRefused
+from discreet.query.expressions.expression import Expression
+from discreet.query.expressions.read import LookUp, read
+from discreet.query.parse.alternatives import not_answered
+from discreet.query.refusal import refuse
+
+__all__ = ["group_keys"]
+
+
+def group_keys(node: exp.Select, look_up: LookUp) -> dict[Expression, exp.Expr]:
+    """What a query groups by, and where it first says so: a key named twice is one, as no row has two values of it."""
+    group = node.args.get("group")
+    if group is None:
+        return {}
+    unknown = [key for key, value in group.args.items() if value and key != "expressions"]
+    if unknown and isinstance(group.args[unknown[0]], list):
+        raise not_answered(group.args[unknown[0]][0], "in GROUP BY", ())
+    if unknown:
+        raise refuse(group, "groups are columns and expressions that are named", "write GROUP BY x, y")
+    keys: dict[Expression, exp.Expr] = {}
+    for part in group.expressions:
+        keys.setdefault(read(_meant(part, node, look_up), look_up), part)
+    return keys
+
+
+def _meant(part: exp.Expr, node: exp.Select, look_up: LookUp) -> exp.Expr:
+    """What a group stands for: a position or an alias of the SELECT list, or an expression."""
+    if isinstance(part, exp.Literal) and not part.is_string:
+        place = int(part.this) if str(part.this).isdigit() else 0
+        if not 1 <= place <= len(node.expressions):
+            raise refuse(part, f"GROUP BY positions go from 1 to {len(node.expressions)}", "name the column")
+        return _unnamed(node.expressions[place - 1])
+    if isinstance(part, exp.Column) and not part.table:
+        named = [p for p in node.expressions if isinstance(p, exp.Alias) and p.alias.casefold() == part.name.casefold()]
+        if named and not _is_column(part, look_up):
+            return _unnamed(named[0])
+    return part
+
+
+def _unnamed(projection: exp.Expr) -> exp.Expr:
+    return projection.unalias()
+
+
+def _is_column(node: exp.Column, look_up: LookUp) -> bool:
+    try:
+        look_up(node)
+    except QueryRefused:
+        return False
+    return True

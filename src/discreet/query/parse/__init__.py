@@ -1,0 +1,1 @@
+"""SQL text to one parsed SELECT, with the place of every word."""

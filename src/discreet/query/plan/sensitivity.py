@@ -1,0 +1,401 @@
+"""The plan of a block: which integers the engine adds up, how far one unit can move them, and the noise they get.
+
+Each row carries a weight so that one unit's rows weigh at most B together: w = min(1, B/n) on a grid, rounded down.
+Counts are sums of weights, sums are sums of weight times value, both on integer grids, so that one unit moves a part
+by at most B times what a row of weight one moves it, whatever the order of the rows and however they lie over the
+groups. The price is divided before any row is read, and every part of the plan follows from the text, the policy, the
+price and public tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+from discreet.engines.duckdb.manifest import Stored
+from discreet.engines.value_grid import VALUE_BITS
+from discreet.exact.ball import sqrt_down, sqrt_up
+from discreet.mechanisms.noisy_threshold import least_threshold
+from discreet.noise.gaussian import DiscreteGaussian
+from discreet.noise.inversion import SMALLEST_SCALE
+from discreet.noise.laplace import DiscreteLaplace
+from discreet.privacy.loss import Pure
+from discreet.privacy.neighbours import Neighbours
+from discreet.query.bind.aggregate import Aggregate, AggregateKind, PrivateAggregation
+from discreet.query.bind.relation import Privacy
+from discreet.query.expressions.expression import Expression, get_rows_per_key
+from discreet.query.plan.budget_split import Price, get_magnitude, split_price, with_magnitude
+from discreet.query.plan.disjoint import find_disjoint_families
+from discreet.query.plan.layout import Part, StatisticGroup, share_statistics
+from discreet.query.plan.list_groups import Listing, list_groups, with_values
+from discreet.query.plan.noise_tails import Noise
+from discreet.query.plan.public_groups import Key, ListRows, find_domain
+from discreet.query.plan.selection import (
+    PlannedSelection,
+    TopSelection,
+    read_mode,
+    read_quantile,
+    selection_is_better,
+    weigh_selection,
+)
+from discreet.query.plan.statistics import DistinctUnits, DistinctValues, Moments, ValueScale
+from discreet.query.refusal import refuse
+
+__all__ = ["AggregationPlan", "KeyRule", "PricedStatistic", "UnpricedPlan", "plan_block", "plan_without_price"]
+
+
+_WEIGHT_BITS = 16
+_TOTAL_BITS = 20
+_LEAST_WEIGHT_BITS = 4
+_LARGEST_SCALE = 2**41
+"""Noise of a larger scale, added to a sum, could leave 64 bits."""
+_ROW_BITS = 62
+"""What one row adds to a sum has no more: a product that left 64 bits would fail by that row."""
+_HELD = Aggregate(AggregateKind.PEOPLE)
+"""How many people hold a key: decides whether a key that is not public is shown."""
+_NOT_PUBLIC = (
+    "the owner lists keys or bounds for the columns of GROUP BY in the policy; "
+    "a table whose budget had delta_for_keys from the start needs none"
+)
+
+
+@dataclass(frozen=True)
+class PricedStatistic:
+    """A part with its share of the price and the noise that follows from it."""
+
+    part: Part
+    aggregates: tuple[Aggregate, ...]
+    """What is read from it."""
+    share: Fraction
+    """Its ε or ρ."""
+    scale: ValueScale
+    """The grid of its values."""
+    weight: int
+    """The weight of a whole row or person, in integer units."""
+    max_contribution: int
+    """The contribution bound: the total weight of a unit, in whole rows, groups or values."""
+    l1_sensitivity: int
+    """How far one unit moves its integers, all groups together, in L1."""
+    l2_sensitivity_squared: int
+    """The square of the L2 sensitivity."""
+    noise: Noise
+    """The noise on each of its integers, in its integer units."""
+
+    @property
+    def unit(self) -> Fraction:
+        """What one integer unit of its counts is worth."""
+        whole = self.part.whole(self.scale) if isinstance(self.part, Moments) else 1
+        return Fraction(1, self.weight * whole)
+
+
+@dataclass(frozen=True)
+class KeyRule:
+    """Which of the keys that are not public are shown."""
+
+    unit_count: int
+    """The position of the part that counts the units that hold a key."""
+    per_unit: int
+    """The keys that one unit can hold."""
+    threshold: int
+    """The least noisy number of people at which a key is shown."""
+    delta: Fraction
+    """The probability that a key of one person alone is shown."""
+
+
+@dataclass(frozen=True)
+class AggregationPlan:
+    """All that is decided about a block before its rows are read."""
+
+    block: PrivateAggregation
+    listing: Listing | None
+    """Every group, one without keys; None when the keys are not public."""
+    weight: int
+    """The weight of a whole row, in integer units."""
+    rows_per_unit: int
+    """The total weight of a unit, in whole rows."""
+    parts: list[PricedStatistic]
+    choices: list[PlannedSelection]
+    rule: KeyRule | None
+    """Which keys are shown, when they are not public."""
+    top: TopSelection | None
+    """How the largest groups are chosen, when nothing else is measured."""
+    loss: Price
+    """What the block costs."""
+    families: tuple[tuple[int, ...], ...] = ()
+    """Parts by their places, put together where a row counts in one of them at most: they share one share."""
+    rows_per_group: int | None = None
+    """The total weight of a unit in one group, in whole rows, where that is less."""
+    counted: bool = False
+    """Whether the engine keeps, as ``_n``, how many rows a unit has in its table; the answer is the same."""
+    stored: Mapping[str, Stored] = field(default_factory=dict)
+    """What else the engine keeps of the tables, by their folded names; the answer is the same."""
+    secret: str = field(default="", repr=False)
+    """What units' own orders are hashed with, where the rows are; it is part of no price, record or certificate."""
+
+    @cached_property
+    def groups(self) -> list[tuple[Key, ...]]:
+        """The keys of every group; none yet when keys are not public."""
+        return [] if self.listing is None else self.listing.tuples()
+
+    @property
+    def tables(self) -> frozenset[str]:
+        """The tables that are read, protected and public."""
+        privacy = self.block.rows.privacy
+        return self.block.rows.public | (frozenset() if privacy is None else privacy.tables)
+
+    @property
+    def noises(self) -> list[Noise]:
+        """The noise of every part."""
+        return [priced.noise for priced in self.parts]
+
+    @property
+    def shares(self) -> list[tuple[tuple[Aggregate, ...], Fraction]]:
+        """What each share of the price answers, and the share."""
+        if self.top is not None:
+            return [((self.top.aggregate,), get_magnitude(self.loss))]
+        families = [[self.parts[k] for k in family] for family in self.families]
+        added = [(sum((one.aggregates for one in family), ()), family[0].share) for family in families]
+        return added + [((choice.aggregate,), self._share(choice.epsilon)) for choice in self.choices]
+
+    def _share(self, epsilon: Fraction) -> Fraction:
+        return epsilon if isinstance(self.loss, Pure) else epsilon**2 / 8
+
+    @property
+    def releases_keys(self) -> bool:
+        """Whether noise decides which groups are shown."""
+        return self.rule is not None or self.top is not None
+
+    @property
+    def delta(self) -> Fraction:
+        """The probability of showing the key of one person alone."""
+        return Fraction(0) if self.rule is None else self.rule.delta
+
+    def part_of(self, aggregate: Aggregate) -> int | None:
+        """The position of the part that an aggregate is read from; None where a choice answers it."""
+        return self._parts_of.get(aggregate)
+
+    def choice_of(self, aggregate: Aggregate) -> int | None:
+        """The position of the choice that answers an aggregate; None where sums do."""
+        return self._choices_of.get(aggregate)
+
+    @cached_property
+    def _parts_of(self) -> dict[Aggregate, int]:
+        return {aggregate: k for k, priced in enumerate(self.parts) for aggregate in priced.aggregates}
+
+    @cached_property
+    def _choices_of(self) -> dict[Aggregate, int]:
+        return {choice.aggregate: k for k, choice in enumerate(self.choices)}
+
+
+@dataclass(frozen=True)
+class UnpricedPlan:
+    """A block before it has a price."""
+
+    block: PrivateAggregation
+    listing: Listing | None
+    laid: list[StatisticGroup]
+    chosen: list[Aggregate]
+    public_values: ListRows | None = None
+    """What public tables hold."""
+    picks: int = 0
+    """How many groups are chosen instead, by what ``chosen`` counts."""
+
+    @cached_property
+    def families(self) -> tuple[tuple[int, ...], ...]:
+        """Parts that share one share of the price, by their places."""
+        return tuple(map(tuple, find_disjoint_families([each.part for each in self.laid])))
+
+    @property
+    def importances(self) -> list[Fraction]:
+        """What `shares` divides a price by: one number per family of parts, then one per choice."""
+        parts = [max(each.importance, Fraction(1)) for each in self.laid]
+        families = [sum((parts[k] for k in family), Fraction(0)) for family in self.families]
+        return families + [weigh_selection(aggregate) for aggregate in self.chosen]
+
+
+def plan_without_price(block: PrivateAggregation, price: Price, public_values: ListRows | None = None) -> UnpricedPlan:
+    """Lay out a block: its groups where they are public, its parts and its choices."""
+    listing = list_groups(block, public_values)
+    if listing is not None and block.top is not None and selection_is_better(block.top, len(listing), price):
+        return UnpricedPlan(block, listing, [], list(block.aggregates), public_values, block.top)
+    chosen = [aggregate for aggregate in block.aggregates if aggregate.kind.is_choice]
+    if listing is not None:
+        return UnpricedPlan(block, listing, share_statistics(block.aggregates), chosen, public_values)
+    rows = Aggregate(AggregateKind.COUNT)
+    if not _counts_as_one(_privacy(block)) or rows not in block.aggregates:
+        asked = [*block.aggregates, *([] if _HELD in block.aggregates else [_HELD])]
+        return UnpricedPlan(block, None, share_statistics(asked), chosen, public_values)
+    # Where everybody counts as one row, the number of rows is the number of people.
+    laid = share_statistics([aggregate for aggregate in block.aggregates if aggregate not in (rows, _HELD)])
+    return UnpricedPlan(block, None, [*laid, StatisticGroup(DistinctUnits(None), (_HELD, rows))], chosen, public_values)
+
+
+def _counts_as_one(privacy: Privacy) -> bool:
+    """Whether a person weighs one row in one unlisted group, and so counts there once as a row and as a person."""
+    return privacy.one_row_each or privacy.counted_rows == privacy.counted_groups == 1
+
+
+def plan_block(draft: UnpricedPlan, price: Price, delta: Fraction = Fraction(0)) -> AggregationPlan:
+    """Divide ``price`` between the parts and choices of a block; ``delta`` pays for keys that are not public."""
+    if draft.picks:
+        return _plan_top(draft, price)
+    block, privacy = draft.block, _privacy(draft.block)
+    if draft.listing is None and not delta:
+        raise refuse(block.places[0], "the groups are not public", _NOT_PUBLIC)
+    shares = split_price(price, draft.importances)
+    parts = _priced_parts(draft, shares, price)
+    weight, rows = _weights(privacy)
+    in_group = _rows_per_group(block, price)
+    reach = (Fraction(rows) if in_group is None else sqrt_up(_squared_rows(draft, price))) * weight * _times(privacy)
+    pairs = zip(draft.chosen, shares[len(draft.families) :], strict=True)
+    read = draft.public_values
+    choices = [_choice(aggregate, with_magnitude(price, share), reach, read) for aggregate, share in pairs]
+    rule = _key_rule(parts, delta) if draft.listing is None else None
+    families = draft.families
+    return AggregationPlan(block, draft.listing, weight, rows, parts, choices, rule, None, price, families, in_group)
+
+
+def _priced_parts(draft: UnpricedPlan, shares: list[Fraction], price: Price) -> list[PricedStatistic]:
+    """The parts with their shares: those of a family have the same one."""
+    found: dict[int, PricedStatistic] = {}
+    for family, share in zip(draft.families, shares, strict=False):
+        for k in family:
+            found[k] = _priced(draft.laid[k], draft, with_magnitude(price, share), is_alone=len(family) == 1)
+    return [found[k] for k in range(len(draft.laid))]
+
+
+def _plan_top(draft: UnpricedPlan, price: Price) -> AggregationPlan:
+    """Choose the largest groups, for ``price``; k picks of ε each are kε-private, and k·ε²/8 in ρ."""
+    privacy, (weight, rows) = _privacy(draft.block), _weights(_privacy(draft.block))
+    share = get_magnitude(price) / draft.picks
+    epsilon = share if isinstance(price, Pure) else sqrt_down(8 * share)
+    factor = epsilon / (rows * weight * _times(privacy))
+    top = TopSelection(draft.chosen[0], epsilon, draft.picks, len(draft.listing or ()), factor)
+    return AggregationPlan(draft.block, draft.listing, weight, rows, [], [], None, top, price)
+
+
+def _privacy(block: PrivateAggregation) -> Privacy:
+    if block.rows.privacy is None:
+        raise AssertionError("public rows are not measured")
+    return block.rows.privacy
+
+
+def _times(privacy: Privacy) -> int:
+    """Replacing a unit removes its rows and adds others: twice the move."""
+    return 2 if privacy.neighbours is Neighbours.REPLACE_ONE else 1
+
+
+def _weights(privacy: Privacy) -> tuple[int, int]:
+    """The weight of a row and the rows of a unit."""
+    return (1, 1) if privacy.one_row_each else (_weight(privacy.counted_rows), privacy.counted_rows)
+
+
+def _weight(most: int) -> int:
+    """The integer units of a whole weight. Many rows leave fewer bits for the weight of each."""
+    return int(2 ** max(min(_WEIGHT_BITS, _TOTAL_BITS - most.bit_length()), _LEAST_WEIGHT_BITS))
+
+
+def _priced(laid: StatisticGroup, draft: UnpricedPlan, price: Price, *, is_alone: bool) -> PricedStatistic:
+    privacy, part = _privacy(draft.block), laid.part
+    if isinstance(part, DistinctUnits):
+        weight, most = _weights_of_people(privacy, draft)
+        scale, moves, squared = ValueScale(Fraction(0), Fraction(1), 0, 1), most * weight, most * weight * weight
+    elif isinstance(part, DistinctValues):
+        weight, most = 1, _weights(privacy)[1]
+        scale, moves, squared = ValueScale(Fraction(0), Fraction(1), 0, 1), most, most * most
+    else:
+        weight, most = _weights(privacy)
+        scale = part.scale(_bits(part.degree, weight, most, price))
+        moves = most * weight * part.whole(scale)
+        squared = _squared_rows(draft, price) * (weight * part.whole(scale)) ** 2
+    # A single number that only grows with more people stays on one side of what others make it. Of a family, who is
+    # replaced leaves one number and may join another.
+    is_one_count = is_alone and part.size == 1 and not draft.block.keys and getattr(part, "degree", 0) == 0
+    times = 1 if is_one_count else _times(privacy)
+    moves, squared = moves * times, squared * times * times
+    noise = _noise(moves, squared, price)
+    return PricedStatistic(part, laid.aggregates, get_magnitude(price), scale, weight, most, moves, squared, noise)
+
+
+def _rows_per_group(block: PrivateAggregation, price: Price) -> int | None:
+    """The rows of a unit that count in one group, where the policy says fewer than count in all of them.
+
+    Fewer make the squares smaller, and so Gaussian noise alone.
+    """
+    privacy = _privacy(block)
+    stated = [most for key in block.keys if (most := get_rows_per_key(key)) is not None]
+    if isinstance(price, Pure) or privacy.one_row_each or not stated:
+        return None
+    return min(stated) if min(stated) < privacy.counted_rows else None
+
+
+def _squared_rows(draft: UnpricedPlan, price: Price) -> int:
+    """The most that the squares of a unit's rows in each group can add up to.
+
+    At most c in each group and r in all: r/c groups of c have the largest squares, and unlisted groups may be fewer.
+    """
+    privacy = _privacy(draft.block)
+    rows, in_group = _weights(privacy)[1], _rows_per_group(draft.block, price)
+    if in_group is None:
+        return rows * rows
+    return in_group * (rows if draft.listing is not None else min(rows, in_group * privacy.counted_groups))
+
+
+def _weights_of_people(privacy: Privacy, draft: UnpricedPlan) -> tuple[int, int]:
+    """The weight of a person in a group, and the groups of a person.
+
+    Of keys that are not public a person holds few, by dropping rows: groups_per_unit. Of public groups they are in as
+    many as they have rows, or as there are. A person in g groups weighs min(1, l/g) in each: l together, and the
+    squares add up to l at most.
+    """
+    if privacy.one_row_each or not draft.block.keys:
+        return 1, 1
+    if draft.listing is None:
+        return 1, privacy.counted_groups
+    most = max(min(len(draft.listing), privacy.counted_rows), 1)
+    return _weight(most), most
+
+
+def _bits(power: int, weight: int, rows: int, price: Price) -> int:
+    """How finely values are read: as fine as the largest noise allows, and as a row's weight times its powers fits."""
+    share = get_magnitude(price)
+    most = _LARGEST_SCALE * (share if isinstance(price, Pure) else sqrt_down(2 * share)) // (4 * weight * rows)
+    in_word = (_ROW_BITS - weight.bit_length()) // max(power, 1) - 1
+    found = min((int(most).bit_length() - 1) // max(power, 1) - 1, VALUE_BITS, in_word)
+    if found < 1:
+        raise refuse(None, "the price is too small for this question", "spend more, or ask for less at once")
+    return found
+
+
+def _noise(moves: int, squared: int, price: Price) -> Noise:
+    share = get_magnitude(price)
+    variance = Fraction(squared) / (2 * share)
+    if (moves > _LARGEST_SCALE * share) if isinstance(price, Pure) else (variance > _LARGEST_SCALE**2):
+        raise refuse(None, "the price is too small for this question", "spend more, or ask for less at once")
+    if isinstance(price, Pure):
+        return DiscreteLaplace(max(moves / share, SMALLEST_SCALE))  # more noise than so high a price needs
+    return DiscreteGaussian(variance_parameter=max(variance, SMALLEST_SCALE**2))
+
+
+def _choice(aggregate: Aggregate, price: Price, reach: Fraction, read: ListRows | None) -> PlannedSelection:
+    share = get_magnitude(price)
+    epsilon = share if isinstance(price, Pure) else sqrt_down(8 * share)  # an exponential mechanism is ε²/8-zCDP
+    if aggregate.kind is AggregateKind.MODE:
+        return read_mode(aggregate, epsilon, reach, _values(aggregate.argument, read))
+    return read_quantile(aggregate, epsilon, reach)
+
+
+def _values(argument: Expression | None, read: ListRows | None) -> tuple[Key, ...]:
+    known = None if argument is None else find_domain(with_values(argument, None, read))
+    found = tuple(value for value in known or () if value is not None) or known  # what can only be missing is missing
+    if not found:
+        raise refuse(None, "MODE needs a column whose values are public", "list its keys in the policy, or GROUP BY it")
+    return found
+
+
+def _key_rule(parts: list[PricedStatistic], delta: Fraction) -> KeyRule:
+    held = next(k for k, priced in enumerate(parts) if _HELD in priced.aggregates)
+    per_unit = parts[held].max_contribution
+    return KeyRule(held, per_unit, least_threshold(parts[held].noise, delta, per_unit), delta)

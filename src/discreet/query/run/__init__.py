@@ -1,0 +1,1 @@
+"""The statements of a plan, run on an engine, and the noise."""

@@ -1,0 +1,259 @@
+"""Run a planned block: a few statements in the engine, integers out, noise on every group, a noisy table above.
+
+Every public group gets noise on every integer, whether anybody was in it or not. Keys that are not public are shown
+where the noisy number of people who hold them reaches the threshold; of the others nothing is kept.
+
+Who may watch a measurement: sees the exact integers at the moment when noise hides them.
+
+No door that answers people has an onlooker. It is there for audits, which run the door on tables of their own, or of an
+owner who asks for it, and compare what was hidden with what the plan declared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from discreet.exact.grid import LARGEST_STEPS, Integers
+from discreet.noise.race import GumbelChoice
+from discreet.noise.source import Source, Stream
+from discreet.query.plan.noise_tails import Noise
+from discreet.query.plan.selection import ModeSelection, PlannedSelection, TopSelection, choose_quantiles
+from discreet.query.plan.sensitivity import AggregationPlan, KeyRule
+from discreet.query.run.contribution_bounds import add_up, count_apart, write_histogram, write_sums, write_weights
+from discreet.query.run.groups import Groups
+
+__all__ = [
+    "Measured",
+    "MeasurementObserver",
+    "NoiseObservation",
+    "Run",
+    "SelectionObservation",
+    "exact_sums",
+    "measure",
+    "public_groups",
+]
+
+
+@dataclass(frozen=True)
+class NoiseObservation:
+    """One integer per group, and the noise that was added to it."""
+
+    part: int
+    """The position of the part in the plan."""
+    place: int
+    """Which of the part's integers."""
+    groups: Groups
+    """Where they belong."""
+    law: Noise
+    """What the noise was drawn from."""
+    exact: Integers
+    """Without noise. Never to be released."""
+    noise: Integers
+    """What was added."""
+
+
+@dataclass(frozen=True)
+class SelectionObservation:
+    """The weights among which a choice was made."""
+
+    choice: PlannedSelection | TopSelection
+    """How it was made."""
+    place: int
+    """The position of the choice in the plan."""
+    groups: Groups
+    """Where they belong; all that could be chosen, where groups themselves were."""
+    weights: list[tuple[Integers, Integers]]
+    """Per group the points that have weight, and their weights; one entry for all groups where groups were chosen."""
+    picked: Integers
+    """What was chosen."""
+
+
+MeasurementObserver = Callable[[NoiseObservation | SelectionObservation], None]
+"""Told of everything that noise hides."""
+
+
+Run = Callable[[str, list[object]], pa.Table]
+"""Runs one statement with its parameters where the rows are."""
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a block released: its noisy integers, from which everything above is computed."""
+
+    plan: AggregationPlan
+    groups: Groups
+    sums: list[list[Integers]]
+    """Per part and each of its integers, one noisy integer per group."""
+    chosen: list[Integers]
+    """Per choice, one grid point or the position of one value per group."""
+
+
+def measure(plan: AggregationPlan, run: Run, source: Source, onlooker: MeasurementObserver | None = None) -> Measured:
+    """Read the rows, add noise, and forget the exact sums; an ``onlooker`` is for audits alone."""
+    stream = source.open()
+    if plan.top is not None:
+        return _top_groups(plan, plan.top, run, stream, onlooker)
+    table = run(*write_sums(plan)) if add_up(plan) else None
+    if plan.rule is None:
+        groups = public_groups(plan)
+        noisy: dict[int, list[Integers]] = {}
+    else:
+        groups, held = _shown(plan, plan.rule, _holders(plan, plan.rule, table, run), stream, onlooker)
+        noisy = {plan.rule.unit_count: [held]}
+    exact = _exact_sums(plan, groups, table, run, without=None if plan.rule is None else plan.rule.unit_count)
+    for k in range(len(plan.parts)):
+        if k not in noisy:
+            noisy[k] = [_noisy(plan, (k, j), groups, sums, stream, onlooker) for j, sums in enumerate(exact[k])]
+    chosen = [_chosen(plan, groups, k, run, source, onlooker) for k in range(len(plan.choices))]
+    return Measured(plan, groups, [noisy[k] for k in range(len(plan.parts))], chosen)
+
+
+def _noisy(
+    plan: AggregationPlan,
+    which: tuple[int, int],
+    groups: Groups,
+    exact: Integers,
+    stream: Stream,
+    onlooker: MeasurementObserver | None,
+) -> Integers:
+    """The integers of one part with the noise of the plan."""
+    law = plan.parts[which[0]].noise
+    noise = law.draw(len(exact), stream)
+    if onlooker is not None:
+        onlooker(NoiseObservation(*which, groups, law, exact, noise))
+    return exact + noise
+
+
+def public_groups(plan: AggregationPlan) -> Groups:
+    """The groups of a block whose keys are public."""
+    return Groups.listed(plan.block.keys, plan.listing)
+
+
+def exact_sums(plan: AggregationPlan, groups: Groups, run: Run) -> list[list[Integers]]:
+    """Per part, the exact integers of every group. Never to be released as they are."""
+    return _exact_sums(plan, groups, run(*write_sums(plan)) if add_up(plan) else None, run)
+
+
+def _exact_sums(
+    plan: AggregationPlan, groups: Groups, table: pa.Table | None, run: Run, without: int | None = None
+) -> list[list[Integers]]:
+    """The same from ``table``, which has what is added up, but for one part."""
+    found: list[list[Integers]] = [[np.zeros(len(groups), np.int64)] for _ in plan.parts]
+    together = add_up(plan)
+    for k, priced in enumerate(plan.parts):
+        if k == without:
+            continue
+        if k in together:
+            found[k] = [_placed(groups, table, f"s{k}_{j}") for j in range(priced.part.size)]
+        else:
+            found[k] = [_placed(groups, run(*count_apart(plan, priced)), "s")]
+    return found
+
+
+def _placed(groups: Groups, table: pa.Table, column: str) -> Integers:
+    """One integer per group; zero where the result has no row."""
+    places, kept = groups.places(table)
+    found = np.zeros(len(groups), np.int64)
+    # Added, not assigned: keys that the engine tells apart, such as 0.0 and -0.0, may be one group here.
+    np.add.at(found, places, _integers(table, column)[kept])
+    return np.clip(found, -LARGEST_STEPS, LARGEST_STEPS)
+
+
+def _integers(table: pa.Table, column: str) -> Integers:
+    return np.asarray(table[column].fill_null(0).cast(pa.int64()), np.int64)
+
+
+def _holders(plan: AggregationPlan, rule: KeyRule, table: pa.Table | None, run: Run) -> pa.Table:
+    """How many people hold each key, as ``s``: counted along with the sums in ``table``, or apart."""
+    if table is None or rule.unit_count not in add_up(plan):
+        return run(*count_apart(plan, plan.parts[rule.unit_count]))
+    keys = [f"k{k}" for k in range(len(plan.block.keys))]
+    return table.select([*keys, f"s{rule.unit_count}_0"]).rename_columns([*keys, "s"])
+
+
+def _shown(
+    plan: AggregationPlan, rule: KeyRule, table: pa.Table, stream: Stream, onlooker: MeasurementObserver | None
+) -> tuple[Groups, Integers]:
+    """The keys that pass the threshold, and how many people hold each, with noise."""
+    priced = plan.parts[rule.unit_count]
+    noise = priced.noise.draw(table.num_rows, stream)
+    if onlooker is not None:
+        groups, drawn = Groups.shown(plan.block.keys, table), table.append_column("noise", pa.array(noise))
+        placed = _placed(groups, drawn, "s"), _placed(groups, drawn, "noise")
+        onlooker(NoiseObservation(rule.unit_count, 0, groups, priced.noise, *placed))
+    noisy = _integers(table, "s") + noise
+    passed = noisy >= rule.threshold
+    table = table.append_column("noisy", pa.array(noisy)).filter(pa.array(passed))
+    groups = Groups.shown(plan.block.keys, table)
+    return groups, _placed(groups, table, "noisy")
+
+
+def _top_groups(
+    plan: AggregationPlan, top: TopSelection, run: Run, stream: Stream, onlooker: MeasurementObserver | None
+) -> Measured:
+    """The groups that were chosen; their ranks stand where their counts would."""
+    everywhere = public_groups(plan)
+    weights = _placed(everywhere, run(*write_weights(plan, top)), "s")
+    best_first = GumbelChoice(weights, top.factor).podium(top.picks, stream)
+    if onlooker is not None:
+        onlooker(SelectionObservation(top, 0, everywhere, [(np.arange(len(weights)), weights)], best_first))
+    order = np.argsort(best_first)
+    groups = replace(everywhere, codes=everywhere.codes[best_first[order]])
+    return Measured(plan, groups, [], [(top.picks - order).astype(np.int64)])
+
+
+def _chosen(
+    plan: AggregationPlan, groups: Groups, place: int, run: Run, source: Source, onlooker: MeasurementObserver | None
+) -> Integers:
+    choice, stream = plan.choices[place], source.open()
+    table = run(*write_histogram(plan, choice))
+    picked = np.zeros(len(groups), np.int64)
+    if isinstance(choice, ModeSelection):
+        weights = [(np.arange(len(row)), row) for row in _value_weights(groups, choice, table)]
+        for alike in _alike(weights):
+            picked[alike] = GumbelChoice(weights[alike[0]][1], choice.factor).draw(len(alike), stream)
+    else:
+        weights = _histograms(groups, table)
+        for alike in _alike(weights):
+            picked[alike] = choose_quantiles(*weights[alike[0]], choice, len(alike), stream)
+    if onlooker is not None:
+        onlooker(SelectionObservation(choice, place, groups, weights, picked))
+    return picked
+
+
+def _alike(weights: list[tuple[Integers, Integers]]) -> Iterable[list[int]]:
+    """The groups that have the same histogram, such as all that are empty: what is chosen for them has one law."""
+    found: dict[tuple[bytes, bytes], list[int]] = {}
+    for group, (points, weight) in enumerate(weights):
+        found.setdefault((points.tobytes(), weight.tobytes()), []).append(group)
+    return found.values()
+
+
+def _histograms(groups: Groups, table: pa.Table) -> list[tuple[Integers, Integers]]:
+    """Per group, the grid points that rows lie on, in order, and the weight on each."""
+    places, kept = groups.places(table)
+    points, weights = _integers(table, "x")[kept], _integers(table, "s")[kept]
+    order = np.lexsort((points, places))
+    cuts = np.searchsorted(places[order], np.arange(1, len(groups)))
+    if not len(groups):
+        return []
+    return list(zip(np.split(points[order], cuts), np.split(weights[order], cuts), strict=True))
+
+
+def _value_weights(groups: Groups, choice: ModeSelection, table: pa.Table) -> Integers:
+    """The weight of every listed value, one row per group."""
+    places, kept = groups.places(table)
+    if choice.aggregate.argument is None:
+        raise AssertionError("a mode is one of the values of something")
+    named = table.select(["x"]).rename_columns(["k0"])
+    values, listed = Groups.all_of([choice.aggregate.argument], [choice.values]).places(named)
+    both = kept & listed
+    weights = np.zeros((len(groups), len(choice.values)), np.int64)
+    np.add.at(weights, (places[both[kept]], values[both[listed]]), _integers(table, "s")[both])
+    return weights

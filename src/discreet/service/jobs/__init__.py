@@ -1,0 +1,1 @@
+"""Accepted questions: requests, jobs, a fair queue, worker threads."""

@@ -1,0 +1,178 @@
+"""Upgrades: what an older release made becomes what this one makes, after a backup, one whole step at a time.
+
+Everything that a release ever wrote is opened by later ones. An upgrade does at once, and with a backup at hand, what
+would else be done when it is needed. Each step is one transaction: whoever is killed in between begins again, and what
+was done is not done twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from discreet.curator.ledger.ledger import Ledger, has_ledger
+from discreet.curator.ledger.schema import RETURNS, WITHOUT_RETURNS
+from discreet.curator.ledger.schema import VERSION as LEDGER
+from discreet.engines.duckdb.manifest import FORMAT as ROWS
+from discreet.engines.duckdb.store import TableFiles as RowsStore
+from discreet.errors import InvalidValue, StoreError
+from discreet.service.maintenance.backup import back_up
+from discreet.service.storage import ADDED, ServiceStore
+from discreet.service.storage import VERSION as SERVICE
+from discreet.storage.database import Database, GroupCommitDatabase
+from discreet.storage.postgres import read_server
+from discreet.storage.sqlite import SQLiteStorage, read_version
+from discreet.storage.versions import check_version
+from discreet.survey.store import VERSION as SURVEY
+
+__all__ = ["Upgrade", "UpgradedPart", "parts_of", "upgrade"]
+
+
+@dataclass(frozen=True)
+class UpgradedPart:
+    """Something with a format of its own."""
+
+    name: str
+    """What it is."""
+    found: int
+    """The version that it has."""
+    known: int
+    """The latest that this release knows."""
+    step: Callable[[Path], object] | None = None
+    """What is to be done, in one transaction; None where it is as this release makes it."""
+    does: str = ""
+    """What that does, in words."""
+
+
+@dataclass(frozen=True)
+class Upgrade:
+    """What an upgrade did."""
+
+    parts: tuple[UpgradedPart, ...]
+    """Everything that has a version, as it was before."""
+    backup: Path | None
+    """Where everything is as it was; None where nothing had to be done, or a server holds it."""
+
+    @property
+    def done(self) -> tuple[UpgradedPart, ...]:
+        """What was changed."""
+        return tuple(part for part in self.parts if part.step is not None)
+
+
+def upgrade(folder: Path, *, dumped: bool = False) -> Upgrade:
+    """Bring a curator's folder, or that of a survey, to the formats of this release, with a backup beside it first.
+
+    A server's tables are saved by whoever keeps the server, who says that they were ``dumped``.
+    """
+    parts = parts_of(folder)
+    steps = [part for part in parts if part.step is not None]
+    if not steps:
+        return Upgrade(parts, None)
+    if read_server(folder) is not None and not dumped:
+        rule = "the tables on the server must be saved before they are changed"
+        raise InvalidValue(rule, "<no dump>", "run pg_dump, then discreet upgrade --dumped")
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")  # who was killed leaves one, and tries again at once
+    kept = folder.resolve().with_name(f"{folder.resolve().name}.before-upgrade-{stamp}")
+    back_up(folder, kept)
+    for part in steps:
+        assert part.step is not None  # noqa: S101  those are the steps
+        part.step(folder)
+    return Upgrade(parts, kept)
+
+
+def parts_of(folder: Path) -> tuple[UpgradedPart, ...]:
+    """Everything in a folder that has a version; what a newer release made is refused, and nothing is changed."""
+    if (folder / "survey.db").exists():
+        return (_numbered("survey.db", read_version(folder / "survey.db"), SURVEY),)
+    if not has_ledger(folder):
+        raise InvalidValue("there must be a curator or a survey in the folder", str(folder), "name its folder")
+    found = [_rows(folder)] if (folder / "store" / "manifest.json").exists() else []
+    return (_ledger(folder), *found, *_service(folder))
+
+
+def _numbered(name: str, found: int, known: int) -> UpgradedPart:
+    check_version(name, found, known)
+    return UpgradedPart(name, found, known)
+
+
+def _rows(folder: Path) -> UpgradedPart:
+    try:
+        found = int(json.loads((folder / "store" / "manifest.json").read_text(encoding="utf-8"))["format"])
+    except (ValueError, KeyError, TypeError):
+        raise StoreError("the store's manifest must be whole", None, "restore it from a backup") from None
+    part = _numbered("the rows in store/", found, ROWS)
+    does = "made a secret for the order of keys; take the tables in again, for marks of keys are made then"
+    return replace(part, step=_with_secret, does=does) if found < ROWS else part
+
+
+def _with_secret(folder: Path) -> None:
+    rows = RowsStore(folder)
+    rows.share(rows.secret())
+
+
+def _service(folder: Path) -> list[UpgradedPart]:
+    """The database of members: it is made on first use, so there may be none."""
+    file = folder / "service.db"
+    if read_server(folder) is not None:
+        return _service_there(folder)
+    if not file.exists():
+        return []
+    found = read_version(file)
+    check_version("service.db", found, SERVICE)
+    return [_with_all(found)] if found < SERVICE else [UpgradedPart("service.db", found, SERVICE)]
+
+
+def _with_all(found: int) -> UpgradedPart:
+    added = " and ".join(words for before, words in ADDED.items() if before >= found)
+    return UpgradedPart("service.db", found, SERVICE, _open_store, f"added {added}")
+
+
+def _service_there(folder: Path) -> list[UpgradedPart]:
+    """On a server the version is read without opening the database, which would upgrade it."""
+    ledger = Ledger(folder)
+    try:
+        with ledger.storage.reading() as database:
+            if database.execute("SELECT to_regclass('discreet_service.pen')").fetchone()[0] is None:
+                return []
+            found = int(database.execute("SELECT version FROM discreet_service.pen").fetchone()[0])
+    finally:
+        ledger.close()
+    check_version("the schema discreet_service", found, SERVICE)
+    return [_with_all(found)] if found < SERVICE else [UpgradedPart("the schema discreet_service", found, SERVICE)]
+
+
+def _open_store(folder: Path) -> None:
+    ServiceStore(folder).close()
+
+
+def _ledger(folder: Path) -> UpgradedPart:
+    ledger = Ledger(folder)  # says itself whether it is too new
+    try:
+        with ledger.storage.reading() as database:
+            is_old = bool(database.execute(WITHOUT_RETURNS[_kind(ledger.storage)]).fetchone()[0])
+    finally:
+        ledger.close()
+    does = "made the triggers anew that let a charge be returned by a record of its own"
+    return UpgradedPart("the ledger", LEDGER, LEDGER, _renew if is_old else None, does if is_old else "")
+
+
+def _renew(folder: Path) -> None:
+    ledger = Ledger(folder)
+    kind = _kind(ledger.storage)
+
+    def part(database: Database) -> None:
+        if database.execute(WITHOUT_RETURNS[kind]).fetchone()[0]:
+            for statement in RETURNS[kind]:
+                database.execute(statement)
+
+    try:
+        ledger.storage.write(part)
+    finally:
+        ledger.close()
+
+
+def _kind(storage: GroupCommitDatabase) -> str:
+    return "sqlite" if isinstance(storage, SQLiteStorage) else "postgres"

@@ -1,0 +1,1 @@
+"""What members can do, without HTTP."""

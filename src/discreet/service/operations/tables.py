@@ -1,0 +1,259 @@
+"""Telling: which tables there are, what is public about them, and what was spent on them.
+
+An analyst sees the tables whose policies name them, and public ones; their own spending, and what is left for all.
+
+Typical questions: what a count, a count in groups and an average of a table would still cost.
+
+Prices come from explaining, which reads no row and costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from discreet.accounting.calibration import least
+from discreet.catalog.table import Table
+from discreet.curator.charge import find_account, total
+from discreet.curator.ledger.ledger import Account
+from discreet.curator.ledger.remaining import questions_left
+from discreet.curator.ledger.units import DELTA_UNITS, Allowance, LedgerPrice
+from discreet.engines.sql_text import quote
+from discreet.errors import InvalidValue, NotFound, QueryRefused
+from discreet.privacy.loss import Pure, ZeroConcentrated
+from discreet.service.auth.roles import EVERYBODY, READERS, MemberRole, Principal
+from discreet.service.operations.ledger import Charged, at_worst, charges_to, list_last_prices
+from discreet.service.state import ServiceState
+
+__all__ = ["Balance", "SpentQuestion", "Typical", "budget", "spending", "table", "tables", "typical_questions"]
+
+
+@dataclass(frozen=True)
+class Balance:
+    """What one account was granted, what was taken from it and what is left."""
+
+    account: str
+    """Its name in the ledger."""
+    table: str
+    """The table that it pays for."""
+    analyst: str | None
+    """Whose cap it is; None for what all may spend together."""
+    cap: Pure | ZeroConcentrated
+    """What was granted."""
+    spent: Pure | ZeroConcentrated
+    """What was taken."""
+    left: Pure | ZeroConcentrated
+    """What is left."""
+    more: int | None
+    """How many more questions like the last one; None while there was none, or where it was another's."""
+    delta_cap: Fraction | None
+    """The δ for groups that nobody listed; None where none was set aside."""
+    delta_spent: Fraction | None
+    """What was taken of it."""
+    delta_left: Fraction | None
+    """What is left of it."""
+
+
+@dataclass(frozen=True)
+class SpentQuestion:
+    """One question, and what it took from a table's budget."""
+
+    position: int
+    """Where it stands in the ledger."""
+    time: str
+    """When, in universal time."""
+    analyst: str | None
+    """Who asked; None for the owner."""
+    step: Pure | ZeroConcentrated
+    """By how much it raised the loss of the worst-off person."""
+    total: Pure | ZeroConcentrated
+    """That loss after it, of all questions that the principal may see."""
+
+
+def tables(service: ServiceState, principal: Principal) -> list[Table]:
+    """The tables that the principal may know of, by name; an analyst's hold no other analysts."""
+    principal.must_be(EVERYBODY)
+    seen = (_seen_by(principal, one) for one in service.curator.catalog)
+    return sorted((one for one in seen if one is not None), key=lambda one: one.name)
+
+
+def table(service: ServiceState, principal: Principal, name: str) -> Table:
+    """One of these tables; any other does not exist for the principal."""
+    principal.must_be(EVERYBODY)
+    known = service.curator.catalog.find(name)
+    seen = None if known is None else _seen_by(principal, known)
+    if seen is None:
+        raise NotFound("there must be such a table, and its policy must name you", name)
+    return seen
+
+
+def _seen_by(principal: Principal, known: Table) -> Table | None:
+    if principal.role in READERS:
+        return known
+    own = {principal.name: known.analysts[principal.name]} if principal.name in known.analysts else {}
+    return replace(known, analysts=own) if own or known.public else None
+
+
+def budget(service: ServiceState, principal: Principal) -> list[Balance]:
+    """What is left: of every table for all together, and of the caps that the principal may see."""
+    accounts = service.curator.ledger.accounts()
+    whose = {name: who for name, who in _accounts(tables(service, principal)) if name in accounts}
+    last = list_last_prices(service.curator.ledger)
+    told = {name: last.get(name) for name, (_, who) in whose.items() if _may_know_prices(principal, who)}
+    return [_balance(accounts[name], *who, told.get(name)) for name, who in whose.items()]
+
+
+def _accounts(known: list[Table]) -> Iterator[tuple[str, tuple[str, str | None]]]:
+    for one in known:
+        for analyst in (None, *sorted(one.analysts)):
+            yield find_account(one, analyst), (one.name, analyst)
+
+
+def _may_know_prices(principal: Principal, analyst: str | None) -> bool:
+    """Whether the principal may know the last price of such an account: what another paid is another's."""
+    return principal.role in READERS or analyst == principal.name
+
+
+def _balance(account: Account, table: str, analyst: str | None, price: LedgerPrice | None) -> Balance:
+    allowance = account.allowance
+    last = None if price is None else LedgerPrice(at_worst(price, account.places), price.delta)
+    return Balance(
+        account=account.name,
+        table=table,
+        analyst=analyst,
+        cap=allowance.loss(allowance.cap),
+        spent=allowance.loss(account.spent),
+        left=allowance.loss(account.left),
+        more=questions_left(account, last),
+        delta_cap=_delta(account, allowance.delta_cap),
+        delta_spent=_delta(account, account.delta_spent),
+        delta_left=_delta(account, allowance.delta_cap - account.delta_spent),
+    )
+
+
+def _delta(account: Account, units: int) -> Fraction | None:
+    return Fraction(units, DELTA_UNITS) if account.allowance.delta_cap else None
+
+
+def spending(service: ServiceState, principal: Principal, name: str) -> list[SpentQuestion]:
+    """What was charged to a table, question by question, oldest first; an analyst sees their own questions alone."""
+    known = table(service, principal, name)
+    account = service.curator.ledger.accounts().get(find_account(known))
+    if account is None:
+        return []
+    seen = charges_to(service.curator.ledger, account.name)
+    own = [one for one in seen if principal.role in READERS or one.analyst == principal.name]
+    return list(_replayed(own, account))
+
+
+def _replayed(charges: list[Charged], account: Account) -> Iterator[SpentQuestion]:
+    """The loss of the worst-off person after each of these charges, as the ledger itself adds them up."""
+    common, before = 0, 0
+    apart: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    allowance: Allowance = account.allowance
+    for record in charges:
+        price = record.price
+        common += price.loss
+        for part, key, loss in price.portions:
+            apart[part][key] += loss
+        after = total(common, apart, account.places)
+        if after > before or price.loss or price.portions:
+            step, reached = allowance.loss(after - before), allowance.loss(after)
+            yield SpentQuestion(record.position, record.time, record.analyst, step, reached)
+        before = after
+
+
+_ASKERS = frozenset({MemberRole.OWNER, MemberRole.ANALYST})
+_FINEST = Fraction(1, 1000)
+_DIGITS = 7
+
+
+@dataclass(frozen=True)
+class Typical:
+    """A question that people often ask, and its price."""
+
+    title: str
+    """What it asks, in words."""
+    sql: str
+    """The question."""
+    epsilon: Fraction
+    """The ε to ask it with."""
+    price: Pure | ZeroConcentrated
+    """What that takes from the budget."""
+    within: float | None
+    """Its error, 95 times of 100 at most; None where it depends on the answer."""
+    more: int
+    """How many times the budget pays for it still."""
+
+
+def typical_questions(service: ServiceState, principal: Principal, name: str, within: float) -> list[Typical]:
+    """What these questions cost if counts may be off by ``within``; an average is priced like the count."""
+    principal.must_be(_ASKERS)
+    if not (math.isfinite(within) and within > 0):
+        raise InvalidValue("the wanted error must be positive", within)
+    known = table(service, principal, name)
+    left = [one.left for one in budget(service, principal) if one.table == known.name and _pays(one, principal)]
+    if not left:
+        return []
+    found: list[Typical] = []
+    for title, sql, has_error in _worded(known):
+        try:
+            found.append(_priced(service, principal, (title, sql), within if has_error else None, found, left))
+        except QueryRefused:  # the policy does not allow it
+            continue
+    return found
+
+
+def _pays(one: Balance, principal: Principal) -> bool:
+    return one.analyst is None or one.analyst == principal.analyst
+
+
+def _priced(
+    service: ServiceState,
+    principal: Principal,
+    worded: tuple[str, str],
+    within: float | None,
+    before: list[Typical],
+    left: list[Pure | ZeroConcentrated],
+) -> Typical:
+    title, sql = worded
+    curator, analyst = service.curator, principal.analyst
+
+    def is_close(epsilon: Fraction) -> bool:
+        errors = curator.explain(sql, epsilon, analyst=analyst).errors
+        return max(one.within or 0 for one in errors) <= (within or 0)
+
+    if within is None:
+        epsilon = before[0].epsilon if before else Fraction(1)
+    else:
+        epsilon = least(is_close, start=_FINEST, precision=_DIGITS)
+    price = curator.explain(sql, epsilon, analyst=analyst).price
+    assert price is not None  # noqa: S101  the table is protected
+    return Typical(title, sql, epsilon, price, within, min(_times(one, price) for one in left))
+
+
+def _times(left: Pure | ZeroConcentrated, price: Pure | ZeroConcentrated) -> int:
+    """How many of these prices fit what is left, both counted in the unit of the budget."""
+    if isinstance(left, Pure) and isinstance(price, Pure):
+        return math.floor(left.epsilon / price.epsilon)
+    if isinstance(left, ZeroConcentrated) and isinstance(price, ZeroConcentrated):
+        return math.floor(left.rho / price.rho)
+    raise AssertionError(f"a budget of {left!r} does not pay {price!r}")
+
+
+def _worded(known: Table) -> Iterator[tuple[str, str, bool]]:
+    """Title, text, and whether its error is known beforehand."""
+    source = ".".join(map(quote, known.name.split(".")))
+    yield "How many rows are there?", f"SELECT COUNT(*) AS n FROM {source}", True  # noqa: S608
+    group = next((one for one in known.columns if one.keys is not None), None)
+    if group is not None:
+        by = quote(group.name)
+        sql = f"SELECT {by}, COUNT(*) AS n FROM {source} GROUP BY {by}"  # noqa: S608
+        yield f"How many for each {group.name}?", sql, True
+    measured = next((one for one in known.columns if one.type.is_numeric and one.bounds is not None), None)
+    if measured is not None:
+        sql = f"SELECT AVG({quote(measured.name)}) AS mean FROM {source}"  # noqa: S608
+        yield f"What is the average {measured.name}?", sql, False

@@ -1,0 +1,47 @@
+"""The tree shows the architecture: folders are small, class names are unique, and words are the field's."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+
+SOURCES = Path(__file__).parents[2] / "src" / "discreet"
+MODULES = sorted(SOURCES.rglob("*.py"))
+MOST_MODULES = 22
+METAPHORS = {"house", "desk", "door", "pen", "wish", "visitor", "book"}
+"""Words that a newcomer would have to learn from us; the field has others for the same."""
+
+
+def named(tree: ast.Module) -> list[str]:
+    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return [node.name for node in ast.walk(tree) if isinstance(node, kinds)]
+
+
+def words(name: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+", name)}
+
+
+def test_a_folder_holds_few_modules() -> None:
+    sizes = Counter(path.parent for path in MODULES if path.name != "__init__.py")
+    crowded = {str(folder.relative_to(SOURCES)): size for folder, size in sizes.items() if size > MOST_MODULES}
+    assert not crowded
+
+
+def test_every_class_has_a_name_of_its_own() -> None:
+    homes = defaultdict(list)
+    for path in MODULES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].append(str(path.relative_to(SOURCES)))
+    assert not {name: found for name, found in homes.items() if len(found) > 1}
+
+
+def test_names_are_words_of_the_field() -> None:
+    found = defaultdict(set)
+    for path in MODULES:
+        for name in [path.stem, *named(ast.parse(path.read_text(encoding="utf-8")))]:
+            if words(name) & METAPHORS:
+                found[str(path.relative_to(SOURCES))].add(name)
+    assert not found
