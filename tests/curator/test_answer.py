@@ -272,7 +272,7 @@ def test_a_library_that_is_not_there_is_named_with_the_way_to_get_it(module: str
     code = f"""
 import sys
 import pyarrow as pa
-from discreet.curator.answer import Answer
+from discreet.curator.answers.answer import Answer
 from discreet.errors import MissingExtra
 answer = Answer(pa.table({{"n": [1]}}), {{}}, 0.95, None, False, (), {{}})
 sys.modules[{module!r}] = None

@@ -134,7 +134,7 @@ def test_runs_on_many_threads_do_not_meet(engine: DuckDBEngine) -> None:
 
 STOPPED_BY_HAND = """
 import importlib, os, signal, sys, threading
-from discreet.engines.duckdb import DuckDBEngine
+from discreet.engines.duckdb.engine import DuckDBEngine
 
 importlib.import_module(sys.argv[2])
 engine = DuckDBEngine(sys.argv[1])

@@ -43,7 +43,7 @@ from pathlib import Path
 from discreet import Curator
 from discreet.engines.spark import session as sessions
 from discreet.engines.spark.engine import SparkEngine
-from discreet.engines.spark.quiet import quiet
+from discreet.engines.spark.session import quiet
 from discreet.errors import EngineFailure, EngineUnavailable, StoreError, Suspended
 from tests.engines.contract import PEOPLE
 from tests.servers.spark_connect import SLEEPING, eight_rows, until

@@ -166,7 +166,7 @@ def test_a_backup_that_was_damaged_is_not_restored(saved: Path, tmp_path: Path) 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from discreet.service import backup, restoring
+from discreet.service.maintenance import backup, restore as restoring
 steps = int(sys.argv[4])
 def count(module, name):
     real = getattr(module, name)

@@ -257,7 +257,7 @@ def test_a_server_of_a_newer_release_is_refused(tmp_path: Path, postgres_url: st
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from discreet.service import upgrading, backup
+from discreet.service.maintenance import upgrade as upgrading, backup
 steps = int(sys.argv[2])
 def count(module, name):
     real = getattr(module, name)

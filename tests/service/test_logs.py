@@ -28,9 +28,9 @@ CANARY = "canary7f3a9"
 POLICY = "{table: t, unit: row, budget: {epsilon: 1}, columns: {x: {type: integer, lower: 0, upper: 9}}}"
 FAILING = f"""
 import asyncio, logging, sys, threading, warnings
-from discreet.engines.engine import shielded
-from discreet.engines import duckdb_snapshot
-from discreet.service import telling
+from discreet.engines.engine import shield_errors
+from discreet.engines.duckdb import snapshot as duckdb_snapshot
+from discreet.service.operations import tables as telling
 
 def handler(*_):
     locals_hold = "{CANARY}"

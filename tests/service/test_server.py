@@ -28,7 +28,7 @@ from tests.service.serving import Serving, started
 
 SLOW = """
 import time
-from discreet.engines import duckdb_snapshot
+from discreet.engines.duckdb import snapshot as duckdb_snapshot
 real = duckdb_snapshot.DuckDBSnapshot._run
 
 def run(self, statement, values):

@@ -19,17 +19,17 @@ from tests.service.hospital import Hospital
 FIRST_PRINCIPAL = """
 import sys
 from pathlib import Path
-from discreet.service.house import House
+from discreet.service.state import ServiceState
 from discreet.service.settings import Settings
-from discreet.service.warming import warm
+from discreet.service.server import warm
 
-house = House(Settings.model_validate({"folder": Path(sys.argv[1])}))
+service = ServiceState(Settings.model_validate({"folder": Path(sys.argv[1])}))
 if sys.argv[2] == "warm":
-    warm(house)
+    warm(service)
 before = set(sys.modules)
-house.curator.ask("SELECT ward, AVG(age) AS age, COUNT(*) AS n FROM visits GROUP BY ward", 1, analyst="ana")
+service.curator.ask("SELECT ward, AVG(age) AS age, COUNT(*) AS n FROM visits GROUP BY ward", 1, analyst="ana")
 print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before}))
-house.close()
+service.close()
 """
 
 

@@ -30,20 +30,20 @@ from tests.trusted import trusted
 JSON = {"Content-Type": "application/json"}
 RAISING = """
 from discreet.errors import StoreError
-from discreet.survey.store import Store
+from discreet.survey.store import SurveyStore
 def take(self, token, record): raise {fault}
-Store.take = take
+SurveyStore.take = take
 from discreet.cli.main import app
 app()
 """
 DYING = """
 import os, signal
-from discreet.survey.store import Store
-real = Store.take
+from discreet.survey.store import SurveyStore
+real = SurveyStore.take
 def take(self, token, record):
     real(self, token, record)
     os.kill(os.getpid(), signal.SIGKILL)
-Store.take = take
+SurveyStore.take = take
 from discreet.cli.main import app
 app()
 """
