@@ -5,7 +5,7 @@ that a page never names one.
 
 The colours of the console, light and dark; every pair that carries words is far enough apart to be read.
 
-Words that can wait, and small tables of them.
+Secondary text and small key-value tables.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Palette:
     text: str
     """Words."""
     muted: str
-    """Words that can wait."""
+    """Secondary text."""
     line: str
     """Edges and rules."""
     primary: str
@@ -381,7 +381,7 @@ TABLE_STYLE = "table.tight th,table.tight td{white-space:nowrap;font-size:.88rem
 
 
 def quiet(words: str) -> ui.label:
-    """Words that can wait."""
+    """Secondary text."""
     return ui.label(words).classes("d-muted d-small").style("overflow-wrap:anywhere")
 
 

@@ -87,7 +87,7 @@ def name_alike(place: int) -> str:
 
 
 def stored_key_bound(column: str, limits: str, most: int, stored: Stored) -> str | None:
-    """The stored marks of a column, for so many keys of a unit; None where there are none, or values are moved now.
+    """The precomputed key-bound column; None if it was computed for another limit or other clamping bounds.
 
     Marks of rows without salts were made in the one order for everybody of an earlier release.
     """

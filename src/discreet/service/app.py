@@ -2,7 +2,7 @@
 
 What the bodies of requests may be: small JSON for every route, and tables for those that take them from owners.
 
-What pages of the service may do: those of the console need more than REST, and nobody needs other hosts.
+Content-Security-Policy by path: strict for REST, wider for the console, no third-party hosts.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A database: transactions that are durable when they return, and readers that see one moment.
 
-Many threads may write at once. Whoever finds the write lock free writes for everybody who waits, in one durable
+Group commit: the thread that gets the write lock commits the queued transactions of all waiting threads in one durable
 transaction, so that many writers share one wait for the disk. Each writer's part stands or falls by itself: a part that
 raises is undone to its beginning, and the others stay. Parts are first written in one go, as if nothing could fail;
 where something does, all of it is undone and written again, one part after the other, each behind a savepoint.
@@ -26,7 +26,7 @@ __all__ = ["Database", "GroupCommitDatabase", "Part", "Row", "Rows", "Shape", "c
 _MOMENT = 0.001
 """Seconds in which those who were served together may come back, so that they share one wait for the disk again."""
 _DEAF = 0.1
-"""Seconds of one wait: a signal is not heard before its end, where a library has set a handler of its own."""
+"""The longest one wait in seconds, so that Ctrl-C is noticed even if a library replaced the handler of SIGINT."""
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")

@@ -1,4 +1,4 @@
-"""How accounts stand: whether a price fits, and what is taken by several charges before it is written.
+"""Balance check: does each charge fit its accounts, counting earlier charges of the same transaction?
 
 Charges and answers of many askers, written together: what they need is read for all, and each is judged in turn.
 

@@ -232,7 +232,10 @@ class Relation:
 
 
 def without_partitions(rows: Relation) -> Relation:
-    """The same rows, as of people who can have been elsewhere before."""
+    """The same rows without partition filters.
+
+    Without snapshots one person may match two partitions in turn, so parallel composition does not hold.
+    """
     return rows if rows.privacy is None else replace(rows, privacy=replace(rows.privacy, restrictions=()))
 
 

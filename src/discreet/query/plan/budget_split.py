@@ -43,7 +43,7 @@ def get_magnitude(price: Price) -> Fraction:
 
 
 def with_magnitude(price: Price, amount: Fraction) -> Price:
-    """So much, in the terms of ``price``."""
+    """A loss of ``amount`` in the same measure (ε or ρ) as ``price``."""
     return Pure(amount) if isinstance(price, Pure) else ZeroConcentrated(amount)
 
 

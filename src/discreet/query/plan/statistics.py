@@ -1,4 +1,4 @@
-"""Parts: what one share of the price measures. A part is a few integers per group that one row moves together.
+"""Statistics: vectors of integer sums per group, each with one joint sensitivity and one share of the price.
 
 A *tally* gives each row's weight to the Bernstein polynomials of the row's value t, scaled to [0, 1]: 1 for a count,
 (1-t, t) for a mean, ((1-t)², 2t(1-t), t²) for a variance. They are never negative and add up to one, so a row moves all

@@ -24,7 +24,7 @@ _HOME = 64  # bits of an IPv6 address that belong to one household or host
 
 
 class TokenBucket:
-    """How often each key may do something: ``most`` times at once, and again as ``seconds`` pass for all of them.
+    """A token bucket per key: a burst of ``most``, refilled over ``seconds``.
 
     >>> rates = TokenBucket(2, 60, clock=lambda: 0.0)
     >>> rates.take("ana"), rates.take("ana"), rates.wait("ana"), rates.wait("ben")
