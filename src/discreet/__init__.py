@@ -108,7 +108,7 @@ _HOMES = {
     "client.remote_curator": "connect",
     "interpretation.understanding": "understand",
     "catalog.budget": "Budget",
-    "errors": ("BudgetExceeded DiscreetError InvalidInput InvalidType InvalidValue NoProvedPath OutOfReach"),
+    "errors": "BudgetExceeded DiscreetError InvalidInput InvalidType InvalidValue NoProvedPath OutOfReach",
 }
 # Their names would crowd those of the curator: dp.anonymize.check, dp.attacks.link, dp.audit.audit, …
 _ROOMS = ("anonymize", "attacks", "audit", "local")

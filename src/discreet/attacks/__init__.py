@@ -97,17 +97,15 @@ _HOMES = {
     "defences.releases": "KAnonymousTable LDiverseTable NamesRemoved TCloseTable",
     "methods.releases": "Linkage Homogeneity BackgroundKnowledge Intersection",
     "methods.reconstruction": "Rebuilt reconstruct Reconstruction curves_page PhasePoint phase_change phase_chart",
-    "methods.solvers": (
-        "SubsetQueries random_subsets all_subset_sums "
-        "consistent_people rebuilt_from_signed_sums signed_sums expected_accuracy"
-    ),
+    "methods.solvers": "SubsetQueries random_subsets all_subset_sums consistent_people "
+    "rebuilt_from_signed_sums signed_sums expected_accuracy",
     "methods.tabulations": "Block Tabulated reconstruct_block TwoWayTables",
-    "methods.tracing": "trace Tracing TracingPoint above_threshold area_under_curve expected_area",
+    "methods.tracing": "trace Tracing TracingPoint above_threshold area_under_curve expected_area "
+    "expected_power separation tracing_chart tracing_curve",
     "algebra.answers": "Disclosure differences Centre chance_of_truth repetitions_needed",
     "algebra.maxima": "maxima",
-    "defences.interactive": (
-        "RawStatistics LargeGroups MinimumSize Subsampling InputPerturbation BoundedNoise NaiveLaplace StickyLaplace"
-    ),
+    "defences.interactive": "RawStatistics LargeGroups MinimumSize Subsampling InputPerturbation "
+    "BoundedNoise NaiveLaplace StickyLaplace",
     "defences.query_auditing": "QueryAuditing",
     "methods.queries": "DirectQuestion Differencing Refusals Averaging",
 }
