@@ -237,7 +237,7 @@ def test_a_damaged_store_is_refused_before_the_charge(kept: Path, damage: Callab
 SCRIPT = """
 import os, resource, sys
 from discreet.cli.main import app
-import discreet.cli.protect, discreet.cli.output  # while the files of Python can still be read
+import discreet.cli.ingest, discreet.cli.output  # while the files of Python can still be read
 {before}
 sys.argv[0] = "discreet"
 app()

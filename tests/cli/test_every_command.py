@@ -184,7 +184,7 @@ def test_shells_complete_commands_and_options() -> None:
 def test_a_long_ingest_says_how_long_the_rest_takes(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from rich.console import Console
 
-    from discreet.cli import protect as taking_in
+    from discreet.cli import ingest as taking_in
 
     seen = io.StringIO()
     monkeypatch.setattr(taking_in, "console", Console(file=seen, force_terminal=True, width=120))

@@ -56,8 +56,8 @@ def replay(
     """
     with refusals("nothing was written", BAD_INPUT):
         from discreet.audit.replay.replay import replay as run
+        from discreet.cli.ingest import source_of
         from discreet.cli.output import refuse_overwriting, write_texts
-        from discreet.cli.protect import source_of
 
         is_quiet = json
         refuse_overwriting({"--html": html}, None, force)

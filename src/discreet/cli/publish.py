@@ -3,8 +3,6 @@
 ``discreet check``: what a table would tell if it were published.
 
 What the options of ``discreet check`` and ``discreet anonymize`` mean: roles, hierarchies, populations.
-
-Options of ``discreet anonymize`` that cannot be meant together, in the words of the options.
 """
 
 from __future__ import annotations
@@ -15,11 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.anonymize.methods import METHODS, RecodingJob, ignored_settings
-from discreet.anonymize.recode.lattice import GeneralizationLattice
-from discreet.anonymize.recode.lattice_search import LARGEST_LATTICE
 from discreet.cli.output import AsJson, console, refusals, whisper
-from discreet.errors import InvalidValue, OutOfReach
+from discreet.errors import InvalidValue
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,7 +46,6 @@ __all__ = [
     "check",
     "hierarchies_of",
     "population_of",
-    "refuse_options",
     "roles_of",
     "weights_of",
 ]
@@ -149,6 +143,100 @@ def _made(column: str, made: str, table: pa.Table) -> Hierarchy:
     return described_hierarchy(CodedColumn.of(column, table.column(column)), kind, details)
 
 
+def anonymize(
+    file: Annotated[Path, typer.Argument(help="The table: a CSV or Parquet file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the release goes: a .csv or .parquet file.")],
+    quasi: Quasi,
+    sensitive: Sensitive = "",
+    identifying: Identifying = "",
+    hierarchy: Hierarchies = None,
+    k: K = None,
+    l: L = None,  # noqa: E741  the letter of the model
+    diversity: Diversity = "distinct",
+    c: C = 3.0,
+    t: T = None,
+    distance: Distance = "equal",
+    alpha: Alpha = None,
+    beta: Beta = None,
+    delta: Delta = None,
+    method: Annotated[
+        str, typer.Option("--method", "-m", help="optimal, local, mondrian, taxonomy, microaggregate.")
+    ] = "optimal",
+    suppression: Annotated[float | None, typer.Option(help="The share of rows that may be left out.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="How long an optimal search may take.")] = None,
+    loss: Annotated[str, typer.Option(help="What an optimal search minimises.")] = "normalised",
+    weight: Annotated[list[str] | None, typer.Option(help="COLUMN=2: how much a column counts. Repeat it.")] = None,
+    relaxed: Annotated[
+        bool, typer.Option("--relaxed", help="Relaxed Mondrian: rows with equal values may go to different classes.")
+    ] = False,
+    population: Population = None,
+    json: Json = False,
+    html: Html = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+) -> None:
+    """Recode a table so that every class meets the models; rows are sorted by what they show.
+
+    The release is checked again before it is written. This is not differential privacy: the report says what the
+    release still tells, and what the same question would cost through the curator.
+
+    [dim]Example:[/]  discreet anonymize patients.csv -o release.csv --quasi zip,age --sensitive disease
+    --hierarchy zip=mask --hierarchy age=intervals:5,10,20 --k 5 --l 2 --html report.html
+    """
+    with refusals("nothing was written"):
+        from discreet.anonymize.methods import RecodingJob, checked_report
+        from discreet.anonymize.models.requested import RequestedModels
+        from discreet.anonymize.table import arrow_table
+        from discreet.cli.output import refuse_overwriting
+        from discreet.cli.recoding_methods import refuse_options
+
+        page = None if html is None else Path(html)
+        _refuse_ending(output)
+        refuse_overwriting({"--output": output, "--html": page}, file, force)
+        table = arrow_table(file)
+        roles = roles_of(table, quasi, sensitive, identifying)
+        models = RequestedModels(k, l, diversity, c, t, distance, alpha, beta, delta).models(roles)
+        hierarchies = hierarchies_of(hierarchy, table, roles)
+        job = RecodingJob(table, roles, models, hierarchies, suppression, seconds, loss, weights_of(weight), relaxed)
+        refuse_options(method, job)
+        found = _found(method, job, json)
+        people = population_of(population)
+        report = checked_report(job, found, name=file.stem, file=str(file), population=people)
+        _write(found.table, output, page, report)
+        if json:
+            typer.echo(report.to_json())
+            return
+        console.print(report)
+        whisper(f"wrote {output}" if page is None else f"wrote {output} and {page}")
+
+
+def _refuse_ending(output: Path) -> None:
+    if output.suffix.lower() not in (".csv", ".parquet"):
+        raise InvalidValue("a release must be a .csv or .parquet file", str(output))
+
+
+def _found(method: str, job: RecodingJob, is_quiet: bool) -> CheckedRows:
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    from discreet.anonymize.methods import release_of
+
+    parts = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(*parts, console=console, transient=True, disable=is_quiet or not console.is_terminal) as bar:
+        task = bar.add_task(method, total=1.0)
+        return release_of(method, job, lambda share: bar.update(task, completed=share))
+
+
+def _write(table: pa.Table, output: Path, page: Path | None, report: TableReport) -> None:
+    from pyarrow import csv, parquet
+
+    from discreet.cli.output import write_together
+
+    write = csv.write_csv if output.suffix.lower() == ".csv" else parquet.write_table
+    files = {output: lambda part: write(table, part)}
+    if page is not None:
+        files[page] = lambda part: part.write_text(report.to_html(), encoding="utf-8")
+    write_together(files)
+
+
 DOES_NOT_HOLD = 3
 """The exit code when a model that was asked for does not hold."""
 
@@ -212,117 +300,3 @@ def check(
                 whisper(f"wrote {page}")
         if not report.checked.holds:
             raise typer.Exit(DOES_NOT_HOLD)
-
-
-_OPTIONS = {"suppression": "--suppression", "seconds": "--seconds", "weights": "--weight"}
-
-
-def refuse_options(method: str, job: RecodingJob) -> None:
-    """Refuse what a method would ignore, and a search that nobody would wait for, before it begins."""
-    if method in ("optimal", "local"):
-        _refuse_endless(job)
-    for name in ignored_settings(method, job) if method in METHODS else ():
-        rule = f"{_OPTIONS[name]} must go with a search"
-        raise InvalidValue(rule, f"<--method {method}>", "leave it out, or use --method optimal or local")
-
-
-def _refuse_endless(job: RecodingJob) -> None:
-    heights = [job.hierarchies[name].height if name in job.hierarchies else 1 for name in job.roles.quasi]
-    nodes = GeneralizationLattice(tuple(heights)).nodes
-    if job.models and job.seconds is None and nodes > LARGEST_LATTICE:
-        rule = f"without a time limit there must be at most {LARGEST_LATTICE:,} recodings to search"
-        remedy = "pass --seconds 60 for the best of a minute and its gap, or --method taxonomy"
-        raise OutOfReach(rule, f"<{len(heights)} columns with {nodes:,} recodings>", remedy)
-
-
-def anonymize(
-    file: Annotated[Path, typer.Argument(help="The table: a CSV or Parquet file.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the release goes: a .csv or .parquet file.")],
-    quasi: Quasi,
-    sensitive: Sensitive = "",
-    identifying: Identifying = "",
-    hierarchy: Hierarchies = None,
-    k: K = None,
-    l: L = None,  # noqa: E741  the letter of the model
-    diversity: Diversity = "distinct",
-    c: C = 3.0,
-    t: T = None,
-    distance: Distance = "equal",
-    alpha: Alpha = None,
-    beta: Beta = None,
-    delta: Delta = None,
-    method: Annotated[
-        str, typer.Option("--method", "-m", help="optimal, local, mondrian, taxonomy, microaggregate.")
-    ] = "optimal",
-    suppression: Annotated[float | None, typer.Option(help="The share of rows that may be left out.")] = None,
-    seconds: Annotated[float | None, typer.Option(help="How long an optimal search may take.")] = None,
-    loss: Annotated[str, typer.Option(help="What an optimal search minimises.")] = "normalised",
-    weight: Annotated[list[str] | None, typer.Option(help="COLUMN=2: how much a column counts. Repeat it.")] = None,
-    relaxed: Annotated[
-        bool, typer.Option("--relaxed", help="Relaxed Mondrian: rows with equal values may go to different classes.")
-    ] = False,
-    population: Population = None,
-    json: Json = False,
-    html: Html = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
-) -> None:
-    """Recode a table so that every class meets the models; rows are sorted by what they show.
-
-    The release is checked again before it is written. This is not differential privacy: the report says what the
-    release still tells, and what the same question would cost through the curator.
-
-    [dim]Example:[/]  discreet anonymize patients.csv -o release.csv --quasi zip,age --sensitive disease
-    --hierarchy zip=mask --hierarchy age=intervals:5,10,20 --k 5 --l 2 --html report.html
-    """
-    with refusals("nothing was written"):
-        from discreet.anonymize.methods import RecodingJob, checked_report
-        from discreet.anonymize.models.requested import RequestedModels
-        from discreet.anonymize.table import arrow_table
-        from discreet.cli.output import refuse_overwriting
-
-        page = None if html is None else Path(html)
-        _refuse_ending(output)
-        refuse_overwriting({"--output": output, "--html": page}, file, force)
-        table = arrow_table(file)
-        roles = roles_of(table, quasi, sensitive, identifying)
-        models = RequestedModels(k, l, diversity, c, t, distance, alpha, beta, delta).models(roles)
-        hierarchies = hierarchies_of(hierarchy, table, roles)
-        job = RecodingJob(table, roles, models, hierarchies, suppression, seconds, loss, weights_of(weight), relaxed)
-        refuse_options(method, job)
-        found = _found(method, job, json)
-        people = population_of(population)
-        report = checked_report(job, found, name=file.stem, file=str(file), population=people)
-        _write(found.table, output, page, report)
-        if json:
-            typer.echo(report.to_json())
-            return
-        console.print(report)
-        whisper(f"wrote {output}" if page is None else f"wrote {output} and {page}")
-
-
-def _refuse_ending(output: Path) -> None:
-    if output.suffix.lower() not in (".csv", ".parquet"):
-        raise InvalidValue("a release must be a .csv or .parquet file", str(output))
-
-
-def _found(method: str, job: RecodingJob, is_quiet: bool) -> CheckedRows:
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
-    from discreet.anonymize.methods import release_of
-
-    parts = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Progress(*parts, console=console, transient=True, disable=is_quiet or not console.is_terminal) as bar:
-        task = bar.add_task(method, total=1.0)
-        return release_of(method, job, lambda share: bar.update(task, completed=share))
-
-
-def _write(table: pa.Table, output: Path, page: Path | None, report: TableReport) -> None:
-    from pyarrow import csv, parquet
-
-    from discreet.cli.output import write_together
-
-    write = csv.write_csv if output.suffix.lower() == ".csv" else parquet.write_table
-    files = {output: lambda part: write(table, part)}
-    if page is not None:
-        files[page] = lambda part: part.write_text(report.to_html(), encoding="utf-8")
-    write_together(files)
