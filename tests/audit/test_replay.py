@@ -224,7 +224,7 @@ def people_in_every_group_they_hold(patch: Patch) -> None:
 
     def unlimited(plan: AggregationPlan, priced: plan_module.PricedStatistic) -> Any:
         assert plan.rule is not None
-        return counted(replace(plan, rule=replace(plan.rule, per_unit=10)), replace(priced, most=10))
+        return counted(replace(plan, rule=replace(plan.rule, per_unit=10)), replace(priced, max_contribution=10))
 
     patch.setattr(measure_module, "count_apart", unlimited)
     patch.setattr(measure_module, "add_up", sums_alone)

@@ -455,7 +455,7 @@ def test_a_join_counts_the_rows_that_a_person_can_have_in_it(query: str, rows: i
     patients = replace(CATALOG.table("patients"), rows_per_unit=1)
     catalog = CATALOG.with_table(patients)
     (plan,) = prepare(query, catalog, Pure(1), public_values=PUBLIC_VALUES, count_alike=COUNT_ALIKE).plans
-    assert (plan.rows_per_unit, plan.parts[0].most) == (rows, rows)
+    assert (plan.rows_per_unit, plan.parts[0].max_contribution) == (rows, rows)
 
 
 def test_whoever_has_more_rows_counts_as_that_many() -> None:

@@ -278,7 +278,8 @@ def test_a_connection_that_was_ended_while_idle_is_made_anew(
     storage = PostgresStorage(postgres_url, "notes", TABLES, 1, refusal)
     storage.write(note("before"))
     with psycopg.connect(postgres_url, autocommit=True) as other:
-        ended = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'discreet'"
+        ours = "application_name = 'discreet' AND datname = current_database()"
+        ended = f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {ours}"
         assert other.execute(ended.encode()).fetchall() == [(True,)]
     storage.write(note("after"))
     assert notes(storage) == ["after", "before"]
