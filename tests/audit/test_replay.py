@@ -24,7 +24,7 @@ from discreet.curator import curator as curator_module
 from discreet.curator.curator import Curator
 from discreet.engines.sql_text import quote
 from discreet.errors import DiscreetError, InvalidValue, QueryRefused
-from discreet.noise.laplace import DiscreteLaplace
+from discreet.mechanisms.laplace import Laplace
 from discreet.noise.source import Source
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.bind import relation as relation_module
@@ -192,8 +192,8 @@ def test_several_tables_are_replayed_with_neighbours_of_ones_own() -> None:
 
 
 def forgotten_weights(patch: Patch) -> None:
-    sums_of = measure_module.write_sums
-    patch.setattr(measure_module, "write_sums", lambda plan: sums_of(replace(plan, rows_per_unit=1000)))
+    write_sums = measure_module.write_sums
+    patch.setattr(measure_module, "write_sums", lambda plan: write_sums(replace(plan, rows_per_unit=1000)))
 
 
 def missing_clamps(patch: Patch) -> None:
@@ -210,9 +210,9 @@ def replacing_counted_as_removing(patch: Patch) -> None:
 
 
 def choices_too_sharp(patch: Patch) -> None:
-    quantile_of = plan_module.read_quantile
+    read_quantile = plan_module.read_quantile
     patch.setattr(
-        plan_module, "read_quantile", lambda *given: replace(found := quantile_of(*given), factor=found.factor * 8)
+        plan_module, "read_quantile", lambda *given: replace(found := read_quantile(*given), factor=found.factor * 8)
     )
 
 
@@ -281,7 +281,7 @@ def noise_by_the_data(patch: Patch) -> None:
 
     def scaled(plan: AggregationPlan, run: Run, source: Source, onlooker: MeasurementObserver) -> Measured:
         (count,) = run('SELECT COUNT(*) AS n FROM "visits"', [])["n"].to_pylist()
-        parts = [replace(priced, noise=DiscreteLaplace(priced.noise.scale + count)) for priced in plan.parts]
+        parts = [replace(priced, mechanism=Laplace(1, priced.mechanism.law.scale + count)) for priced in plan.parts]
         return measure(replace(plan, parts=parts), run, source, onlooker)
 
     patch.setattr(replay_session, "measure", scaled)
@@ -291,17 +291,17 @@ def less_noise_than_planned(patch: Patch) -> None:
     measure = replay_session.measure
 
     def quieter(plan: AggregationPlan, run: Run, source: Source, onlooker: MeasurementObserver) -> Measured:
-        parts = [replace(priced, noise=DiscreteLaplace(priced.noise.scale / 2)) for priced in plan.parts]
+        parts = [replace(priced, mechanism=Laplace(2 * priced.share, priced.l1_sensitivity)) for priced in plan.parts]
         return measure(replace(plan, parts=parts), run, source, onlooker)
 
     patch.setattr(replay_session, "measure", quieter)
 
 
 def rounded_after_the_noise(patch: Patch) -> None:
-    stored = curator_module.encode_noisy
+    encode_noisy = curator_module.encode_noisy
 
     def rounded(found: list[Measured]) -> bytes:
-        return stored(
+        return encode_noisy(
             [replace(one, sums=[[each // 10**4 * 10**4 for each in part] for part in one.sums]) for one in found]
         )
 
@@ -309,10 +309,10 @@ def rounded_after_the_noise(patch: Patch) -> None:
 
 
 def chosen_again(patch: Patch) -> None:
-    stored = curator_module.encode_noisy
+    encode_noisy = curator_module.encode_noisy
 
     def other(found: list[Measured]) -> bytes:
-        return stored([replace(one, chosen=[each + 1 for each in one.chosen]) for one in found])
+        return encode_noisy([replace(one, chosen=[each + 1 for each in one.chosen]) for one in found])
 
     patch.setattr(curator_module, "encode_noisy", other)
 

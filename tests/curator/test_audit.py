@@ -99,8 +99,8 @@ def empty_groups_without_noise(patch: Patch) -> None:
 
 
 def forgotten_weights(patch: Patch) -> None:
-    sums_of = measure_module.write_sums
-    patch.setattr(measure_module, "write_sums", lambda plan: sums_of(replace(plan, rows_per_unit=1000)))
+    write_sums = measure_module.write_sums
+    patch.setattr(measure_module, "write_sums", lambda plan: write_sums(replace(plan, rows_per_unit=1000)))
 
 
 def replacing_counted_as_removing(patch: Patch) -> None:
@@ -135,13 +135,13 @@ def stored_answers_not_served(patch: Patch) -> None:
 
 
 def choices_too_sharp(patch: Patch) -> None:
-    quantile_of, mode_of = plan_module.read_quantile, plan_module.read_mode
+    read_quantile, read_mode = plan_module.read_quantile, plan_module.read_mode
 
     def sharp(made: Callable[..., PlannedSelection]) -> Callable[..., PlannedSelection]:
         return lambda *arguments: replace(choice := made(*arguments), factor=choice.factor * 8)
 
-    patch.setattr(plan_module, "read_quantile", sharp(quantile_of))
-    patch.setattr(plan_module, "read_mode", sharp(mode_of))
+    patch.setattr(plan_module, "read_quantile", sharp(read_quantile))
+    patch.setattr(plan_module, "read_mode", sharp(read_mode))
 
 
 def keys_shown_whoever_holds_them(patch: Patch) -> None:

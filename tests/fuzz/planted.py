@@ -216,8 +216,8 @@ def _half_the_move(patch: pytest.MonkeyPatch) -> None:
 
 
 def _half_the_noise(patch: pytest.MonkeyPatch) -> None:
-    made = plan._noise
-    patch.setattr(plan, "_noise", lambda moves, squared, price: made(moves // 2, squared // 4, price))
+    made = plan._mechanism
+    patch.setattr(plan, "_mechanism", lambda moves, squared, price: made(moves // 2, squared // 4, price))
 
 
 def _arithmetic_without_try(patch: pytest.MonkeyPatch) -> None:
@@ -351,8 +351,7 @@ def _outer_joins_are_inner(patch: pytest.MonkeyPatch) -> None:
     made = relation.join_rows
     from discreet.query.bind import join as joining
 
-    inner = lambda left, right, kind, *more, **how: made(left, right, "INNER", *more, **how)  # noqa: E731
-    patch.setattr(joining, "join_rows", inner)
+    patch.setattr(joining, "join_rows", lambda one, other, kind, *more, **how: made(one, other, "INNER", *more, **how))
 
 
 def _planning_looks(patch: pytest.MonkeyPatch) -> None:
