@@ -15,6 +15,7 @@ from discreet.errors import InvalidInput, InvalidType, InvalidValue, NoProvedPat
 from discreet.exact.ball import lower, upper, working_precision
 from discreet.mechanisms.gaussian import Gaussian, largest_rho, least_squared_sigma, shift_delta, shift_losses
 from discreet.noise.gaussian import DiscreteGaussian
+from discreet.noise.source import ReplayableSource, ScriptedSource
 from discreet.privacy.hypothesis_tests import Pair
 from discreet.privacy.loss import Approximate, ZeroConcentrated
 from discreet.privacy.sensitivity import Norm, Sensitivity
@@ -80,6 +81,58 @@ class TestTwoCountsForEpsilonAndDelta(TestHistogramUnderReplaceOne):
 
     def worst_neighbours(self) -> list[tuple[Any, Any]]:
         return [([0, 0], [1, 1]), ([0, 0], [1, -1]), ([2, 0], [1, 0])]
+
+
+class TestTwoCountsWhoseMoveIsNoRational(TestHistogramUnderReplaceOne):
+    """What a plan makes: the square of the move is whole, and its root is not."""
+
+    def mechanism(self) -> Gaussian:
+        return Gaussian(rho=1, squared_sensitivity=5, integers=True)
+
+    def worst_neighbours(self) -> list[tuple[Any, Any]]:
+        return [([0, 0], [1, 2]), ([4, 4], [2, 5])]
+
+
+def test_a_squared_sensitivity_is_taken_exactly() -> None:
+    for squared in (1, 2, 3, 2**64 + 1, 2**101 + 1):
+        noise = Gaussian(rho=Fraction(squared, 8), squared_sensitivity=squared, integers=True)
+        assert noise.law.squared == 4
+        assert noise.concentrated_loss() == noise.loss
+        assert 0 <= noise.sensitivity**2 - squared <= squared / 2**40
+    fine = Gaussian(rho=1, squared_sensitivity=3, integers=True, grid=0.25)
+    assert fine.law.squared == Fraction(3 * 16, 2)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"squared_sensitivity": 3},
+        {"squared_sensitivity": 0, "integers": True},
+        {"squared_sensitivity": 2.0, "integers": True},
+        {"squared_sensitivity": 2**201, "integers": True},
+        {"squared_sensitivity": 4, "sensitivity": 2, "integers": True},
+        {"squared_sensitivity": 4, "sensitivity": Sensitivity.count("add-remove-one"), "integers": True},
+    ],
+)
+def test_a_squared_sensitivity_is_a_whole_number_of_whole_answers_and_given_alone(given: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        Gaussian(rho=1, **given)
+
+
+def test_noise_is_added_to_steps_as_a_release_adds_it() -> None:
+    for noise in (Gaussian(rho=1, integers=True), Gaussian(1, "1e-6", dimension=3)):
+        steps = np.array([2**40, -7, 0])
+        released = noise.release(steps, source=ReplayableSource(3))
+        added = noise.add_noise(steps, ReplayableSource(3).open())
+        assert np.array_equal(released, added)
+        assert steps.tolist() == [2**40, -7, 0]
+
+
+def test_noise_is_added_to_no_more_steps_than_the_price_is_for() -> None:
+    with pytest.raises(InvalidValue, match="for one answer"):
+        Gaussian(1, "1e-6").add_noise(np.array([1, 2]), ScriptedSource([]).open())
+    with pytest.raises(InvalidType, match="must be integers"):
+        Gaussian(rho=1, integers=True).add_noise(np.array([0.5]), ScriptedSource([]).open())  # type: ignore[arg-type]
 
 
 def continuous_sigma(epsilon: float, delta: float) -> float:

@@ -60,7 +60,8 @@ def test_the_pinned_questions_have_every_kind_of_what_is_written(pinned: list[tu
     seen: set[object] = set()
     for question, _ in pinned:
         for plan in question.plans:
-            seen |= {type(plan), type(plan.loss), *_met([plan.rule, plan.top, *plan.parts, *plan.choices])}
+            seen |= {type(plan), type(plan.loss), *map(type, plan.noises)}
+            seen |= {*_met([plan.rule, plan.top, *plan.parts, *plan.choices])}
     classes = {*RECORDED, *PLANNED, *get_args(Noise), *get_args(Price)}
     assert classes <= seen, classes - seen
     assert set(ColumnType) <= seen

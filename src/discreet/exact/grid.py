@@ -81,6 +81,8 @@ class Grid:
     @classmethod
     def of_step(cls, step: Number) -> Grid:
         """The grid whose step is ``step``, which must be a power of two."""
+        if type(step) is int and step == 1:
+            return _WHOLE_NUMBERS  # every statistic of every plan is counted in steps of one
         size = rational(step, "grid")
         if isinstance(step, (float, np.floating)):
             size = Fraction(float(step))  # the shortest decimal of 2^-30 is not a power of two; the float is
@@ -157,6 +159,9 @@ class Grid:
         if self.exponent == 0:
             return steps
         return np.ldexp(steps.astype(np.float64), self.exponent)
+
+
+_WHOLE_NUMBERS = Grid()
 
 
 def _exact_entry(value: object) -> Fraction:

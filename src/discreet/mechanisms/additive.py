@@ -21,7 +21,7 @@ from discreet.exact.rational import Number, integer, positive
 from discreet.mechanisms.distribution import Distribution, ProductLaw, ShiftedLaw
 from discreet.mechanisms.measurement import Measurement
 from discreet.noise.law import SymmetricLaw
-from discreet.noise.source import SYSTEM, Source
+from discreet.noise.source import SYSTEM, Source, Stream
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.sensitivity import Norm, Sensitivity
 
@@ -63,16 +63,26 @@ class AdditiveNoise(Measurement):
 
         One value is an int on whole-number grids, else a float. An array holds integers on the grid of 1, else floats.
         """
-        noisy = self._noisy_steps(value, 1, source)[0]
+        noisy = self.add_noise(self._steps(value), source.open())
         return self.grid.values_of(noisy) if noisy.ndim else self.grid.value_of(int(noisy))
 
     def releases(self, value: npt.ArrayLike, count: int, *, source: Source = SYSTEM) -> npt.NDArray[Any]:
         """``count`` independent releases, one in each row, each at the full price: for audits and studies."""
-        return self.grid.values_of(self._noisy_steps(value, count, source))
-
-    def _noisy_steps(self, value: npt.ArrayLike, count: int, source: Source) -> Integers:
         steps = self._steps(value)
-        return steps + self.law.draw(count * steps.size, source.open()).reshape(count, *steps.shape)
+        return self.grid.values_of(self._noisy(np.broadcast_to(steps, (count, *steps.shape)), source.open()))
+
+    def add_noise(self, steps: Integers, stream: Stream) -> Integers:
+        """Exact integers with noise on each, in steps of the grid: one release of all of them, at ``loss``.
+
+        What `release` does with a value that is on the grid, for those who count in steps and keep their own stream.
+        """
+        self._check(steps)
+        return self._noisy(steps, stream)
+
+    def _noisy(self, steps: Integers, stream: Stream) -> Integers:
+        noisy = self.law.draw(steps.size, stream).reshape(steps.shape)
+        noisy += steps  # in place: another array of this size takes longer than the sum
+        return noisy
 
     def distribution(self, value: npt.ArrayLike) -> Distribution:
         """The exact law of the release for the true ``value``: one law, or one per entry of a vector."""

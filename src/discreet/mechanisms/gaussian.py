@@ -157,6 +157,24 @@ def _continuous_sigma(epsilon: float, delta: float) -> float:
 
 
 _ROOT_SLACK = 1 + Fraction(1, 2**40)
+_LARGEST_SQUARE = 2**200
+
+
+def _declared_square(squared: int | None, root: Number | Sensitivity, *, integers: bool) -> int | None:
+    """The square of the sensitivity of whole answers, where it was given."""
+    if squared is None:
+        return None
+    if not integers:
+        rule = "squared_sensitivity is for whole answers, whose squared moves are whole"
+        raise InvalidValue(rule, squared, "pass integers=True, or sensitivity=")
+    if root != 1:
+        raise InvalidType("the sensitivity must be given once, as it is or squared", f"<{root} and {squared} squared>")
+    return integer(squared, "squared_sensitivity", least=1, most=_LARGEST_SQUARE)
+
+
+def _root_up(square: int) -> Number:
+    root = math.isqrt(square)
+    return root if root * root == square else sqrt_up(square)
 
 
 class Gaussian(AdditiveNoise):
@@ -179,11 +197,17 @@ class Gaussian(AdditiveNoise):
         grid: Number = 1,
         dimension: int | None = None,
         integers: bool = False,
+        squared_sensitivity: int | None = None,
     ) -> None:
-        """``dimension`` is the number of answers in one release; an (ε, δ) price is for one answer without it."""
-        self._declare(sensitivity, Norm.L2, grid, dimension)
+        """``dimension`` is the number of answers in one release; an (ε, δ) price is for one answer without it.
+
+        ``squared_sensitivity`` is Δ² itself instead of Δ, for whole answers: √3 is no rational, and 3 is one.
+        """
         if not isinstance(integers, bool):
             raise InvalidType("integers must be True or False", integers)
+        self._squared_sensitivity = _declared_square(squared_sensitivity, sensitivity, integers=integers)
+        root = sensitivity if self._squared_sensitivity is None else _root_up(self._squared_sensitivity)
+        self._declare(root, Norm.L2, grid, dimension)
         self.integers = integers
         if integers and self.grid.exponent > 0:
             raise InvalidValue("whole answers need a grid of 1 or finer", grid, "leave integers=False to round them")
@@ -201,8 +225,8 @@ class Gaussian(AdditiveNoise):
         if sigma is not None:
             return (positive(sigma, "sigma") / self.grid.step) ** 2
         if rho is not None:
-            self._price = ZeroConcentrated(positive(rho, "rho"), self.neighbours)
-            return self._squared_moves / (2 * positive(rho, "rho"))
+            self._price = price = ZeroConcentrated(positive(rho, "rho"), self.neighbours)
+            return self._squared_moves / (2 * price.rho)
         return self._calibrated_approximately(positive(epsilon or 0, "epsilon"), positive(delta or 0, "delta"))
 
     def _calibrated_approximately(self, epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -225,6 +249,8 @@ class Gaussian(AdditiveNoise):
     @property
     def _whole_square(self) -> int:
         """The largest squared length of a move of whole answers."""
+        if self._squared_sensitivity is not None:
+            return self._squared_sensitivity
         # The float nearest to √3 squares to less than 3: a move of that length is not one of √2.
         return math.floor(self.sensitivity**2 * _ROOT_SLACK)
 
@@ -232,7 +258,7 @@ class Gaussian(AdditiveNoise):
     def _squared_moves(self) -> int:
         """How far all answers can move together, in squared steps: a whole number, as each coordinate is one."""
         if self.integers:
-            return int(max(self._whole_square, 1) / self.grid.step**2)
+            return max(self._whole_square, 1) << -2 * self.grid.exponent
         if self._is_single:
             return self._moves**2
         # Each of k rounded answers moves by less than one step more than the truth did, so all of them by less than √k.

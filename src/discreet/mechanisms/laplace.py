@@ -45,9 +45,9 @@ class Laplace(AdditiveNoise):
         """Choose the price ``epsilon``; ``grid`` is the step of the answers, such as 0.25 or 2**-10."""
         self.epsilon = positive(epsilon, "epsilon")
         self._declare(sensitivity, Norm.L1, grid, dimension)
+        in_steps = self.sensitivity / self.grid.step if self.grid.exponent else self.sensitivity
         # Each of k rounded answers can move by less than one step more than the truth did.
-        steps = math.ceil(self.sensitivity / self.grid.step + (self.dimension or 1)) - 1
-        self._moves = max(steps, 1)
+        self._moves = max(math.ceil(in_steps) + (self.dimension or 1) - 1, 1)
         self._law = DiscreteLaplace(self._moves / self.epsilon)
 
     def __repr__(self) -> str:

@@ -135,7 +135,7 @@ PLANNED: dict[type, Mapping[str, str]] = {
         "secret": "it is the engine's, and shown nowhere",
     },
     PricedStatistic: {
-        "noise": _WRITTEN,
+        "mechanism": "its noise is written",
         "share": _WRITTEN,
         "scale": _WRITTEN,
         "weight": _WRITTEN,

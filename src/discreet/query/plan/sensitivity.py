@@ -17,10 +17,10 @@ from functools import cached_property
 from discreet.engines.duckdb.manifest import Stored
 from discreet.engines.value_grid import VALUE_BITS
 from discreet.exact.ball import sqrt_down, sqrt_up
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.noisy_threshold import least_threshold
-from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.inversion import SMALLEST_SCALE
-from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy.loss import Pure
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.bind.aggregate import Aggregate, AggregateKind, PrivateAggregation
@@ -51,6 +51,8 @@ _TOTAL_BITS = 20
 _LEAST_WEIGHT_BITS = 4
 _LARGEST_SCALE = 2**41
 """Noise of a larger scale, added to a sum, could leave 64 bits."""
+_FINEST = int(1 / SMALLEST_SCALE)
+"""Noise of a smaller scale than one over this is not drawn."""
 _ROW_BITS = 62
 """What one row adds to a sum has no more: a product that left 64 bits would fail by that row."""
 _HELD = Aggregate(AggregateKind.PEOPLE)
@@ -63,7 +65,7 @@ _NOT_PUBLIC = (
 
 @dataclass(frozen=True)
 class PricedStatistic:
-    """A part with its share of the price and the noise that follows from it."""
+    """A part with its share of the price and the mechanism that releases it."""
 
     part: Part
     aggregates: tuple[Aggregate, ...]
@@ -80,8 +82,13 @@ class PricedStatistic:
     """How far one unit moves its integers, all groups together, in L1."""
     l2_sensitivity_squared: int
     """The square of the L2 sensitivity."""
-    noise: Noise
-    """The noise on each of its integers, in its integer units."""
+    mechanism: Laplace | Gaussian
+    """What releases its integers, in its integer units."""
+
+    @property
+    def noise(self) -> Noise:
+        """The noise on each of its integers, in its integer units."""
+        return self.mechanism.law
 
     @property
     def unit(self) -> Fraction:
@@ -315,8 +322,8 @@ def _priced(laid: StatisticGroup, draft: UnpricedPlan, price: Price, *, is_alone
     is_one_count = is_alone and part.size == 1 and not draft.block.keys and getattr(part, "degree", 0) == 0
     times = 1 if is_one_count else _times(privacy)
     moves, squared = moves * times, squared * times * times
-    noise = _noise(moves, squared, price)
-    return PricedStatistic(part, laid.aggregates, get_magnitude(price), scale, weight, most, moves, squared, noise)
+    mechanism = _mechanism(moves, squared, price)
+    return PricedStatistic(part, laid.aggregates, get_magnitude(price), scale, weight, most, moves, squared, mechanism)
 
 
 def _rows_per_group(block: PrivateAggregation, price: Price) -> int | None:
@@ -369,14 +376,18 @@ def _bits(power: int, weight: int, rows: int, price: Price) -> int:
     return found
 
 
-def _noise(moves: int, squared: int, price: Price) -> Noise:
-    share = get_magnitude(price)
-    variance = Fraction(squared) / (2 * share)
-    if (moves > _LARGEST_SCALE * share) if isinstance(price, Pure) else (variance > _LARGEST_SCALE**2):
+def _mechanism(moves: int, squared: int, price: Price) -> Laplace | Gaussian:
+    """What hides a move of so much in L1, and of so much squared in L2, for a share of the price.
+
+    So high a price that its noise would be finer than what is drawn exactly is not spent in full: there is more noise.
+    """
+    share, is_pure = get_magnitude(price), isinstance(price, Pure)
+    if moves > _LARGEST_SCALE * share if is_pure else squared > 2 * _LARGEST_SCALE**2 * share:
         raise refuse(None, "the price is too small for this question", "spend more, or ask for less at once")
-    if isinstance(price, Pure):
-        return DiscreteLaplace(max(moves / share, SMALLEST_SCALE))  # more noise than so high a price needs
-    return DiscreteGaussian(variance_parameter=max(variance, SMALLEST_SCALE**2))
+    if is_pure:
+        return Laplace(min(share, Fraction(moves * _FINEST)), moves)
+    rho = min(share, Fraction(squared * _FINEST**2 // 2))
+    return Gaussian(rho=rho, squared_sensitivity=squared, integers=True)
 
 
 def _choice(aggregate: Aggregate, price: Price, reach: Fraction, read: ListRows | None) -> PlannedSelection:

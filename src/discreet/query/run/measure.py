@@ -122,12 +122,12 @@ def _noisy(
     stream: Stream,
     onlooker: MeasurementObserver | None,
 ) -> Integers:
-    """The integers of one part with the noise of the plan."""
-    law = plan.parts[which[0]].noise
-    noise = law.draw(len(exact), stream)
+    """The integers of one part as its mechanism releases them."""
+    mechanism = plan.parts[which[0]].mechanism
+    noisy = mechanism.add_noise(exact, stream)
     if onlooker is not None:
-        onlooker(NoiseObservation(*which, groups, law, exact, noise))
-    return exact + noise
+        onlooker(NoiseObservation(*which, groups, mechanism.law, exact, noisy - exact))
+    return noisy
 
 
 def public_groups(plan: AggregationPlan) -> Groups:
@@ -182,12 +182,12 @@ def _shown(
 ) -> tuple[Groups, Integers]:
     """The keys that pass the threshold, and how many people hold each, with noise."""
     priced = plan.parts[rule.unit_count]
-    noise = priced.noise.draw(table.num_rows, stream)
+    exact = _integers(table, "s")
+    noisy = priced.mechanism.add_noise(exact, stream)
     if onlooker is not None:
-        groups, drawn = Groups.shown(plan.block.keys, table), table.append_column("noise", pa.array(noise))
+        groups, drawn = Groups.shown(plan.block.keys, table), table.append_column("noise", pa.array(noisy - exact))
         placed = _placed(groups, drawn, "s"), _placed(groups, drawn, "noise")
         onlooker(NoiseObservation(rule.unit_count, 0, groups, priced.noise, *placed))
-    noisy = _integers(table, "s") + noise
     passed = noisy >= rule.threshold
     table = table.append_column("noisy", pa.array(noisy)).filter(pa.array(passed))
     groups = Groups.shown(plan.block.keys, table)
