@@ -25,6 +25,7 @@ from discreet.curator.curator import Curator
 from discreet.engines.sql_text import quote
 from discreet.errors import DiscreetError, InvalidValue, QueryRefused
 from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.noisy_threshold import KeyThreshold
 from discreet.noise.source import Source
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.bind import relation as relation_module
@@ -224,7 +225,8 @@ def people_in_every_group_they_hold(patch: Patch) -> None:
 
     def unlimited(plan: AggregationPlan, priced: plan_module.PricedStatistic) -> Any:
         assert plan.rule is not None
-        return counted(replace(plan, rule=replace(plan.rule, per_unit=10)), replace(priced, max_contribution=10))
+        ten = KeyThreshold(Laplace(1, 10), plan.rule.delta, keys_per_unit=10)
+        return counted(replace(plan, rule=replace(plan.rule, mechanism=ten)), replace(priced, max_contribution=10))
 
     patch.setattr(measure_module, "count_apart", unlimited)
     patch.setattr(measure_module, "add_up", sums_alone)

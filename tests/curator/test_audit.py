@@ -20,6 +20,7 @@ from discreet.curator.ledger.ledger import Ledger, Receipt
 from discreet.engines.duckdb import ingest as ingest_module
 from discreet.engines.sql_text import quote
 from discreet.exact.grid import Integers
+from discreet.mechanisms import noisy_threshold
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.source import ReplayableSource, Source, Stream, SystemSource
@@ -145,7 +146,7 @@ def choices_too_sharp(patch: Patch) -> None:
 
 
 def keys_shown_whoever_holds_them(patch: Patch) -> None:
-    patch.setattr(plan_module, "least_threshold", lambda *_: -(2**40))
+    patch.setattr(noisy_threshold, "least_threshold", lambda *_: -(2**40))
 
 
 def promises_about_columns_not_verified(patch: Patch) -> None:

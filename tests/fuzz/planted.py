@@ -25,6 +25,7 @@ from discreet.engines.duckdb import sources as part_module
 from discreet.engines.duckdb import unit_ids as units
 from discreet.engines.value_grid import real
 from discreet.errors import QueryRefused
+from discreet.mechanisms import noisy_threshold
 from discreet.query.bind import aggregate as aggregates
 from discreet.query.bind import join as membership
 from discreet.query.bind import join_bounds, per_unit, relation
@@ -295,8 +296,8 @@ def _orders_follow_dense_numbers(patch: pytest.MonkeyPatch) -> None:
 
 
 def _keys_are_shown_early(patch: pytest.MonkeyPatch) -> None:
-    made = plan.least_threshold
-    patch.setattr(plan, "least_threshold", lambda law, delta, keys: made(law, delta, keys) - 1)
+    made = noisy_threshold.least_threshold
+    patch.setattr(noisy_threshold, "least_threshold", lambda law, delta, keys: made(law, delta, keys) - 1)
 
 
 def _choices_leave_their_ends(patch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,8 @@ import pytest
 from discreet.errors import InvalidInput
 from discreet.exact.ball import lower, upper, working_precision
 from discreet.mechanisms.gaussian import Gaussian
-from discreet.mechanisms.noisy_threshold import GaussianThreshold, LaplaceThreshold
+from discreet.mechanisms.laplace import Laplace
+from discreet.mechanisms.noisy_threshold import GaussianThreshold, KeyThreshold, LaplaceThreshold
 from discreet.mechanisms.selection import canonical
 from discreet.noise.source import ReplayableSource
 from discreet.privacy.hypothesis_tests import Pair
@@ -87,6 +88,58 @@ class TestTwoKeysPerUnit(TestLaplaceThreshold):
 class TestTwoKeysPerUnitWithGaussianNoise(TestTwoKeysPerUnit):
     def mechanism(self) -> Any:
         return GaussianThreshold(epsilon=3, delta="0.02", keys_per_unit=2)
+
+
+class TestThresholdForChosenNoise(TestLaplaceThreshold):
+    """What a plan makes for a price of ε."""
+
+    def mechanism(self) -> Any:
+        return KeyThreshold(Laplace(1), "0.01")
+
+
+class TestThresholdForTwoKeysAndChosenNoise(TestTwoKeysPerUnit):
+    def mechanism(self) -> Any:
+        return KeyThreshold(Laplace(4, 2), "0.01", keys_per_unit=2)
+
+
+class TestThresholdForNoiseOfRho(TestTwoKeysPerUnit):
+    """What a plan makes for a price of ρ."""
+
+    def mechanism(self) -> Any:
+        return KeyThreshold(Gaussian(rho=1, squared_sensitivity=2, integers=True), "0.01", keys_per_unit=2)
+
+
+class TestThresholdUnderReplaceOne(TestTwoKeysPerUnit):
+    """A unit with one key leaves, and another joins with another key."""
+
+    def mechanism(self) -> Any:
+        return KeyThreshold(Laplace(4, 2), "0.01")
+
+    def worst_neighbours(self) -> list[tuple[Any, Any]]:
+        return [({"a": 3, "b": 4}, {"a": 2, "b": 5}), ({"a": 1}, {"b": 1}), ({"a": 1, "b": 3}, {"b": 4})]
+
+
+def test_chosen_noise_must_hide_as_many_keys_as_a_unit_holds() -> None:
+    few = [
+        Laplace(1, 2),
+        Gaussian(rho=1, squared_sensitivity=2, integers=True),
+        Gaussian(1, "1e-6"),
+        Laplace(1, grid=8),
+    ]
+    for noise in few:
+        with pytest.raises(InvalidInput):
+            KeyThreshold(noise, "1e-6", keys_per_unit=3)
+    same = LaplaceThreshold(1, "1e-6", keys_per_unit=2)
+    assert KeyThreshold(Laplace(1, 2), "1e-6", keys_per_unit=2).threshold == same.threshold
+
+
+def test_noisy_numbers_of_units_are_shown_from_the_threshold_on_and_where_somebody_is() -> None:
+    rule = KeyThreshold(Laplace(1), "0.3")
+    counts = np.array([0, 1, 5, 40] * 500)
+    noisy, passed = rule.show(counts, ReplayableSource(1).open())
+    assert np.array_equal(passed, (noisy >= rule.threshold) & (counts > 0))
+    assert passed[counts == 40].all()
+    assert (noisy[counts == 0] >= rule.threshold).any()
 
 
 RULES = [

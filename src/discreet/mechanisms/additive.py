@@ -25,10 +25,17 @@ from discreet.noise.source import SYSTEM, Source, Stream
 from discreet.privacy.neighbours import Neighbours
 from discreet.privacy.sensitivity import Norm, Sensitivity
 
-__all__ = ["AdditiveNoise", "Answers"]
+__all__ = ["AdditiveNoise", "Answers", "draw_onto"]
 
 
 Answers = int | float | npt.NDArray[np.int64] | npt.NDArray[np.float64]
+
+
+def draw_onto(law: SymmetricLaw, steps: Integers, stream: Stream) -> Integers:
+    """Integers with an independent draw of ``law`` on each."""
+    noisy = law.draw(steps.size, stream).reshape(steps.shape)
+    noisy += steps  # in place: another array of this size takes longer than the sum
+    return noisy
 
 
 class AdditiveNoise(Measurement):
@@ -69,7 +76,7 @@ class AdditiveNoise(Measurement):
     def releases(self, value: npt.ArrayLike, count: int, *, source: Source = SYSTEM) -> npt.NDArray[Any]:
         """``count`` independent releases, one in each row, each at the full price: for audits and studies."""
         steps = self._steps(value)
-        return self.grid.values_of(self._noisy(np.broadcast_to(steps, (count, *steps.shape)), source.open()))
+        return self.grid.values_of(draw_onto(self.law, np.broadcast_to(steps, (count, *steps.shape)), source.open()))
 
     def add_noise(self, steps: Integers, stream: Stream) -> Integers:
         """Exact integers with noise on each, in steps of the grid: one release of all of them, at ``loss``.
@@ -77,12 +84,7 @@ class AdditiveNoise(Measurement):
         What `release` does with a value that is on the grid, for those who count in steps and keep their own stream.
         """
         self._check(steps)
-        return self._noisy(steps, stream)
-
-    def _noisy(self, steps: Integers, stream: Stream) -> Integers:
-        noisy = self.law.draw(steps.size, stream).reshape(steps.shape)
-        noisy += steps  # in place: another array of this size takes longer than the sum
-        return noisy
+        return draw_onto(self.law, steps, stream)
 
     def distribution(self, value: npt.ArrayLike) -> Distribution:
         """The exact law of the release for the true ``value``: one law, or one per entry of a vector."""

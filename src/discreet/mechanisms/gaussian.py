@@ -226,14 +226,14 @@ class Gaussian(AdditiveNoise):
             return (positive(sigma, "sigma") / self.grid.step) ** 2
         if rho is not None:
             self._price = price = ZeroConcentrated(positive(rho, "rho"), self.neighbours)
-            return self._squared_moves / (2 * price.rho)
+            return self.squared_moves / (2 * price.rho)
         return self._calibrated_approximately(positive(epsilon or 0, "epsilon"), positive(delta or 0, "delta"))
 
     def _calibrated_approximately(self, epsilon: Fraction, delta: Fraction) -> Fraction:
         self._price = Approximate(epsilon, delta, self.neighbours)
         if self._is_single:
             return least_squared_sigma(epsilon, delta, self._moves)
-        return self._squared_moves / (2 * largest_rho(epsilon, delta))
+        return self.squared_moves / (2 * largest_rho(epsilon, delta))
 
     @property
     def _is_single(self) -> bool:
@@ -255,7 +255,7 @@ class Gaussian(AdditiveNoise):
         return math.floor(self.sensitivity**2 * _ROOT_SLACK)
 
     @cached_property
-    def _squared_moves(self) -> int:
+    def squared_moves(self) -> int:
         """How far all answers can move together, in squared steps: a whole number, as each coordinate is one."""
         if self.integers:
             return max(self._whole_square, 1) << -2 * self.grid.exponent
@@ -285,7 +285,7 @@ class Gaussian(AdditiveNoise):
 
     def concentrated_loss(self) -> ZeroConcentrated:
         """The zero-concentrated loss Δ²/2σ² of the same noise, whatever the number of answers."""
-        return ZeroConcentrated(self._squared_moves / (2 * self._law.squared), self.neighbours)
+        return ZeroConcentrated(self.squared_moves / (2 * self._law.squared), self.neighbours)
 
     def loss_distribution(self, answers: int = 1) -> LossDistribution:
         """The privacy-loss distribution of one answer, for numeric composition."""

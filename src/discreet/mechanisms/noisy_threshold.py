@@ -9,6 +9,8 @@ is the least integer for which the proof holds. Proof sheet: ``noisy_threshold.m
 (15, 17)
 >>> GaussianThreshold(epsilon=1, delta=1e-6).threshold
 22
+>>> KeyThreshold(Laplace(epsilon=1, sensitivity=3), delta=1e-6, keys_per_unit=3).threshold
+45
 """
 
 from __future__ import annotations
@@ -19,18 +21,24 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.ball import Ball, sqrt_up
-from discreet.exact.rational import Number
+from discreet.exact.grid import Integers
+from discreet.exact.rational import Number, integer
+from discreet.mechanisms.additive import draw_onto
 from discreet.mechanisms.distribution import Distribution, Many
 from discreet.mechanisms.gaussian import Gaussian, turning_point
+from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.partition_selection import KeySelection, SurvivorsLaw, held_keys
 from discreet.mechanisms.selection import canonical
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.law import SymmetricLaw, is_at_least, open_probability
-from discreet.noise.source import SYSTEM, Source
+from discreet.noise.source import SYSTEM, Source, Stream
+from discreet.privacy.loss import Approximate, Pure, ZeroConcentrated
 
-__all__ = ["GaussianThreshold", "LaplaceThreshold", "ThresholdedLaw", "least_threshold"]
+__all__ = ["GaussianThreshold", "KeyThreshold", "LaplaceThreshold", "ThresholdedLaw", "least_threshold"]
 
 
 @dataclass(frozen=True)
@@ -74,9 +82,13 @@ class _NoisyThreshold(KeySelection):
     def releases(self, value: Any, count: int, *, source: Source = SYSTEM) -> Many:
         """``count`` independent answers, each at the full price: for audits and studies."""
         keys, counts = held_keys(value)
-        noise = self.law.draw(count * len(keys), source.open()).reshape(count, len(keys))
-        passing = np.maximum(counts + noise, self.threshold - 1)
-        return Many.of_rows(passing, lambda row: self._passing(keys, row))
+        noisy, passed = self.show(np.broadcast_to(counts, (count, len(keys))), source.open())
+        return Many.of_rows(np.where(passed, noisy, self.threshold - 1), lambda row: self._passing(keys, row))
+
+    def show(self, counts: Integers, stream: Stream) -> tuple[Integers, npt.NDArray[np.bool_]]:
+        """Numbers of units with noise on each, and which of their keys are shown; the other numbers are private."""
+        noisy = draw_onto(self.law, counts, stream)
+        return noisy, (noisy >= self.threshold) & (counts > 0)
 
     def _passing(self, keys: list[Hashable], noisy: list[int]) -> dict[Any, int]:
         found = {key: count for key, count in zip(keys, noisy, strict=True) if count >= self.threshold}
@@ -138,6 +150,46 @@ class GaussianThreshold(_NoisyThreshold):
             return self.delta, self.delta
         for_noise = self.delta * open_probability(Fraction(1, 2) if noise_share is None else noise_share, "noise_share")
         return for_noise, self.delta - for_noise
+
+
+class KeyThreshold(_NoisyThreshold):
+    """The threshold for noise that is already chosen: all of ``delta`` is for keys that one unit holds alone."""
+
+    noise: Laplace | Gaussian
+    """What hides the counts of keys that others hold too."""
+
+    def __init__(self, noise: Laplace | Gaussian, delta: Number, keys_per_unit: int = 1) -> None:
+        """``noise`` is Laplace noise of ε, or Gaussian noise of ρ, for ``keys_per_unit`` counts that move by one."""
+        self.noise = noise
+        self.delta = open_probability(delta, "delta")
+        self.keys_per_unit = integer(keys_per_unit, "keys_per_unit", least=1, most=2**32)
+        self._check_noise()
+        self._set(noise.law, self.delta)
+
+    def _check_noise(self) -> None:
+        if not isinstance(self.noise.loss, Pure | ZeroConcentrated) or self.noise.grid.exponent:
+            rule = "the noise must be on whole numbers, at a price of ε or of ρ"
+            raise InvalidType(rule, repr(self.noise), "use GaussianThreshold for an (ε, δ) price")
+        hidden = self.noise.sensitivity if isinstance(self.noise, Laplace) else self.noise.squared_moves
+        if hidden < self.keys_per_unit:
+            rule = f"the noise must hide a move of {self.keys_per_unit} counts by one each"
+            raise InvalidValue(rule, repr(self.noise), "raise its sensitivity, or lower keys_per_unit")
+
+    def __repr__(self) -> str:
+        return f"KeyThreshold({self.noise!r}, delta={self.delta}, keys_per_unit={self.keys_per_unit})"
+
+    @property
+    def loss(self) -> Approximate:
+        """(ε, δ) for Laplace noise; (ε(ρ, δ), 2δ) for Gaussian noise, of which δ-approximate ρ-zCDP is more."""
+        price, delta = self.noise.loss, self.delta
+        spent = delta if isinstance(price, Pure) else min(2 * delta, Fraction(1))
+        return Approximate(self.epsilon, spent, price.neighbours)
+
+    @property
+    def epsilon(self) -> Fraction:  # type: ignore[override]
+        """The ε of ``loss``."""
+        price = self.noise.loss
+        return price.epsilon if isinstance(price, Pure) else price.epsilon_at(self.delta)
 
 
 def least_threshold(law: SymmetricLaw, delta: Fraction, keys: int) -> int:

@@ -19,7 +19,7 @@ from discreet.engines.value_grid import VALUE_BITS
 from discreet.exact.ball import sqrt_down, sqrt_up
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
-from discreet.mechanisms.noisy_threshold import least_threshold
+from discreet.mechanisms.noisy_threshold import KeyThreshold
 from discreet.noise.inversion import SMALLEST_SCALE
 from discreet.privacy.loss import Pure
 from discreet.privacy.neighbours import Neighbours
@@ -103,12 +103,23 @@ class KeyRule:
 
     unit_count: int
     """The position of the part that counts the units that hold a key."""
-    per_unit: int
-    """The keys that one unit can hold."""
-    threshold: int
-    """The least noisy number of people at which a key is shown."""
-    delta: Fraction
-    """The probability that a key of one person alone is shown."""
+    mechanism: KeyThreshold
+    """What shows keys, with the noise of that part."""
+
+    @property
+    def per_unit(self) -> int:
+        """The keys that one unit can hold."""
+        return self.mechanism.keys_per_unit
+
+    @property
+    def threshold(self) -> int:
+        """The least noisy number of people at which a key is shown."""
+        return self.mechanism.threshold
+
+    @property
+    def delta(self) -> Fraction:
+        """The probability that a key of one person alone is shown."""
+        return self.mechanism.delta
 
 
 @dataclass(frozen=True)
@@ -408,5 +419,4 @@ def _values(argument: Expression | None, read: ListRows | None) -> tuple[Key, ..
 
 def _key_rule(parts: list[PricedStatistic], delta: Fraction) -> KeyRule:
     held = next(k for k, priced in enumerate(parts) if _HELD in priced.aggregates)
-    per_unit = parts[held].max_contribution
-    return KeyRule(held, per_unit, least_threshold(parts[held].noise, delta, per_unit), delta)
+    return KeyRule(held, KeyThreshold(parts[held].mechanism, delta, parts[held].max_contribution))

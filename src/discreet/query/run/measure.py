@@ -181,14 +181,12 @@ def _shown(
     plan: AggregationPlan, rule: KeyRule, table: pa.Table, stream: Stream, onlooker: MeasurementObserver | None
 ) -> tuple[Groups, Integers]:
     """The keys that pass the threshold, and how many people hold each, with noise."""
-    priced = plan.parts[rule.unit_count]
     exact = _integers(table, "s")
-    noisy = priced.mechanism.add_noise(exact, stream)
+    noisy, passed = rule.mechanism.show(exact, stream)
     if onlooker is not None:
         groups, drawn = Groups.shown(plan.block.keys, table), table.append_column("noise", pa.array(noisy - exact))
         placed = _placed(groups, drawn, "s"), _placed(groups, drawn, "noise")
-        onlooker(NoiseObservation(rule.unit_count, 0, groups, priced.noise, *placed))
-    passed = noisy >= rule.threshold
+        onlooker(NoiseObservation(rule.unit_count, 0, groups, plan.parts[rule.unit_count].noise, *placed))
     table = table.append_column("noisy", pa.array(noisy)).filter(pa.array(passed))
     groups = Groups.shown(plan.block.keys, table)
     return groups, _placed(groups, table, "noisy")
