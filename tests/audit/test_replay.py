@@ -37,6 +37,7 @@ from discreet.query.run import measure as measure_module
 from discreet.query.run.measure import Measured, MeasurementObserver, Run
 from tests.audit.replayed_fixtures import QUESTIONS as FIXTURES
 from tests.audit.replayed_fixtures import replayed
+from tests.query.world import sharpen
 from tests.thoroughness import some
 
 Patch = pytest.MonkeyPatch
@@ -212,9 +213,7 @@ def replacing_counted_as_removing(patch: Patch) -> None:
 
 def choices_too_sharp(patch: Patch) -> None:
     read_quantile = plan_module.read_quantile
-    patch.setattr(
-        plan_module, "read_quantile", lambda *given: replace(found := read_quantile(*given), factor=found.factor * 8)
-    )
+    patch.setattr(plan_module, "read_quantile", lambda *given: sharpen(read_quantile(*given), 8))
 
 
 def people_in_every_group_they_hold(patch: Patch) -> None:

@@ -33,6 +33,7 @@ from discreet.query.run import measure as measure_module
 from discreet.query.run.measure import Measured, Run
 from tests.curator.auditing import Trial, audit
 from tests.curator.trials import POWER, TRIALS, TWO_AGES
+from tests.query.world import sharpen
 
 Patch = pytest.MonkeyPatch
 
@@ -139,7 +140,7 @@ def choices_too_sharp(patch: Patch) -> None:
     read_quantile, read_mode = plan_module.read_quantile, plan_module.read_mode
 
     def sharp(made: Callable[..., PlannedSelection]) -> Callable[..., PlannedSelection]:
-        return lambda *arguments: replace(choice := made(*arguments), factor=choice.factor * 8)
+        return lambda *arguments: sharpen(made(*arguments), 8)
 
     patch.setattr(plan_module, "read_quantile", sharp(read_quantile))
     patch.setattr(plan_module, "read_mode", sharp(read_mode))

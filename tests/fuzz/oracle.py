@@ -32,7 +32,7 @@ from discreet.query.plan.list_groups import _independent, _rooted, with_values
 from discreet.query.plan.noise_tails import Noise
 from discreet.query.plan.public_groups import ListRows
 from discreet.query.plan.question import PlannedQuestion
-from discreet.query.plan.selection import ModeSelection, QuantileSelection, _scored
+from discreet.query.plan.selection import ModeSelection, QuantileSelection
 from discreet.query.plan.sensitivity import AggregationPlan, KeyRule
 from discreet.query.run.contribution_bounds import (
     _opened,
@@ -460,7 +460,7 @@ def _range(mine: Integers, theirs: Integers) -> int:
 
 
 def _strips(histogram: tuple[Integers, Integers], choice: QuantileSelection) -> list[tuple[int, int, int]]:
-    return sorted(zip(*(column.tolist() for column in _scored(*histogram, choice)), strict=True))
+    return sorted(zip(*(column.tolist() for column in choice.mechanism.score(*histogram)), strict=True))
 
 
 def _at(strips: list[tuple[int, int, int]], place: int) -> int:

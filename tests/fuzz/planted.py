@@ -43,6 +43,7 @@ from tests.fuzz.meaning import PlainDatabase, compare_meaning
 from tests.fuzz.oracle import Oracle
 from tests.fuzz.places import DuckDBPlaces, Pair, Places
 from tests.fuzz.worlds import FuzzWorld, make_world
+from tests.query.world import sharpen
 
 __all__ = ["PLANTED", "Planted", "is_found"]
 
@@ -262,22 +263,12 @@ def _joins_have_no_limit(patch: pytest.MonkeyPatch) -> None:
 
 def _quantiles_too_sharp(patch: pytest.MonkeyPatch) -> None:
     made = plan.read_quantile
-
-    def sharp(*words: Any) -> Any:
-        found = made(*words)
-        return replace(found, factor=2 * found.factor)
-
-    patch.setattr(plan, "read_quantile", sharp)
+    patch.setattr(plan, "read_quantile", lambda *words: sharpen(made(*words), 2))
 
 
 def _modes_too_sharp(patch: pytest.MonkeyPatch) -> None:
     made = plan.read_mode
-
-    def sharp(*words: Any) -> Any:
-        found = made(*words)
-        return replace(found, factor=2 * found.factor)
-
-    patch.setattr(plan, "read_mode", sharp)
+    patch.setattr(plan, "read_mode", lambda *words: sharpen(made(*words), 2))
 
 
 def _all_keys_are_kept(patch: pytest.MonkeyPatch) -> None:

@@ -10,21 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from discreet.mechanisms.weighted_quantile import WeightedQuantile
 from discreet.noise.source import SYSTEM
 from discreet.privacy.loss import Pure
 from discreet.query.plan.question import prepare
-from discreet.query.plan.selection import QuantileSelection, choose_quantiles, measure_distances
 from discreet.query.run.measure import measure
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG
 
-(PLAN,) = prepare("SELECT MEDIAN(age) FROM visits", CATALOG, Pure(1)).plans
 ENDS = (0, 8)
 WEIGHTS = st.lists(st.integers(0, 2**40), min_size=9, max_size=9)
 
 
-def _choice(quantile: Fraction, inward: int) -> QuantileSelection:
-    return QuantileSelection(PLAN.block.aggregates[0], Fraction(1), quantile, Fraction(1), ENDS, Fraction(1, 2), inward)
+def _choice(quantile: Fraction, inward: int) -> WeightedQuantile:
+    return WeightedQuantile(1, quantile, ENDS, weight=1 / max(quantile, 1 - quantile), inward=inward)
 
 
 @settings(max_examples=200, deadline=None)
@@ -39,7 +38,7 @@ def test_a_distance_moves_by_at_most_the_weight_times_the_larger_share(
 ) -> None:
     choice = _choice(quantile, inward if quantile in (0, 1) else 0)
     after = [a + b for a, b in zip(before, added, strict=True)]
-    first, second = (measure_distances(np.arange(9), np.asarray(w, np.int64), choice) for w in (before, after))
+    first, second = (choice.measure_distances(np.arange(9), np.asarray(w, np.int64)) for w in (before, after))
     allowed = sum(added) * max(quantile, 1 - quantile) * quantile.denominator
     assert all(abs(first[point] - second[point]) <= allowed for point in range(9))
 
@@ -56,13 +55,13 @@ def test_at_a_high_price_a_quantile_is_the_true_one(call: str, truth: int) -> No
 
 def test_nobody_at_all_gives_some_point_of_the_range() -> None:
     none = np.empty(0, np.int64)
-    found = choose_quantiles(none, none, _choice(Fraction(1, 2), 0), 50, SYSTEM.open())
+    found = _choice(Fraction(1, 2), 0).pick(none, none, 50, SYSTEM.open())
     assert ENDS[0] <= found.min() <= found.max() <= ENDS[1]
 
 
 def test_weights_beyond_64_bits_do_not_wrap_around() -> None:
     points, weights = np.arange(9), np.full(9, 2**62)
-    found = measure_distances(points, weights, _choice(Fraction(1, 3), 0))
+    found = _choice(Fraction(1, 3), 0).measure_distances(points, weights)
     assert all(distance >= 0 for distance in found.values())
     assert found[0] == 2**61
 
@@ -70,9 +69,9 @@ def test_weights_beyond_64_bits_do_not_wrap_around() -> None:
 def test_points_are_chosen_with_exactly_the_stated_law_also_many_at_once() -> None:
     """A false alarm comes once in a million runs."""
     points, weights, choice = np.array([2, 3, 7]), np.array([4, 1, 2]), _choice(Fraction(1, 2), 0)
-    distances = measure_distances(points, weights, choice)
+    distances = choice.measure_distances(points, weights)
     law = np.exp([-float(choice.factor) / choice.quantile.denominator * distances[k] for k in range(9)])
-    found = np.bincount(choose_quantiles(points, weights, choice, 20_000, SYSTEM.open()), minlength=9)
+    found = np.bincount(choice.pick(points, weights, 20_000, SYSTEM.open()), minlength=9)
     assert chisquare(found, law / law.sum() * 20_000).pvalue > 1e-6
 
 

@@ -11,13 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidValue
-from discreet.privacy.loss import Pure
+from discreet.mechanisms.weighted_quantile import WeightedQuantile
 from discreet.query.answer.rank_error import rank_error
-from discreet.query.plan.question import prepare
-from discreet.query.plan.selection import QuantileSelection, measure_distances
-from tests.query.world import CATALOG
 
-(PLAN,) = prepare("SELECT MEDIAN(age) FROM visits", CATALOG, Pure(1)).plans
 FACTORS = st.sampled_from([Fraction(1, 50), Fraction(1, 7), Fraction(1), Fraction(5)])
 CONFIDENCES = st.sampled_from([Fraction(1, 10), Fraction(1, 2), Fraction(19, 20), Fraction(999, 1000)])
 SLACK = 1e-9  # sums of a few floating-point numbers below one
@@ -67,10 +63,8 @@ def test_it_is_never_more_than_the_better_known_bound(points: int, factor: Fract
     inward=st.integers(0, 2**41),
 )
 def test_some_grid_point_always_covers_the_target(weights: list[int], quantile: Fraction, inward: int) -> None:
-    moved = inward if quantile in (0, 1) else 0
-    asked = PLAN.block.aggregates[0]
-    choice = QuantileSelection(asked, Fraction(1), quantile, Fraction(1), (0, 8), Fraction(1, 2), moved)
-    assert min(measure_distances(np.arange(9), np.asarray(weights, np.int64), choice).values()) == 0
+    choice = WeightedQuantile(1, quantile, (0, 8), inward=inward)
+    assert min(choice.measure_distances(np.arange(9), np.asarray(weights, np.int64)).values()) == 0
 
 
 def test_one_point_is_never_off() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ from discreet.query.answer.sandbox import post_process
 from discreet.query.bind.public_multiplicity import PublicMultiplicity
 from discreet.query.plan.public_groups import PublicValues
 from discreet.query.plan.question import PlannedQuestion, prepare
+from discreet.query.plan.selection import PlannedSelection
 from discreet.query.plan.sensitivity import AggregationPlan
 from discreet.query.run.groups import Groups
 from discreet.query.run.measure import Measured, exact_sums, public_groups
@@ -194,3 +197,10 @@ def read_queries(name: str) -> list[str]:
     paragraphs = (FIXTURES / name).read_text(encoding="utf-8").split(";\n")
     texts = ["\n".join(line for line in p.splitlines() if not line.startswith("--")).strip() for p in paragraphs]
     return [text for text in texts if text]
+
+
+def sharpen(choice: PlannedSelection, by: int) -> PlannedSelection:
+    """A planted bug: the same choice at the same claimed price, by a mechanism that multiplies scores by more."""
+    mechanism = copy(choice.mechanism)
+    mechanism.factor *= by
+    return replace(choice, mechanism=mechanism)

@@ -20,18 +20,21 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from discreet.errors import InvalidValue
 from discreet.exact.ball import BITS, ln_up, working_precision
+from discreet.exact.grid import Integers
 from discreet.exact.rational import Number, integer
 from discreet.mechanisms.distribution import FiniteLaw, Many
 from discreet.mechanisms.random_privacy import RandomDP
 from discreet.mechanisms.selection import ScoresByName, Selection
 from discreet.noise.law import open_probability
-from discreet.noise.race import GumbelChoice
-from discreet.noise.source import SYSTEM, Source
+from discreet.noise.race import GumbelChoice, ScoreLike, Scores
+from discreet.noise.source import SYSTEM, Source, Stream
 from discreet.privacy.loss import ZeroConcentrated
 
-__all__ = ["Exponential", "worst_shortfall"]
+__all__ = ["Exponential", "run_races", "worst_shortfall"]
 
 
 class Exponential(Selection):
@@ -44,7 +47,11 @@ class Exponential(Selection):
     def releases(self, value: ScoresByName, count: int, *, source: Source = SYSTEM) -> Many:
         """``count`` independent choices for these scores, each at the full price: for audits and studies."""
         names, scores = self._named(value)
-        return Many(names, GumbelChoice(scores, self.factor).sample(count, source))
+        return Many(names, self.pick(scores, integer(count, "count", least=0), source.open()))
+
+    def pick(self, scores: ScoreLike | Scores, count: int, stream: Stream) -> Integers:
+        """The positions of ``count`` independent winners among these scores."""
+        return run_races(scores, self.factor, 1, count, stream)[:, 0]
 
     def distribution(self, value: ScoresByName) -> FiniteLaw:
         """The exact law of the choice for these scores."""
@@ -76,6 +83,12 @@ class Exponential(Selection):
     def concentrated_loss(self) -> ZeroConcentrated | RandomDP:
         """The same release under zero-concentrated privacy: ρ = ε²/8, a quarter of what pure ε alone implies."""
         return self._priced(ZeroConcentrated(self.epsilon**2 / 8, self.neighbours))
+
+
+def run_races(scores: ScoreLike | Scores, factor: Fraction, picks: int, count: int, stream: Stream) -> Integers:
+    """The first ``picks`` positions of ``count`` races with weights e^(factor · score), one race a row, best first."""
+    law = GumbelChoice(scores, factor)
+    return law.podium(picks, stream)[np.newaxis] if count == 1 else law.podiums(count, picks, stream)
 
 
 def worst_shortfall(factor: Fraction, count: int, failure: Fraction) -> float:

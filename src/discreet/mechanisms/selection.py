@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, TypeVar
 
 from discreet.errors import InvalidType, InvalidValue
@@ -113,7 +114,7 @@ class Selection(Measurement):
     def _priced(self, loss: Priced) -> Priced | RandomDP:
         return loss if self.sampled is None else RandomDP(loss, self.sampled.gamma)
 
-    @property
+    @cached_property
     def factor(self) -> Fraction:
         """What a score is multiplied by: ε/2Δ for each pick, or ε/Δ for monotone scores."""
         return self.epsilon / (self.picks * self.sensitivity * (1 if self.monotone else 2))

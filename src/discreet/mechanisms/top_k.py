@@ -24,14 +24,15 @@ from typing import Any
 
 from discreet.errors import InvalidValue
 from discreet.exact.ball import BITS, Ball, ball, working_precision
+from discreet.exact.grid import Integers
 from discreet.exact.rational import Number, integer
 from discreet.mechanisms.distribution import FiniteLaw, Many
-from discreet.mechanisms.exponential import worst_shortfall
+from discreet.mechanisms.exponential import run_races, worst_shortfall
 from discreet.mechanisms.random_privacy import RandomDP, SampledBound
 from discreet.mechanisms.selection import ScoresByName, Selection
 from discreet.noise.law import open_probability
-from discreet.noise.race import GumbelChoice, Scores
-from discreet.noise.source import SYSTEM, Source
+from discreet.noise.race import ScoreLike, Scores
+from discreet.noise.source import SYSTEM, Source, Stream
 from discreet.privacy.loss import ZeroConcentrated
 from discreet.privacy.sensitivity import Sensitivity
 
@@ -54,9 +55,8 @@ class TopK(Selection):
         monotone: bool = False,
     ) -> None:
         """Choose the price ``epsilon`` of all ``k`` winners together."""
-        super().__init__(epsilon, candidates, sensitivity=sensitivity, monotone=monotone)
         self.picks = integer(k, "k", least=1)
-        self._check_factor()
+        super().__init__(epsilon, candidates, sensitivity=sensitivity, monotone=monotone)
         if self.candidates is not None:
             self._check_enough(len(self.candidates))
 
@@ -68,9 +68,13 @@ class TopK(Selection):
     def releases(self, value: ScoresByName, count: int, *, source: Source = SYSTEM) -> Many:
         """``count`` independent lists of winners, each at the full price: for audits and studies."""
         names, scores = self._named(value)
-        self._check_enough(len(names))
-        races = GumbelChoice(scores, self.factor).podiums(count, self.picks, source.open())
+        races = self.pick(scores, count, source.open())
         return Many.of_rows(races, lambda race: tuple(names[k] for k in race))
+
+    def pick(self, scores: ScoreLike | Scores, count: int, stream: Stream) -> Integers:
+        """The positions of the winners among these scores, best first, of ``count`` independent races in a row each."""
+        self._check_enough(len(scores))
+        return run_races(scores, self.factor, self.picks, count, stream)
 
     def distribution(self, value: ScoresByName) -> FiniteLaw:
         """The exact law of the ordered winners (Plackett and Luce), for short lists."""

@@ -24,7 +24,7 @@ from discreet.exact.grid import Integers
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy.loss import Pure
 from discreet.query.plan.budget_split import get_magnitude
-from discreet.query.plan.selection import ModeSelection, QuantileSelection, TopSelection, measure_distances
+from discreet.query.plan.selection import ModeSelection, QuantileSelection, TopSelection
 from discreet.query.plan.sensitivity import AggregationPlan
 from discreet.query.run.measure import Measured, NoiseObservation, SelectionObservation
 
@@ -98,7 +98,7 @@ def _log_probabilities(choice: QuantileSelection | ModeSelection, weights: Weigh
     if isinstance(choice, ModeSelection):
         scores = float(choice.factor) * weights[1].astype(np.float64)
     else:
-        distances = measure_distances(*weights, choice)
+        distances = choice.mechanism.measure_distances(*weights)
         each = [distances[point] for point in range(choice.ends[0], choice.ends[1] + 1)]
         scores = -float(choice.factor / choice.quantile.denominator) * np.asarray(each, np.float64)
     top = scores.max()

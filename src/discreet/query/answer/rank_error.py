@@ -17,7 +17,7 @@ are moved between the bounds and onto the grid before they are counted. So some 
 distance itself. On a grid that leaves values out no point may cover it; then t is how much worse than the best point.
 
 Ranks are counted among the values as they were clamped, rounded and weighted. The target of MIN and MAX lies inward of
-the last rank (`QuantileChoice.inward`), which comes on top.
+the last rank (`WeightedQuantile.inward`), which comes on top.
 """
 
 from __future__ import annotations

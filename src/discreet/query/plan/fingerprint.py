@@ -79,6 +79,7 @@ RECORDED: dict[type, Recorded] = {
     TopSelection: Recorded(
         "TopChoice",
         {"aggregate": "aggregate", "epsilon": "epsilon", "picks": "picks", "points": "points", "factor": "factor"},
+        mechanism="mechanism",
     ),
     Aggregate: Recorded(
         "Aggregate",
@@ -156,14 +157,16 @@ PLANNED: dict[type, Mapping[str, str]] = {
     },
     QuantileSelection: {
         "epsilon": _WRITTEN,
-        "factor": _WRITTEN,
-        "quantile": _WRITTEN,
+        "mechanism": "its quantile, ends, factor and target are written",
         "step": _WRITTEN,
-        "ends": _WRITTEN,
-        "inward": _WRITTEN,
         "aggregate": _IN_STATEMENTS,
     },
-    ModeSelection: {"epsilon": _WRITTEN, "factor": _WRITTEN, "values": _WRITTEN, "aggregate": _IN_STATEMENTS},
+    ModeSelection: {
+        "epsilon": _WRITTEN,
+        "mechanism": "its factor is written",
+        "values": _WRITTEN,
+        "aggregate": _IN_STATEMENTS,
+    },
 }
 """The fields of the dataclasses whose parts `_plan` puts together: whether it writes them, and else why not."""
 

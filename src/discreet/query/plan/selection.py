@@ -10,11 +10,8 @@ Which errs less does not depend on the price. At 95 %, k picks among G groups fa
 k·ln(19k(G-1)) in units of B/ε, or by √k·ln(19k(G-1))/√8 in units of B/√ρ; noisy counts may be off by ln(20G), or by
 √(ln(40G)), twice, for a group that is too high and one that is too low.
 
-A private quantile of weighted values: the exponential mechanism over all grid points between public bounds.
-
-A point v is as good as the rank it is off: d(v) = max(L - τ, τ - (n - R), 0) with L and R the weight below and above v,
-n all weight and τ the target q·n. Adding a unit of weight at most B moves d by at most B·max(q, 1-q), because L, R
-and n move together; over several groups a unit's weights add up to B, so all groups together cost ε once.
+A plan holds the mechanism that chooses: a `WeightedQuantile` of the values of a group, an `Exponential` among listed
+values, or a `TopK` among groups. Over several groups a unit's weights add up to B, so all groups together cost ε once.
 """
 
 from __future__ import annotations
@@ -23,17 +20,16 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-import numpy.typing as npt
 from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
-from discreet.exact.ball import ln_up
-from discreet.exact.grid import Grid, Integers
-from discreet.noise.race import GumbelChoice
-from discreet.noise.source import Stream
-from discreet.noise.uniform import UniformInteger
+from discreet.exact.grid import Grid
+from discreet.mechanisms.exponential import Exponential
+from discreet.mechanisms.top_k import TopK
+from discreet.mechanisms.weighted_quantile import WeightedQuantile
 from discreet.privacy.loss import Pure
+from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.sensitivity import Norm, Sensitivity
 from discreet.query.bind.aggregate import Aggregate, AggregateKind
 from discreet.query.plan.budget_split import Price
 from discreet.query.plan.public_groups import Key
@@ -44,11 +40,10 @@ __all__ = [
     "PlannedSelection",
     "QuantileSelection",
     "TopSelection",
-    "choose_quantiles",
-    "measure_distances",
     "read_mode",
     "read_quantile",
     "read_top",
+    "read_top_groups",
     "selection_is_better",
     "weigh_selection",
 ]
@@ -57,7 +52,6 @@ __all__ = [
 _POINTS = 2**14
 _FURTHEST = 2**49
 """Points are doubles before they are integers, so the ends must be exact as both: at most 2^50 steps from zero."""
-_ODDS = 20  # for a minimum or maximum: one in twenty lies outside the data
 _ENDS = {AggregateKind.MINIMUM: Fraction(0), AggregateKind.MAXIMUM: Fraction(1)}
 
 
@@ -69,21 +63,35 @@ class QuantileSelection:
     """Which quantile of which values."""
     epsilon: Fraction
     """The loss over all groups together: their sum where prices are pure, else the root of the sum of squares."""
-    quantile: Fraction
-    """Where the target lies between least and greatest."""
     step: Fraction
     """The distance between two possible answers."""
-    ends: tuple[int, int]
-    """The first and the last answer, in steps."""
-    factor: Fraction
-    """What a distance in weights is multiplied by: ε/2Δ."""
-    inward: int
-    """By how much weight the target of a minimum or maximum is moved into the data."""
+    mechanism: WeightedQuantile
+    """What chooses in each group."""
+
+    @property
+    def quantile(self) -> Fraction:
+        """Where the target lies between least and greatest."""
+        return self.mechanism.quantile
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The first and the last answer, in steps."""
+        return self.mechanism.ends
+
+    @property
+    def factor(self) -> Fraction:
+        """What a distance in weights is multiplied by: ε/2Δ."""
+        return self.mechanism.factor
+
+    @property
+    def inward(self) -> int:
+        """By how much weight the target of a minimum or maximum is moved into the data."""
+        return self.mechanism.inward
 
     @property
     def points(self) -> int:
         """How many answers are possible."""
-        return self.ends[1] - self.ends[0] + 1
+        return self.mechanism.points
 
 
 @dataclass(frozen=True)
@@ -100,8 +108,13 @@ class ModeSelection:
     """The loss over all groups together: their sum where prices are pure, else the root of the sum of squares."""
     values: tuple[Key, ...]
     """What can be chosen."""
-    factor: Fraction
-    """What a weight is multiplied by: ε/Δ."""
+    mechanism: Exponential
+    """What chooses in each group, by the positions of the values."""
+
+    @property
+    def factor(self) -> Fraction:
+        """What a weight is multiplied by: ε/Δ."""
+        return self.mechanism.factor
 
     @property
     def points(self) -> int:
@@ -117,12 +130,20 @@ class TopSelection:
     """Which rows count."""
     epsilon: Fraction
     """The pure loss of one pick."""
-    picks: int
-    """How many are chosen."""
     points: int
     """Among how many."""
-    factor: Fraction
-    """What a weight is multiplied by: ε/Δ."""
+    mechanism: TopK
+    """What chooses, by the positions of the groups."""
+
+    @property
+    def picks(self) -> int:
+        """How many are chosen."""
+        return self.mechanism.picks
+
+    @property
+    def factor(self) -> Fraction:
+        """What a weight is multiplied by: ε/Δ."""
+        return self.mechanism.factor
 
 
 PlannedSelection = QuantileSelection | ModeSelection
@@ -143,20 +164,39 @@ def read_quantile(aggregate: Aggregate, epsilon: Fraction, weight: Fraction) -> 
     """
     low, high = bound_values(aggregate.argument)
     step = _step(aggregate, low, high)
-    first, last = math.floor(low / step), math.ceil(high / step)
+    ends = math.floor(low / step), math.ceil(high / step)
     quantile = _ENDS.get(aggregate.kind, aggregate.quantile)
-    # The weights below and above a point and the total move together: see weighted_quantile.
-    factor = epsilon / (2 * weight * max(quantile, 1 - quantile))
-    inward = math.ceil(ln_up(Fraction(_ODDS * (last - first + 1))) / factor) if quantile in (0, 1) else 0
-    return QuantileSelection(aggregate, epsilon, quantile, step, (first, last), factor, inward)
+    return QuantileSelection(aggregate, epsilon, step, WeightedQuantile(epsilon, quantile, ends, weight=weight))
 
 
-def read_mode(aggregate: Aggregate, epsilon: Fraction, weight: Fraction, values: tuple[Key, ...]) -> ModeSelection:
+def read_mode(
+    aggregate: Aggregate, epsilon: Fraction, weight: Fraction, values: tuple[Key, ...], neighbours: Neighbours
+) -> ModeSelection:
     """The choice that costs ``epsilon`` where one unit adds and removes at most ``weight``, in all groups together.
 
     Together is their sum for a pure loss, and the root of the sum of squares for ρ = ε²/8.
     """
-    return ModeSelection(aggregate, epsilon, values, epsilon / weight)
+    moved, monotone = _moved_scores(weight, neighbours)
+    return ModeSelection(aggregate, epsilon, values, Exponential(epsilon, sensitivity=moved, monotone=monotone))
+
+
+def read_top_groups(
+    aggregate: Aggregate, epsilon: Fraction, weight: Fraction, groups: tuple[int, int], neighbours: Neighbours
+) -> TopSelection:
+    """The choice of the first of ``groups``, out of the second, each of which costs ``epsilon``."""
+    picks, points = groups
+    moved, monotone = _moved_scores(weight, neighbours)
+    mechanism = TopK(picks * epsilon, picks, sensitivity=moved, monotone=monotone)
+    return TopSelection(aggregate, epsilon, points, mechanism)
+
+
+def _moved_scores(weight: Fraction, neighbours: Neighbours) -> tuple[Sensitivity, bool]:
+    """How far one score moves where a unit adds and removes ``weight``, and whether all move the same way.
+
+    A unit that joins or leaves moves all scores the same way; one that is replaced takes away half and adds half.
+    """
+    monotone = neighbours is Neighbours.ADD_REMOVE_ONE
+    return Sensitivity(weight if monotone else weight / 2, neighbours, Norm.LINF), monotone
 
 
 def _step(aggregate: Aggregate, low: Fraction, high: Fraction) -> Fraction:
@@ -195,61 +235,3 @@ def selection_is_better(top: int, groups: int, price: Price) -> bool:
     if isinstance(price, Pure):
         return top * picks < 2 * math.log((_TOP_ODDS + 1) * groups)
     return math.sqrt(top / 8) * picks < 2 * math.sqrt(math.log(2 * (_TOP_ODDS + 1) * groups))
-
-
-Whole = npt.NDArray[np.object_]
-_FURTHEST_RANK = 2**61
-
-
-def choose_quantiles(
-    points: Integers, weights: Integers, choice: QuantileSelection, count: int, stream: Stream
-) -> Integers:
-    """``count`` independent grid points between the ends, with probabilities proportional to e^(-factor · d)."""
-    starts, lengths, distances = _scored(points, weights, choice)
-    strips = GumbelChoice(-distances, choice.factor / choice.quantile.denominator, lengths).draw(count, stream)
-    found = starts[strips]
-    for strip in np.unique(strips[lengths[strips] > 1]).tolist():
-        inside = strips == strip
-        found[inside] += UniformInteger(int(lengths[strip])).draw(int(inside.sum()), stream)
-    return np.asarray(found, np.int64)
-
-
-def measure_distances(points: Integers, weights: Integers, choice: QuantileSelection) -> dict[int, int]:
-    """The distance of every point between the ends, in parts of the quantile's denominator; for checks by hand."""
-    strips = zip(*(column.tolist() for column in _scored(points, weights, choice)), strict=True)
-    return {start + k: distance for start, length, distance in strips for k in range(length)}
-
-
-def _scored(points: Integers, weights: Integers, choice: QuantileSelection) -> tuple[Integers, Integers, Integers]:
-    """Strips of points that are equally far off: where each starts, how long it is, and how far."""
-    # A point outside the ends would lengthen what can be chosen, and so tell that it is there.
-    values, inverse = np.unique(np.clip(points, *choice.ends), return_inverse=True)
-    mass = np.zeros(len(values), object)
-    np.add.at(mass, inverse, weights.astype(object))
-    starts, lengths, below, at = _strips(values, mass, choice.ends)
-    return starts, lengths, _distances(below, at, int(mass.sum()), choice)
-
-
-def _strips(values: Integers, mass: Whole, ends: tuple[int, int]) -> tuple[Integers, Integers, Whole, Whole]:
-    """Runs of points with the same weight below, at and above them: each value, and the gaps between values."""
-    edges = np.concatenate([[ends[0] - 1], values, [ends[1] + 1]])
-    gaps = np.diff(edges) - 1
-    before = np.concatenate([[0], np.cumsum(mass)])
-    starts = np.concatenate([edges[:-1] + 1, values])
-    lengths = np.concatenate([gaps, np.ones(len(values), np.int64)])
-    below = np.concatenate([before, before[:-1]])
-    at = np.concatenate([np.zeros(len(gaps), object), mass])
-    kept = lengths > 0
-    return starts[kept], lengths[kept], below[kept], at[kept]
-
-
-def _distances(below: Whole, at: Whole, total: int, choice: QuantileSelection) -> Integers:
-    """How far off each strip is, in parts of the quantile's denominator so that they are whole.
-
-    They are integers of Python, which cannot overflow, and are cut at 2^61, which brings no pair further apart.
-    """
-    part, inward = choice.quantile.denominator, choice.inward * choice.quantile.denominator
-    target, half = choice.quantile.numerator * total, total * part // 2
-    target = min(target + inward, half) if choice.quantile <= Fraction(1, 2) else max(target - inward, half)
-    missed = np.maximum(below * part - target, target - (below + at) * part)
-    return np.asarray(np.clip(missed, 0, _FURTHEST_RANK), np.int64)

@@ -37,6 +37,7 @@ from discreet.query.plan.selection import (
     TopSelection,
     read_mode,
     read_quantile,
+    read_top_groups,
     selection_is_better,
     weigh_selection,
 )
@@ -269,7 +270,7 @@ def plan_block(draft: UnpricedPlan, price: Price, delta: Fraction = Fraction(0))
     reach = (Fraction(rows) if in_group is None else sqrt_up(_squared_rows(draft, price))) * weight * _times(privacy)
     pairs = zip(draft.chosen, shares[len(draft.families) :], strict=True)
     read = draft.public_values
-    choices = [_choice(aggregate, with_magnitude(price, share), reach, read) for aggregate, share in pairs]
+    choices = [_choice(aggregate, with_magnitude(price, share), reach, read, privacy) for aggregate, share in pairs]
     rule = _key_rule(parts, delta) if draft.listing is None else None
     families = draft.families
     return AggregationPlan(block, draft.listing, weight, rows, parts, choices, rule, None, price, families, in_group)
@@ -289,8 +290,8 @@ def _plan_top(draft: UnpricedPlan, price: Price) -> AggregationPlan:
     privacy, (weight, rows) = _privacy(draft.block), _weights(_privacy(draft.block))
     share = get_magnitude(price) / draft.picks
     epsilon = share if isinstance(price, Pure) else sqrt_down(8 * share)
-    factor = epsilon / (rows * weight * _times(privacy))
-    top = TopSelection(draft.chosen[0], epsilon, draft.picks, len(draft.listing or ()), factor)
+    moved, groups = Fraction(rows * weight * _times(privacy)), (draft.picks, len(draft.listing or ()))
+    top = read_top_groups(draft.chosen[0], epsilon, moved, groups, privacy.neighbours)
     return AggregationPlan(draft.block, draft.listing, weight, rows, [], [], None, top, price)
 
 
@@ -401,11 +402,13 @@ def _mechanism(moves: int, squared: int, price: Price) -> Laplace | Gaussian:
     return Gaussian(rho=rho, squared_sensitivity=squared, integers=True)
 
 
-def _choice(aggregate: Aggregate, price: Price, reach: Fraction, read: ListRows | None) -> PlannedSelection:
+def _choice(
+    aggregate: Aggregate, price: Price, reach: Fraction, read: ListRows | None, privacy: Privacy
+) -> PlannedSelection:
     share = get_magnitude(price)
     epsilon = share if isinstance(price, Pure) else sqrt_down(8 * share)  # an exponential mechanism is ε²/8-zCDP
     if aggregate.kind is AggregateKind.MODE:
-        return read_mode(aggregate, epsilon, reach, _values(aggregate.argument, read))
+        return read_mode(aggregate, epsilon, reach, _values(aggregate.argument, read), privacy.neighbours)
     return read_quantile(aggregate, epsilon, reach)
 
 

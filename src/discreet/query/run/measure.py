@@ -19,10 +19,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.exact.grid import LARGEST_STEPS, Integers
-from discreet.noise.race import GumbelChoice
 from discreet.noise.source import Source, Stream
 from discreet.query.plan.noise_tails import Noise
-from discreet.query.plan.selection import ModeSelection, PlannedSelection, TopSelection, choose_quantiles
+from discreet.query.plan.selection import ModeSelection, PlannedSelection, TopSelection
 from discreet.query.plan.sensitivity import AggregationPlan, KeyRule
 from discreet.query.run.contribution_bounds import add_up, count_apart, write_histogram, write_sums, write_weights
 from discreet.query.run.groups import Groups
@@ -198,7 +197,7 @@ def _top_groups(
     """The groups that were chosen; their ranks stand where their counts would."""
     everywhere = public_groups(plan)
     weights = _placed(everywhere, run(*write_weights(plan, top)), "s")
-    best_first = GumbelChoice(weights, top.factor).podium(top.picks, stream)
+    best_first = top.mechanism.pick(weights, 1, stream)[0]
     if onlooker is not None:
         onlooker(SelectionObservation(top, 0, everywhere, [(np.arange(len(weights)), weights)], best_first))
     order = np.argsort(best_first)
@@ -215,11 +214,11 @@ def _chosen(
     if isinstance(choice, ModeSelection):
         weights = [(np.arange(len(row)), row) for row in _value_weights(groups, choice, table)]
         for alike in _alike(weights):
-            picked[alike] = GumbelChoice(weights[alike[0]][1], choice.factor).draw(len(alike), stream)
+            picked[alike] = choice.mechanism.pick(weights[alike[0]][1], len(alike), stream)
     else:
         weights = _histograms(groups, table)
         for alike in _alike(weights):
-            picked[alike] = choose_quantiles(*weights[alike[0]], choice, len(alike), stream)
+            picked[alike] = choice.mechanism.pick(*weights[alike[0]], len(alike), stream)
     if onlooker is not None:
         onlooker(SelectionObservation(choice, place, groups, weights, picked))
     return picked
