@@ -123,9 +123,18 @@ def test_noise_is_scaled_to_the_declared_move_and_the_shares_add_up_to_the_price
         for priced in (priced for plan in plans for priced in plan.parts):
             assert isinstance(priced.noise, DiscreteLaplace)
             assert priced.l1_sensitivity / priced.noise.scale == priced.share, query
+            assert priced.mechanism.loss == Pure(priced.share), query
         spent = [plan.parts[family[0]].share for plan in plans for family in plan.families]
         chosen = [choice.epsilon for plan in plans for choice in plan.choices]
         assert sum(spent) + sum(chosen) == 1, query
+
+
+def test_a_price_beyond_the_finest_noise_is_not_spent_in_full() -> None:
+    for price in (Pure(2**60), ZeroConcentrated(2**80)):
+        (priced,) = prepared("SELECT COUNT(*) FROM visits", price).plans[0].parts
+        finest = priced.noise.scale if isinstance(priced.noise, DiscreteLaplace) else priced.noise.squared
+        assert finest == (Fraction(1, 2**10) if isinstance(price, Pure) else Fraction(1, 2**20))
+        assert priced.mechanism.loss < price
 
 
 def test_gaussian_shares_add_up_to_the_price_too() -> None:
@@ -135,6 +144,7 @@ def test_gaussian_shares_add_up_to_the_price_too() -> None:
         for priced in (priced for plan in plans for priced in plan.parts):
             assert isinstance(priced.noise, DiscreteGaussian)
             assert priced.l2_sensitivity_squared / (2 * priced.noise.squared) == priced.share, query
+            assert priced.mechanism.loss == ZeroConcentrated(priced.share), query
         spent += sum(plan.parts[family[0]].share for plan in plans for family in plan.families)
         spent += sum(choice.epsilon**2 / 8 for plan in plans for choice in plan.choices)
         assert 0.999 < spent <= 1, query

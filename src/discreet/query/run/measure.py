@@ -185,7 +185,7 @@ def _shown(
     if onlooker is not None:
         groups, drawn = Groups.shown(plan.block.keys, table), table.append_column("noise", pa.array(noisy - exact))
         placed = _placed(groups, drawn, "s"), _placed(groups, drawn, "noise")
-        onlooker(NoiseObservation(rule.unit_count, 0, groups, plan.parts[rule.unit_count].noise, *placed))
+        onlooker(NoiseObservation(rule.unit_count, 0, groups, rule.mechanism.noise.law, *placed))
     table = table.append_column("noisy", pa.array(noisy)).filter(pa.array(passed))
     groups = Groups.shown(plan.block.keys, table)
     return groups, _placed(groups, table, "noisy")
