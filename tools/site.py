@@ -19,6 +19,8 @@ from nbconvert import MarkdownExporter
 from traitlets.config import Config
 
 import discreet
+from discreet.curator.answers.answer import Answer
+from discreet.curator.explanation import Explanation
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "build" / "pages"
@@ -115,6 +117,7 @@ def interface() -> dict[str, list[tuple[str, str]]]:
         elif name != "__version__":
             page = thing.__module__.split(".")[1]
             found[page if page in TITLES else "curator"].append((f"dp.{name}", home_of(discreet, name)))
+    found["curator"] += [(one.__name__, f"{one.__module__}.{one.__name__}") for one in (Answer, Explanation)]
     return found
 
 
