@@ -150,7 +150,7 @@ $(DOCS): $(DEV)
 docs: $(DOCS)  ## write docs/reference from the code, and build the site with search: open site/index.html
 	$(BIN)/python -m tools.reference
 	$(BIN)/python -m tools.site
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict  # --quiet would hide warnings from --strict, too
 
 clean:  ## remove what the other targets made
 	rm -rf $(VENV) $(SUPPLY) $(LOWEST) .bench .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist site

@@ -61,7 +61,7 @@ def is_made(page: str) -> bool:
 def test_the_site_builds_without_a_warning_and_loads_nothing_from_elsewhere() -> None:
     pytest.importorskip("mkdocs", reason="make docs installs what builds the site")
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    for command in (["tools.site"], ["mkdocs", "build", "--quiet", "--strict"]):
+    for command in (["tools.site"], ["mkdocs", "build", "--strict"]):
         subprocess.run([sys.executable, "-m", *command], cwd=ROOT, env=environment, check=True, timeout=300)
     pages = [path for path in (ROOT / "site").rglob("*.html") if path.name != "404.html"]
     assert len(pages) >= len(navigation())
