@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
 SERVE := $(VENV)/.serve
+DOCS := $(VENV)/.docs
 SUPPLY := .supply
 TOOLS := $(SUPPLY)/.ready
 LOWEST := .lowest
@@ -65,7 +66,7 @@ test: style browser  ## every check there is
 suite: $(DEV)
 	$(BIN)/pytest -n auto --dist loadgroup
 
-soak: $(DEV)  ## the long checks: faults at every write, kills, full disks, audits; SOAK="--only full-disk --scale 0.1"
+soak: $(DEV) $(DOCS)  ## the long checks: faults at every write, kills, full disks, audits; SOAK="--only full-disk --scale 0.1"
 	$(BIN)/python -m tests.soak $(SOAK)
 
 bench: $(READY)  ## measure, and measure the peers in the same run; DATA=folder recodes the Adult table in it
@@ -116,6 +117,7 @@ lock: $(TOOLS)  ## lock the newest versions that pyproject.toml allows, with has
 	$(LOCK) pyproject.toml --all-extras --group dev --output-file locks/dev.txt >/dev/null
 	$(LOCK) pyproject.toml --constraints locks/dev.txt --output-file locks/base.txt >/dev/null
 	$(LOCK) pyproject.toml --extra serve --extra postgres --constraints locks/dev.txt --output-file locks/serve.txt >/dev/null
+	$(LOCK) --group docs --constraints locks/dev.txt --output-file locks/docs.txt >/dev/null
 	$(LOCK) --group build --group supply --output-file locks/supply.txt >/dev/null
 	$(LOCK) --group build --constraints locks/supply.txt --output-file locks/build.txt >/dev/null
 
@@ -127,7 +129,7 @@ sbom: $(TOOLS)  ## what an image of the service consists of, with licences: buil
 	rm -rf build/image
 
 advisories: $(TOOLS)  ## look up what is known to be wrong with the locked versions (asks a service on the network)
-	$(SUPPLY)/bin/pip-audit --disable-pip --require-hashes $(foreach name,dev supply,--requirement locks/$(name).txt)
+	$(SUPPLY)/bin/pip-audit --disable-pip --require-hashes $(foreach name,dev docs supply,--requirement locks/$(name).txt)
 
 # At least one test of every dependency. Old versions warn of what they no longer do; here that is no failure.
 LOWEST_TESTS ?= tests/exact tests/catalog tests/accounting tests/noise/test_laplace.py tests/query/test_answers.py \
@@ -141,8 +143,14 @@ test-lowest: $(TOOLS)  ## the lowest versions that pyproject.toml allows, in an 
 	$(SUPPLY)/bin/uv pip install --no-config --quiet --python $(LOWEST) --no-deps --editable .
 	$(LOWEST)/bin/pytest -n auto --dist loadgroup -W default $(LOWEST_TESTS)
 
-docs: $(DEV)  ## write docs/reference from the code
+$(DOCS): $(DEV)
+	$(if $(LOCKS),$(LOCKED)/docs.txt,$(PIP) --group docs)
+	@touch $@
+
+docs: $(DOCS)  ## write docs/reference from the code, and build the site with search: open site/index.html
 	$(BIN)/python -m tools.reference
+	$(BIN)/python -m tools.site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict  # --quiet would hide warnings from --strict, too
 
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) $(SUPPLY) $(LOWEST) .bench .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) $(SUPPLY) $(LOWEST) .bench .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist site

@@ -20,6 +20,7 @@ ASKED = {
     "base.txt": BASE,
     "serve.txt": [*BASE, *EXTRAS["serve"], *EXTRAS["postgres"]],
     "dev.txt": [*BASE, *(one for extra in EXTRAS.values() for one in extra), *GROUPS["dev"]],
+    "docs.txt": GROUPS["docs"],
     "build.txt": GROUPS["build"],
     "supply.txt": [*GROUPS["build"], *GROUPS["supply"]],
 }
@@ -66,3 +67,10 @@ def test_what_two_locks_have_is_the_same() -> None:
     for file in ("base.txt", "serve.txt"):
         for found, hashes in entries(file):
             assert whole[f"{found.name}{found.specifier}"] == hashes
+
+
+def test_what_docs_and_dev_both_have_is_the_same() -> None:
+    versions = {found.name: str(found.specifier) for found, _ in entries("dev.txt")}
+    both = [found for found, _ in entries("docs.txt") if found.name in versions]
+    assert len(both) > 10
+    assert not [found for found in both if versions[found.name] != str(found.specifier)]

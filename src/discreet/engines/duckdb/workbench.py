@@ -37,9 +37,8 @@ T = TypeVar("T")
 _SETTINGS = (
     "SET TimeZone = 'UTC'",
     "SET preserve_insertion_order = false",
-    "SET enable_progress_bar = true",  # without it DuckDB does not count
-    "SET enable_progress_bar_print = false",
 )
+_COUNTING = ("SET enable_progress_bar = true", "SET enable_progress_bar_print = false")
 
 
 class Build:
@@ -55,11 +54,19 @@ class Build:
         try:
             for statement in _SETTINGS:
                 self.connection.execute(statement)
+            if progress is not None:
+                self._count()
             for name, file in {"stage": scratch / "stage.duckdb", "fresh": self.fresh, "units": units}.items():
                 self.connection.execute(f"ATTACH {quote_text(str(file))} AS {name}")
         except BaseException:
             self.connection.close()
             raise
+
+    def _count(self) -> None:
+        """Have DuckDB count the rows it is through. In Jupyter it needs ipywidgets: without them steps count whole."""
+        with suppress(duckdb.InvalidInputException):
+            for statement in _COUNTING:
+                self.connection.execute(statement)
 
     def run(self, statement: str, parameters: list[Any] | None = None, *, until: float | None = None) -> list[Any]:
         """The rows of a statement. ``until`` is the fraction of the whole ingest that is done when it ends."""
