@@ -185,7 +185,7 @@ for module, name in [(backup, "_copy_rows"), (backup, "_copy_small"), (backup, "
 if sys.argv[1] == "backup":
     backup.back_up(Path(sys.argv[2]), Path(sys.argv[3]))
 else:
-    restoring.restore(Path(sys.argv[2]), Path(sys.argv[3]), said=restoring.Said.USE_UP)
+    restoring.restore(Path(sys.argv[2]), Path(sys.argv[3]), said=restoring.RestoreStatement.USE_UP)
 """
 
 

@@ -139,7 +139,7 @@ def test_a_server_with_the_members_of_another_service_is_left_alone(
     other.close()
     there = store.server_storage(postgres_url)
     there.write(lambda database: database.execute("INSERT INTO member VALUES ('eve', 'owner', 0, NULL)"))
-    with pytest.raises(StoreError, match="another house"):
+    with pytest.raises(StoreError, match="another service"):
         move(hospital.folder, postgres_url)
     there.close()
     service = hospital.service()  # the file goes on
