@@ -120,15 +120,17 @@ def noisy_table(measured: Measured, confidence: float, raw: bool, block: Private
 
 def count_moved_cells(measured: Measured, block: PrivateAggregation, confidence: float) -> tuple[int, int]:
     """How many counts were measured below zero, and how many means and spreads outside what is possible."""
-    shown, as_measured = (noisy_table(measured, confidence, raw, block) for raw in (False, True))
-    moved = {True: 0, False: 0}
-    for a, aggregate in enumerate(block.aggregates):
-        if aggregate.kind.is_choice or measured.plan.top is not None:
+    counts = others = 0
+    for aggregate in block.aggregates:
+        if aggregate.kind.is_choice or measured.plan.top is not None or aggregate.kind is AggregateKind.SUM:
             continue
-        nearest = 0.5 if aggregate.kind.is_count else 0.0  # counts are made whole
-        apart = pc.greater(pc.abs(pc.subtract(shown[f"a{a}"], as_measured[f"a{a}"])), nearest)
-        moved[aggregate.kind.is_count] += pc.sum(apart).as_py() or 0
-    return moved[True], moved[False]
+        as_measured = _band(measured, aggregate, confidence, raw=True).value
+        if aggregate.kind.is_count:
+            counts += int(np.count_nonzero(as_measured < -0.5))  # made whole, the rest are 0 or more
+        else:
+            shown = _band(measured, aggregate, confidence, raw=False).value
+            others += int(np.count_nonzero(np.abs(shown - as_measured) > 0))  # what is missing is not counted
+    return counts, others
 
 
 def noisy_schema(plan: AggregationPlan, block: PrivateAggregation) -> pa.Schema:
