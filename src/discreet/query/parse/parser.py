@@ -166,7 +166,6 @@ def parse(text: str, dialect: str) -> exp.Query:
     if len(statements) != 1 or not isinstance(statements[0], (exp.Select, exp.SetOperation, exp.Subquery)):
         wrong = statements[1] if len(statements) > 1 else statements[0] if statements else None
         raise refuse(wrong, "a question is one SELECT", "ask SELECT … FROM …, one at a time")
-    _check_size(statements[0])
     _check_joins(statements[0])
     return write_out(statements[0])
 
@@ -176,7 +175,7 @@ def _statements(text: str, dialect: str) -> list[exp.Expr]:
     complaints: list[sqlglot.errors.SqlglotError] = []
     for grammar in _GRAMMARS if dialect == _DIALECTS[0] else (dialect,):
         try:
-            return parse_with_places(grammar, text)
+            return parse_with_places(grammar, text, _check_size)
         except sqlglot.errors.SqlglotError as error:
             complaints.append(error)
         except _FAULTS:

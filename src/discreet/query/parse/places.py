@@ -82,14 +82,19 @@ def mark_as_generated(node: _Node) -> _Node:
     return node
 
 
-def parse_with_places(grammar: DialectType, text: str) -> list[exp.Expr]:
-    """The statements that a text holds, in one grammar, with a place for every node."""
+def parse_with_places(grammar: DialectType, text: str, check: Callable[[exp.Expr], None]) -> list[exp.Expr]:
+    """The statements that a text holds, in one grammar, with a place for every node.
+
+    ``check`` refuses what is too large or too deep before places are sought: finding one looks at every word between
+    the ends of a node, so that a deep tree would take the square of its size.
+    """
     dialect = Dialect.get_or_raise(grammar)
     tokens = dialect.tokenize(text)
     statements = _placing(dialect.parser_class)(dialect=dialect).parse(tokens, text)
     found = [statement for statement in statements if statement is not None]
     words = _Words(text, tokens)
     for statement in found:
+        check(statement)
         _place_all(statement, words)
     return found
 
