@@ -227,6 +227,15 @@ class Catalog:
         domain = self.unit_domain(first)
         return domain is not None and domain == self.unit_domain(second)
 
+    def tables_by_unit(self) -> dict[str, list[Table]]:
+        """The protected tables of every kind of unit: those that foreign keys join are about the same people."""
+        found: dict[str, list[Table]] = {}
+        for table in self:
+            domain = self.unit_domain(table.name)
+            if domain is not None:
+                found.setdefault(domain, []).append(table)
+        return found
+
     # Checks across tables -----------------------------------------------------------------------------------------
 
     def _check_keys(self, found: Complaints) -> None:

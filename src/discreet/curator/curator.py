@@ -44,7 +44,7 @@ from discreet.curator.fuse import Fuse, Moved, check_suspended, open_attempt
 from discreet.curator.ledger.chain import check_request, request_key
 from discreet.curator.ledger.ledger import Ledger, Receipt, has_ledger
 from discreet.curator.ledger.open import OpenedLedger
-from discreet.curator.ledger.remaining import Balances, LastPrices, compute_balance
+from discreet.curator.ledger.remaining import Balances, LastPrices, compute_balance, sum_linked_budgets
 from discreet.curator.ledger.requests import bind_request
 from discreet.curator.notes import notes_on_moved_cells, write_notes
 from discreet.curator.planner import Planner
@@ -564,7 +564,9 @@ class Curator:
         """
         accounts = self.ledger.accounts()
         prices = self._last_prices.now()
-        return Balances({name: compute_balance(account, prices.get(name)) for name, account in accounts.items()})
+        found = Balances({name: compute_balance(account, prices.get(name)) for name, account in accounts.items()})
+        found.sums = sum_linked_budgets(self.catalog)
+        return found
 
     def __repr__(self) -> str:
         return f"Curator({str(self.folder)!r})"

@@ -101,6 +101,7 @@ def state_facts(
         "question": sql,
         "tables": dict(versions),
         **_promise(question),
+        **_granted_together(question, catalog),
         "plan": {
             "fingerprint": receipt.request.removeprefix("plan:").partition(":")[0],
             "blocks": [_block(one) for one in {id(one.plan): one for one in measured}.values()],
@@ -143,6 +144,20 @@ def _promise(question: PlannedQuestion) -> dict[str, Any]:
     known = [privacy for privacy in privacies if privacy is not None]
     units, neighbours = ({getattr(one, name) for one in known} for name in ("unit", "neighbours"))
     return {"unit": " and ".join(sorted(units)), "neighbours": " and ".join(sorted(str(one) for one in neighbours))}
+
+
+def _granted_together(question: PlannedQuestion, catalog: Catalog) -> dict[str, Any]:
+    """What all tables about the same people grant one of them; their budgets add up (basic composition).
+
+    Only how many there are is said, because whoever asked may not know the others.
+    """
+    domains = {catalog.unit_domain(name) for name in question.tables}
+    same = [table for domain, tables in catalog.tables_by_unit().items() if domain in domains for table in tables]
+    budgets = [table.budget for table in same if table.budget is not None]
+    if len(budgets) <= 1:
+        return {}
+    epsilon, delta = (sum((getattr(one, name) for one in budgets), Fraction(0)) for name in ("epsilon", "delta"))
+    return {"granted_together": {"tables": len(budgets), "epsilon": number(epsilon), "delta": number(delta)}}
 
 
 def _delta(question: PlannedQuestion, catalog: Catalog) -> Fraction:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from threading import Lock
 from typing import Any
 
+from discreet.catalog.catalog import Catalog
+from discreet.catalog.table import Table
 from discreet.curator.answers.formats import html_grid
 from discreet.curator.ledger.ledger import Account, Entry, Ledger
 from discreet.curator.ledger.units import DELTA_UNITS, LedgerPrice, amount, as_json, balance, balance_as_json
 from discreet.privacy.format import shown
 
-__all__ = ["Balances", "LastPrices", "charged_by", "compute_balance", "questions_left"]
+__all__ = ["Balances", "LastPrices", "charged_by", "compute_balance", "questions_left", "sum_linked_budgets"]
 
 
 class Balances(dict[str, dict[str, Any]]):
     """Per account what was granted, spent and left. Printed, and in a notebook, it is a table."""
 
     HEADS = ("account", "granted", "spent", "left", "in questions")
+    sums: tuple[str, ...] = ()
+    """What people who are in several tables were granted by all of them."""
 
     def lines(self) -> list[tuple[str, ...]]:
         """A line for each account, a table before its analysts; one more where δ was set aside for keys."""
@@ -42,7 +46,7 @@ class Balances(dict[str, dict[str, Any]]):
     def notes(self) -> list[str]:
         """What to say below."""
         has_deltas = any("delta_cap" in sums for sums in self.values())
-        return ["δ for keys pays for groups that nobody listed."] if has_deltas else []
+        return [*self.sums, *(["δ for keys pays for groups that nobody listed."] if has_deltas else [])]
 
     def __str__(self) -> str:
         grid = [self.HEADS, *self.lines()]
@@ -52,6 +56,29 @@ class Balances(dict[str, dict[str, Any]]):
 
     def _repr_html_(self) -> str:
         return html_grid(self.HEADS, self.lines(), self.notes())
+
+
+def sum_linked_budgets(catalog: Catalog) -> tuple[str, ...]:
+    """What tables about the same people grant together, and what all tables do: (ε, δ) add up (basic composition)."""
+    kinds = catalog.tables_by_unit()
+    linked = {domain: tables for domain, tables in kinds.items() if len(tables) > 1}
+    told = [
+        f"Budgets of linked tables add up: one person of {domain} was granted {_sum_budgets(tables)} by "
+        f"{' and '.join(table.name for table in tables)}."
+        for domain, tables in linked.items()
+    ]
+    if len(kinds) > 1:
+        everything = [table for tables in kinds.values() for table in tables]
+        told.append(f"Whoever has rows in all {len(everything)} tables was granted {_sum_budgets(everything)} by them.")
+    return tuple(told)
+
+
+def _sum_budgets(tables: Sequence[Table]) -> str:
+    budgets = [table.budget for table in tables if table.budget is not None]
+    epsilon = sum((one.epsilon for one in budgets), Fraction(0))
+    delta = sum((one.delta for one in budgets), Fraction(0))
+    each = " + ".join(shown(one.epsilon) for one in budgets)
+    return f"ε {each} = {shown(epsilon)}" + (f" and δ {shown(delta)}" if delta else "")
 
 
 def _exact(value: Fraction | int | None) -> str | int | None:
