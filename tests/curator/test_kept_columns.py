@@ -13,8 +13,7 @@ from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Table
 from discreet.curator.curator import Curator
-from discreet.engines.bounded_keys import stored_key_bound
-from discreet.engines.clamp import use_stored_clamp
+from discreet.engines.stored_columns import use_stored_clamp, use_stored_key_bound
 from discreet.errors import QueryRefused
 
 COLUMNS = (
@@ -46,7 +45,7 @@ def test_columns_are_kept_within_limits_and_marked_for_the_policy_as_it_is_read_
     policy, stored = again.catalog.table("t"), again.engine.stored("t")
     kept = {column.name: use_stored_clamp(column, stored) for column in policy.columns}
     assert {name for name, column in kept.items() if column is not None} == {"age", "cost", "born", "seen"}
-    assert stored_key_bound("tea", "text", policy.most_groups, stored) is not None
+    assert use_stored_key_bound("tea", "text", policy.most_groups, stored) is not None
     columns = {name: (f'"{name}"', column) for name, column in kept.items() if column is not None}
     moved = {
         name: dict(tuple(row.values()) for row in again.engine.run(f"SELECT {a}, {b} FROM t", []).to_pylist())

@@ -274,7 +274,7 @@ def _modes_too_sharp(patch: pytest.MonkeyPatch) -> None:
 def _all_keys_are_kept(patch: pytest.MonkeyPatch) -> None:
     made = statement._few_keys
     patch.setattr(statement, "_few_keys", lambda names, most, *how, **known: made(names, 10**6, *how, **known))
-    patch.setattr(statement, "stored_key_bound", lambda *words, **more: None)
+    patch.setattr(statement, "use_stored_key_bound", lambda *words, **more: None)
 
 
 def _all_values_are_kept(patch: pytest.MonkeyPatch) -> None:

@@ -37,17 +37,12 @@ import numpy.typing as npt
 
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Table
-from discreet.engines.duckdb.manifest import Stored
 
 __all__ = [
     "PRIME",
     "find_counted_columns",
     "find_unlisted_columns",
-    "name_alike",
-    "name_held",
     "spell_value",
-    "stored_key_bound",
-    "stored_rows_per_key",
     "turn_order",
     "write_number",
     "write_places",
@@ -74,31 +69,6 @@ def _is_unlisted(column: Column) -> bool:
 def find_counted_columns(table: Table) -> list[int]:
     """The places of the columns of which the policy says how many rows of a unit count in one group."""
     return [place for place, column in enumerate(table.columns) if column.rows_per_key is not None]
-
-
-def name_held(place: int) -> str:
-    """What the marks of the column at this place of its table are called."""
-    return f"_held{place}"
-
-
-def name_alike(place: int) -> str:
-    """What the numbers of rows with the same key are called, of the column at this place."""
-    return f"_alike{place}"
-
-
-def stored_key_bound(column: str, limits: str, most: int, stored: Stored) -> str | None:
-    """The precomputed key-bound column; None if it was computed for another limit or other clamping bounds.
-
-    Marks of rows without salts were made in the one order for everybody of an earlier release.
-    """
-    if not stored.salted or stored.held.get(column) != most or limits != stored.columns[column]:
-        return None
-    return name_held(list(stored.columns).index(column))
-
-
-def stored_rows_per_key(column: str, limits: str, stored: Stored) -> str | None:
-    """The stored numbers of rows with the same key, of a column within such limits; None where there are none."""
-    return name_alike(list(stored.columns).index(column)) if stored.alike.get(column) == limits else None
 
 
 Integers = npt.NDArray[np.int64]

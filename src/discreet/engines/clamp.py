@@ -14,10 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from discreet.catalog.column import Column, ColumnType, Value, write_literal
-from discreet.engines.duckdb.manifest import Stored
-from discreet.engines.sql_text import quote
 
-__all__ = ["Bind", "clamp_value", "describe_limits", "name_within", "use_stored_clamp"]
+__all__ = ["Bind", "clamp_value", "describe_limits"]
 
 
 Bind = Callable[[Value, ColumnType], str]
@@ -43,15 +41,3 @@ def describe_limits(column: Column) -> str:
     moved = "" if column.bounds is None else " from {} to {}".format(*map(write_literal, column.bounds))
     filled = "" if column.default is None else f", else {write_literal(column.default)}"
     return f"{column.type.value}{moved}{filled}"
-
-
-def name_within(place: int) -> str:
-    """What the column at this place of its table is called within its limits."""
-    return f"_within{place}"
-
-
-def use_stored_clamp(column: Column, stored: Stored) -> str | None:
-    """The stored column with the values within the limits of this policy; None where there is none."""
-    if stored.limits.get(column.name) != describe_limits(column):
-        return None
-    return quote(name_within(list(stored.columns).index(column.name)))

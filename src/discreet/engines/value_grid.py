@@ -14,8 +14,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.catalog.column import Column, ColumnType
-from discreet.engines.duckdb.manifest import Stored
-from discreet.engines.sql_text import quote
 from discreet.exact.grid import Grid
 
 __all__ = [
@@ -25,9 +23,7 @@ __all__ = [
     "find_step",
     "in_steps",
     "is_exact",
-    "name_steps",
     "real",
-    "use_stored_steps",
 ]
 
 
@@ -74,13 +70,3 @@ def real(value: Fraction) -> str:
 def describe_steps(limits: str, origin: Fraction, step: Fraction) -> str:
     """All that the steps of a column depend on, in words."""
     return f"{limits}, from {origin} in steps of {step}"
-
-
-def name_steps(place: int) -> str:
-    """What the column at this place of its table is called in steps."""
-    return f"_steps{place}"
-
-
-def use_stored_steps(column: str, stored: Stored) -> str | None:
-    """The stored column in steps; None where there is none."""
-    return quote(name_steps(list(stored.columns).index(column))) if column in stored.steps else None

@@ -16,7 +16,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.catalog.column import ColumnType
-from discreet.engines.bounded_keys import spell_value, stored_key_bound, stored_rows_per_key, turn_order, write_number
+from discreet.engines.bounded_keys import spell_value, turn_order, write_number
+from discreet.engines.stored_columns import use_stored_key_bound, use_stored_rows_per_key
 from discreet.engines.value_grid import describe_steps, in_steps, is_exact, real
 from discreet.exact.grid import LARGEST_STEPS
 from discreet.query.bind.relation import RowCounts, list_unit_columns, name_grid_column
@@ -185,8 +186,8 @@ def _marks(plan: AggregationPlan) -> dict[str, str]:
     stored = plan.stored.get(table.casefold())
     if stored is None:
         return {}
-    held = None if plan.rule is None else stored_key_bound(column, limits, most=plan.rule.per_unit, stored=stored)
-    alike = None if plan.rows_per_group is None else stored_rows_per_key(column, limits, stored)
+    held = None if plan.rule is None else use_stored_key_bound(column, limits, most=plan.rule.per_unit, stored=stored)
+    alike = None if plan.rows_per_group is None else use_stored_rows_per_key(column, limits, stored)
     return {name: kept for name, kept in (("_held", held), ("_alike", alike)) if kept is not None}
 
 
