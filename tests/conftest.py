@@ -8,6 +8,7 @@ terminal, whoever starts the tests.
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import signal
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.thoroughness import IS_THOROUGH
+from tests.thoroughness import IS_THOROUGH, some
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -74,10 +75,21 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadGro
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The longest first; what repeats the evidence of quicker tests is left to ``make soak``."""
     items.sort(key=lambda item: _place(item.nodeid))  # stable
-    left = [] if IS_THOROUGH else [item for item in items if item.get_closest_marker("thorough")]
+    kept = set(_few(items))
+    left = [item for item in items if item not in kept]
     if left:
         config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+        items[:] = [item for item in items if item in kept]
+
+
+def _few(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """The tests that are not thorough alone; of one that takes some of its cases, those."""
+    for _, cases in itertools.groupby(items, key=lambda item: item.nodeid.partition("[")[0]):
+        found = list(cases)
+        most = found[0].get_closest_marker("some")
+        for item in some(found, most.args[0]) if most else found:
+            if IS_THOROUGH or not item.get_closest_marker("thorough"):
+                yield item
 
 
 def _place(test: str) -> int:

@@ -1,9 +1,10 @@
 """How much evidence a run gathers: ``make test`` takes a part of what only repeats, ``make soak`` all of it.
 
 A test that shows the same thing many times over (at each of twenty steps of an ingest, for each of fifty hostile
-values, in ten thousand draws) takes `some` of its cases, spread evenly over all of them. A whole test that gives no
-other evidence than a quicker one is marked ``@pytest.mark.thorough``. Nothing that a rule or a promise rests on alone
-is left out: each has at least one case in every run.
+values, in ten thousand draws) takes `some` of its cases, spread evenly over all of them; a parametrized one can be
+marked ``@pytest.mark.some(5)``. A whole test that gives no other evidence than a quicker one is marked
+``@pytest.mark.thorough``. Nothing that a rule or a promise rests on alone is left out: each has at least one case in
+every run.
 """
 
 from __future__ import annotations

@@ -65,6 +65,7 @@ def best_of_all(request: Request) -> float:
 @pytest.mark.parametrize(
     ("models", "suppression"), [(PLAIN, 0.02), (PLAIN, 0.1), (PLAIN, 1), (DIVERSE, 0.05), (CLOSE, 0.05)]
 )
+@pytest.mark.some(4)
 def test_the_optimum_is_the_best_of_all_recodings(seed: int, models: list[Model], suppression: float) -> None:
     request = Request(people(seed), ROLES, HIERARCHIES, tuple(models), suppression)
     found = optimal(request.table, ROLES, HIERARCHIES, models, suppression=suppression)

@@ -44,6 +44,7 @@ def events(sides: tuple[list, list]) -> dict[tuple, dict]:
 
 @pytest.mark.parametrize("kind", ORDINARY)
 @pytest.mark.parametrize("strange", STRANGE, ids=repr)
+@pytest.mark.some(15)
 def test_no_draw_that_proves_has_a_say_in_what_is_proved(kind, strange):
     plain = ORDINARY[kind]
     proves = np.flatnonzero(DrawRoles(experiment(0)).of(SIZE) >= 2)

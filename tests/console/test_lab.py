@@ -180,6 +180,7 @@ def _choose(page: Page, group: str, *wanted: str) -> None:
     expect(page.get_by_text(f"{group}: {len(wanted)} of")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_attacks_on_an_uploaded_table_fill_the_scoreboard_and_can_be_kept(enter: Enter) -> None:
     page = enter("ana", "/lab")
     expect(page.get_by_text("never touches the rows of protected tables")).to_be_visible()

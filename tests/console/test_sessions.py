@@ -148,6 +148,7 @@ def test_a_one_time_token_is_exchanged_and_its_successor_shown_until_it_is_safe(
         members_of(serving.hospital).principal(once)
 
 
+@pytest.mark.thorough
 def test_a_server_that_dies_in_the_middle_of_an_answer_loses_nothing_and_charges_once(
     contexts: Contexts, tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import gettempdir
 
 import httpx
+import pytest
 from playwright.sync_api import Page, expect
 
 from discreet.console.session import COOKIE
@@ -50,6 +51,7 @@ def ask(page: Page, number: int, left: str) -> None:
     expect(answer(page).get_by_text(f"ε {left} left for visits/ana")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_people_go_on_when_any_process_is_killed_and_when_all_are_started_again(
     contexts: Contexts, tmp_path: Path
 ) -> None:

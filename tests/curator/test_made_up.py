@@ -19,6 +19,7 @@ from discreet.engines.duckdb.engine import DuckDBEngine
 from discreet.engines.duckdb.ingest import ingest
 from discreet.errors import InvalidInput
 from tests.catalog.strategies import tables
+from tests.thoroughness import many
 
 INTEGER, REAL, TEXT, BOOLEAN = ColumnType.INTEGER, ColumnType.REAL, ColumnType.TEXT, ColumnType.BOOLEAN
 VISITS = Table(
@@ -141,7 +142,7 @@ def test_odd_numbers_of_rows_are_refused(rows: int) -> None:
         MadeUpRows(SHOP, rows)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=many(10, 25), deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(table=tables())
 def test_rows_made_up_for_any_policy_are_taken_in(table: Table, tmp_path_factory: pytest.TempPathFactory) -> None:
     alone = replace(table, foreign_keys=(), rows_per_unit=table.rows_per_unit if table.unit else 1)

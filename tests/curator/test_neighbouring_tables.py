@@ -68,6 +68,7 @@ def seen(curator: Curator, query: str) -> tuple[Any, ...]:
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # a door takes a second to build, too long for shrinking
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+@pytest.mark.thorough
 def test_nothing_but_noise_tells_neighbours_apart(
     others: dict[int, Person], target: tuple[Person, Person | None], answered: list[str], refused: list[str]
 ) -> None:

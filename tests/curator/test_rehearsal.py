@@ -194,6 +194,7 @@ def test_policies_alone_rehearse_every_kind_of_column() -> None:
 
 
 @pytest.mark.parametrize("sql", [*read_queries("answers.sql"), *read_queries("measured.sql")][::12])
+@pytest.mark.some(5)
 def test_what_is_answered_is_rehearsed_from_policies_alone(sql: str) -> None:
     assert rehearse(CATALOG, sql, epsilon=5, rows=100).table.num_columns
 

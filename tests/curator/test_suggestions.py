@@ -92,6 +92,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Curator:
 
 
 @pytest.mark.parametrize(("column", "bounds"), [(column, bounds) for column, _, bounds in KNOWN])
+@pytest.mark.some(5)
 def test_bounds_are_round_and_hold_nearly_all_values(known: Curator, column: Column, bounds: tuple[Any, Any]) -> None:
     # Noise has scale 2/20; the tail that may be cut is 30 rows, the smallest bin that must be seen has 60: t ≥ 30.
     found = known.suggest_bounds("t", column.name, epsilon=20)
@@ -164,6 +165,7 @@ def people_with(sizes: list[int]) -> dict[str, list[Any]]:
         ([1] * 9 + [300], 512),
     ],
 )
+@pytest.mark.some(3)
 def test_rows_per_unit_covers_nearly_everybody(tmp_path: Path, sizes: list[int], expected: int) -> None:
     curator = Curator(tmp_path / "c")
     curator.protect(pa.table(people_with(sizes * (PEOPLE // len(sizes)))), table_of())

@@ -208,7 +208,7 @@ class SameEverywhere(ABC):
     @classmethod
     def corpus(cls) -> list[Case]:
         """The statements that are run; an engine that takes long to plan one may take fewer."""
-        return few_of_every_kind(cls.refused, cls.refused_expressions, others=100)
+        return few_of_every_kind(cls.refused, cls.refused_expressions, others=30)
 
     @pytest.fixture(scope="class")
     @classmethod

@@ -53,6 +53,7 @@ def files(engine: DuckDBEngine) -> list[str]:
 
 
 @pytest.mark.parametrize("step", sorted({*some(STEPS, 6), "after manifest"}))
+@pytest.mark.some(3)
 def test_kill_9_at_a_step_leaves_the_old_version_or_the_new_one_whole(engine: DuckDBEngine, step: str) -> None:
     old = ingest(engine, PEOPLE, people(range(10)))
     killed = started(engine, step)

@@ -186,6 +186,7 @@ SOURCES: list[Callable[[Path], Any]] = [
 
 
 @pytest.mark.parametrize("make", SOURCES, ids=lambda make: make.__name__)
+@pytest.mark.some(20)
 def test_every_source_gives_the_identical_table(
     tmp_path: Path, engine: DuckDBEngine, make: Callable[[Path], Any]
 ) -> None:

@@ -115,11 +115,13 @@ def is_same(one: Any, two: Any) -> bool:
     return one == two or (isinstance(one, float) and isinstance(two, float) and math.isclose(one, two, rel_tol=1e-12))
 
 
+@pytest.mark.thorough
 def test_powers_at_every_edge_have_their_sign(places: tuple[SparkEngine, DuckDBEngine]) -> None:
     assert powers.differences(*places)[:5] == []
 
 
 @pytest.mark.parametrize("texts", BATCHES, ids=lambda texts: texts[0])
+@pytest.mark.some(3)
 def test_rows_at_every_edge_have_the_same_values(texts: tuple[str, ...], places: tuple[SparkEngine, Engine]) -> None:
     spark, duck = places
     found, wrong = spark.run(*question(texts)).sort_by("v0"), list[str]()
@@ -193,6 +195,7 @@ def in_order(place: Engine, expression: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", GUARDS)
+@pytest.mark.some(4)
 def test_without_the_guard_a_row_makes_it_raise_or_gives_another_value(
     name: str, places: tuple[SparkEngine, Engine], spark_session: Any
 ) -> None:

@@ -100,6 +100,7 @@ def lose(executors: list[int]) -> None:
 # Executors that are lost.
 
 
+@pytest.mark.thorough
 def test_what_a_lost_executor_did_is_done_again_and_the_answer_is_right(
     slow: Path, connect_server: SparkConnectServer
 ) -> None:
@@ -138,6 +139,7 @@ def test_a_question_whose_executors_are_lost_again_and_again_is_charged_and_susp
 # A server that is lost.
 
 
+@pytest.mark.thorough
 def test_a_server_that_is_killed_in_the_middle_of_a_question_is_found_again_when_it_is_back(
     slow: Path, connect_server: SparkConnectServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

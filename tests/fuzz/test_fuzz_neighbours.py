@@ -23,7 +23,7 @@ WORLDS, A_WORLD = 5, 100
 """How many worlds are taken in by each test in DuckDB, and how many questions are asked in each of them."""
 PARTS = 4
 """How many tests in DuckDB there are, so that they can run side by side."""
-IN_POSTGRES, PLAIN_WORLDS = many(100, 240), many(5, 12)
+IN_POSTGRES, PLAIN_WORLDS = many(50, 240), many(3, 12)
 
 
 def _check(tally: Tally) -> None:

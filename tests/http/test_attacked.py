@@ -74,6 +74,7 @@ def closed(target: Target) -> Iterator[None]:
     target.opened.close()
 
 
+@pytest.mark.some(1)
 def test_headers_without_end_take_no_memory(target: Target) -> None:
     before, sent = target.kilobytes(), [0] * 6
 

@@ -15,6 +15,7 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.thorough
 def test_a_package_that_nobody_has_is_told_with_the_words_of_the_installer(home, monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     for _ in range(2):

@@ -51,6 +51,7 @@ def expected_score(mechanism: Selection, scores: list[int]) -> Ball:
 
 @pytest.mark.parametrize("epsilon", ["1/10", 1, 5])
 @pytest.mark.parametrize("monotone", [False, True])
+@pytest.mark.some(3)
 def test_never_worse_than_the_exponential_mechanism(epsilon: Any, monotone: bool) -> None:
     for scores in product(range(0, 9, 2), repeat=4):
         here, there = (

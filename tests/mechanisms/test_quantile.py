@@ -81,6 +81,7 @@ class TestMaximum(TestMinimum):
 
 @pytest.mark.parametrize("q", [0, "1/3", 0.5, 0.75, 1])
 @pytest.mark.parametrize("inward", [0, 1])
+@pytest.mark.some(4)
 def test_promise_holds_over_all_small_tables(q: Any, inward: int) -> None:
     joining = Quantile(2, q, 0, 3, inward=inward)
     replacing = Quantile(2, q, 0, 3, neighbours="replace-one", inward=inward)

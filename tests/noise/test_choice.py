@@ -50,6 +50,7 @@ class TestExponentialChoice(LawContract):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("gap", GAPS, ids=str)
+@pytest.mark.some(4)
 def test_keys_that_agree_to_the_last_bit_have_the_right_winner(kind, gap):
     assert wrong_winners(kind, gap) == []
 

@@ -44,6 +44,7 @@ def test_coins_at_the_thresholds_are_never_wrong(sigma):
 
 
 @pytest.mark.parametrize("sigma", SIGMAS + LARGE_SIGMAS, ids=str)
+@pytest.mark.some(4)
 def test_proposals_at_the_thresholds_are_never_wrong(sigma):
     assert wrong_sizes(DiscreteGaussian(sigma)._proposal, proposal_scale(sigma**2)) == []
 

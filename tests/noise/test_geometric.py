@@ -28,6 +28,7 @@ class TestGeometric(LawContract):
 
 
 @pytest.mark.parametrize("scale", SCALES + LARGE_SCALES, ids=str)
+@pytest.mark.some(4)
 def test_words_at_the_thresholds_are_never_wrong(scale):
     assert wrong_sizes(Geometric(scale)._exponential, scale, laplace=False) == []
 

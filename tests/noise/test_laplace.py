@@ -37,6 +37,7 @@ class TestHugeDiscreteLaplace(LawContract):
 
 
 @pytest.mark.parametrize("scale", SCALES + LARGE_SCALES, ids=str)
+@pytest.mark.some(4)
 def test_words_at_the_thresholds_are_never_wrong(scale):
     assert wrong_sizes(DiscreteLaplace(scale)._exponential, scale) == []
 
@@ -57,6 +58,7 @@ def test_exhaustive_small_words_are_never_wrong(scale):
 
 
 @pytest.mark.parametrize("scale", SCALES + LARGE_SCALES, ids=str)
+@pytest.mark.some(4)
 def test_random_words_become_what_the_oracle_says(scale):
     words = ReplayableSource(f"oracle {scale}").open().words(1000).tolist()
     assert DiscreteLaplace(scale).sample(900, ScriptedSource(words)).tolist() == Tape(words).laplace(scale, 900)

@@ -14,6 +14,7 @@ from tests.noise.timing import DRAWS, LIMIT, tells
     [DiscreteLaplace(2), DiscreteLaplace(10**4), DiscreteGaussian(100)],
     ids=["laplace-2", "laplace-10000", "gaussian-100"],
 )
+@pytest.mark.some(1)
 def test_the_time_of_a_draw_does_not_tell_its_size(law: Law):
     """False alarm: 9.6e-7 per attempt under independence, and three attempts must fail."""
     assert not tells(law)

@@ -67,6 +67,7 @@ def test_without_noise_the_answer_is_the_plain_one(query: str, world: World) -> 
 
 
 @pytest.mark.parametrize(("query", "by_hand"), read_pairs("spelled.sql"))
+@pytest.mark.some(40)
 def test_in_any_spelling_the_answer_is_the_one_written_by_hand(query: str, by_hand: str, world: World) -> None:
     mine = _rows(answer_without_noise(prepared(query, Pure(1000)), world))
     for wanted in _rows(world.plain(by_hand)):

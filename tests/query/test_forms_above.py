@@ -109,6 +109,7 @@ def _is_too_few(held: list[bool], confidence: float) -> bool:
 
 
 @pytest.mark.parametrize("text", SHOWN.values(), ids=SHOWN)
+@pytest.mark.some(4)
 def test_intervals_of_forms_and_quotients_cover_as_often_as_they_say(text: str) -> None:
     for price in some(PRICES, 2):
         covered = _covered(prepare(text, CATALOG, price), 0.8, times=3)
@@ -120,6 +121,7 @@ def test_intervals_of_forms_and_quotients_cover_as_often_as_they_say(text: str) 
 
 
 @pytest.mark.parametrize("name", ["running sums", "shares"])
+@pytest.mark.some(1)
 def test_one_row_that_shares_noise_with_all_others_is_covered_as_often_as_it_says(name: str) -> None:
     # Below binom.ppf(1e-9, 30, 0.8) = 9 of 30 times once in 10^9 runs.
     question = prepare(SHOWN[name], CATALOG, Pure(1))

@@ -31,7 +31,7 @@ from discreet.query.plan.question import PlannedQuestion, prepare
 from discreet.query.run.measure import Measured, exact_sums, measure, public_groups
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG, COUNT_ALIKE, PUBLIC_VALUES, World, nothing_measured, read_queries
-from tests.thoroughness import many
+from tests.thoroughness import many, some
 
 # Arithmetic, on every combination of ends around zero.
 
@@ -248,6 +248,7 @@ def _too_few(covered: dict[str, tuple[int, int]], confidence: float) -> list[str
 
 @pytest.mark.parametrize("price", [Pure("0.3"), Pure(3), Pure(40), ZeroConcentrated(1)])
 @pytest.mark.parametrize("world", [CROWD, BUSY], ids=["hardly anybody", "many"])
+@pytest.mark.some(4)
 def test_intervals_of_arithmetic_cover_as_often_as_they_say(world: World, price: Pure | ZeroConcentrated) -> None:
     covered = _covered(prepare(DAILY, CATALOG, price), world, 0.9, times=1)
     assert len(covered) == len(EXPRESSIONS)
@@ -355,6 +356,7 @@ def test_where_no_interval_is_known_none_is_shown(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [*read_queries("answers.sql"), *read_queries("measured.sql"), *FOLLOWED, *UNKNOWN])
+@pytest.mark.some(70)
 def test_ends_never_stop_a_query_and_change_nothing_in_it(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def once(query: exp.Query, tables: dict[str, pa.Table]) -> pa.Table:
         try:
@@ -383,6 +385,7 @@ SUMS = [
 
 
 @pytest.mark.parametrize("text", SUMS)
+@pytest.mark.some(2)
 def test_intervals_over_groups_cover_as_often_as_they_say(text: str) -> None:
     # Ends that hold 30 % of the time are caught with probability 0.99 in 60 times; of 120 times, those that hold 40 %.
     covered = _covered(prepare(text, CATALOG, Pure(1)), SMALL, 0.8, times=many(60, 120))
@@ -480,6 +483,7 @@ TOTALS = "SELECT SUM(n) AS x, AVG(n) AS y, SUM(s) AS z FROM (SELECT ward, kind, 
 
 @pytest.mark.parametrize("price", [Pure("0.5"), Pure(30), ZeroConcentrated(1)])
 @pytest.mark.parametrize("world", [SMALL, EMPTY], ids=["some", "nobody"])
+@pytest.mark.some(2)
 def test_totals_of_many_groups_cover_as_often_as_they_say(world: World, price: Pure | ZeroConcentrated) -> None:
     question = prepare(f"{TOTALS} FROM visits GROUP BY ward, kind, flag)", CATALOG, price)
     covered = _covered(question, world, 0.8, times=60)
@@ -524,7 +528,7 @@ def test_columns_that_are_picked_are_those_that_a_database_would_pick() -> None:
     asked = (prepare(one, CATALOG, Pure(1), public_values=PUBLIC_VALUES, count_alike=COUNT_ALIKE) for one in PICKING)
     picking = [question for question in asked if question.split.only_picks]
     assert len(picking) > 50
-    for question in picking:
+    for question in some(picking, 25):
         split, measured = question.split, [measure(plan, EMPTY.run, SYSTEM) for plan in question.plans]
         extended = extension(split, question.plans, {})
         for confidence, raw in product([0.5, 0.95, 1 - 2.0**-53], [False, True]):

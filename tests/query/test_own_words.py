@@ -23,6 +23,7 @@ from discreet.query.plan.question import prepare
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.worlds import make_world
 from tests.query.world import CATALOG, FIXTURES, read_queries
+from tests.thoroughness import many
 
 _OURS = re.compile(r'_block\d|_unit\b|"[ak]\d+"|\b[ak]\d\b')
 _CLASSES = {
@@ -112,7 +113,7 @@ def test_what_is_mistyped_is_quoted_as_it_was_written() -> None:
 
 def test_random_questions_with_a_mistake_are_quoted_as_they_were_written() -> None:
     refused = 0
-    for seed in range(12):
+    for seed in range(many(5, 12)):
         world, chance = make_world(seed), random.Random(seed)
         grammar = Grammar(world, chance)
         for text in mistakes_in([grammar.question() for _ in range(25)], chance):

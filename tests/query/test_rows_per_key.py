@@ -176,9 +176,9 @@ def test_numbers_of_rows_within_other_limits_are_not_read(
     edited = catalog.with_table(replace(visits, columns=tuple(columns)))
     (plan,) = prepare("SELECT age, COUNT(*) FROM visits GROUP BY age", edited, RHO).plans
     assert same(engine, plan, use_stored_columns(plan, engine))
-    honest = statement.stored_rows_per_key
+    honest = statement.use_stored_rows_per_key
     stale = lambda column, _, stored: honest(column, stored.alike[column], stored)  # noqa: E731
-    monkeypatch.setattr(statement, "stored_rows_per_key", stale)
+    monkeypatch.setattr(statement, "use_stored_rows_per_key", stale)
     assert not same(engine, plan, use_stored_columns(plan, engine))
 
 

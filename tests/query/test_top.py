@@ -22,6 +22,7 @@ from discreet.query.run.contribution_bounds import write_weights
 from discreet.query.run.measure import measure, public_groups
 from tests.query.hostile import PEOPLE, Person, world_of
 from tests.query.world import CATALOG, World
+from tests.thoroughness import many
 
 LARGEST = "SELECT age FROM visits GROUP BY age ORDER BY COUNT(*) DESC LIMIT 1"
 
@@ -78,7 +79,7 @@ def _moved(plan: AggregationPlan, here: World, there: World) -> int:
 
 
 @example(crowd=[], one=Person([("a", 5, 1.0, 1.0, 1, None, None, True, "", "x")] * 7, [], (1, True)))
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=many(5, 10), deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(crowd=st.lists(PEOPLE, max_size=3), one=PEOPLE)
 def test_a_person_moves_the_weights_by_what_the_factor_allows(crowd: list[Person], one: Person) -> None:
     others = dict(enumerate(crowd, start=1))

@@ -392,6 +392,7 @@ def killed(all_killed: dict[str, Hospital], step: str, tmp_path: Path) -> Hospit
 
 
 @pytest.mark.parametrize("step", STEPS)
+@pytest.mark.some(2)
 def test_what_a_killed_process_left_is_answered_after_the_restart_for_one_charge(killed: Hospital, step: str) -> None:
     service = killed.service()
     assert spent(service) == (0 if step == "before the charge" else Fraction(1, 10))
@@ -407,6 +408,7 @@ def test_what_a_killed_process_left_is_answered_after_the_restart_for_one_charge
 
 @pytest.mark.parametrize("ingests", [1, 2])
 @pytest.mark.parametrize("step", STEPS)
+@pytest.mark.some(3)
 def test_what_a_killed_process_left_is_answered_also_when_new_data_came_before_the_restart(
     killed: Hospital, step: str, ingests: int
 ) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from discreet.catalog.table import Budget
 from tests.service.crowd import Crowd
 from tests.service.hospital import CHEAP, policy, visits
@@ -11,6 +13,7 @@ from tests.service.serve_command import ServeCommand
 from tests.service.under_load import analysts, charges_in, founded, load, problems_of
 
 
+@pytest.mark.thorough
 def test_a_crowd_outlives_a_crash_of_the_server(tmp_path: Path) -> None:
     folder, names = tmp_path / "hospital", analysts(10)
     caps = {name: Budget("0.3") if k % 2 else None for k, name in enumerate(names)}

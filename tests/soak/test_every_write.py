@@ -11,16 +11,16 @@ from tests.soak.full_disks import fill_under_curators
 from tests.soak.works import WORKS
 
 STRIDES = {
-    "charging": 15,
-    "creating": 29,
-    "mending": 15,
+    "charging": 31,
+    "creating": 61,
+    "mending": 31,
     "joining": 3,
     "keeping-lines": 3,
     "keeping-keys": 3,
-    "surveying": 23,
-    "asking": 47,
-    "allowing": 61,
-    "founding": 101,
+    "surveying": 47,
+    "asking": 97,
+    "allowing": 131,
+    "founding": 211,
 }
 """Every so many writes here, and every one in the soak."""
 

@@ -17,7 +17,7 @@ def nothing() -> None: ...
 
 
 def test_a_curator_killed_at_a_step_of_an_ask_releases_nothing_free_and_charges_nothing_twice(tmp_path: Path) -> None:
-    steps = some(STEPS, 6)
+    steps = some(STEPS, 3)
     kill_curators(tmp_path, len(steps), 1, nothing, steps)
 
 
