@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from discreet import __version__
-from discreet.cli import audit_trail as trail
-from discreet.cli import certificate, ledger, local, members, suggest, survey
+from discreet.cli import audit_trail, certificate, ledger, local, members, suggest, survey
 from discreet.cli.ask import ask, explain
 from discreet.cli.attack import attack
 from discreet.cli.audit import audit, replay
@@ -62,16 +61,16 @@ storages.command("repair")(ledger.repair)
 storages.command("move")(ledger.move)
 storages.command("suspensions")(ledger.suspensions)
 storages.command("lift")(ledger.lift)
-storages.command("head")(trail.head)
-storages.command("check-head")(trail.check_head)
+storages.command("head")(audit_trail.head)
+storages.command("check-head")(audit_trail.check_head)
 app.add_typer(storages, name="ledger")
 
 events = typer.Typer(
     help="The audit trail of a served curator: who signed in, and who changed what.", no_args_is_help=True
 )
-events.command("show")(trail.show)
-events.command("verify")(trail.verify)
-events.command("export")(trail.export)
+events.command("show")(audit_trail.show)
+events.command("verify")(audit_trail.verify)
+events.command("export")(audit_trail.export)
 app.add_typer(events, name="trail")
 
 papers = typer.Typer(help="Read and check the certificates of answers.", no_args_is_help=True)

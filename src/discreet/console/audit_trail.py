@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from nicegui import run, ui
 
-from discreet.console import theme as look
+from discreet.console import theme
 from discreet.console.layout import PageVisit
 from discreet.service.audit_trail import TrailCheck, TrailEvent, event_words
-from discreet.service.operations import audit_trail as auditing
+from discreet.service.operations import audit_trail as audit_trail_ops
 
 __all__ = ["build", "trail_words"]
 
@@ -19,7 +19,7 @@ _HEAD = 16
 
 async def build(visit: PageVisit) -> None:
     """The page for owners and auditors."""
-    look.page_title("Audit trail", _LEAD)
+    theme.page_title("Audit trail", _LEAD)
     ui.add_css(_STYLE)
     await _TrailPage(visit).draw()
 
@@ -45,26 +45,26 @@ class _TrailPage:
 
     async def draw(self) -> None:
         """The check, the filters and the events."""
-        with look.section("Can it be believed?", "All of it is replayed, and compared with what the ledger has seen."):
-            with look.row():
-                self._verify = look.button("Verify the trail", self._check, icon="verified_user", kind="plain")
+        with theme.section("Can it be believed?", "All of it is replayed, and compared with what the ledger has seen."):
+            with theme.row():
+                self._verify = theme.button("Verify the trail", self._check, icon="verified_user", kind="plain")
             self._checked = ui.element("div").classes("w-full")
-        with look.section("Events"):
-            with look.row():
+        with theme.section("Events"):
+            with theme.row():
                 self._kind = ui.input("Kind", on_change=self._show).props("outlined dense clearable debounce=250")
                 self._by = ui.input("By", on_change=self._show).props("outlined dense clearable debounce=250")
             self._count = ui.label().classes("d-muted d-small").props('role="status"')
             self._list = ui.element("ol").classes("trail-list")
-            self._older = look.button("Older events", self._more, icon="expand_more", kind="plain")
+            self._older = theme.button("Older events", self._more, icon="expand_more", kind="plain")
         await self._show()
 
     async def _check(self) -> None:
-        with look.busy(self._verify):
-            found = await run.io_bound(auditing.check_events, self._visit.service, self._visit.principal)
+        with theme.busy(self._verify):
+            found = await run.io_bound(audit_trail_ops.check_events, self._visit.service, self._visit.principal)
         self._checked.clear()
         if found is not None:
             with self._checked:
-                look.notice(trail_words(found), "good" if found.is_sound else "error")
+                theme.notice(trail_words(found), "good" if found.is_sound else "error")
 
     async def _show(self) -> None:
         """The newest of what is wanted."""
@@ -74,7 +74,7 @@ class _TrailPage:
 
     async def _more(self) -> None:
         """Those before what is shown."""
-        with look.busy(self._older):
+        with theme.busy(self._older):
             await self._load(self._turn, is_first=False)
 
     async def _load(self, turn: int, *, is_first: bool) -> None:
@@ -97,7 +97,7 @@ class _TrailPage:
 
     def _read(self) -> list[TrailEvent]:
         kind, by = (self._kind.value or "").strip() or None, (self._by.value or "").strip() or None
-        return auditing.events(self._visit.service, self._visit.principal, _AT_ONCE + 1, self._before, kind, by)
+        return audit_trail_ops.events(self._visit.service, self._visit.principal, _AT_ONCE + 1, self._before, kind, by)
 
 
 def _draw(event: TrailEvent) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from nicegui import run, ui
 
 from discreet.catalog.table import Table
-from discreet.console import theme as look
+from discreet.console import theme
 from discreet.console.charts import Chart, ChartAxis, ChartLine, line_chart
 from discreet.console.layout import PageVisit
 from discreet.console.tables.page import no_table_hint
@@ -22,7 +22,7 @@ from discreet.errors import DiscreetError, InvalidValue
 from discreet.privacy.format import shown
 from discreet.privacy.loss import Loss, Pure, ZeroConcentrated
 from discreet.service.auth.roles import READERS, MemberRole
-from discreet.service.operations import tables as telling
+from discreet.service.operations import tables as tables_ops
 from discreet.service.operations.tables import Balance, SpentQuestion, Typical, typical_questions
 
 __all__ = ["OWNER", "build", "left_words", "questions_words", "shares", "spending_chart", "spending_words"]
@@ -119,11 +119,13 @@ _MOST_PEOPLE = 200
 
 async def build(visit: PageVisit) -> None:
     """The page."""
-    look.page_title("Budget", _LEAD)
+    theme.page_title("Budget", _LEAD)
     ui.add_css(_STYLE)
-    tables = [one for one in await run.io_bound(telling.tables, visit.service, visit.principal) or [] if not one.public]
+    tables = [
+        one for one in await run.io_bound(tables_ops.tables, visit.service, visit.principal) or [] if not one.public
+    ]
     if not tables:
-        look.empty("account_balance_wallet", "There is no budget that you may see", no_table_hint(visit.principal))
+        theme.empty("account_balance_wallet", "There is no budget that you may see", no_table_hint(visit.principal))
         return
     await _BudgetPage(visit, tables).draw()
 
@@ -138,17 +140,17 @@ class _BudgetPage:
 
     async def draw(self) -> None:
         """A choice of tables, and what is known about one."""
-        with look.row():
+        with theme.row():
             self._table = ui.select(self._tables, value=self._tables[0], label="Table", on_change=self._show)
             self._table.props("outlined dense").classes("w-64 max-w-full")
-            look.button("Refresh", self._show, icon="refresh", kind="icon")
+            theme.button("Refresh", self._show, icon="refresh", kind="icon")
         self._known = ui.element("div").classes("budget-parts")
         await self._show()
 
     async def _show(self) -> None:
         service, principal, name = self._visit.service, self._visit.principal, str(self._table.value)
-        balances = await run.io_bound(telling.budget, service, principal) or []
-        spent = await run.io_bound(telling.spending, service, principal, name) or []
+        balances = await run.io_bound(tables_ops.budget, service, principal) or []
+        spent = await run.io_bound(tables_ops.spending, service, principal, name) or []
         if name != self._table.value:  # another table was chosen meanwhile
             return
         self._known.clear()
@@ -158,32 +160,32 @@ class _BudgetPage:
     def _draw(self, name: str, balances: list[Balance], spent: list[SpentQuestion]) -> None:
         whole = next((one for one in balances if one.analyst is None), None)
         if whole is None:
-            look.empty("account_balance_wallet", f"Nothing was granted for {name} yet.")
+            theme.empty("account_balance_wallet", f"Nothing was granted for {name} yet.")
             return
         caps = [one for one in balances if one.analyst is not None]
-        with look.section("What is left"):
+        with theme.section("What is left"):
             self._figures(whole, caps)
-        with look.section("When it was spent"):
+        with theme.section("When it was spent"):
             granted = whole if self._reads_all or not caps else caps[0]
             Chart(spending_chart(spent, granted.cap), spending_words(spent, granted, is_own=not self._reads_all))
         if self._reads_all:
-            with look.section("By whom", "What each one's questions added to the loss of the worst-off person."):
+            with theme.section("By whom", "What each one's questions added to the loss of the worst-off person."):
                 _people(whole, caps, spent)
         if self._visit.principal.role is not MemberRole.AUDITOR:
-            with look.section("What typical questions would still cost", "Nothing is spent by looking."):
+            with theme.section("What typical questions would still cost", "Nothing is spent by looking."):
                 _TypicalCosts(self._visit, name).draw()
 
     def _figures(self, whole: Balance, caps: list[Balance]) -> None:
-        with look.figures():
+        with theme.figures():
             if not self._reads_all:
                 for one in caps:
-                    look.figure("Left for you", balance(one.left), f"of {balance(one.cap)}")
-                    look.figure("You spent", amount(one.spent), questions_words(one.more))
-            look.figure("Left for all together", balance(whole.left), f"of {balance(whole.cap)}")
-            look.figure("Spent by all", amount(whole.spent), questions_words(whole.more))
+                    theme.figure("Left for you", balance(one.left), f"of {balance(one.cap)}")
+                    theme.figure("You spent", amount(one.spent), questions_words(one.more))
+            theme.figure("Left for all together", balance(whole.left), f"of {balance(whole.cap)}")
+            theme.figure("Spent by all", amount(whole.spent), questions_words(whole.more))
             if whole.delta_left is not None and whole.delta_cap is not None:
                 figures = f"{float(whole.delta_left):.3g}", f"of {float(whole.delta_cap):.3g}"
-                look.figure("δ left for groups that nobody listed", *figures)
+                theme.figure("δ left for groups that nobody listed", *figures)
         for one in [whole] if self._reads_all or not caps else [*caps, whole]:
             _bar(one)
 
@@ -205,7 +207,7 @@ def _people(whole: Balance, caps: list[Balance], spent: list[SpentQuestion]) -> 
     added, capped = dict(shares(spent)), {str(one.analyst): one for one in caps}
     names = [*added, *(name for name in capped if name not in added)]
     if not names:
-        look.empty("group", "Nobody has asked anything yet.")
+        theme.empty("group", "Nobody has asked anything yet.")
         return
     rows = []
     for name in names:
@@ -250,7 +252,7 @@ class _TypicalCosts:
         except DiscreetError as refusal:
             self._costs.clear()
             with self._costs:
-                look.notice(str(refusal), "warn")
+                theme.notice(str(refusal), "warn")
             return
         if wanted != self._within.value:  # another error was typed meanwhile
             return

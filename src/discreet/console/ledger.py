@@ -13,16 +13,16 @@ from datetime import date
 
 from nicegui import run, ui
 
-from discreet.console import theme as look
+from discreet.console import theme
 from discreet.console.ask.answer import show_certificate
 from discreet.console.budget import OWNER
 from discreet.console.layout import PageVisit
 from discreet.curator.suspensions import LONGEST_REASON, Suspension
 from discreet.errors import DiscreetError, InvalidValue
 from discreet.service.auth.roles import READERS, MemberRole
-from discreet.service.operations import ledger as storages
-from discreet.service.operations import suspensions as suspending
-from discreet.service.operations import tables as telling
+from discreet.service.operations import ledger as ledger_ops
+from discreet.service.operations import suspensions as suspensions_ops
+from discreet.service.operations import tables as tables_ops
 from discreet.service.operations.ledger import KINDS, QUESTION, Checked, Record, Sought
 from discreet.service.state import ServiceState
 
@@ -101,15 +101,15 @@ async def draw_suspended(visit: PageVisit) -> None:
 
 
 async def _fill(box: ui.element, visit: PageVisit) -> None:
-    found = await run.io_bound(suspending.suspensions, visit.service, visit.principal)
+    found = await run.io_bound(suspensions_ops.suspensions, visit.service, visit.principal)
     box.clear()
     if found:
-        with box, look.section("Suspended", _HINT):
-            look.in_pages(found, lambda one: _draw(box, visit, one), "suspensions", 20)
+        with box, theme.section("Suspended", _HINT):
+            theme.in_pages(found, lambda one: _draw(box, visit, one), "suspensions", 20)
 
 
 def _draw(box: ui.element, visit: PageVisit, one: Suspension) -> None:
-    look.notice(suspension_words(one), "warn")
+    theme.notice(suspension_words(one), "warn")
     ui.label(one.sql).classes("d-code")
     if visit.principal.role is not MemberRole.OWNER:
         return
@@ -118,14 +118,14 @@ def _draw(box: ui.element, visit: PageVisit, one: Suspension) -> None:
 
     async def lift() -> None:
         try:
-            await run.io_bound(suspending.lift, visit.service, visit.principal, one.record, because.value or "")
+            await run.io_bound(suspensions_ops.lift, visit.service, visit.principal, one.record, because.value or "")
         except DiscreetError as refused:
             refusal.set_text(str(refused))
             return
         await _fill(box, visit)
 
-    with look.row():
-        look.button(f"Let {one.analyst or OWNER} ask again", lift, icon="lock_open", kind="plain")
+    with theme.row():
+        theme.button(f"Let {one.analyst or OWNER} ask again", lift, icon="lock_open", kind="plain")
 
 
 _LEAD_OF_READERS = "Every release, every budget and every permission, in an order that nobody can change."
@@ -138,7 +138,7 @@ _AT_ONCE = 50
 async def build(visit: PageVisit) -> None:
     """The page."""
     reads_all = visit.principal.role in READERS
-    look.page_title("Ledger", _LEAD_OF_READERS if reads_all else _LEAD_OF_ANALYSTS)
+    theme.page_title("Ledger", _LEAD_OF_READERS if reads_all else _LEAD_OF_ANALYSTS)
     ui.add_css(_STYLE)
     await _LedgerPage(visit, reads_all).draw()
 
@@ -156,32 +156,32 @@ class _LedgerPage:
         """Who is suspended, the check, the filters and the records."""
         if self._reads_all:
             await draw_suspended(self._visit)
-            with look.section("Can it be believed?", "All of it is replayed from the first record on."):
-                with look.row():
-                    self._verify = look.button("Verify the ledger", self._check, icon="verified_user", kind="plain")
+            with theme.section("Can it be believed?", "All of it is replayed from the first record on."):
+                with theme.row():
+                    self._verify = theme.button("Verify the ledger", self._check, icon="verified_user", kind="plain")
                 self._checked = ui.element("div").classes("w-full")
-        with look.section("Records"):
+        with theme.section("Records"):
             await self._draw_filters()
             self._refusal = ui.label().classes("d-bad d-small").props('role="alert"')
             self._count = ui.label().classes("d-muted d-small").props('role="status"')
             self._list = ui.element("ol").classes("ledger-list")
-            self._older = look.button("Older records", self._more, icon="expand_more", kind="plain")
+            self._older = theme.button("Older records", self._more, icon="expand_more", kind="plain")
         await self._show()
 
     async def _check(self) -> None:
-        with look.busy(self._verify):
-            found = await run.io_bound(storages.verify, self._visit.service, self._visit.principal)
+        with theme.busy(self._verify):
+            found = await run.io_bound(ledger_ops.verify, self._visit.service, self._visit.principal)
         self._checked.clear()
         if found is not None:
             with self._checked:
-                look.notice(checked_words(found), "good" if found.is_sound else "error")
+                theme.notice(checked_words(found), "good" if found.is_sound else "error")
 
     # Filters.
 
     async def _draw_filters(self) -> None:
         service, principal = self._visit.service, self._visit.principal
         askers = await run.io_bound(_askers, service) if self._reads_all else []
-        tables = await run.io_bound(telling.tables, service, principal) or []
+        tables = await run.io_bound(tables_ops.tables, service, principal) or []
         with ui.element("div").classes("ledger-filters"):
             self._text = ui.input("Text", on_change=self._show).props("outlined dense clearable debounce=250")
             self._table = self._choice("Table", sorted({one.name for one in tables if not one.public}))
@@ -218,7 +218,7 @@ class _LedgerPage:
 
     async def _more(self) -> None:
         """Those before what is shown."""
-        with look.busy(self._older):
+        with theme.busy(self._older):
             await self._load(self._turn, is_first=False)
 
     async def _load(self, turn: int, *, is_first: bool) -> None:
@@ -240,8 +240,8 @@ class _LedgerPage:
         self._count.set_text(f"{self._shown:,} shown{more}." if self._shown else "Nothing is found.")
 
     def _read(self, wanted: Sought) -> list[tuple[Record, list[str]]]:
-        found = storages.entries(self._visit.service, self._visit.principal, wanted, _AT_ONCE + 1)
-        return list(zip(found, storages.price_words(self._visit.service, found), strict=True))
+        found = ledger_ops.entries(self._visit.service, self._visit.principal, wanted, _AT_ONCE + 1)
+        return list(zip(found, ledger_ops.price_words(self._visit.service, found), strict=True))
 
     def _draw_record(self, record: Record, prices: list[str]) -> None:
         with ui.element("li"), ui.element("div").classes("ledger-record"):
@@ -252,11 +252,11 @@ class _LedgerPage:
                 ui.label(record_numbers(record)).classes("d-small d-muted")
                 if record.answered is not None:
                     entry = record.answered
-                    made = look.button("Certificate", lambda: self._open(entry), icon="verified", kind="icon")
+                    made = theme.button("Certificate", lambda: self._open(entry), icon="verified", kind="icon")
                     made.props["aria-label"] = f"Certificate of № {record.position}"
 
     async def _open(self, entry: int) -> None:
-        paper = await run.io_bound(storages.certificate, self._visit.service, self._visit.principal, entry)
+        paper = await run.io_bound(ledger_ops.certificate, self._visit.service, self._visit.principal, entry)
         if paper is not None:
             show_certificate(paper.certificate, paper)
 

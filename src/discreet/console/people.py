@@ -20,7 +20,7 @@ from discreet.console.widgets import stay_on
 from discreet.errors import DiscreetError
 from discreet.service.auth.members import Member, Token
 from discreet.service.auth.roles import MemberRole
-from discreet.service.operations import members as joining
+from discreet.service.operations import members as members_ops
 
 __all__ = ["ROLE_WORDS", "build", "day", "is_good", "member_words", "token_state"]
 
@@ -107,7 +107,7 @@ class _PeoplePage:
 
     async def _add(self, name: ui.input, role: ui.select) -> None:
         added = await self._done(
-            lambda: joining.add_member(
+            lambda: members_ops.add_member(
                 self._visit.service, self._visit.principal, (name.value or "").strip(), role.value
             )
         )
@@ -134,7 +134,9 @@ class _PeoplePage:
 
     def _everybody(self) -> list[tuple[Member, list[Token]]]:
         service, principal = self._visit.service, self._visit.principal
-        return [(one, joining.tokens(service, principal, one.name)) for one in joining.members(service, principal)]
+        return [
+            (one, members_ops.tokens(service, principal, one.name)) for one in members_ops.members(service, principal)
+        ]
 
     def _member(self, member: Member, tokens: list[Token]) -> None:
         words = member_words(member, tokens, time.time())
@@ -154,7 +156,7 @@ class _PeoplePage:
         words = f"All tokens of {member.name} end at once. The name stays taken, and so does what they spent."
         if not await confirm(f"Let {member.name} go?", words, "Let go", danger=True):
             return
-        await self._done(lambda: joining.remove_member(self._visit.service, self._visit.principal, member.name))
+        await self._done(lambda: members_ops.remove_member(self._visit.service, self._visit.principal, member.name))
         await self._list()
 
     # Tokens -------------------------------------------------------------------------------------------------------
@@ -188,7 +190,7 @@ class _PeoplePage:
         words = f"Whoever uses it is refused from now on.{mine}"
         if not await confirm(f"Take back “{token.label or token.id[:8]}”?", words, "Take back", danger=True):
             return
-        await self._done(lambda: joining.revoke_token(self._visit.service, self._visit.principal, token.id))
+        await self._done(lambda: members_ops.revoke_token(self._visit.service, self._visit.principal, token.id))
         await self._list()
         if self._opened in self._issuing:
             stay_on(self._issuing[self._opened])
@@ -205,7 +207,7 @@ class _PeoplePage:
     async def _issued(self, name: str, label: ui.input, days: ui.number, once: ui.checkbox) -> None:
         service, principal, words = self._visit.service, self._visit.principal, label.value or ""
         made = await self._done(
-            lambda: joining.issue_token(service, principal, name, words, days.value, once=bool(once.value))
+            lambda: members_ops.issue_token(service, principal, name, words, days.value, once=bool(once.value))
         )
         if made is not None:
             await shown_once(f"A token for {name}", made.secret, _FOR_TOKENS)

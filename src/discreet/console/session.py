@@ -16,7 +16,7 @@ from threading import Lock
 
 from discreet.service.auth.roles import Principal
 from discreet.service.auth.sessions import KeptSessions
-from discreet.service.operations import members as joining
+from discreet.service.operations import members as members_ops
 from discreet.service.state import ServiceState
 
 __all__ = ["COOKIE", "MOST_PAGES", "MOST_PAGES_OF_MEMBER", "Sessions"]
@@ -56,7 +56,7 @@ class Sessions:
 
         A one-time token is used up, and the session is that of the lasting one that it was exchanged for.
         """
-        issued = joining.sign_in(self._service, token, address)
+        issued = members_ops.sign_in(self._service, token, address)
         found = self._kept.start(issued.token)
         if issued.secret != token:
             with self._lock:

@@ -16,7 +16,7 @@ from typing import Any
 
 from nicegui import ui
 
-from discreet.console import theme as look
+from discreet.console import theme
 from discreet.console.charts import Bars, Chart, ChartAxis, ChartLine, bar_chart, colour_of, line_chart
 from discreet.console.layout import PageVisit
 from discreet.console.widgets import Dial, counted, logarithmic, percentages
@@ -253,7 +253,7 @@ _PARTS: tuple[tuple[str, Callable[[Figures], dict[str, Any]], Callable[[Figures]
 
 async def build(visit: PageVisit) -> None:
     """The page; it is the same for everybody."""
-    look.page_title("Understand ε", _LEAD)
+    theme.page_title("Understand ε", _LEAD)
     ui.add_css(_STYLE)
     _UnderstandPage().build()
 
@@ -264,7 +264,7 @@ class _UnderstandPage:
     def build(self) -> None:
         """Draw everything."""
         with ui.element("div").classes("d-understand"):
-            with ui.element("div").classes("d-understand-dials"), look.section("Choose"):
+            with ui.element("div").classes("d-understand-dials"), theme.section("Choose"):
                 self._build_dials()
             with ui.element("div").classes("d-understand-charts"):
                 self._build_charts(figures(*self._chosen()))
@@ -290,13 +290,13 @@ class _UnderstandPage:
         )
 
     def _build_charts(self, found: Figures) -> None:
-        with look.section("In a word") as box:
+        with theme.section("In a word") as box:
             box.classes("d-understand-wide")
             self._verdict = ui.label().classes("d-verdict")
             self._why = ui.label().props('aria-live="polite"')
         self._charts: list[Chart] = []
         for title, chart, words in _PARTS:
-            with look.section(title) as box:
+            with theme.section(title) as box:
                 box.classes("d-understand-wide" if chart is errors_chart else "")
                 self._charts.append(Chart(chart(found), words(found)))
         self._show(found)

@@ -43,7 +43,7 @@ from discreet.exact.rational import Number, integer, positive
 from discreet.mechanisms.additive import AdditiveNoise
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.law import Floats
-from discreet.privacy import conversion as curve
+from discreet.privacy import conversion
 from discreet.privacy.loss import Approximate, Loss, ZeroConcentrated
 from discreet.privacy.loss_distribution import LossDistribution
 from discreet.privacy.sensitivity import Norm, Sensitivity
@@ -109,7 +109,7 @@ def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
     step = Fraction(2) ** (math.frexp(guess)[1] - _RELATIVE_STEP)
 
     def fails(count: int) -> bool:
-        return curve.concentrated_epsilon(count * step, delta) > epsilon
+        return conversion.concentrated_epsilon(count * step, delta) > epsilon
 
     return step * (turning_point(fails, round(guess / step), _FIRST_WIDTH) - 1)
 

@@ -33,7 +33,7 @@ from typing import ClassVar, Self
 from discreet.errors import InvalidType, InvalidValue, NoProvedPath
 from discreet.exact.ball import Ball, ball, exp_up, round_up, sqrt_up, upper, working_precision
 from discreet.exact.rational import Number, integer, probability, rational
-from discreet.privacy import conversion as curve
+from discreet.privacy import conversion
 from discreet.privacy.format import shown
 from discreet.privacy.neighbours import Neighbours
 
@@ -216,11 +216,11 @@ class Pure(Loss):
 
     def delta_at(self, epsilon: Number) -> Fraction:
         """The least δ at ``epsilon``; zero from ε on."""
-        return curve.pure_delta(self.epsilon, Fraction(0), _size(epsilon, "epsilon"))
+        return conversion.pure_delta(self.epsilon, Fraction(0), _size(epsilon, "epsilon"))
 
     def epsilon_at(self, delta: Number) -> Fraction:
         """The least ε at ``delta``."""
-        return curve.pure_epsilon(self.epsilon, Fraction(0), _delta(delta))
+        return conversion.pure_epsilon(self.epsilon, Fraction(0), _delta(delta))
 
     def _into(self, other: Loss) -> Loss | None:
         if isinstance(other, Approximate):
@@ -280,16 +280,18 @@ class Approximate(Loss):
             return Approximate(size * self.epsilon, _capped(size * self.delta))
         with working_precision():
             growth = ball(size * self.epsilon).expm1().log() - ball(self.epsilon).expm1().log()
-            delta = curve.probability_up(growth + ball(self.delta).log(), self.delta.denominator.bit_length() + 400)
+            delta = conversion.probability_up(
+                growth + ball(self.delta).log(), self.delta.denominator.bit_length() + 400
+            )
         return Approximate(size * self.epsilon, _capped(delta))
 
     def delta_at(self, epsilon: Number) -> Fraction:
         """The least δ at ``epsilon``; this loss's own δ from its ε on."""
-        return curve.pure_delta(self.epsilon, self.delta, _size(epsilon, "epsilon"))
+        return conversion.pure_delta(self.epsilon, self.delta, _size(epsilon, "epsilon"))
 
     def epsilon_at(self, delta: Number) -> Fraction:
         """The least ε at ``delta``, which must not be below this loss's own."""
-        return curve.pure_epsilon(self.epsilon, self.delta, _delta(delta))
+        return conversion.pure_epsilon(self.epsilon, self.delta, _delta(delta))
 
     def _into(self, other: Loss) -> Loss | None:
         if self.delta == 0:
@@ -335,12 +337,12 @@ class ZeroConcentrated(Loss):
     def delta_at(self, epsilon: Number) -> Fraction:
         """The δ at ``epsilon``, optimised over all orders."""
         wanted = _size(epsilon, "epsilon")
-        return curve.concentrated_delta(self.rho, wanted) if self.rho else Fraction(0)
+        return conversion.concentrated_delta(self.rho, wanted) if self.rho else Fraction(0)
 
     def epsilon_at(self, delta: Number) -> Fraction:
         """The ε at ``delta`` > 0, optimised over all orders."""
         wanted = _positive_delta(delta)
-        return curve.concentrated_epsilon(self.rho, wanted) if self.rho else Fraction(0)
+        return conversion.concentrated_epsilon(self.rho, wanted) if self.rho else Fraction(0)
 
     def _into(self, other: Loss) -> Loss | None:
         if isinstance(other, Renyi):
@@ -410,12 +412,12 @@ class Renyi(Loss):
     def delta_at(self, epsilon: Number) -> Fraction:
         """The δ at ``epsilon``, from the best listed order."""
         wanted = _size(epsilon, "epsilon")
-        return min(curve.renyi_delta(a, e, wanted) for a, e in self.curve)
+        return min(conversion.renyi_delta(a, e, wanted) for a, e in self.curve)
 
     def epsilon_at(self, delta: Number) -> Fraction:
         """The ε at ``delta`` > 0, from the best listed order."""
         wanted = _positive_delta(delta)
-        return min(curve.renyi_epsilon(a, e, wanted) for a, e in self.curve)
+        return min(conversion.renyi_epsilon(a, e, wanted) for a, e in self.curve)
 
 
 @dataclass(frozen=True, repr=False, order=False)
@@ -468,11 +470,11 @@ class GaussianDP(Loss):
 
     def delta_at(self, epsilon: Number) -> Fraction:
         """The δ at ``epsilon``; this is the exact curve."""
-        return curve.gaussian_delta(self.mu_squared, _size(epsilon, "epsilon"))
+        return conversion.gaussian_delta(self.mu_squared, _size(epsilon, "epsilon"))
 
     def epsilon_at(self, delta: Number) -> Fraction:
         """The ε at ``delta`` > 0; this is the exact curve."""
-        return curve.gaussian_epsilon(self.mu_squared, _positive_delta(delta))
+        return conversion.gaussian_epsilon(self.mu_squared, _positive_delta(delta))
 
     def _into(self, other: Loss) -> Loss | None:
         concentrated = ZeroConcentrated(self.mu_squared / 2) if isinstance(other, (ZeroConcentrated, Renyi)) else None

@@ -25,11 +25,11 @@ from discreet.service.monitoring import Health, Metrics
 from discreet.service.openapi import describe_api
 from discreet.service.problems import Watching, handle_faults
 from discreet.service.routes import api_page, health, me, members, metrics, publications, suspensions
-from discreet.service.routes import ask as asking
-from discreet.service.routes import audit_trail as trail
-from discreet.service.routes import ledger as storages
-from discreet.service.routes import owner_tables as tables_owner
-from discreet.service.routes import tables as telling
+from discreet.service.routes import ask as ask_routes
+from discreet.service.routes import audit_trail as audit_trail_routes
+from discreet.service.routes import ledger as ledger_routes
+from discreet.service.routes import owner_tables as owner_tables_routes
+from discreet.service.routes import tables as tables_routes
 from discreet.service.state import ServiceState
 from discreet.version import __version__
 
@@ -112,13 +112,13 @@ API = "/api/v1"
 _ROUTERS = (
     me.router,
     members.router,
-    asking.router,
-    telling.router,
-    storages.router,
-    tables_owner.router,
+    ask_routes.router,
+    tables_routes.router,
+    ledger_routes.router,
+    owner_tables_routes.router,
     publications.router,
     suspensions.router,
-    trail.router,
+    audit_trail_routes.router,
     metrics.router,
     api_page.router,
 )

@@ -30,7 +30,7 @@ from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.query.plan.question import ExpectedError
 from discreet.service.jobs.jobs import Job, State
-from discreet.service.operations import ask as asking
+from discreet.service.operations import ask as ask_ops
 from discreet.service.operations.formats import for_sheets
 from discreet.service.operations.ledger import Paper
 from discreet.service.operations.tables import Balance
@@ -356,7 +356,7 @@ class History:
 
     async def refresh(self) -> None:
         """Read the latest."""
-        found = await run.io_bound(asking.answers, self._visit.service, self._visit.principal, self._most + 1)
+        found = await run.io_bound(ask_ops.answers, self._visit.service, self._visit.principal, self._most + 1)
         self._soon.active = any(job.is_unfinished for job in found or [])
         self._box.clear()
         with self._box:

@@ -30,8 +30,8 @@ from discreet.errors import DiscreetError, QueryRefused
 from discreet.noise.source import fresh_id
 from discreet.service.jobs.jobs import Job
 from discreet.service.jobs.request import AskRequest
-from discreet.service.operations import ask as asking
-from discreet.service.operations import tables as telling
+from discreet.service.operations import ask as ask_ops
+from discreet.service.operations import tables as tables_ops
 
 __all__ = ["build", "examples"]
 
@@ -69,7 +69,7 @@ _LOOKS = (0.02, 0.05, 0.1, 0.2, 0.4)
 async def build(visit: PageVisit) -> None:
     """Fill the page."""
     page_title("Ask", _LEAD)
-    tables = telling.tables(visit.service, visit.principal)
+    tables = tables_ops.tables(visit.service, visit.principal)
     if not tables:
         empty("table_chart", "There is no table that you may ask about", no_table_hint(visit.principal))
         return
@@ -84,7 +84,7 @@ class _Priced:
     text: str
     ask_request: AskRequest | None
     outcome: Explanation | DiscreetError | None
-    balances: list[telling.Balance]
+    balances: list[tables_ops.Balance]
 
 
 class _Ask:
@@ -138,16 +138,16 @@ class _Ask:
             outcome = await self._found(ask_request)
         except DiscreetError as fault:
             outcome = fault
-        balances = await run.io_bound(telling.budget, self._visit.service, self._visit.principal) or []
+        balances = await run.io_bound(tables_ops.budget, self._visit.service, self._visit.principal) or []
         return _Priced(text, ask_request, outcome, [one for one in balances if self._pays(one, outcome)])
 
     async def _found(self, ask_request: AskRequest) -> Explanation | None:
         if not ask_request.sql.strip():
             return None
         self._visit.service.limits.request(self._visit.principal)
-        return await run.io_bound(asking.explain, self._visit.service, self._visit.principal, ask_request)
+        return await run.io_bound(ask_ops.explain, self._visit.service, self._visit.principal, ask_request)
 
-    def _pays(self, one: telling.Balance, outcome: Explanation | DiscreetError | None) -> bool:
+    def _pays(self, one: tables_ops.Balance, outcome: Explanation | DiscreetError | None) -> bool:
         """Whether an account would pay; while there is no question that could be, those of the picked table."""
         if isinstance(outcome, Explanation):
             return one.account in outcome.accounts
@@ -224,14 +224,14 @@ class _Ask:
     async def _answered(self, ask_request: AskRequest, request: str) -> None:
         service, principal = self._visit.service, self._visit.principal
         service.limits.request(principal)
-        job = await run.io_bound(asking.start, service, principal, ask_request, request)
+        job = await run.io_bound(ask_ops.start, service, principal, ask_request, request)
         for look in itertools.count():
             if job is None or not job.is_unfinished:
                 break
             if look == len(_LOOKS):
                 await self._history.refresh()  # it takes long: show where it will be found
             await asyncio.sleep(_LOOKS[min(look, len(_LOOKS) - 1)])
-            job = await run.io_bound(asking.job, service, principal, request)
+            job = await run.io_bound(ask_ops.job, service, principal, request)
         if job is not None:
             await self._see(job)
             self._intent = None  # asked again, it is a request of its own, and free
@@ -239,7 +239,7 @@ class _Ask:
     async def _see(self, job: Job) -> None:
         """Show the answer of a question that was asked before."""
         try:
-            kept = await run.io_bound(asking.answer, self._visit.service, self._visit.principal, job.request)
+            kept = await run.io_bound(ask_ops.answer, self._visit.service, self._visit.principal, job.request)
         except DiscreetError as fault:
             self._answer.refuse(_sentence(fault))
         else:

@@ -16,7 +16,7 @@ from nicegui import events, ui
 
 from discreet.attacks.people import QUASI, SECRET
 from discreet.attacks.report_content import MARKS, percent
-from discreet.console import theme as look
+from discreet.console import theme
 from discreet.console.charts import Bars, Chart, ChartAxis, bar_chart
 from discreet.console.lab.worker import (
     CURATOR,
@@ -166,7 +166,7 @@ def _legend() -> None:
         rows.append(("–", "the attack has nothing to work on, or could not be run."))
         parts = "".join(f"<dt>{escape(sign)}</dt><dd>{escape(words)}</dd>" for sign, words in rows)
         ui.html(parts, sanitize=False, tag="dl").classes("lab-legend")
-        look.heading("The darker the red, the more was learned from people's own records.", 3)
+        theme.heading("The darker the red, the more was learned from people's own records.", 3)
 
 
 _ENDINGS = (".csv", ".tsv", ".txt")
@@ -185,14 +185,14 @@ class AttackBench:
 
     def draw(self) -> None:
         """All of it."""
-        with look.section("1. Whom to attack"):
+        with theme.section("1. Whom to attack"):
             self._draw_table()
-        with look.section("2. With what, and behind which defence"):
+        with theme.section("2. With what, and behind which defence"):
             self._attacks = _choices("Attacks", shelves().attacks)
             self._defences = _choices("Defences", shelves().defences)
             self._epsilons = ui.input(f"ε of {CURATOR}, with commas", value=_EPSILONS).props("outlined dense")
             self._epsilons.classes("w-72 max-w-full")
-        with look.section(
+        with theme.section(
             "3. What comes of it", "It runs in a process of its own. Few at a time, and you can stop it."
         ):
             self._panel = RunPanel(self._visit.principal.name, "Run the attacks", self._run, self._on_cell)
@@ -251,10 +251,10 @@ class AttackBench:
         self._brought = None
         self._say(words, "error")
 
-    def _say(self, words: str, kind: look.Kind) -> None:
+    def _say(self, words: str, kind: theme.Kind) -> None:
         self._facts.clear()
         with self._facts:
-            look.notice(words, kind)
+            theme.notice(words, kind)
 
     # The run.
 
@@ -268,7 +268,7 @@ class AttackBench:
                 self._draw_board(ask_request)
             except DiscreetError as refusal:
                 with self._result:
-                    look.notice(str(refusal), "error")
+                    theme.notice(str(refusal), "error")
                 return
             done = await self._panel.run(partial(run_attacks, ask_request))
         if done is not None:
@@ -306,10 +306,10 @@ class AttackBench:
 
     def _finish(self, done: BoardDone) -> None:
         with self._result:
-            look.notice(done.headline, "good")
-            with look.row():
-                look.download_button("The page", "scoreboard.html", "text/html", done.page.encode)
-                look.download_button("The figures", "scoreboard.json", "application/json", done.data.encode)
+            theme.notice(done.headline, "good")
+            with theme.row():
+                theme.download_button("The page", "scoreboard.html", "text/html", done.page.encode)
+                theme.download_button("The figures", "scoreboard.json", "application/json", done.data.encode)
 
 
 def _choices(title: str, items: tuple[Item, ...]) -> dict[str, ui.checkbox]:

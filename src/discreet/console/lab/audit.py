@@ -7,7 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
-from discreet.console import theme as look
+from discreet.console import theme
 from discreet.console.charts import Bars, Chart, ChartAxis, ChartLine, bar_chart, line_chart
 from discreet.console.lab.worker import BROKEN, OURS, AuditAskRequest, Audited, Item, RunPanel, run_audit, shelves
 from discreet.console.layout import PageVisit
@@ -16,7 +16,7 @@ __all__ = ["AuditBench", "laws_chart", "losses_chart"]
 
 
 _DRAWS = {20_000: "20,000", 100_000: "100,000", 200_000: "200,000", 400_000: "400,000", 1_000_000: "1,000,000"}
-_KINDS: dict[str, look.Kind] = {"violation": "error", "consistent": "good"}
+_KINDS: dict[str, theme.Kind] = {"violation": "error", "consistent": "good"}
 _WHOLE = 100
 _MOST_BARS = 12
 
@@ -30,10 +30,10 @@ class AuditBench:
 
     def draw(self) -> None:
         """All of it."""
-        with look.section(
+        with theme.section(
             "1. What to audit", "Some are broken on purpose: an auditor that finds nobody guilty is none."
         ):
-            with look.row():
+            with theme.row():
                 self._what = ui.select(list(self._items), value=next(iter(self._items)), label="A mechanism")
                 self._what.props('outlined dense use-input input-debounce="0" options-dense')
                 self._what.classes("w-96 max-w-full")
@@ -42,7 +42,7 @@ class AuditBench:
             self._about = ui.label()
             self._what.on_value_change(self._chosen)
             self._chosen()
-        with look.section(
+        with theme.section(
             "2. Claimed against observed", "Answers are drawn for two neighbouring inputs, and compared."
         ):
             self._panel = RunPanel(self._visit.principal.name, "Run the audit", self._run, lambda _: None)
@@ -69,25 +69,25 @@ class AuditBench:
 
 
 def _show(name: str, found: Audited) -> None:
-    look.notice(found.headline, _KINDS.get(found.verdict, "warn"))
-    with look.figures():
-        look.figure("Claimed", found.claim)
-        look.figure("Proved by the draws", found.observed_words or "nothing")
+    theme.notice(found.headline, _KINDS.get(found.verdict, "warn"))
+    with theme.figures():
+        theme.figure("Claimed", found.claim)
+        theme.figure("Proved by the draws", found.observed_words or "nothing")
         if found.exact_words:
-            look.figure("By the exact laws", found.exact_words)
+            theme.figure("By the exact laws", found.exact_words)
     with ui.element("div").classes("lab-sides"):
         with ui.element("div"):
-            look.heading("What was claimed and what was lost", 3)
+            theme.heading("What was claimed and what was lost", 3)
             Chart(losses_chart(found), losses_words(found), height="13rem")
         with ui.element("div"):
-            look.heading("The two laws as the draws show them", 3)
+            theme.heading("The two laws as the draws show them", 3)
             event = f" {found.event[:1].upper()}{found.event[1:]}." if found.event else ""
             words = f"The inputs are {found.inputs[0]} and {found.inputs[1]}.{event}"
             Chart(laws_chart(found), words, height="17rem")
     ui.label(found.confidence).classes("d-muted d-small")
-    with look.row():
-        look.download_button("The report", f"audit-{name}.html", "text/html", found.page.encode)
-        look.download_button("The figures", f"audit-{name}.json", "application/json", found.data.encode)
+    with theme.row():
+        theme.download_button("The report", f"audit-{name}.html", "text/html", found.page.encode)
+        theme.download_button("The figures", f"audit-{name}.json", "application/json", found.data.encode)
 
 
 def losses_chart(found: Audited) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from nicegui import ui
 
-from discreet.console import theme as look
+from discreet.console import theme
 from discreet.console.layout import PageVisit
 
 __all__ = ["build"]
@@ -21,7 +21,7 @@ _LEAD = (
 
 async def build(visit: PageVisit) -> None:
     """The page. What it needs is loaded beside the loop of events, because it is much."""
-    look.page_title("Lab", _LEAD)
+    theme.page_title("Lab", _LEAD)
     with ui.element("div").classes("w-full") as place:
         waiting = ui.spinner(size="lg").props('aria-label="Loading"')
 

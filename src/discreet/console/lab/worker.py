@@ -40,7 +40,7 @@ from discreet.audit.report_content import (
     headline,
     observed_figure,
 )
-from discreet.console import theme as look
+from discreet.console import theme
 from discreet.console.worker import ProgressRelay, SeparateWork, Stopped, WorkFailed
 from discreet.errors import DiscreetError, InvalidValue, TooManyRequests
 
@@ -110,10 +110,10 @@ class RunPanel:
         self._on_part = on_part
         self._work: SeparateWork[Any] | None = None
         self._is_left = False
-        with look.row():
-            self._start = look.button(label, start, icon="play_arrow")
-            self._stop = look.button("Stop", self.stop, icon="stop", kind="plain")
-            look.says_why(self._start, "A run is under way: stop it, or wait for it.")
+        with theme.row():
+            self._start = theme.button(label, start, icon="play_arrow")
+            self._stop = theme.button("Stop", self.stop, icon="stop", kind="plain")
+            theme.says_why(self._start, "A run is under way: stop it, or wait for it.")
             self._words = ui.label().classes("d-muted d-small").props('role="status"')
         self._bar = ui.linear_progress(0, show_value=False).props('rounded aria-label="How far it is"')
         self._said = ui.element("div").classes("w-full")
@@ -181,10 +181,10 @@ class RunPanel:
         self._bar.set_visibility(False)
         self._words.set_text("")
 
-    def _say(self, words: str, kind: look.Kind) -> None:
+    def _say(self, words: str, kind: theme.Kind) -> None:
         if not self._is_left:
             with self._said:
-                look.notice(words, kind)
+                theme.notice(words, kind)
 
 
 @dataclass(frozen=True, eq=False)

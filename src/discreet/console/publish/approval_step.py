@@ -13,7 +13,7 @@ from discreet.console.theme import button, confirm, download_button, in_pages, n
 from discreet.curator.publications import PublicationRecord
 from discreet.errors import DiscreetError
 from discreet.service.auth.roles import Principal
-from discreet.service.operations import publications as publishing
+from discreet.service.operations import publications as publications_ops
 from discreet.service.operations import uploads
 from discreet.service.state import ServiceState
 
@@ -91,7 +91,7 @@ class ApprovalStep:
         kept = uploads.receive(service, principal, f"release.{form}", [content])
         checked = one.report.checked
         try:
-            return publishing.publish(
+            return publications_ops.publish(
                 service,
                 principal,
                 name,
@@ -108,7 +108,7 @@ class ApprovalStep:
             raise
 
     def _before(self) -> None:
-        found = publishing.publications(self._bench.visit.service, self._bench.visit.principal)
+        found = publications_ops.publications(self._bench.visit.service, self._bench.visit.principal)
         if found:
             with section("Published so far"):
                 in_pages(found, self._published_before, "publications", 20)
@@ -129,7 +129,7 @@ class ApprovalStep:
 
 def _bytes(service: ServiceState, principal: Principal, one: PublicationRecord) -> bytes:
     """The bytes that were published, as long as they are those on record."""
-    return publishing.release(service, principal, one.entry).path.read_bytes()
+    return publications_ops.release(service, principal, one.entry).path.read_bytes()
 
 
 def _done_words(made: PublicationRecord) -> str:

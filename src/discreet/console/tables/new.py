@@ -19,7 +19,7 @@ from discreet.console.tables.form import ColumnForm, PolicyForm, PreviewLine, fi
 from discreet.console.theme import Kind, button, heading, notice, quiet, row, says_why, section
 from discreet.console.widgets import one_line_upload
 from discreet.errors import DiscreetError, NotFound
-from discreet.service.operations import protect as owning
+from discreet.service.operations import protect as protect_ops
 from discreet.service.operations import uploads
 from discreet.service.operations.uploads import ENDINGS
 
@@ -43,7 +43,7 @@ class NewTableForm:
     def __init__(self, visit: PageVisit, after: Callable[[], Awaitable[None]]) -> None:
         self._visit = visit
         self._after = after
-        self._source: owning.Source | None = None
+        self._source: protect_ops.Source | None = None
         self._form: PolicyForm | None = None
         self._written: str | None = None  # the policy as text, where the owner writes it and not the form
         self._share: float | None = None
@@ -84,26 +84,26 @@ class NewTableForm:
         finally:
             if isinstance(event.sender, ui.upload):
                 event.sender.reset()
-        self._begin(owning.Uploaded(kept.id), kept.name, kept.schema)
+        self._begin(protect_ops.Uploaded(kept.id), kept.name, kept.schema)
 
     async def _take(self, path: str) -> None:
         """A file on the server."""
-        source = owning.OnServer(path)
+        source = protect_ops.OnServer(path)
         try:
-            schema = await asyncio.to_thread(owning.schema, self._visit.service, self._visit.principal, source)
+            schema = await asyncio.to_thread(protect_ops.schema, self._visit.service, self._visit.principal, source)
         except DiscreetError as refusal:
             self._refuse(str(refusal))
             return
         self._begin(source, Path(path).stem, schema)
 
-    def _begin(self, source: owning.Source, name: str, schema: Schema) -> None:
+    def _begin(self, source: protect_ops.Source, name: str, schema: Schema) -> None:
         """A form about a file, from names and types alone; a table that is known keeps the policy that it has."""
         self._forget()
         self._source, self._said, self._form = source, [], first_form(name, schema)
         self._written = None
         with suppress(NotFound):
             known = self._form.table
-            self._written = owning.policy_text(self._visit.service, self._visit.principal, known)
+            self._written = protect_ops.policy_text(self._visit.service, self._visit.principal, known)
             words = f"{known} is here already: new rows take the place of its rows, under the policy that it has."
             self._said = [(words, "info")]
         self._words.refresh()
@@ -111,7 +111,7 @@ class NewTableForm:
 
     def _forget(self) -> None:
         """Remove a file that was uploaded and is not taken in."""
-        if isinstance(self._source, owning.Uploaded):
+        if isinstance(self._source, protect_ops.Uploaded):
             with suppress(DiscreetError):
                 uploads.discard(self._visit.service, self._visit.principal, self._source.id)
         self._source = None
@@ -249,7 +249,7 @@ class NewTableForm:
         if self._form is None:
             return
         text = self._policy()
-        problems = owning.check_policy(self._visit.service, self._visit.principal, text)
+        problems = protect_ops.check_policy(self._visit.service, self._visit.principal, text)
         with ui.element("div").classes("policy").props('role="group" aria-label="The policy as it stands"'):
             for line in preview_lines(text, problems):
                 _draw_line(line)
@@ -268,7 +268,7 @@ class NewTableForm:
         self._preview.refresh()
         try:
             made = await asyncio.to_thread(
-                owning.protect, self._visit.service, self._visit.principal, source, text, self._progress
+                protect_ops.protect, self._visit.service, self._visit.principal, source, text, self._progress
             )
         except DiscreetError as refusal:
             self._refuse(str(refusal))

@@ -38,8 +38,8 @@ from discreet.console.widgets import UPLOAD_STYLE, stay_on
 from discreet.curator.ledger.units import balance
 from discreet.errors import DiscreetError, InvalidValue
 from discreet.service.auth.roles import MemberRole, Principal
-from discreet.service.operations import members as joining
-from discreet.service.operations import protect as owning
+from discreet.service.operations import members as members_ops
+from discreet.service.operations import protect as protect_ops
 
 __all__ = ["KnownTables", "budget_words", "build", "column_rows", "no_table_hint", "table_words"]
 
@@ -112,7 +112,7 @@ _AT_ONCE = 50
 class _KnownTables:
     """What the page knows at one moment."""
 
-    holdings: list[owning.Holding]
+    holdings: list[protect_ops.Holding]
     analysts: list[str]
 
 
@@ -139,11 +139,11 @@ class KnownTables:
 
     def _known(self) -> _KnownTables:
         service, principal = self._visit.service, self._visit.principal
-        everybody = joining.members(service, principal)
+        everybody = members_ops.members(service, principal)
         analysts = [one.name for one in everybody if one.role is MemberRole.ANALYST and one.removed is None]
-        return _KnownTables(owning.holdings(service, principal), analysts)
+        return _KnownTables(protect_ops.holdings(service, principal), analysts)
 
-    def _table(self, holding: owning.Holding, analysts: list[str]) -> None:
+    def _table(self, holding: protect_ops.Holding, analysts: list[str]) -> None:
         table = holding.table
         folded = ui.expansion(
             table.name, caption=table_words(table), icon="table_chart", value=table.name == self._opened
@@ -164,7 +164,7 @@ class KnownTables:
 
     # Analysts -----------------------------------------------------------------------------------------------------
 
-    def _analysts(self, holding: owning.Holding, analysts: list[str]) -> None:
+    def _analysts(self, holding: protect_ops.Holding, analysts: list[str]) -> None:
         table = holding.table
         heading("Who may ask", 3)
         if not table.analysts:
@@ -195,14 +195,14 @@ class KnownTables:
 
     async def _allow(self, table: Table, analyst: str | None, epsilon: str, delta: str) -> None:
         service, principal = self._visit.service, self._visit.principal
-        await self._done(lambda: owning.allow(service, principal, table.name, analyst or "", _cap(epsilon, delta)))
+        await self._done(lambda: protect_ops.allow(service, principal, table.name, analyst or "", _cap(epsilon, delta)))
 
     async def _disallow(self, table: Table, analyst: str) -> None:
         words = f"{analyst} may ask nothing more about {table.name}. What they spent stays counted."
         if not await confirm(f"Let {analyst} ask no more?", words, "Let them ask no more", danger=True):
             return
         service, principal = self._visit.service, self._visit.principal
-        await self._done(lambda: owning.disallow(service, principal, table.name, analyst))
+        await self._done(lambda: protect_ops.disallow(service, principal, table.name, analyst))
 
     async def _done(self, operation: Callable[[], T]) -> None:
         """Do something beside the event loop and draw anew; a refusal is said on the page."""
@@ -218,7 +218,7 @@ class KnownTables:
             ui.run_javascript(f"getHtmlElement({self._said.id}).scrollIntoView({{block: 'center'}})")
 
 
-def _promise(holding: owning.Holding) -> None:
+def _promise(holding: protect_ops.Holding) -> None:
     table = holding.table
     counts = counted(table.rows_per_unit, "row of a person counts", "rows of a person count")
     rows = f"{counts}, {counted(table.most_groups, 'group', 'groups')} of theirs can show."
@@ -226,7 +226,7 @@ def _promise(holding: owning.Holding) -> None:
     ui.label(f"Granted {budget_words(table.budget)}{_left(holding, None)}.")
 
 
-def _left(holding: owning.Holding, analyst: str | None) -> str:
+def _left(holding: protect_ops.Holding, analyst: str | None) -> str:
     """What is left of a grant, where the ledger knows it."""
     return next((f", left {balance(one.left)}" for one in holding.balances if one.analyst == analyst), "")
 

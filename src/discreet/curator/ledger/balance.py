@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from discreet.curator.charge import largest
-from discreet.curator.ledger import chain as records
+from discreet.curator.ledger import chain
 from discreet.curator.ledger.chain import (
     ACCOUNTS,
     HEAD,
@@ -193,7 +193,7 @@ class _KnownRequests:
     def read(self, database: Database, standing: BalanceCheck | None = None) -> None:
         """Read all at once: a server is waited for one time."""
         own = [(HEAD, ()), *((KNOWN, (request,)) for request in self.requests)]
-        last, *found = records.answers(database, [*own, *(standing.questions() if standing else ())])
+        last, *found = chain.answers(database, [*own, *(standing.questions() if standing else ())])
         self.last = read_head(last)
         self.rows = {request: rows[0] for request, rows in zip(self.requests, found, strict=False) if rows}
         if standing is not None:
@@ -201,7 +201,7 @@ class _KnownRequests:
 
     def append(self, database: Database, record: dict[str, Any]) -> Head:
         """Write a record behind the last one."""
-        self.last = records.append(database, record, self.last)
+        self.last = chain.append(database, record, self.last)
         return self.last
 
 
@@ -221,7 +221,7 @@ def _charged(database: Database, charge: Charge, known: _KnownRequests, standing
         return same(charge.request, charge.digest, row)
     standing.take(charge.prices)
     position, _ = known.append(database, charge.record)
-    records.remember(database, charge.request, charge.digest, position)
+    chain.remember(database, charge.request, charge.digest, position)
     known.rows[charge.request] = (charge.digest, position, None, None, None, None)
     return Receipt(charge.request, position, is_new=True)
 

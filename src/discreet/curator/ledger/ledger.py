@@ -20,8 +20,7 @@ from typing import Any
 
 import apsw
 
-from discreet.curator.ledger import chain as records
-from discreet.curator.ledger import unanswered as ends
+from discreet.curator.ledger import chain, unanswered
 from discreet.curator.ledger.balance import BalanceCheck, Charge, GivenAnswer, answer_all, charge_all, same
 from discreet.curator.ledger.chain import (
     ACCOUNTS,
@@ -259,7 +258,7 @@ class Ledger:
     def lift(self, failure: int, because: str, by: str | None = None) -> int:
         """Lift what a failure suspended; the position of the lift, which is the first one where there was one."""
         return self.storage.write(
-            lambda database: ends.lifted(database, failure, by, because), sealed=True, repeatable=True
+            lambda database: unanswered.lifted(database, failure, by, because), sealed=True, repeatable=True
         )
 
     def accounts(self, names: Collection[str] | None = None) -> dict[str, Account]:
@@ -312,7 +311,7 @@ class Ledger:
         Where somebody else's run of the same request was answered meanwhile, that answer is returned instead.
         """
         return self.storage.write(
-            lambda database: ends.failed(database, request, analyst, tables), sealed=True, repeatable=True
+            lambda database: unanswered.failed(database, request, analyst, tables), sealed=True, repeatable=True
         )
 
     @contextmanager
@@ -328,7 +327,7 @@ class Ledger:
     def killed_runs(self, request: str) -> tuple[list[Begun], int]:
         """The runs of a charge that ended with their process and not by themselves; and how much is told of runs."""
         with self.storage.reading() as database:
-            runs = ends.runs_of(database, request)
+            runs = unanswered.runs_of(database, request)
         with self._faults():
             there = self.storage.presence.held({one.run for one in runs.begun if one.run is not None})
         return [one for one in runs.begun if one.run not in there], runs.records
@@ -340,11 +339,13 @@ class Ledger:
 
         None where more is told about its runs than was ``known`` to the caller, who looks again.
         """
-        return self.storage.write(lambda database: ends.rerun(database, request, run, analyst, known), repeatable=True)
+        return self.storage.write(
+            lambda database: unanswered.rerun(database, request, run, analyst, known), repeatable=True
+        )
 
     def stop(self, request: str, run: str) -> None:
         """Write down that a run is over without an end of the request, so that it is not taken for a killed one."""
-        self.storage.write(lambda database: ends.stopped(database, request, run), repeatable=True)
+        self.storage.write(lambda database: unanswered.stopped(database, request, run), repeatable=True)
 
     def replan(
         self,
@@ -356,7 +357,7 @@ class Ledger:
     ) -> str | None:
         """Let another plan be run for what an open request was charged; see `ends.replanned`."""
         return self.storage.write(
-            lambda database: ends.replanned(database, request, attempts(), plan.encode(), dict(costs), note),
+            lambda database: unanswered.replanned(database, request, attempts(), plan.encode(), dict(costs), note),
             sealed=True,
             repeatable=True,
         )
@@ -364,7 +365,7 @@ class Ledger:
     def open_versions(self) -> set[str]:
         """The versions of data that charges without an end were made for."""
         with self.storage.reading() as database:
-            return ends.open_versions(database)
+            return unanswered.open_versions(database)
 
     def known(self, request: str) -> Receipt | None:
         """What is known about a request, whatever its body."""
@@ -389,13 +390,13 @@ class Ledger:
     def give_back(self, request: str) -> bool:
         """Return a charge by a compensating record; for who made it and is certain that no row was read for it."""
         return self.storage.write(
-            lambda database: ends.returned(database, self.storage, request), sealed=True, repeatable=True
+            lambda database: unanswered.returned(database, self.storage, request), sealed=True, repeatable=True
         )
 
     def suspended_by(self, analyst: str | None, tables: Collection[str]) -> Entry | None:
         """The first failure that suspends an analyst at one of these tables; None where they may ask."""
         with self.storage.reading() as database:
-            found = ends.failures_of(database, analyst, tables)
+            found = unanswered.failures_of(database, analyst, tables)
         return found[0] if found else None
 
     def look_up(self, request: str, body: bytes) -> Receipt | None:
@@ -517,11 +518,11 @@ def _row(database: Database, query: str, *values: Any) -> tuple[Any, ...] | None
 
 
 def _start(public_key: bytes, database: Database) -> Head:
-    return records.append(database, {"kind": "start", "version": VERSION, **_key_in_words(public_key)}, head(database))
+    return chain.append(database, {"kind": "start", "version": VERSION, **_key_in_words(public_key)}, head(database))
 
 
 def _append(database: Database, record: dict[str, Any]) -> int:
-    position, _ = records.append(database, record, head(database))
+    position, _ = chain.append(database, record, head(database))
     return position
 
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.curator.charge import largest
-from discreet.curator.ledger import chain as records
+from discreet.curator.ledger import chain
 from discreet.curator.ledger.chain import ACCOUNTS, RECORDS, Account, Entry, account_of_row, entry_of_row
 from discreet.curator.ledger.ledger import Ledger
 from discreet.storage.database import Database
@@ -112,9 +112,9 @@ def record_restore(
         else:
             prices = {one.name: _price(database, one, totals[one.name]) for one in accounts if one.name in totals}
         prices = {name: price for name, price in prices.items() if any(price)}
-        position, _ = records.append(database, {"kind": "restore", "prices": prices, **note}, records.head(database))
+        position, _ = chain.append(database, {"kind": "restore", "prices": prices, **note}, chain.head(database))
         name = restore_id(position)
-        records.remember(database, name, hashlib.sha256(name.encode()).digest(), position)
+        chain.remember(database, name, hashlib.sha256(name.encode()).digest(), position)
         for account, (loss, delta) in sorted(prices.items()):
             charged = "UPDATE account SET spent = spent + ?, delta_spent = delta_spent + ? WHERE name = ?"
             database.execute(charged, (loss, delta, account))
@@ -128,7 +128,7 @@ def _open(database: Database, name: str, facts: Mapping[str, Any]) -> None:
     if database.execute("SELECT 1 FROM account WHERE name = ?", (name,)).fetchone() is None:
         record = {field: facts[field] for field in ("measure", "cap", "delta_cap", "places")}
         database.execute(_INSERT, (name, *(record[field] for field in ("measure", "cap", "delta_cap", "places"))))
-        records.append(database, {"kind": "account", "name": name, **record}, records.head(database))
+        chain.append(database, {"kind": "account", "name": name, **record}, chain.head(database))
 
 
 def _price(database: Database, account: Account, total: Mapping[str, Any]) -> list[int]:
@@ -186,7 +186,7 @@ def record_mark(ledger: Ledger, position: int, head: bytes, *, afresh: bool = Fa
         last = _last(database)
         if last is not None and (last.head == head or (last.position >= position and not afresh)):
             return
-        place, _ = records.append(database, record, records.head(database))
-        records.remember(database, name, hashlib.sha256(name.encode()).digest(), place)
+        place, _ = chain.append(database, record, chain.head(database))
+        chain.remember(database, name, hashlib.sha256(name.encode()).digest(), place)
 
     ledger.storage.write(part, sealed=True, repeatable=True)

@@ -19,7 +19,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from discreet.curator.ledger import chain as records
+from discreet.curator.ledger import chain
 from discreet.curator.ledger.balance import BalanceCheck
 from discreet.curator.ledger.chain import KNOWN, RECORDS, Entry, Receipt, entry_of_row, head, read_receipt
 from discreet.curator.ledger.schema import RETURNS, WITHOUT_RETURNS
@@ -204,7 +204,7 @@ def replanned(
     digest = hashlib.sha256(plan).digest()
     position = _append(database, record | ({"body": digest.hex()} if is_new else {}))
     if is_new:
-        records.remember(database, found, digest, position)
+        chain.remember(database, found, digest, position)
     _end(database, request, position)
     return found
 
@@ -262,7 +262,7 @@ def returned(database: Database, storage: GroupCommitDatabase, request: str) -> 
         return False  # it was another's charge, and rows may have been read for that
     prices = prices_in(charge.body)
     standing = BalanceCheck([prices])
-    standing.hear(records.answers(database, standing.questions()))
+    standing.hear(chain.answers(database, standing.questions()))
     _allow_returns(database, storage)
     record = {"kind": "return", "request": request, "charge": receipt.charge, "prices": charge.body["prices"]}
     record |= {"portions": charge.body["portions"]} if "portions" in charge.body else {}
@@ -301,12 +301,12 @@ def _charge_of(database: Database, receipt: Receipt) -> Entry:
 
 
 def _append(database: Database, record: dict[str, Any]) -> int:
-    position, _ = records.append(database, record, head(database))
+    position, _ = chain.append(database, record, head(database))
     return position
 
 
 def _remember(database: Database, request: str, position: int) -> None:
-    records.remember(database, request, hashlib.sha256(request.encode()).digest(), position)
+    chain.remember(database, request, hashlib.sha256(request.encode()).digest(), position)
 
 
 def _end(database: Database, request: str, position: int) -> None:

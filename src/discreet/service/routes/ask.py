@@ -18,8 +18,7 @@ from discreet.service.auth.roles import Principal
 from discreet.service.jobs.jobs import Job, State
 from discreet.service.jobs.request import LONGEST_QUESTION, AskRequest
 from discreet.service.jobs.worker import ASKERS
-from discreet.service.operations import ask as asking
-from discreet.service.operations import ask as waiting
+from discreet.service.operations import ask as ask_ops
 from discreet.service.operations.formats import Format, choose_format, write_answer
 from discreet.service.paging import Limit
 from discreet.service.routes.tables import Amount
@@ -176,12 +175,12 @@ async def ask(
     """Charged once for each request id. An answer that takes longer than ``wait`` is fetched from its job."""
     form = choose_format(accept)
     is_async = "respond-async" in (part.strip().lower() for part in prefer.split(","))
-    job = await run_in_threadpool(asking.start, service, principal, question.ask_request(), question.request)
-    job = await waiting.wait_finished(service, principal, job.request, 0.0 if is_async else wait)
+    job = await run_in_threadpool(ask_ops.start, service, principal, question.ask_request(), question.request)
+    job = await ask_ops.wait_finished(service, principal, job.request, 0.0 if is_async else wait)
     if job.is_unfinished:
         applied = {"Preference-Applied": "respond-async"} if is_async else {}
         return _job(request, job, service.requests.clock(), _ACCEPTED, applied)
-    kept = await run_in_threadpool(asking.answer, service, principal, job.request)
+    kept = await run_in_threadpool(ask_ops.answer, service, principal, job.request)
     return await run_in_threadpool(_answer, request, kept, form, intervals, sheets)
 
 
@@ -190,7 +189,7 @@ async def job(
     request: Request, service: ServiceHere, principal: Asker, request_id: RequestId, wait: Wait = 0.0
 ) -> Response:
     """Accepted, answered or refused; of others' requests there are none."""
-    found = await waiting.wait_finished(service, principal, request_id, wait)
+    found = await ask_ops.wait_finished(service, principal, request_id, wait)
     return _job(request, found, service.requests.clock(), 200, {})
 
 
@@ -203,7 +202,7 @@ def answers(
 ) -> list[JobFacts]:
     """The principal's own requests."""
     now = service.requests.clock()
-    return [JobFacts.of(one, now) for one in asking.answers(service, principal, limit, before)]
+    return [JobFacts.of(one, now) for one in ask_ops.answers(service, principal, limit, before)]
 
 
 @router.get("/answers/{request_id}", summary="An answer again", response_class=Response, responses=_ANSWER)
@@ -218,20 +217,20 @@ def answer(
 ) -> Response:
     """As it was first given, for free."""
     form = choose_format(accept)
-    return _answer(request, asking.answer(service, principal, request_id), form, intervals, sheets)
+    return _answer(request, ask_ops.answer(service, principal, request_id), form, intervals, sheets)
 
 
 @router.get("/answers/{request_id}/certificate", summary="The certificate of an answer")
 def certificate(service: ServiceHere, principal: Asker, request_id: RequestId) -> dict[str, Any]:
     """Question, plan, loss and place in the ledger, signed."""
-    return asking.certificate(service, principal, request_id)
+    return ask_ops.certificate(service, principal, request_id)
 
 
 def _explained(service: ServiceState, principal: Principal, question: ExplainBody) -> str:
-    return ExplanationFacts.of(asking.explain(service, principal, question.ask_request())).model_dump_json()
+    return ExplanationFacts.of(ask_ops.explain(service, principal, question.ask_request())).model_dump_json()
 
 
-def _answer(request: Request, kept: asking.StoredAnswer, form: Format, intervals: bool, sheets: bool) -> Response:
+def _answer(request: Request, kept: ask_ops.StoredAnswer, form: Format, intervals: bool, sheets: bool) -> Response:
     here = request.url_for("answer", request_id=kept.job.request).path
     paper = request.url_for("certificate", request_id=kept.job.request).path
     headers = {"Content-Location": here, "Link": f'<{paper}>; rel="describedby"', "Vary": "Accept"}

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from discreet.service.audit_trail import TrailEvent
 from discreet.service.auth.bearer import ServiceHere, principal_with
 from discreet.service.auth.roles import READERS, Principal
-from discreet.service.operations import audit_trail as auditing
+from discreet.service.operations import audit_trail as audit_trail_ops
 from discreet.service.paging import Limit
 
 __all__ = ["router"]
@@ -56,13 +56,13 @@ def trail(
     limit: Limit = 100,
 ) -> list[EventFacts]:
     """For older events pass the last position as ``before``."""
-    return [EventFacts.of(one) for one in auditing.events(service, principal, limit, before, kind, by)]
+    return [EventFacts.of(one) for one in audit_trail_ops.events(service, principal, limit, before, kind, by)]
 
 
 @router.get("/trail/verification", summary="Whether the audit trail can be believed")
 def trail_verification(service: ServiceHere, principal: _Reader) -> TrailChecked:
     """Replay all of it, and compare it with what the ledger has seen."""
-    found = auditing.check_events(service, principal)
+    found = audit_trail_ops.check_events(service, principal)
     problems, head = list(found.problems), found.head.hex()
     return TrailChecked(is_sound=found.is_sound, problems=problems, events=found.events, head=head)
 
@@ -70,4 +70,4 @@ def trail_verification(service: ServiceHere, principal: _Reader) -> TrailChecked
 @router.get("/head", summary="The signed head of ledger and audit trail")
 def signed_head(service: ServiceHere, principal: _Reader) -> dict[str, Any]:
     """Keep it elsewhere: discreet ledger check-head compares it with the ledger later."""
-    return auditing.signed_head(service, principal)
+    return audit_trail_ops.signed_head(service, principal)

@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from discreet.service.auth.bearer import ServiceHere, principal_with
 from discreet.service.auth.roles import READERS, Principal
-from discreet.service.operations import ledger as storages
+from discreet.service.operations import ledger as ledger_ops
 from discreet.service.operations.ledger import Record
 from discreet.service.paging import Limit
 
@@ -80,15 +80,15 @@ def ledger(
     limit: Limit = 100,
 ) -> list[EntryFacts]:
     """An analyst finds their own questions alone. For older records pass the last position as ``before``."""
-    sought = storages.Sought(analyst, table, kind, text, since, until, before)
-    found = storages.entries(service, principal, sought, limit)
-    return [EntryFacts.of(*pair) for pair in zip(found, storages.price_words(service, found), strict=True)]
+    sought = ledger_ops.Sought(analyst, table, kind, text, since, until, before)
+    found = ledger_ops.entries(service, principal, sought, limit)
+    return [EntryFacts.of(*pair) for pair in zip(found, ledger_ops.price_words(service, found), strict=True)]
 
 
 @router.get("/ledger/verification", summary="Whether the ledger can be believed")
 async def verification(service: ServiceHere, principal: _Reader) -> CheckedFacts:
     """Replay all of it, for owners and auditors. One run serves all who ask, and those who ask soon after."""
-    found = storages.checked(await wrap_future(await run_in_threadpool(storages.verifying, service, principal)))
+    found = ledger_ops.checked(await wrap_future(await run_in_threadpool(ledger_ops.verifying, service, principal)))
     return CheckedFacts(is_sound=found.is_sound, problems=list(found.problems), entries=found.entries, head=found.head)
 
 
@@ -97,5 +97,5 @@ def certificate(
     service: ServiceHere, principal: Anybody, entry: Annotated[int, Path(ge=1, le=_LAST_POSITION)]
 ) -> PaperFacts:
     """Checked; answers of others do not exist for an analyst."""
-    found = storages.certificate(service, principal, entry)
+    found = ledger_ops.certificate(service, principal, entry)
     return PaperFacts(certificate=found.certificate, is_genuine=found.is_genuine, is_in_ledger=found.is_in_ledger)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from discreet.service.auth.bearer import ServiceHere, principal_with, read_address
 from discreet.service.auth.members import LEAST_DAYS, LONGEST_DAYS, Issued, Member, Token
 from discreet.service.auth.roles import MemberRole, Principal
-from discreet.service.operations import members as joining
+from discreet.service.operations import members as members_ops
 from discreet.service.paging import Limit
 
 __all__ = ["router"]
@@ -93,7 +93,7 @@ class TokenIssued(TokenTold):
 @router.post("/sign-in", tags=["me"], summary="Exchange a one-time token for one that lasts")
 def sign_in(service: ServiceHere, request: Request, body: Showing) -> Lasting:
     """A one-time token is used up; a token that lasts already comes back as it is."""
-    found = joining.sign_in(service, body.token, read_address(request))
+    found = members_ops.sign_in(service, body.token, read_address(request))
     return Lasting(token=found.secret, expires=_moment(found.token.expires))
 
 
@@ -105,13 +105,13 @@ def members(
     limit: Limit = 100,
 ) -> list[MemberTold]:
     """Everybody, by name."""
-    return [_member(one) for one in joining.members(service, principal, after, limit)]
+    return [_member(one) for one in members_ops.members(service, principal, after, limit)]
 
 
 @router.post("/members", tags=["members"], status_code=201, summary="Add a member")
 def add_member(service: ServiceHere, principal: _Owner, body: NewMember) -> MemberTold:
     """They can sign in once they have a token."""
-    return _member(joining.add_member(service, principal, body.name, body.role))
+    return _member(members_ops.add_member(service, principal, body.name, body.role))
 
 
 @router.delete("/members", tags=["members"], status_code=204, summary="Remove a member")
@@ -119,7 +119,7 @@ def remove_member(
     service: ServiceHere, principal: _Owner, name: Annotated[str, Query(description="Who leaves.")]
 ) -> None:
     """All their tokens end at once, and their name stays taken. The last owner stays."""
-    joining.remove_member(service, principal, name)
+    members_ops.remove_member(service, principal, name)
 
 
 @router.get("/tokens", tags=["members"], summary="Tokens of a member")
@@ -131,14 +131,14 @@ def tokens(
     limit: Limit = 100,
 ) -> list[TokenTold]:
     """Latest first, without secrets; some that have ended are among them."""
-    return [_token(one) for one in joining.tokens(service, principal, member, before, limit)]
+    return [_token(one) for one in members_ops.tokens(service, principal, member, before, limit)]
 
 
 @router.post("/tokens", tags=["members"], status_code=201, summary="Issue a token")
 def issue_token(service: ServiceHere, principal: _Anybody, body: NewToken) -> TokenIssued:
     """For oneself, or by an owner for somebody else."""
     given = body.label, body.days, body.once
-    return _issued(joining.issue_token(service, principal, body.member, *given))
+    return _issued(members_ops.issue_token(service, principal, body.member, *given))
 
 
 @router.delete("/tokens/{id}", tags=["members"], status_code=204, summary="Revoke a token")
@@ -146,7 +146,7 @@ def revoke_token(
     service: ServiceHere, principal: _Anybody, public: Annotated[str, Path(alias="id", description="Its public part.")]
 ) -> None:
     """It is refused from now on, in every process. Owners may revoke anybody's."""
-    joining.revoke_token(service, principal, public)
+    members_ops.revoke_token(service, principal, public)
 
 
 def _member(one: Member) -> MemberTold:

@@ -12,7 +12,7 @@ from discreet.catalog.budget import Budget
 from discreet.errors import InvalidValue
 from discreet.service.auth.bearer import ServiceHere, principal_with
 from discreet.service.auth.roles import MemberRole, Principal
-from discreet.service.operations import protect as owning
+from discreet.service.operations import protect as protect_ops
 from discreet.service.operations import uploads
 from discreet.service.operations.protect import OnServer, Uploaded
 from discreet.service.paging import Limit, page
@@ -55,7 +55,7 @@ class SourceNamed(_TableBody):
     upload: str | None = Field(None, max_length=100, description="The id of an upload.")
     path: str | None = Field(None, max_length=4096, description="A path on the server, in a folder that is listed.")
 
-    def source(self) -> owning.Source:
+    def source(self) -> protect_ops.Source:
         """The source that is meant."""
         if (self.upload is None) == (self.path is None):
             raise InvalidValue("a source is an upload or a path", "<both or neither>")
@@ -148,26 +148,26 @@ def forget(
 @router.post("/policies/draft", summary="A first policy for a table")
 def draft(service: ServiceHere, principal: _Owner, body: SourceNamed) -> PolicyText:
     """From names and types alone; no row is read. Blanks are for the owner to fill in."""
-    return PolicyText(policy=owning.draft_policy(service, principal, body.source()))
+    return PolicyText(policy=protect_ops.draft_policy(service, principal, body.source()))
 
 
 @router.post("/policies/check", summary="What is wrong with a policy")
 def check(service: ServiceHere, principal: _Owner, body: PolicyText) -> list[PolicyProblem]:
     """Nothing, where the list is empty; nothing is changed."""
-    found = owning.check_policy(service, principal, body.policy)
+    found = protect_ops.check_policy(service, principal, body.policy)
     return [PolicyProblem(text=str(one), line=one.line, column=one.column) for one in found]
 
 
 @router.get("/policies", summary="The policy of a table")
 def policy(service: ServiceHere, principal: _Owner, table: _Name) -> PolicyText:
     """As a policy file has it."""
-    return PolicyText(policy=owning.policy_text(service, principal, table))
+    return PolicyText(policy=protect_ops.policy_text(service, principal, table))
 
 
 @router.post("/tables", status_code=201, summary="Take in a table")
 def protect(service: ServiceHere, principal: _Owner, body: NewTable) -> TableProtected:
     """Under a policy; a table that is there already gets new rows, and keeps its unit and its budget."""
-    made = owning.protect(service, principal, body.source(), body.policy)
+    made = protect_ops.protect(service, principal, body.source(), body.policy)
     return TableProtected(
         table=TableFacts.of(made.table),
         unread=dict(made.unread),
@@ -186,7 +186,7 @@ def holdings(service: ServiceHere, principal: _Owner, after: After = None, limit
             is_stale=one.is_stale,
             balances=[BalanceFacts.of(balance) for balance in one.balances],
         )
-        for one in page(owning.holdings(service, principal), lambda one: one.table.name, after, limit=limit)
+        for one in page(protect_ops.holdings(service, principal), lambda one: one.table.name, after, limit=limit)
     ]
 
 
@@ -194,7 +194,7 @@ def holdings(service: ServiceHere, principal: _Owner, after: After = None, limit
 def allow(service: ServiceHere, principal: _Owner, body: Allowed) -> TableFacts:
     """A cap never falls below what was spent, and stays within the table's budget."""
     cap = None if body.cap is None else Budget(body.cap.epsilon, body.cap.delta, body.cap.delta_for_keys)
-    return TableFacts.of(owning.allow(service, principal, body.table, body.analyst, cap))
+    return TableFacts.of(protect_ops.allow(service, principal, body.table, body.analyst, cap))
 
 
 @router.delete("/analysts", summary="Let somebody ask no more")
@@ -205,7 +205,7 @@ def disallow(
     analyst: Annotated[str, Query(max_length=_LONGEST_NAME, description="Who.")],
 ) -> TableFacts:
     """What they spent stays counted, also when they are allowed again."""
-    return TableFacts.of(owning.disallow(service, principal, table, analyst))
+    return TableFacts.of(protect_ops.disallow(service, principal, table, analyst))
 
 
 def _upload(one: uploads.Upload) -> UploadTold:

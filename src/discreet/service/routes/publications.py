@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from discreet.curator.publications import PublicationRecord
 from discreet.service.auth.bearer import ServiceHere, principal_with
 from discreet.service.auth.roles import MemberRole, Principal
-from discreet.service.operations import publications as publishing
+from discreet.service.operations import publications as publications_ops
 from discreet.service.operations import uploads
 from discreet.service.paging import Limit, page
 
@@ -51,7 +51,7 @@ class NewPublication(BaseModel):
     quasi: list[_Column] = Field(max_length=200, description="The columns that others may know.")
     sensitive: list[_Column] = Field([], max_length=200, description="The columns that nobody should learn.")
     models: Models = Field(description="What it meets.")
-    why: str = Field(max_length=publishing.LONGEST_WORDS, description="What it is for, and who asked for it.")
+    why: str = Field(max_length=publications_ops.LONGEST_WORDS, description="What it is for, and who asked for it.")
     approved: bool = Field(
         strict=True, description="That the owner approves it, knowing that no ε bounds what it tells."
     )
@@ -77,7 +77,7 @@ def publications(
     limit: Limit = 100,
 ) -> list[PublicationTold]:
     """Latest first."""
-    found = publishing.publications(service, principal)
+    found = publications_ops.publications(service, principal)
     return [_told(one) for one in page(found, lambda one: one.entry, before, limit=limit, down=True)]
 
 
@@ -89,7 +89,7 @@ def publish(service: ServiceHere, principal: _Owner, body: NewPublication) -> Pu
     kept = uploads.upload(service, principal, body.upload)
     roles, models = state_release(kept.schema.columns, body.quasi, body.sensitive, body.models.model_dump())
     given = body.name, body.upload, roles, models
-    return _told(publishing.publish(service, principal, *given, why=body.why, approved=body.approved))
+    return _told(publications_ops.publish(service, principal, *given, why=body.why, approved=body.approved))
 
 
 @router.get(
@@ -104,7 +104,7 @@ def release(
     publication: Annotated[int, Path(ge=1, le=2**62, description="Where it stands in the ledger.")],
 ) -> FileResponse:
     """The bytes that were recorded."""
-    found = publishing.release(service, principal, publication)
+    found = publications_ops.release(service, principal, publication)
     return FileResponse(found.path, media_type=found.media_type, filename=found.file)
 
 

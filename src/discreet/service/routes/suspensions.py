@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from discreet.curator.suspensions import LONGEST_REASON, Suspension
 from discreet.service.auth.bearer import ServiceHere, principal_with
 from discreet.service.auth.roles import READERS, MemberRole, Principal
-from discreet.service.operations import suspensions as suspending
+from discreet.service.operations import suspensions as suspensions_ops
 from discreet.service.paging import Limit, page
 
 __all__ = ["router"]
@@ -57,11 +57,11 @@ def suspensions(
     limit: Limit = 100,
 ) -> list[SuspensionFacts]:
     """From the first on."""
-    found = suspending.suspensions(service, principal, lifted=lifted)
+    found = suspensions_ops.suspensions(service, principal, lifted=lifted)
     return [SuspensionFacts.of(one) for one in page(found, lambda one: one.record, after, limit=limit)]
 
 
 @router.post("/suspensions/{record}/lift", summary="Let who is suspended ask again")
 def lift(service: ServiceHere, principal: _Owner, record: _Record, body: Reason) -> SuspensionFacts:
     """The lift stands in the ledger with its reason. A second one changes nothing."""
-    return SuspensionFacts.of(suspending.lift(service, principal, record, body.because))
+    return SuspensionFacts.of(suspensions_ops.lift(service, principal, record, body.because))

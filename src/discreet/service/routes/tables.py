@@ -15,8 +15,7 @@ from discreet.curator.ledger.units import as_json, balance_as_json
 from discreet.privacy.loss import Loss
 from discreet.service.auth.bearer import ServiceHere, principal_with
 from discreet.service.auth.roles import MemberRole, Principal
-from discreet.service.operations import tables as telling
-from discreet.service.operations import tables as typical
+from discreet.service.operations import tables as tables_ops
 from discreet.service.paging import Limit, page
 
 __all__ = ["Amount", "router"]
@@ -144,7 +143,7 @@ class BalanceFacts(BaseModel):
     delta_left: str | None = Field(description="What is left of it.")
 
     @classmethod
-    def of(cls, one: telling.Balance) -> BalanceFacts:
+    def of(cls, one: tables_ops.Balance) -> BalanceFacts:
         """A balance, rounded so that it never says more than there is."""
         return cls(
             account=one.account,
@@ -188,14 +187,14 @@ Named = Annotated[str, Query(max_length=_MOST_CHARACTERS, description="The name 
 @router.get("/tables", summary="The tables that you may know of")
 def tables(service: ServiceHere, principal: Anybody, after: After = None, limit: Limit = 100) -> list[TableFacts]:
     """What their policies say, by name."""
-    found = telling.tables(service, principal)
+    found = tables_ops.tables(service, principal)
     return [TableFacts.of(one) for one in page(found, lambda one: one.name, after, limit=limit)]
 
 
 @router.get("/tables/{name}", summary="One table")
 def table(service: ServiceHere, principal: Anybody, name: str) -> TableFacts:
     """What its policy says."""
-    return TableFacts.of(telling.table(service, principal, name))
+    return TableFacts.of(tables_ops.table(service, principal, name))
 
 
 @router.get("/budget", summary="What was granted, spent and left")
@@ -208,7 +207,7 @@ def budget(
     limit: Limit = 100,
 ) -> list[BalanceFacts]:
     """Every account that the principal may see, by its name."""
-    found = sorted(telling.budget(service, principal), key=lambda one: one.account)
+    found = sorted(tables_ops.budget(service, principal), key=lambda one: one.account)
     return [BalanceFacts.of(one) for one in page(found, lambda one: one.account, after, limit=limit)]
 
 
@@ -221,7 +220,7 @@ def spending(
     limit: Limit = 100,
 ) -> list[SpentFacts]:
     """Oldest first; an analyst sees their own questions alone."""
-    found = telling.spending(service, principal, table)
+    found = tables_ops.spending(service, principal, table)
     return [
         SpentFacts(
             position=one.position,
@@ -251,7 +250,7 @@ def typical_questions(
             within=one.within,
             more=one.more,
         )
-        for one in typical.typical_questions(service, principal, table, within)
+        for one in tables_ops.typical_questions(service, principal, table, within)
     ]
 
 
