@@ -33,19 +33,25 @@ PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "scoreboard.md"
 SEED = 0
 HEAD = """# Every attack against every defence
 
-`make lab` wrote this page. Each cell is how often the attack is right about its targets, with the 95 % interval of
-Clopper and Pearson. Beside it stands guessing: the most frequent secret, for somebody who never saw a release. What an
-attack learns from the crowd it also learns about people who are not in the table, so attacks on a secret are
-tried on them too, where their questions allow it, and only what they know of members alone is held to come from their
-records.
+`make lab` wrote this page. Each cell says how often an attack is right about its targets, with the 95 % confidence
+interval of Clopper and Pearson. The first row is the baseline: guessing the most frequent secret without a release.
+
+Some of what an attack learns follows from the other rows, and is true of people who are not in the table as well. We
+call these people strangers. Attacks on a secret are run on strangers too, where their questions allow it. An attack has
+learned from a person's own record only if it does better on members of the table than on strangers.
 """
 PROMISE = """## What a promise allows
 
-A curator with a budget ε promises that no answer is more than e^ε times likelier with your row than with another in its
-place. So nobody who finds the two values of a bit equally likely is right about it more often than e^ε / (1 + e^ε)
-afterwards. Where the secrets of strangers are guessed right with probability c, those of members are with probability
-min(e^ε c, 1 − e^−ε (1 − c)) at most. The proofs are in `src/discreet/attacks/score.py`. At ε = 10 that is nearly
-everything, and the tables show it: a budget is a promise of its size, and not a spell.
+A curator with a budget of ε promises: no answer is more than e^ε times likelier with your row than with another row in
+its place. Two bounds follow.
+
+- Suppose that somebody finds the two values of a bit equally likely. After all answers, this person is right about the
+  bit with probability e^ε / (1 + e^ε) at most.
+- Suppose that an attack is right about strangers with probability c. It is right about members with probability
+  min(e^ε c, 1 − e^−ε (1 − c)) at most. The tables call this the ceiling.
+
+The proofs are in `src/discreet/attacks/score.py`. At ε = 10 both bounds are close to 1, and the tables show what that
+means: with so large a budget, attacks succeed.
 """
 
 
@@ -99,9 +105,9 @@ def _section(board: Scoreboard) -> Iterator[str]:
     yield f"## {board.name[0].upper()}{board.name[1:]}\n"
     yield f"{headline(board)} {source_words(board)}\n"
     yield from _table(["defence", *(attack.name for attack in board.attacks)], _rows(board))
-    yield "\nWhat came of every defence:\n"
+    yield "\nThe result for every defence:\n"
     yield from (f"- {defence.name}: {defence_words(board, defence)}." for defence in board.defences)
-    yield "\nWhere the curator was attacked, beside strangers and the ceiling:\n"
+    yield "\nThe attacks on the curator, with the rate on strangers and the ceiling:\n"
     yield from _table(["attack", "defence", "right", "guessing", "strangers", "ceiling"], _promised(board))
     reasons = {(cell.defence, cell.reason): None for cell in board.cells if cell.reason}
     if reasons:

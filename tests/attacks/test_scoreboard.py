@@ -132,8 +132,9 @@ def test_tables_too_small_for_a_verdict_say_so():
     people = People.of(pa.table({"age": [1, 2, 3], "ill": ["a", "b", "a"]}), ["age"], "ill")
     tiny = held_against(people, [DirectQuestion()], [RawStatistics()])
     assert tiny.cells[0].score.right.rate == 1
-    assert "Of fewer than 11 people all guesses may be right by luck" in " ".join(str(tiny).split())
-    assert "by luck" not in str(held_against(PEOPLE, [DirectQuestion()], [RawStatistics()]))
+    assert "Of fewer than 11 people, all guesses may be right by chance" in " ".join(str(tiny).split())
+    large = held_against(PEOPLE, [DirectQuestion()], [RawStatistics()])
+    assert "may be right by chance" not in " ".join(str(large).split())
 
 
 def test_attacks_that_are_not_tried_on_strangers_are_named():

@@ -1,9 +1,15 @@
-"""The tables that the texts print, and the two questions they ask of them: how large, and how varied, is each class."""
+"""The tables that the texts print, as releases that can be checked, and how the texts read them."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from discreet.anonymize.check import CheckReport, check
+from discreet.anonymize.models.model import Model
+from discreet.anonymize.roles import Roles
 
 Row = tuple[str, ...]
 
@@ -40,20 +46,15 @@ FIGURE_2 = [
 """The 6-anonymous table of the same texts."""
 
 
-def classes(table: Sequence[Row], sensitive: int = 1) -> dict[Row, list[Row]]:
-    """Rows that agree in all but the last ``sensitive`` columns, with what those columns say."""
-    found: dict[Row, list[Row]] = defaultdict(list)
-    for row in table:
-        found[row[:-sensitive]].append(row[-sensitive:])
-    return dict(found)
+def published(rows: Sequence[Sequence[Any]], columns: Sequence[str] = ("zip", "age", "condition")) -> pa.Table:
+    """The printed rows as a table that is released."""
+    return pa.table(dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True)))
 
 
-def anonymity(table: Sequence[Row], sensitive: int = 1) -> int:
-    return min(map(len, classes(table, sensitive).values()))
-
-
-def diversity(table: Sequence[Row]) -> int:
-    return min(len(set(values)) for values in classes(table).values())
+def checked(table: pa.Table, *sensitive: str, models: Sequence[Model] = ()) -> CheckReport:
+    """What a check says where all columns but the sensitive ones are known to others."""
+    quasi = [name for name in table.column_names if name not in sensitive]
+    return check(table, Roles.of(table.column_names, quasi=quasi, sensitive=sensitive), models)
 
 
 def fits(age: int, generalized: str) -> bool:

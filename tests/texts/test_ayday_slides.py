@@ -6,20 +6,33 @@ import itertools
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.accounting.composition import sequential
-from discreet.exact.ball import Ball, lower, upper, working_precision
+from discreet.anonymize.models.l_diversity import DistinctDiversity
+from discreet.anonymize.models.t_closeness import Closeness
+from discreet.attacks import (
+    Centre,
+    all_subset_sums,
+    chance_of_truth,
+    consistent_people,
+    differences,
+    intersect,
+    link,
+    maxima,
+)
+from discreet.exact.ball import Ball, ball, lower, upper, working_precision
 from discreet.mechanisms.exponential import Exponential
 from discreet.mechanisms.laplace import Laplace
 from discreet.privacy.hypothesis_tests import Pair
 from discreet.privacy.loss import Pure
 from discreet.privacy.meaning import OddsRatio, possible_probabilities
 from discreet.privacy.sensitivity import Sensitivity
-from tests.texts.laws import Law, factor, pair, random_laws, response, side_by_side
-from tests.texts.tables import anonymity, classes, diversity, fits
+from tests.texts.laws import Law, factor, loss, pair, random_laws, response, side_by_side
+from tests.texts.tables import checked, published
 
 LIGHT = settings(max_examples=30, deadline=None)
 F = Fraction
@@ -67,33 +80,43 @@ SALARIES = [
 
 
 def test_the_first_table_is_2_anonymous() -> None:
-    assert anonymity(RACES) == 2
+    table = published(RACES, ("race", "born", "sex", "zip", "problem"))
+    assert checked(table, "problem").k == 2
 
 
 def test_the_4_anonymous_version_generalizes_the_hospital_records() -> None:
-    for (zip_code, age, _), (zips, ages) in zip(HOSPITAL, GENERALIZED, strict=True):
-        assert zip_code.startswith(zips.rstrip("*"))
-        assert fits(age, ages)
-    released = [(*shown, row[-1]) for shown, row in zip(GENERALIZED, HOSPITAL, strict=True)]
-    assert anonymity(released) == 4
-    assert diversity(released) == 1
-    assert set(classes(released)["130**", "3*"]) == {("Cancer",)}
+    """Each record fits the four rows of its class and no others; one class has cancer alone."""
+    released = published([(*shown, row[-1]) for shown, row in zip(GENERALIZED, HOSPITAL, strict=True)])
+    patients = published([(name, *row[:2]) for name, row in enumerate(HOSPITAL)], ("name", "zip", "age"))
+    assert link(released, patients).matches.tolist() == [4] * 12
+    report = checked(released, "condition", models=[DistinctDiversity("condition", 2)])
+    assert report.k == 4
+    assert report.measure("distinct l-diversity", "condition") == 1
+    assert [found.sensitive for found in report.violating()] == [{"condition": {"Cancer": 4}}]
+
+
+PAY = published(SALARIES, ("zip", "age", "salary", "disease"))
 
 
 def test_the_3_diverse_table_still_says_low_salaries_and_stomach_diseases() -> None:
-    diseases = [(zips, ages, disease) for zips, ages, _, disease in SALARIES]
-    assert anonymity(diseases) == 3
-    assert diversity(diseases) == 3
-    young = {disease for (zips, ages, _, disease) in SALARIES if (zips, ages) == ("476**", "2*")}
-    assert young == {"gastric ulcer", "gastritis", "stomach cancer"}
-    assert sorted(salary for _, _, salary, _ in SALARIES)[:3] == [3, 4, 5]
+    report = checked(PAY, "salary", "disease")
+    assert report.k == report.measure("distinct l-diversity", "disease") == 3
+    bob = {"zip": "47678", "age": 27}
+    stomach = {"gastric ulcer", "gastritis", "stomach cancer"}
+    assert set(intersect([PAY], bob, secret="disease").candidates) == stomach
+    lowest = sorted(salary for _, _, salary, _ in SALARIES)[:3]
+    assert sorted(intersect([PAY], bob, secret="salary").candidates) == lowest == [3, 4, 5]
 
 
 def test_t_closeness_compares_each_class_with_the_whole_table() -> None:
-    """The young hold the three lowest salaries: their law is far from that of the table (total variation 2/3)."""
+    """The young hold the three lowest salaries: 2/3 from the table in total variation, 3/8 along the scale of pay."""
     everyone = {salary: F(1, 9) for _, _, salary, _ in SALARIES}
     young = {salary: F(1, 3) for salary in (3, 4, 5)}
-    assert float(pair(young, everyone).total_variation()) == pytest.approx(2 / 3)
+    report = checked(PAY, "salary", "disease", models=[Closeness("salary", 0.2, "numeric")])
+    equal = report.measure("t-closeness (equal distance)", "salary")
+    assert equal == pytest.approx(float(pair(young, everyone).total_variation())) == pytest.approx(2 / 3)
+    assert report.measure("t-closeness (numeric distance)", "salary") == pytest.approx(3 / 8)
+    assert not report.holds
 
 
 # Statistics that give a person away.
@@ -102,10 +125,11 @@ SICKLE_CELL = {"A": True, "B": True, "C": False, "D": False, "X": False, "Y": Tr
 
 
 def test_two_large_counts_differ_by_one_person() -> None:
-    everybody = sum(SICKLE_CELL.values())
-    all_but_x = sum(trait for name, trait in SICKLE_CELL.items() if name != "X")
-    assert everybody == 3
-    assert bool(everybody - all_but_x) == SICKLE_CELL["X"]
+    everybody = set(SICKLE_CELL)
+    counts = [sum(SICKLE_CELL[name] for name in group) for group in (everybody, everybody - {"X"})]
+    (found,) = differences([everybody, everybody - {"X"}], counts)
+    assert (found.person, found.value) == ("X", SICKLE_CELL["X"])
+    assert found.combination == ((0, 1), (1, -1))
 
 
 PHD = [
@@ -124,14 +148,17 @@ PHD = [
 
 
 def test_two_maxima_pin_down_the_only_woman_in_her_first_year() -> None:
-    assert max(value for _, _, gender, value in PHD if gender == "M") == 2
-    assert max(value for _, first, _, value in PHD if first == "Y") == 3
-    assert [name for name, first, gender, _ in PHD if first == "Y" and gender == "F"] == ["Xi"]
+    groups = [{row for row in PHD if row[2] == "M"}, {row for row in PHD if row[1] == "Y"}]
+    greatest = [max(value for *_, value in group) for group in groups]
+    assert greatest == [2, 3]
+    left = maxima([[name for name, *_ in group] for group in groups], greatest, values=[1, 2, 3])
+    assert left["Xi"] == (3,)
+    assert [name for name, values in left.items() if len(values) == 1] == ["Xi"]
 
 
 @pytest.mark.parametrize("n", [3, 10])
 def test_a_random_subsample_is_not_private(n: int) -> None:
-    """Whoever appears in the sample is given away: no finite ε, whatever the size of the sample."""
+    """Whoever appears in the sample is given away: no finite ε, and a δ of 2/n at any ε for a sample of 2."""
 
     def subsample(data: tuple[int, ...]) -> Law:
         found: Law = {}
@@ -140,35 +167,38 @@ def test_a_random_subsample_is_not_private(n: int) -> None:
             found[shown] = found.get(shown, F(0)) + F(1, math.comb(n, 2))
         return found
 
-    assert factor(subsample((0,) * n), subsample((0,) * (n - 1) + (1,))) == math.inf
+    without, with_one = subsample((0,) * n), subsample((0,) * (n - 1) + (1,))
+    assert factor(without, with_one) == math.inf
+    assert float(pair(with_one, without).delta(30)) == pytest.approx(2 / n)
 
 
 @pytest.mark.parametrize("times", [1, 10, 100])
 def test_averaging_the_same_question_brings_the_truth_out(times: int) -> None:
     """Independent noise averages away like 1/√k, and each answer is charged: k answers cost kε."""
-    once = Laplace(epsilon="0.1").standard_deviation
-    assert once / math.sqrt(times) == pytest.approx(math.sqrt(200) / math.sqrt(times), rel=0.01)
+    assert Laplace(epsilon="0.1").standard_deviation == pytest.approx(math.sqrt(200), rel=0.01)
+    often = [chance_of_truth(10, count, Centre.MEAN) for count in (times, 10 * times, 100 * times)]
+    assert often == sorted(often)
+    assert often[-1] == pytest.approx(math.erf(math.sqrt(100 * times) / 40), abs=0.01)  # the bell curve of the mean
     assert sequential([Pure("0.1")] * times) == Pure(F(times, 10))
 
 
 @pytest.mark.parametrize("bound", [0, 1])
 def test_noise_bounded_by_e_lets_all_subset_sums_rebuild_the_data_within_4_e(bound: int) -> None:
     """Dinur and Nissim: any candidate that agrees with every noisy answer is wrong in at most 4E positions."""
-    n = 6
-    subsets = list(itertools.product([0, 1], repeat=n))
-    data = (1, 0, 1, 1, 0, 0)
-
-    def exact(rows: tuple[int, ...], subset: tuple[int, ...]) -> int:
-        return sum(x * s for x, s in zip(rows, subset, strict=True))
-
-    noisy = {s: exact(data, s) + bound * (-1) ** (sum(s) % 2) for s in subsets}
-    fitting = [c for c in subsets if all(abs(exact(c, s) - noisy[s]) <= bound for s in subsets)]
-    assert data in fitting
-    assert max(sum(a != b for a, b in zip(c, data, strict=True)) for c in fitting) <= 4 * bound
+    data = np.array([1, 0, 1, 1, 0, 0])
+    noisy = all_subset_sums(data) + bound * (-1) ** np.arange(2**6)
+    candidates = [np.array(bits) for bits in itertools.product([0, 1], repeat=6)]
+    fitting = [c for c in candidates if np.abs(all_subset_sums(c) - noisy).max() <= bound]
+    assert max((c != data).sum() for c in fitting) <= 4 * bound
+    assert consistent_people(noisy, bound).tolist() in [c.tolist() for c in fitting]
 
 
 def test_noise_below_n_over_401_gives_away_99_percent() -> None:
+    """With ten people, fewer than 1 % wrong are none."""
     assert 4 * F(1, 401) < F(1, 100)
+    data = np.array([1, 0, 1, 1, 0, 0, 1, 0, 1, 1])
+    noisy = all_subset_sums(data) + 10 / 401 * (-1) ** np.arange(2**10)
+    assert (consistent_people(noisy, 10 / 401) == data).all()
 
 
 BLOOD = {"Alice": F("4.2"), "Bob": F("5.9"), "Cathy": F("5.2"), "Diana": F("6.9"), "Ellen": F("5.7")}
@@ -176,18 +206,28 @@ NOISED_FIRST = [F("4.5"), F("5.1"), F("4.41"), F("6.2"), F("5.7")]
 NOISED_SECOND = [F("3.0"), F("3.7"), F("7.5"), F("7.5")]
 
 
+EVERYBODY, WOMEN = set(BLOOD), set(BLOOD) - {"Bob"}
+
+
+def blood_of_bob(everybody: Fraction, women: Fraction) -> Fraction | float:
+    (found,) = differences([EVERYBODY, WOMEN], [everybody, women], averages=True)
+    assert found.person == "Bob"
+    assert found.value == 5 * everybody - 4 * women
+    return found.value
+
+
 def test_two_averages_give_the_blood_sugar_of_bob() -> None:
     group = sum(BLOOD.values()) / 5
-    women = sum(level for name, level in BLOOD.items() if name != "Bob") / 4
+    women = sum(BLOOD[name] for name in WOMEN) / 4
     assert (group, women) == (F("5.58"), F("5.5"))
-    assert 5 * group - 4 * women == F("5.9") == BLOOD["Bob"]
+    assert blood_of_bob(group, women) == F("5.9") == BLOOD["Bob"]
 
 
 def test_the_averages_of_the_noised_rows_are_not_the_printed_ones() -> None:
-    assert sum(NOISED_FIRST) / 5 == F("5.182")  # printed 5.23
-    assert sum(NOISED_SECOND) / 4 == F("5.425")  # printed 5.46
-    assert 5 * F("5.23") - 4 * F("5.46") == F("4.31")
-    assert 5 * F("5.182") - 4 * F("5.425") == F("4.21")
+    everybody, women = sum(NOISED_FIRST) / 5, sum(NOISED_SECOND) / 4
+    assert (everybody, women) == (F("5.182"), F("5.425"))  # printed 5.23 and 5.46
+    assert blood_of_bob(F("5.23"), F("5.46")) == F("4.31")
+    assert blood_of_bob(everybody, women) == F("4.21")
 
 
 def test_bounded_noise_is_never_purely_private() -> None:
@@ -211,11 +251,14 @@ def test_uniform_noise_on_41_points_is_exactly_zero_and_one_in_41() -> None:
 # Differential privacy and Laplace noise.
 
 
-@given(st.fractions(min_value=-9, max_value=9), st.fractions(min_value=-1, max_value=1))
-def test_densities_of_laplace_noise_at_distance_one_differ_by_at_most_e_to_the_epsilon(
-    eta: Fraction, move: Fraction
-) -> None:
-    assert abs(abs(eta + move) - abs(eta)) <= 1
+@LIGHT
+@given(st.integers(-9, 9), st.integers(-10, 10))
+def test_densities_of_laplace_noise_at_distance_one_differ_by_at_most_e_to_the_epsilon(answer: int, move: int) -> None:
+    """An answer that moves by a tenth of what it may move by costs a tenth of ε, and never more than ε."""
+    noise = Laplace(epsilon=1, sensitivity=10)
+    there = noise.between(answer, answer + move, outcomes=range(-20, 21))
+    assert float(there.epsilon()) == pytest.approx(abs(move) / 10, abs=1e-12)
+    assert lower(there.epsilon()) <= noise.loss.epsilon == 1
 
 
 def test_laplace_noise_is_likeliest_at_zero_and_has_exponential_tails() -> None:
@@ -253,12 +296,16 @@ def test_exercise_mean_and_median_of_integers_from_0_to_100(n: int) -> None:
     assert medians == [0, 100]
 
 
-@given(*[st.fractions(min_value=-50, max_value=50)] * 3)
-def test_proof_the_log_ratio_is_the_difference_of_distances(a: Fraction, b: Fraction, o: Fraction) -> None:
+@LIGHT
+@given(*[st.integers(-50, 50)] * 3)
+def test_proof_the_log_ratio_is_the_difference_of_distances(a: int, b: int, o: int) -> None:
     """log(e^(-|a-o|/λ) / e^(-|b-o|/λ)) = (|b-o| - |a-o|)/λ ≤ |a-b|/λ; the slide has the sign turned round."""
+    noise = Laplace(epsilon=1, sensitivity=7)
+    with working_precision():
+        loss = (noise.distribution(a).mass(o) / noise.distribution(b).mass(o)).log()
+        assert loss.overlaps(ball(F(abs(b - o) - abs(a - o), 7)))
+        assert noise.distribution(a).mass(o).overlaps(noise.law.mass(o - a))  # η = o - a, since o = a + η
     assert abs(b - o) - abs(a - o) <= abs(a - b)
-    noise_a, noise_b = o - a, o - b  # η = o - a, since o = a + η
-    assert abs(noise_b) - abs(noise_a) == abs(b - o) - abs(a - o)
 
 
 @LIGHT
@@ -266,6 +313,7 @@ def test_proof_the_log_ratio_is_the_difference_of_distances(a: Fraction, b: Frac
 def test_composability_epsilons_add(steps: list[tuple[Law, Law]]) -> None:
     together = [side_by_side(laws) for laws in zip(*steps, strict=True)]
     assert factor(*together) <= math.prod(factor(*laws) for laws in steps)
+    assert lower(pair(*together).epsilon()) <= sequential([loss(*laws) for laws in steps]).epsilon_at(0)
     assert sequential([Pure(1), Pure(2), Pure("0.5")]) == Pure("3.5")
 
 
@@ -280,7 +328,9 @@ def profit(buyers: list[Fraction], price: Fraction) -> Fraction:
 
 
 def test_apples_for_sale() -> None:
+    """One cent too much sells nothing; without noise to speak of, the mechanism takes the best price."""
     assert [profit(BUYERS, price) for price in APPLES] == [4, F("1.01"), F("4.01"), 0]
+    assert Exponential(10**6, APPLES, sensitivity="4.02").choose(BUYERS, profit) == F("4.01")  # but for e^-1243
 
 
 def test_apples_which_price_wins_how_often() -> None:
@@ -292,12 +342,13 @@ def test_apples_which_price_wins_how_often() -> None:
 
 
 def test_score_functions_of_numbers_are_minus_the_distance() -> None:
-    """For a count, -|F(D) - r| moves by 1 when the count does."""
+    """For a count, -|F(D) - r| moves by 1 when the count does, so that sensitivity 1 is enough."""
     results = range(6)
-    moves = [abs(-abs(3 - r) + abs(4 - r)) for r in results]
-    assert max(moves) == 1
-    best = max(results, key=lambda r: -abs(3 - r))
-    assert best == 3
+    scores = {count: [-abs(count - r) for r in results] for count in (3, 4)}
+    assert max(abs(a - b) for a, b in zip(scores[3], scores[4], strict=True)) == 1
+    choice = Exponential(1, results, sensitivity=Sensitivity.count("replace-one"))
+    assert max(results, key=choice.distribution(scores[3]).pmf) == 3
+    assert float(choice.between(scores[3], scores[4]).epsilon()) <= choice.loss.epsilon == 1
 
 
 @LIGHT

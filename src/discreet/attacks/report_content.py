@@ -229,7 +229,7 @@ def defence_words(board: Scoreboard, defence: Defence) -> str:
     leaking = [cell for cell in tried if cell.verdict in HARMFUL]
     bound = _bound(defence)
     if not leaking:
-        return f"none of {len(tried)} attacks surely did better than guessing and than on strangers{bound}"
+        return f"none of {len(tried)} attacks were significantly better than guessing and than on strangers{bound}"
     worst = max(leaking, key=harm)
     count = f"{len(leaking)} of {len(tried)} attacks learned from people's own records"
     return f"{count}; the most was {worst.attack}, {_beside(worst.score)}{bound}"
@@ -240,7 +240,7 @@ def _bound(defence: Defence) -> str:
     if not isinstance(defence.promise, Pure):
         return ""
     most = average_ceiling(float(defence.promise.epsilon), 0.5)
-    return f"; by proof, nobody can tell a fair coin more often than {100 * most:.5g} % of the time"
+    return f"; by proof, nobody can guess a fair coin more often than {100 * most:.5g} % of the time"
 
 
 def _beside(score: Score | None) -> str:
@@ -272,16 +272,16 @@ def legend(*boards: Scoreboard) -> list[tuple[str, str]]:
     seen = {cell.verdict for cell in cells}
     signs = [(mark, f"{verdict.value}.") for verdict, mark in MARKS.items() if mark and verdict in seen]
     nothing = [("–", "the attack has nothing to work on, or could not be run.")] if None in seen else []
-    few = "A sign beside a share no better than guessing: the attack is sure of a few, and right about them."
+    few = "A sign beside a rate that is no better than guessing: the attack makes few claims, and these are right."
     sure = [("", few)] if any(_is_sure_of_few(cell) for cell in cells) else []
     alone = dict.fromkeys(one.name for board in boards for one in board.attacks if _is_beside_guessing_alone(one))
-    words = f"Not tried on people who are not in the table, so that ✗ says better than guessing: {', '.join(alone)}."
+    words = f"Not tried on people who are not in the table, so that ✗ means better than guessing: {', '.join(alone)}."
     untried = [("", words)] if alone else []
     is_tiny = any(cell.score is not None and cell.score.right.trials < _FEWEST for cell in cells)
-    tiny = f"Of fewer than {_FEWEST} people all guesses may be right by luck: there no sign says nothing."
+    tiny = f"Of fewer than {_FEWEST} people, all guesses may be right by chance: no sign says nothing there."
     few_people = [("", tiny)] if is_tiny else []
-    luck = [("", f"Mere luck earns a sign in one of {ALARM.denominator:,} cells.")]
-    plain = [("62 %", "guesses that are right, and no sign: no better than guessing without the release.")]
+    luck = [("", f"A cell gets a sign by chance with a probability of at most 1 in {ALARM.denominator:,}.")]
+    plain = [("62 %", "the share of right guesses; without a sign, not significantly better than guessing.")]
     return [*plain, *signs, *nothing, *sure, *untried, *few_people, *luck]
 
 
