@@ -22,9 +22,9 @@ from discreet.engines.duckdb.engine import DuckDBEngine
 from discreet.errors import PolicyError
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
+from discreet.query.aggregates.quantile import QuantileSelection
 from discreet.query.plan.budget_split import Price
 from discreet.query.plan.question import prepare
-from discreet.query.plan.selection import QuantileSelection
 from discreet.query.plan.sensitivity import AggregationPlan, PricedStatistic
 from discreet.query.plan.statistics import Moments
 from discreet.query.run import contribution_bounds as statement

@@ -22,8 +22,8 @@ from sqlglot import exp
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Value
 from discreet.errors import QueryRefused
+from discreet.query.aggregates.aggregate import PrivateAggregation
 from discreet.query.answer.noisy_columns import only_picks
-from discreet.query.bind.aggregate import PrivateAggregation, has_aggregate
 from discreet.query.bind.group_by import group_keys
 from discreet.query.bind.join import (
     filter_in_public,
@@ -56,8 +56,8 @@ from discreet.query.expressions.expression import DecimalType, Expression, Field
 from discreet.query.expressions.narrowing import narrow_columns
 from discreet.query.expressions.read import LookUp, read, read_condition
 from discreet.query.expressions.types import as_type, number_type
-from discreet.query.parse.parser import parse
-from discreet.query.plan.selection import read_top
+from discreet.query.parse.parser import has_aggregate, parse
+from discreet.query.plan.top_groups import read_top
 from discreet.query.refusal import refuse, refuse_part
 
 __all__ = ["QuerySizeLimit", "SplitQuery", "split"]

@@ -25,12 +25,11 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.dialect import DialectType
 
 from discreet.errors import QueryRefused
-from discreet.query.bind.aggregate import is_aggregate
 from discreet.query.parse.dialect import AskedTop, QuestionDialect
 from discreet.query.parse.places import parse_with_places, replacing
 from discreet.query.refusal import refuse
 
-__all__ = ["parse", "unreadable", "write_out"]
+__all__ = ["has_aggregate", "is_aggregate", "parse", "unreadable", "write_out"]
 
 
 _KEYWORDS = (
@@ -142,6 +141,32 @@ def _name_groups(select: exp.Select) -> None:
 
 def _aggregates(node: exp.Expr) -> bool:
     return any(is_aggregate(part) for part in node.walk(prune=lambda part: isinstance(part, exp.Query)))
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether a node turns many rows into one value."""
+    if isinstance(node, exp.Filter):
+        return is_aggregate(node.this)
+    if isinstance(node, exp.Window):
+        return False
+    return isinstance(node, (exp.AggFunc, exp.WithinGroup))
+
+
+def has_aggregate(node: exp.Select) -> bool:
+    """Whether a query turns many rows into one; subqueries inside it and functions of windows do not count."""
+    if node.args.get("group") is not None or node.args.get("having") is not None:
+        return True
+    parts = [part for projection in node.expressions for part in _own_nodes(projection)]
+    return any(is_aggregate(part) and not _is_of_window(part) for part in parts)
+
+
+def _own_nodes(node: exp.Expr) -> list[exp.Expr]:
+    return list(node.walk(prune=lambda part: isinstance(part, (exp.Subquery, exp.Query))))
+
+
+def _is_of_window(node: exp.Expr) -> bool:
+    outer = node.parent.parent if isinstance(node.parent, (exp.Filter, exp.IgnoreNulls)) else node.parent
+    return isinstance(outer, exp.Window) and outer.this in (node, node.parent)
 
 
 _DIALECTS = ("duckdb", "postgres", "bigquery", "spark", "tsql", "snowflake", "mysql")

@@ -12,8 +12,7 @@ from fractions import Fraction
 
 from discreet.catalog.catalog import Catalog
 from discreet.engines.parameters import bind_parameter
-from discreet.query.answer.intervals import count_form, sum_form
-from discreet.query.bind.aggregate import Aggregate, AggregateKind, PrivateAggregation
+from discreet.query.aggregates.aggregate import Aggregate, PrivateAggregation
 from discreet.query.bind.multiplicity import CountAlike, count_of_nothing
 from discreet.query.bind.relation import FindEnds
 from discreet.query.bind.split import SplitQuery, split
@@ -62,7 +61,7 @@ class PlannedQuestion:
         """The expected error of every aggregate, before any row is read."""
         pairs = zip(self.split.blocks, self.plans, strict=True)
         return [
-            ExpectedError(aggregate.kind.value, _within(plan, aggregate, confidence))
+            ExpectedError(aggregate.name, _within(plan, aggregate, confidence))
             for block, plan in pairs
             for aggregate in block.aggregates
         ]
@@ -157,12 +156,5 @@ def _planned(drafts: list[UnpricedPlan], price: Price, delta: Fraction) -> list[
 
 
 def _within(plan: AggregationPlan, aggregate: Aggregate, confidence: float) -> float | None:
-    position = plan.part_of(aggregate)
-    if position is None:
-        return None
-    priced = plan.parts[position]
-    if aggregate.kind is AggregateKind.SUM:
-        return sum_form(priced).reach(priced.noise, confidence)
-    if aggregate.kind in (AggregateKind.COUNT, AggregateKind.PEOPLE, AggregateKind.VALUES):
-        return count_form(priced, aggregate).reach(priced.noise, confidence)
-    return None
+    found = plan.form_of(aggregate)
+    return None if found is None else found[1].reach(plan.parts[found[0]].noise, confidence)

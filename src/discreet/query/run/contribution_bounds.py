@@ -19,11 +19,12 @@ from discreet.catalog.column import ColumnType
 from discreet.engines.bounded_keys import spell_value, stored_key_bound, stored_rows_per_key, turn_order, write_number
 from discreet.engines.value_grid import describe_steps, in_steps, is_exact, real
 from discreet.exact.grid import LARGEST_STEPS
+from discreet.query.aggregates.aggregate import PlannedSelection
 from discreet.query.bind.relation import RowCounts, list_unit_columns, name_grid_column
 from discreet.query.expressions.expression import Expression, Field, Statement, canonical
-from discreet.query.plan.selection import ModeSelection, PlannedSelection, TopSelection
 from discreet.query.plan.sensitivity import AggregationPlan, PricedStatistic
 from discreet.query.plan.statistics import DistinctUnits, DistinctValues, Moments, PlainSum, ValueScale
+from discreet.query.plan.top_groups import TopSelection
 
 __all__ = ["Parameters", "add_up", "count_apart", "write_histogram", "write_statements", "write_sums", "write_weights"]
 
@@ -145,10 +146,10 @@ def write_histogram(plan: AggregationPlan, choice: PlannedSelection) -> tuple[st
     argument = choice.aggregate.argument
     if argument is None:
         raise AssertionError("a choice is made between values")
-    if isinstance(choice, ModeSelection):
+    if choice.grid is None:
         value = canonical(argument).write(statement)
     else:
-        value = _on_grid(argument, Fraction(0), choice.step, choice.ends, "BIGINT", statement)
+        value = _on_grid(argument, Fraction(0), *choice.grid, "BIGINT", statement)
     condition = "TRUE" if choice.aggregate.condition is None else choice.aggregate.condition.write(statement)
     source = _weighted(plan, [f"{value} AS x", f"{condition} AS f"], statement)
     keys = [*_keys(plan), "x"]
