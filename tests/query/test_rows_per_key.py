@@ -46,8 +46,13 @@ SAME = Person([ROW] * 5, [], (1, True))
 APART = Person([(ward, *ROW[1:]) for ward in ("a", "b", "it's", "Ω", "a", "b", None)], [], (1, True))
 
 
-@cache
 def _plan(query: str, most: int | None, price: Price = RHO, groups: int = 2) -> AggregationPlan:
+    """A plan that has no statements yet, so that it is written as the code is now."""
+    return replace(_planned(query, most, price, groups))
+
+
+@cache
+def _planned(query: str, most: int | None, price: Price, groups: int) -> AggregationPlan:
     delta = DELTA if query in UNLISTED else Fraction(0)
     (plan,) = prepare(query, catalog_with(most, groups), price, delta=delta).plans
     return plan

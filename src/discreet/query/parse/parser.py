@@ -29,7 +29,7 @@ from discreet.query.parse.dialect import AskedTop, QuestionDialect
 from discreet.query.parse.places import parse_with_places, replacing
 from discreet.query.refusal import refuse
 
-__all__ = ["has_aggregate", "is_aggregate", "parse", "unreadable", "write_out"]
+__all__ = ["expand_shorthands", "has_aggregate", "is_aggregate", "parse", "unreadable"]
 
 
 _KEYWORDS = (
@@ -84,7 +84,7 @@ def _start(token: Token) -> int:
     return token.col - (token.end - token.start)
 
 
-def write_out(query: exp.Query) -> exp.Query:
+def expand_shorthands(query: exp.Query) -> exp.Query:
     """The query with its shorthands replaced; what is no shorthand stays as it is."""
     for node in list(query.find_all(exp.Bracket)):
         quantile = _quantile(node)
@@ -193,7 +193,7 @@ def parse(text: str, dialect: str) -> exp.Query:
         raise refuse(wrong, "a question is one SELECT", "ask SELECT … FROM …, one at a time")
     _check_size(statements[0])
     _check_joins(statements[0])
-    return write_out(statements[0])
+    return statements[0]
 
 
 def _statements(text: str, dialect: str) -> list[exp.Expr]:

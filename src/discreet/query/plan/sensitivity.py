@@ -36,14 +36,14 @@ from discreet.query.expressions.expression import get_rows_per_key
 from discreet.query.plan.budget_split import Price, get_magnitude, split_price, with_magnitude
 from discreet.query.plan.disjoint import find_disjoint_families
 from discreet.query.plan.layout import StatisticGroup, share_statistics
-from discreet.query.plan.list_groups import Listing, list_groups
+from discreet.query.plan.list_groups import Listing
 from discreet.query.plan.noise_tails import LinearForm, Noise
 from discreet.query.plan.public_groups import Key, ListRows
 from discreet.query.plan.statistics import DistinctUnits, DistinctValues, NoisyStatistic, ValueScale
 from discreet.query.plan.top_groups import TopSelection, read_top_groups, selection_is_better
 from discreet.query.refusal import refuse
 
-__all__ = ["AggregationPlan", "KeyRule", "PricedStatistic", "UnpricedPlan", "plan_block", "plan_without_price"]
+__all__ = ["AggregationPlan", "KeyRule", "PricedStatistic", "UnpricedPlan", "lay_out", "plan_block"]
 
 
 _WEIGHT_BITS = 16
@@ -139,6 +139,11 @@ class AggregationPlan:
         """The keys of every group; none yet when keys are not public."""
         return [] if self.listing is None else self.listing.tuples()
 
+    @cached_property
+    def written(self) -> dict[tuple[object, ...], tuple[str, list[object]]]:
+        """The statements that were written for it: each is written once, since a plan never changes."""
+        return {}
+
     @property
     def tables(self) -> frozenset[str]:
         """The tables that are read, protected and public."""
@@ -225,9 +230,10 @@ class UnpricedPlan:
         return families + [aggregate.importance for aggregate in self.chosen]
 
 
-def plan_without_price(block: PrivateAggregation, price: Price, public_values: ListRows | None = None) -> UnpricedPlan:
-    """Lay out a block: its groups where they are public, its parts and its choices."""
-    listing = list_groups(block, public_values)
+def lay_out(
+    block: PrivateAggregation, listing: Listing | None, price: Price, public_values: ListRows | None
+) -> UnpricedPlan:
+    """The parts and choices that answer a block, given its groups where they are public."""
     if listing is not None and block.top is not None and selection_is_better(block.top, len(listing), price):
         return UnpricedPlan(block, listing, [], [], public_values, block.top)
     chosen = [aggregate for aggregate in block.aggregates if isinstance(aggregate, ChosenAggregate)]
