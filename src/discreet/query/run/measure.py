@@ -212,7 +212,10 @@ def _chosen(
     choice, stream = plan.choices[place], source.open()
     table = run(*write_histogram(plan, choice))
     picked = np.zeros(len(groups), np.int64)
-    weights = _value_weights(groups, choice, table) if choice.listed else _histograms(groups, table)
+    if choice.listed:
+        weights = [(np.arange(len(row)), row) for row in _value_weights(groups, choice, table)]
+    else:
+        weights = _histograms(groups, table)
     for alike in _alike(weights):
         picked[alike] = choice.pick(*weights[alike[0]], len(alike), stream)
     if onlooker is not None:
@@ -239,8 +242,8 @@ def _histograms(groups: Groups, table: pa.Table) -> list[tuple[Integers, Integer
     return list(zip(np.split(points[order], cuts), np.split(weights[order], cuts), strict=True))
 
 
-def _value_weights(groups: Groups, choice: PlannedSelection, table: pa.Table) -> list[tuple[Integers, Integers]]:
-    """Per group, the positions of all listed values, and the weight of each."""
+def _value_weights(groups: Groups, choice: PlannedSelection, table: pa.Table) -> Integers:
+    """The weight of every listed value, one row per group."""
     places, kept = groups.places(table)
     if choice.aggregate.argument is None:
         raise AssertionError("a mode is one of the values of something")
@@ -249,4 +252,4 @@ def _value_weights(groups: Groups, choice: PlannedSelection, table: pa.Table) ->
     both = kept & listed
     weights = np.zeros((len(groups), len(choice.listed)), np.int64)
     np.add.at(weights, (places[both[kept]], values[both[listed]]), _integers(table, "s")[both])
-    return [(np.arange(len(row)), row) for row in weights]
+    return weights
