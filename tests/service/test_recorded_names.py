@@ -217,8 +217,9 @@ def test_members_stand_in_records_by_values_that_stay() -> None:
 
 
 def test_certificates_call_aggregates_as_they_always_did() -> None:
+    """An aggregate that is added stands after these."""
     names = "count, sum, mean, variance, standard deviation, quantile, minimum, maximum, mode, number of people,"
-    assert ", ".join(kind.name for kind in AGGREGATES) == f"{names} number of different values"
+    assert ", ".join(kind.name for kind in AGGREGATES).startswith(f"{names} number of different values")
 
 
 def test_the_audit_trail_calls_refusals_as_it_always_did() -> None:
