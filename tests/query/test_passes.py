@@ -123,6 +123,13 @@ def test_a_pass_makes_of_a_question_what_its_fixture_shows(name: str) -> None:
         assert _shown(name, sql) == wanted, sql
 
 
+def test_the_page_about_the_architecture_walks_the_passes_too() -> None:
+    page = Path(__file__).parents[2] / "docs" / "explanation" / "architecture.md"
+    walk_table = page.read_text(encoding="utf-8").partition("## The walk of a question")[2].partition("\n## ")[0]
+    steps = [line.split("|")[1].strip() for line in walk_table.splitlines() if line.startswith("| ")]
+    assert [step.strip("`") for step in steps if step.startswith("`")] == NAMES
+
+
 # Planning walks the tuple and nothing else.
 
 
