@@ -44,10 +44,11 @@ def share_statistics(aggregates: Sequence[Aggregate]) -> list[StatisticGroup]:
     for aggregate in aggregates:
         if not isinstance(aggregate, SummedAggregate):
             continue
-        if isinstance(aggregate.statistic, (Moments, PlainSum)):
-            families.setdefault((aggregate.argument, aggregate.condition), []).append(aggregate)
+        part = aggregate.statistic
+        if isinstance(part, (Moments, PlainSum)):
+            families.setdefault((part.argument, part.condition), []).append(aggregate)
         else:
-            apart.append(StatisticGroup(aggregate.statistic, (aggregate,)))
+            apart.append(StatisticGroup(part, (aggregate,)))
     _share_counts(families)
     laid = [_family(argument, condition, found) for (argument, condition), found in families.items()]
     return _share_all_rows(laid) + apart
