@@ -1,8 +1,8 @@
 """Split a query at its aggregates: private rows below, noisy tables above.
 
-In one walk over the tree: resolve every name against the catalog, build the private rows, cut each aggregate over them
-out as a block, and leave what is above as a query over the blocks' noisy tables and public tables. All of it looks at
-the text and the policy alone, so a plan, a price or a refusal can say nothing about the rows.
+In one walk over the tree every name is resolved against the catalog, the private rows are built, each aggregate over
+them is cut out as a block, and what is above is left as a query over the blocks' noisy tables and public tables. All of
+it looks at the text and the policy alone, so a plan, a price or a refusal can say nothing about the rows.
 
 Growth: a query is written out before it is planned, and one that is short in text can be huge when written out.
 
