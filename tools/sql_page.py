@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlglot import exp
 
 import discreet.query
-from discreet.query.bind import aggregate as aggregates
+from discreet.query.aggregates.registry import AGGREGATES
 from discreet.query.bind import join as joining
 from discreet.query.bind import per_unit, split
 from discreet.query.bind.post_processing import ALLOWED_ABOVE
@@ -62,7 +62,7 @@ TITLES = {
     "plan.public_groups": "Groups",
     "bind.join": "Joins",
     "bind.per_unit": "One row per person",
-    "bind.aggregate": "Aggregates",
+    "aggregates": "Aggregates",
     "bind.post_processing": "Above the aggregates",
     "expressions.read": "Expressions",
     "expressions.types": "Expressions",
@@ -127,18 +127,18 @@ def _about(module: object) -> str:
 
 
 def _aggregates() -> list[str]:
-    kinds: dict[str, list[type[exp.Expr]]] = {}
-    for node, (kind, is_sample) in aggregates.BY_VALUE.items():
-        kinds.setdefault(kind.value + (" of a sample" if is_sample else ""), []).append(node)
-    rows = [f"| {kind} | {_list(_names(nodes))} |" for kind, nodes in kinds.items()]
-    rows += [
-        "| count | `COUNT(*)`, `COUNT(x)`, " + _list(_names([exp.CountIf])) + " |",
-        "| number of people, of different values | `COUNT(DISTINCT x)` |",
-        "| mode | " + _list(_names([exp.Mode])) + " |",
-        "| any quantile | " + _list(_names(aggregates.QUANTILES)) + ", `APPROX_QUANTILES(x, 100)[OFFSET(95)]` |",
-        "| some rows alone | `FILTER (WHERE …)` after any of them |",
-    ]
-    return ["| what | how it is written |", "| --- | --- |", *rows]
+    """What each aggregate is called, and how it is written: by its forms, and by the names of its functions."""
+    forms: dict[str, dict[str, None]] = {}
+    nodes: dict[str, list[type[exp.Expr]]] = {}
+    for kind in AGGREGATES:
+        for form, called in kind.forms.items():
+            forms.setdefault(called, {})[form] = None
+        for node, called in kind.spellings.items():
+            nodes.setdefault(called, []).append(node)
+    rows = {called: [*forms.get(called, {}), *_names(nodes.get(called, []))] for called in [*nodes, *forms] if called}
+    written = [f"| {called} | {_list(names)} |" for called, names in rows.items()]
+    filtered = "| some rows alone | `FILTER (WHERE …)` after any of them |"
+    return ["| what | how it is written |", "| --- | --- |", *written, filtered]
 
 
 def _on_rows() -> list[str]:
@@ -217,9 +217,10 @@ def _refusals() -> list[str]:
     folder = Path(inspect.getfile(discreet.query)).parent
     files = {".".join(path.relative_to(folder).with_suffix("").parts): path for path in sorted(folder.rglob("*.py"))}
     modules = {name: path for name, path in files.items() if name != "refusal"}
-    for name in [*TITLES, *(name for name in modules if name not in TITLES)]:
+    titles = {name: title for place, title in TITLES.items() for name in modules if f"{name}.".startswith(f"{place}.")}
+    for name, title in (titles | {name: "Others" for name in modules if name not in titles}).items():
         rules = _refusals_of(ast.parse(modules[name].read_text(encoding="utf-8")))
-        found.setdefault(TITLES.get(name, "Others"), {}).update(dict.fromkeys(rules))
+        found.setdefault(title, {}).update(dict.fromkeys(rules))
     lines = []
     for title, rules in found.items():
         if not rules:

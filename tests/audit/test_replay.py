@@ -28,6 +28,7 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.noisy_threshold import KeyThreshold
 from discreet.noise.source import Source
 from discreet.privacy.neighbours import Neighbours
+from discreet.query.aggregates.quantile import QuantileAggregate
 from discreet.query.bind import relation as relation_module
 from discreet.query.plan import sensitivity as plan_module
 from discreet.query.plan.sensitivity import AggregationPlan
@@ -212,8 +213,8 @@ def replacing_counted_as_removing(patch: Patch) -> None:
 
 
 def choices_too_sharp(patch: Patch) -> None:
-    read_quantile = plan_module.read_quantile
-    patch.setattr(plan_module, "read_quantile", lambda *given: sharpen(read_quantile(*given), 8))
+    select = QuantileAggregate.select
+    patch.setattr(QuantileAggregate, "select", lambda *given: sharpen(select(*given), 8))
 
 
 def people_in_every_group_they_hold(patch: Patch) -> None:

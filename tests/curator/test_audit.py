@@ -24,9 +24,11 @@ from discreet.mechanisms import noisy_threshold
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.noise.source import ReplayableSource, Source, Stream, SystemSource
+from discreet.query.aggregates.aggregate import PlannedSelection
+from discreet.query.aggregates.mode import ModeAggregate
+from discreet.query.aggregates.quantile import QuantileAggregate
 from discreet.query.bind import relation as relation_module
 from discreet.query.plan import sensitivity as plan_module
-from discreet.query.plan.selection import PlannedSelection
 from discreet.query.plan.sensitivity import AggregationPlan
 from discreet.query.run import contribution_bounds as statement_module
 from discreet.query.run import measure as measure_module
@@ -138,13 +140,11 @@ def stored_answers_not_served(patch: Patch) -> None:
 
 
 def choices_too_sharp(patch: Patch) -> None:
-    read_quantile, read_mode = plan_module.read_quantile, plan_module.read_mode
-
     def sharp(made: Callable[..., PlannedSelection]) -> Callable[..., PlannedSelection]:
         return lambda *arguments: sharpen(made(*arguments), 8)
 
-    patch.setattr(plan_module, "read_quantile", sharp(read_quantile))
-    patch.setattr(plan_module, "read_mode", sharp(read_mode))
+    for kind in (QuantileAggregate, ModeAggregate):
+        patch.setattr(kind, "select", sharp(kind.select))
 
 
 def keys_shown_whoever_holds_them(patch: Patch) -> None:

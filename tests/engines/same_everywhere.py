@@ -32,9 +32,9 @@ from discreet.errors import EngineFailure, QueryRefused
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.query.bind.names import collect_names, table_rows
 from discreet.query.bind.relation import Names, Relation
-from discreet.query.bind.split import split
 from discreet.query.expressions.expression import Expression, Statement
 from discreet.query.expressions.read import read
+from discreet.query.passes import split
 from discreet.query.plan.question import PlannedQuestion, prepare, prepare_all
 from discreet.query.run.contribution_bounds import write_statements
 from tests.query import few_rows, test_totality, test_unlisted_keys

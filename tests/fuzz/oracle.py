@@ -24,6 +24,8 @@ from discreet.exact.grid import Integers
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy.loss import Pure
+from discreet.query.aggregates.mode import ModeSelection
+from discreet.query.aggregates.quantile import QuantileSelection
 from discreet.query.answer.answer import compute_answer
 from discreet.query.expressions.expression import Call, Constant, DecimalType, Expression, Statement
 from discreet.query.plan.budget_split import get_magnitude
@@ -32,7 +34,6 @@ from discreet.query.plan.list_groups import _independent, _rooted, with_values
 from discreet.query.plan.noise_tails import Noise
 from discreet.query.plan.public_groups import ListRows
 from discreet.query.plan.question import PlannedQuestion
-from discreet.query.plan.selection import ModeSelection, QuantileSelection
 from discreet.query.plan.sensitivity import AggregationPlan, KeyRule
 from discreet.query.run.contribution_bounds import (
     _opened,

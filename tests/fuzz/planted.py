@@ -26,7 +26,10 @@ from discreet.engines.duckdb import unit_ids as units
 from discreet.engines.value_grid import real
 from discreet.errors import QueryRefused
 from discreet.mechanisms import noisy_threshold
-from discreet.query.bind import aggregate as aggregates
+from discreet.query.aggregates import quantile as choice
+from discreet.query.aggregates import registry as aggregates
+from discreet.query.aggregates.mode import ModeAggregate
+from discreet.query.aggregates.quantile import QuantileAggregate
 from discreet.query.bind import join as membership
 from discreet.query.bind import join_bounds, per_unit, relation
 from discreet.query.expressions import expression, logic
@@ -34,7 +37,6 @@ from discreet.query.expressions import functions as numbers
 from discreet.query.expressions.interval import Interval
 from discreet.query.plan import disjoint
 from discreet.query.plan import list_groups as listing
-from discreet.query.plan import selection as choice
 from discreet.query.plan import sensitivity as plan
 from discreet.query.run import contribution_bounds as statement
 from tests.fuzz.finding import Broken, Finding
@@ -262,13 +264,13 @@ def _joins_have_no_limit(patch: pytest.MonkeyPatch) -> None:
 
 
 def _quantiles_too_sharp(patch: pytest.MonkeyPatch) -> None:
-    made = plan.read_quantile
-    patch.setattr(plan, "read_quantile", lambda *words: sharpen(made(*words), 2))
+    made = QuantileAggregate.select
+    patch.setattr(QuantileAggregate, "select", lambda *words: sharpen(made(*words), 2))
 
 
 def _modes_too_sharp(patch: pytest.MonkeyPatch) -> None:
-    made = plan.read_mode
-    patch.setattr(plan, "read_mode", lambda *words: sharpen(made(*words), 2))
+    made = ModeAggregate.select
+    patch.setattr(ModeAggregate, "select", lambda *words: sharpen(made(*words), 2))
 
 
 def _all_keys_are_kept(patch: pytest.MonkeyPatch) -> None:
@@ -336,7 +338,7 @@ def _missing_is_forgotten(patch: pytest.MonkeyPatch) -> None:
 
 
 def _filters_are_dropped(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(aggregates, "_filtered", lambda node, look_up: aggregates.read_aggregate(node.this, look_up))
+    patch.setattr(aggregates, "_read_filtered", lambda node, look_up: aggregates.read_aggregate(node.this, look_up))
 
 
 def _outer_joins_are_inner(patch: pytest.MonkeyPatch) -> None:

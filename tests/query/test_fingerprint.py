@@ -16,16 +16,17 @@ from discreet.catalog.column import ColumnType
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
-from discreet.query.bind.aggregate import Aggregate, AggregateKind
+from discreet.query.aggregates.aggregate import PlannedSelection
+from discreet.query.aggregates.registry import AGGREGATES
 from discreet.query.expressions.expression import Call, Expression, Field, Type
 from discreet.query.expressions.interval import UNKNOWN
 from discreet.query.plan.budget_split import Price
 from discreet.query.plan.fingerprint import MEMBERS, PLANNED, RECORDED, Recorded, check_tables, write_recorded
 from discreet.query.plan.noise_tails import Noise
 from discreet.query.plan.question import PlannedQuestion, prepare
-from discreet.query.plan.selection import PlannedSelection, TopSelection
 from discreet.query.plan.sensitivity import AggregationPlan, KeyRule, PricedStatistic
 from discreet.query.plan.statistics import ValueScale
+from discreet.query.plan.top_groups import TopSelection
 from tests.query.world import CATALOG, COUNT_ALIKE, PUBLIC_VALUES, read_pairs
 from tests.renaming import renamed
 
@@ -50,7 +51,7 @@ def test_fingerprints_are_those_of_the_first_release(pinned: list[tuple[PlannedQ
 
 def test_fingerprints_do_not_follow_the_names_of_classes(pinned: list[tuple[PlannedQuestion, str]]) -> None:
     with renamed():
-        assert AggregateKind.COUNT.name == "OTHER_COUNT"
+        assert ColumnType.REAL.name == "OTHER_REAL"
         assert "Pure" not in repr(Pure(1))
         assert "Scale" not in repr(ValueScale(Fraction(0), Fraction(1), 0, 1))
         assert [question.fingerprint(VERSIONS) for question, _ in pinned] == [fingerprint for _, fingerprint in pinned]
@@ -97,9 +98,10 @@ def test_every_class_that_a_plan_is_made_of_is_in_the_tables() -> None:
     ours = {kind for kind in _kinds_below(Expression) if kind.__module__.startswith("discreet.")}
     assert len(ours) >= 3
     decimals = {kind for kind in get_args(Type) if not issubclass(kind, Enum)}
-    assert ours | decimals | {TopSelection, KeyRule, ValueScale, Aggregate} <= RECORDED.keys()
-    assert {AggregationPlan, PricedStatistic, *get_args(PlannedSelection)} <= PLANNED.keys()
-    assert {*AggregateKind, *ColumnType, *Neighbours} == MEMBERS.keys()
+    ranked = {kind for kind in AGGREGATES if kind.ranks_groups}  # a text has no other aggregate
+    assert ours | decimals | ranked | {TopSelection, KeyRule, ValueScale} <= RECORDED.keys()
+    assert {AggregationPlan, PricedStatistic, *_kinds_below(PlannedSelection)} <= PLANNED.keys()
+    assert {*ColumnType, *Neighbours} == MEMBERS.keys()
     check_tables(RECORDED, PLANNED)
 
 

@@ -16,7 +16,6 @@ from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.query.answer import cell_intervals as cells_above
 from discreet.query.answer import linear_forms as forms_above
 from discreet.query.answer.answer import Intervals, compute_answer
-from discreet.query.answer.intervals import linear_form
 from discreet.query.plan.noise_tails import LinearForm
 from discreet.query.plan.question import PlannedQuestion, prepare
 from discreet.query.run.measure import Measured, exact_sums, measure, public_groups
@@ -170,7 +169,7 @@ def test_forms_of_one_group_are_as_wide_as_the_noise_that_they_share(price: Pure
         [integers[0] + priced.noise.sample(300_000) for integers in sums]
         for priced, sums in zip(plan.parts, exact.sums, strict=True)
     ]
-    forms = [linear_form(plan, aggregate) or (0, LinearForm(())) for aggregate in plan.block.aggregates]
+    forms = [plan.form_of(aggregate) or (0, LinearForm(())) for aggregate in plan.block.aggregates]
     (n, s), (true_n, true_s) = (
         [form.value(sums[part]) for part, form in forms]
         for sums in (drawn, [[integers[:1] for integers in sums] for sums in exact.sums])

@@ -10,7 +10,7 @@ import sqlglot
 
 from discreet.errors import QueryRefused
 from discreet.query.answer.sandbox import post_process
-from discreet.query.bind.split import split
+from discreet.query.passes import split
 from tests.query.world import CATALOG
 
 _ROWS = "SELECT * FROM visits"

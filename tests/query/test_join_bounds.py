@@ -23,8 +23,8 @@ from discreet.query.bind.join_bounds import bound_sides
 from discreet.query.bind.multiplicity import CountAlike
 from discreet.query.bind.public_multiplicity import PublicMultiplicity
 from discreet.query.bind.relation import Relation
-from discreet.query.bind.split import split
 from discreet.query.expressions.expression import Statement
+from discreet.query.passes import split
 from discreet.query.plan.question import prepare, prepare_all
 from discreet.query.plan.sensitivity import AggregationPlan
 from discreet.query.run.measure import exact_sums, public_groups

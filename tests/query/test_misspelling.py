@@ -6,7 +6,7 @@ import pytest
 
 from discreet.catalog.catalog import Catalog
 from discreet.errors import QueryRefused
-from discreet.query.bind.split import split
+from discreet.query.passes import split
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure
 from discreet.query.answer.intervals import noisy_schema
 from discreet.query.answer.sandbox import check_above
-from discreet.query.bind.split import split
 from discreet.query.parse.alternatives import INSTEAD, USAGE
+from discreet.query.passes import split
 from discreet.query.plan.question import prepare
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.worlds import make_world

@@ -22,9 +22,9 @@ from discreet.engines.duckdb.engine import DuckDBEngine
 from discreet.errors import PolicyError
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
+from discreet.query.aggregates.quantile import QuantileSelection
 from discreet.query.plan.budget_split import Price
 from discreet.query.plan.question import prepare
-from discreet.query.plan.selection import QuantileSelection
 from discreet.query.plan.sensitivity import AggregationPlan, PricedStatistic
 from discreet.query.plan.statistics import Moments
 from discreet.query.run import contribution_bounds as statement
@@ -46,8 +46,13 @@ SAME = Person([ROW] * 5, [], (1, True))
 APART = Person([(ward, *ROW[1:]) for ward in ("a", "b", "it's", "Ω", "a", "b", None)], [], (1, True))
 
 
-@cache
 def _plan(query: str, most: int | None, price: Price = RHO, groups: int = 2) -> AggregationPlan:
+    """A plan that has no statements yet, so that it is written as the code is now."""
+    return replace(_planned(query, most, price, groups))
+
+
+@cache
+def _planned(query: str, most: int | None, price: Price, groups: int) -> AggregationPlan:
     delta = DELTA if query in UNLISTED else Fraction(0)
     (plan,) = prepare(query, catalog_with(most, groups), price, delta=delta).plans
     return plan

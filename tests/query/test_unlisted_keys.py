@@ -44,8 +44,13 @@ QUERIES = [
 ROW = ("a", 50, 10.0, 1.0, 1, None, None, True, "tea", "x")
 
 
-@cache
 def _plan(query: str, groups: int = 2, **bounds: int) -> AggregationPlan:
+    """A plan that has no statements yet, so that it is written as the code is now."""
+    return replace(_planned(query, groups, **bounds))
+
+
+@cache
+def _planned(query: str, groups: int, **bounds: int) -> AggregationPlan:
     facts = {"groups_per_unit": groups, **bounds}
     tables = [replace(t, **facts) if t.unit == "patient_id" else t for t in CATALOG]
     (plan,) = prepare(query, type(CATALOG)(tables), ZeroConcentrated(1), delta=DELTA).plans

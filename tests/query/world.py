@@ -20,12 +20,12 @@ from discreet.catalog.table import Budget, ForeignKey, Table
 from discreet.engines.parameters import bind_parameter
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
+from discreet.query.aggregates.aggregate import PlannedSelection
 from discreet.query.answer.intervals import noisy_table
 from discreet.query.answer.sandbox import post_process
 from discreet.query.bind.public_multiplicity import PublicMultiplicity
 from discreet.query.plan.public_groups import PublicValues
 from discreet.query.plan.question import PlannedQuestion, prepare
-from discreet.query.plan.selection import PlannedSelection
 from discreet.query.plan.sensitivity import AggregationPlan
 from discreet.query.run.groups import Groups
 from discreet.query.run.measure import Measured, exact_sums, public_groups
@@ -201,6 +201,6 @@ def read_queries(name: str) -> list[str]:
 
 def sharpen(choice: PlannedSelection, by: int) -> PlannedSelection:
     """A planted bug: the same choice at the same claimed price, by a mechanism that multiplies scores by more."""
-    mechanism = copy(choice.mechanism)
+    mechanism: Any = copy(choice.mechanism)
     mechanism.factor *= by
     return replace(choice, mechanism=mechanism)

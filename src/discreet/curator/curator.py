@@ -69,7 +69,6 @@ from discreet.curator.preconditions import (
     check_unit,
     list_allowances,
     partitions_per_neighbour,
-    use_stored_columns,
 )
 from discreet.curator.prepare import AskedQuestion, Prepared, Unanswered, find_own_accounts, name_plan, prepare_question
 from discreet.curator.publications import PublicationRecord, publications_in, record_publication
@@ -483,11 +482,10 @@ class Curator:
         self, ready: Prepared, asked: AskedQuestion, receipt: Receipt, fuse: Fuse, hold: Callable[[], object] | None
     ) -> list[Answer]:
         """Measure what is not stored yet, and answer each question from what is."""
-        plans, snapshot, is_new = ready.plans, ready.planner.snapshot, receipt.answer is None
+        plans, is_new = ready.plans, receipt.answer is None
         if is_new:
-            shaped = [use_stored_columns(one, snapshot) for one in plans]
             receipt = fuse.settled(
-                receipt, lambda run: encode_noisy([self._measured(one, run) for one in shaped]), hold
+                receipt, lambda run: encode_noisy([self._measured(one, run) for one in ready.runnable]), hold
             )
             self.opened.grown(receipt.position or 0)
         measured = {id(one.plan): one for one in decode_noisy(receipt.answer or b"", plans)}

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 from discreet.curator.advice.histogram import Offers, offer, offer_of_groups
 from discreet.privacy.format import shown
 from discreet.query.answer.intervals import count_moved_cells, find_count_beside
 from discreet.query.answer.notes import notes_above
 from discreet.query.answer.rank_error import rank_error
-from discreet.query.bind.aggregate import Aggregate, AggregateKind
 from discreet.query.expressions.expression import Call, Expression, Field
 from discreet.query.expressions.narrowing import usual_bounds
 from discreet.query.plan.question import PlannedQuestion
-from discreet.query.plan.selection import QuantileSelection
 from discreet.query.plan.sensitivity import AggregationPlan
 from discreet.query.plan.statistics import DistinctUnits, DistinctValues
 from discreet.query.run.measure import Measured
@@ -173,24 +170,12 @@ def _about_left_out(plan: AggregationPlan, most: int, *, offers: Offers) -> list
     return [note, offer_of_groups(tables.pop(), [name for _, name, _ in columns], offers)]
 
 
-def _name(aggregate: Aggregate) -> str:
-    if aggregate.kind is not AggregateKind.QUANTILE:
-        return str(aggregate.kind.value).capitalize()
-    return "Median" if aggregate.quantile == Fraction(1, 2) else f"Quantile {float(aggregate.quantile):g}"
-
-
 def _about_choices(plan: AggregationPlan, confidence: float) -> list[str]:
     notes = []
     for choice in plan.choices:
+        label = choice.aggregate.label
         if plan.block.keys and plan.rule is None and not find_count_beside(plan, choice.aggregate):
-            notes.append(f"{_name(choice.aggregate)}: an empty group has one too, which means nothing; {_ASK_COUNT}")
-        if isinstance(choice, QuantileSelection):
-            ranks = (rank_error(choice.points, choice.factor, confidence) + choice.inward) / plan.weight
-            often = f"{confidence:.0%} of the time"
-            notes.append(f"{_name(choice.aggregate)}: off by at most {ranks:,.0f} rows in rank, {often}.")
-        elif choice.aggregate.kind is AggregateKind.MODE:
-            behind = rank_error(choice.points, choice.factor, confidence) / plan.weight
-            notes.append(
-                f"Mode: at most {behind:,.0f} rows behind the most frequent value, {confidence:.0%} of the time."
-            )
+            notes.append(f"{label}: an empty group has one too, which means nothing; {_ASK_COUNT}")
+        rows = (rank_error(choice.points, choice.factor, confidence) + choice.inward) / plan.weight
+        notes.append(f"{label}: {choice.error.format(rows)}, {confidence:.0%} of the time.")
     return notes

@@ -31,7 +31,8 @@ from discreet.privacy.loss import Approximate, Pure, ZeroConcentrated
 from discreet.query.answer.intervals import noisy_schema
 from discreet.query.answer.sandbox import check_above
 from discreet.query.bind.public_multiplicity import PublicMultiplicity
-from discreet.query.bind.split import SplitQuery, split
+from discreet.query.bind.split import SplitQuery
+from discreet.query.passes import split
 from discreet.query.plan.public_groups import PublicEnds, PublicValues
 from discreet.query.plan.question import PlannedQuestion, list_tables, prepare_all
 

@@ -97,9 +97,9 @@ def use_stored_columns(plan: AggregationPlan, snapshot: Engine) -> AggregationPl
 
 
 def check_runnable(plans: Iterable[AggregationPlan], snapshot: Engine) -> None:
-    """Refuse plans that would fail whatever the rows are: their statements are tried where no rows are."""
+    """Refuse plans, for rows as they are kept, that would fail whatever the rows are: they are tried on none."""
     for plan in plans:
-        for statement, parameters in write_statements(use_stored_columns(plan, snapshot)):
+        for statement, parameters in write_statements(plan):
             snapshot.rehearse(statement, parameters)
         if plan.listing is not None:
             public_groups(plan)

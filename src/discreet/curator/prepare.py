@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from discreet.catalog.catalog import Catalog
@@ -23,7 +23,7 @@ from discreet.curator.ledger.requests import BoundRequest, find_question
 from discreet.curator.ledger.unanswered import covers
 from discreet.curator.ledger.units import LedgerPrice
 from discreet.curator.planner import Planner
-from discreet.curator.preconditions import check_runnable, check_stored, check_translatable
+from discreet.curator.preconditions import check_runnable, check_stored, check_translatable, use_stored_columns
 from discreet.engines.engine import TableStore
 from discreet.errors import DiscreetError, EngineFailure, RequestConflict
 from discreet.exact.rational import Number
@@ -82,13 +82,18 @@ class Prepared:
     is_kept: bool = False
     """Whether it is for data, or an answer, that is kept for a request; else it must be the newest."""
 
+    @cached_property
+    def runnable(self) -> list[AggregationPlan]:
+        """The plans for rows as they are kept, which are tried before the charge and run after it."""
+        return [use_stored_columns(plan, self.planner.snapshot) for plan in self.plans]
+
     def wanted(self, asked: AskedQuestion, request: str | None) -> PlannedCharge:
         """The same as it is charged, under the id that the ledger has for the request."""
         price = next(question.price for question in self.questions if question.price is not None)
         note: dict[str, Any] = {"sql": "; ".join(asked.texts), "analyst": asked.analyst, "price": write_recorded(price)}
         note |= {"versions": dict(self.versions)} | ({"public": dict(self.public)} if self.public else {})
         versions = {**self.versions, **self.public}
-        check = partial(check_runnable, self.plans, self.planner.snapshot)
+        check = partial(check_runnable, self.runnable, self.planner.snapshot)
         return PlannedCharge(self.plan, self.prices, note, versions, asked.question, request, check)
 
 

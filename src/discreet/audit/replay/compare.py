@@ -23,9 +23,11 @@ from discreet.audit.replay.session import RecordedQuestion, Session, Watched
 from discreet.exact.grid import Integers
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy.loss import Pure
+from discreet.query.aggregates.aggregate import PlannedSelection
+from discreet.query.aggregates.quantile import QuantileSelection
 from discreet.query.plan.budget_split import get_magnitude
-from discreet.query.plan.selection import ModeSelection, QuantileSelection, TopSelection
 from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.plan.top_groups import TopSelection
 from discreet.query.run.measure import Measured, NoiseObservation, SelectionObservation
 
 __all__ = ["Difference", "choice_loss", "compared", "noise_loss", "observed_loss"]
@@ -89,18 +91,18 @@ def _picks_loss(choice: TopSelection, first: Integers, second: Integers) -> floa
     return float(choice.picks * choice.factor * int(changes.max() - changes.min()))
 
 
-def _value_loss(choice: QuantileSelection | ModeSelection, first: Weights, second: Weights) -> float:
+def _value_loss(choice: PlannedSelection, first: Weights, second: Weights) -> float:
     one, other = _log_probabilities(choice, first), _log_probabilities(choice, second)
     return float(np.max(np.abs(one - other)))
 
 
-def _log_probabilities(choice: QuantileSelection | ModeSelection, weights: Weights) -> Floats:
-    if isinstance(choice, ModeSelection):
-        scores = float(choice.factor) * weights[1].astype(np.float64)
-    else:
+def _log_probabilities(choice: PlannedSelection, weights: Weights) -> Floats:
+    if isinstance(choice, QuantileSelection):
         distances = choice.mechanism.measure_distances(*weights)
         each = [distances[point] for point in range(choice.ends[0], choice.ends[1] + 1)]
         scores = -float(choice.factor / choice.quantile.denominator) * np.asarray(each, np.float64)
+    else:
+        scores = float(choice.factor) * weights[1].astype(np.float64)
     top = scores.max()
     return np.asarray(scores - top - np.log(np.exp(scores - top).sum()), np.float64)
 

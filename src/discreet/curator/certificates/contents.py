@@ -29,8 +29,8 @@ from discreet.privacy.loss import Approximate, GaussianDP, Loss, Pure, Renyi, Ze
 from discreet.query.plan.budget_split import get_magnitude, with_magnitude
 from discreet.query.plan.fingerprint import write_recorded
 from discreet.query.plan.question import PlannedQuestion
-from discreet.query.plan.selection import TopSelection
 from discreet.query.plan.sensitivity import AggregationPlan, PricedStatistic
+from discreet.query.plan.top_groups import TopSelection
 from discreet.query.run.measure import Measured
 from discreet.version import __version__
 
@@ -201,7 +201,7 @@ def _added_noise(priced: PricedStatistic) -> dict[str, Any]:
     """Noise on integers: its law, what it is for, and why so much of it."""
     return {
         "noise": write_recorded(priced.noise),
-        "for": [aggregate.kind.value for aggregate in priced.aggregates],
+        "for": [aggregate.name for aggregate in priced.aggregates],
         "share": number(priced.share),
         "one_unit_moves": {"in_all": priced.l1_sensitivity, "squared": priced.l2_sensitivity_squared},
         "integers_per_row": priced.weight,
@@ -227,7 +227,7 @@ def _chosen(plan: AggregationPlan) -> list[dict[str, Any]]:
     return [
         {
             "choice": "exponential mechanism",
-            "for": [choice.aggregate.kind.value],
+            "for": [choice.aggregate.name],
             **({"epsilon": number(choice.epsilon)} if is_pure else {"rho": number(choice.epsilon**2 / 8)}),
             "factor": str(choice.factor),
             "between": choice.points,

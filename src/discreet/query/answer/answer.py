@@ -18,6 +18,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from discreet.errors import QueryRefused
+from discreet.query.aggregates.aggregate import PrivateAggregation
 from discreet.query.answer.cell_intervals import Cells, Ends
 from discreet.query.answer.corrections import MEASURED, guard_divisors, unclip_totals
 from discreet.query.answer.interval_columns import TOTAL_PARTS, name_end
@@ -25,7 +26,6 @@ from discreet.query.answer.interval_propagation import Extended, Followed, FormC
 from discreet.query.answer.intervals import linear_noise, noisy_table, spread
 from discreet.query.answer.noisy_columns import NoisyTable
 from discreet.query.answer.sandbox import post_process, tell_apart
-from discreet.query.bind.aggregate import AggregateKind, PrivateAggregation
 from discreet.query.bind.split import SplitQuery
 from discreet.query.plan.budget_split import Price, with_magnitude
 from discreet.query.plan.noise_tails import LinearForm, Noise
@@ -134,7 +134,7 @@ def _with_ends(
     table = noisy_table(measured, confidence, raw, block)
     as_measured = table if raw else noisy_table(measured, confidence, True, block)
     for a, aggregate in enumerate(block.aggregates):
-        if aggregate.kind.is_count:
+        if aggregate.is_count:
             table = table.append_column(f"a{a}{MEASURED}", as_measured[f"a{a}"])
     for divisor in sorted(divisors):
         each = confidence_of_each(confidence, divisor)
@@ -163,7 +163,7 @@ def _with_totals(
             continue
         for divisor in sorted(divisors):
             parts = _total_parts(*noise, confidence, divisor, len(measured.groups))
-            floor = -math.inf if raw or aggregate.kind is AggregateKind.SUM else 0.0
+            floor = 0.0 if aggregate.is_count and not raw else -math.inf
             for name, value in zip(TOTAL_PARTS[1:], (*parts, floor), strict=True):
                 column = pa.array(np.full(table.num_rows, value))
                 table = table.append_column(name_end(f"a{a}", name, divisor), column)
@@ -270,7 +270,7 @@ def find_shares(question: PlannedQuestion) -> tuple[tuple[str, Price], ...]:
         for number, (aggregates, share) in enumerate(plan.shares):
             labels, _ = found.setdefault((id(plan), number), ([], with_magnitude(plan.loss, share)))
             places = [(a, names[a]) for a in aggregates if a in names]
-            labels += [shown.get(place) or used.get(place) or a.kind.value for a, place in places]
+            labels += [shown.get(place) or used.get(place) or a.name for a, place in places]
     return tuple((", ".join(dict.fromkeys(labels)) or HIDDEN, share) for labels, share in found.values())
 
 

@@ -32,9 +32,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.query.answer.intervals import linear_form
+from discreet.query.aggregates.aggregate import PrivateAggregation
 from discreet.query.answer.linear_forms import FORM, PUBLIC
-from discreet.query.bind.aggregate import PrivateAggregation
 from discreet.query.plan.noise_tails import Noise, Terms, reach
 from discreet.query.run.measure import Measured
 
@@ -96,7 +95,7 @@ class Cells:
         for block, one in zip(blocks, measured, strict=True):
             self._columns[block.name] = {}
             for a, asked in enumerate(block.aggregates):
-                linear = linear_form(one.plan, asked)
+                linear = one.plan.form_of(asked)
                 if linear is None:
                     continue
                 position, form = linear
@@ -104,7 +103,7 @@ class Cells:
                 factors = [(at, float(f)) for at, f in zip(noises, form.factors, strict=True) if f]
                 values = form.value(one.sums[position])
                 self._columns[block.name][f"a{a}"] = self._cell_count
-                self._cells.append(_Cell(self._cell_count, values, asked.kind.is_count, factors))
+                self._cells.append(_Cell(self._cell_count, values, asked.is_count, factors))
                 self._cell_count += len(values)
 
     def _noises(self, one: Measured, position: int, found: dict[tuple[int, int], list[int]]) -> list[int]:

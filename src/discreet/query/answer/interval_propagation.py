@@ -28,13 +28,12 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from discreet.query.aggregates.aggregate import PrivateAggregation
 from discreet.query.answer.interval_columns import Demand, InSql, find_leaf
 from discreet.query.answer.interval_expressions import bound_expression
 from discreet.query.answer.interval_rules import BoundExpressions
-from discreet.query.answer.intervals import linear_form
 from discreet.query.answer.linear_forms import Linear, Write, find_linear_form, find_quotient
 from discreet.query.answer.noisy_columns import NoisyQuery, NoisyTable, QuerySource, TableSource, read_column, read_view
-from discreet.query.bind.aggregate import PrivateAggregation
 from discreet.query.plan.sensitivity import AggregationPlan
 
 __all__ = ["Extended", "Followed", "FormColumns", "describe_shape", "with_intervals"]
@@ -94,8 +93,8 @@ def describe_shape(block: PrivateAggregation, plan: AggregationPlan) -> NoisyTab
     """What is known beforehand about a block's table."""
     keys = [f"k{k}" for k in range(len(block.keys))]
     aggregates = {f"a{a}": asked for a, asked in enumerate(block.aggregates)}
-    linear = [name for name, asked in aggregates.items() if linear_form(plan, asked) is not None]
-    counts = [name for name, asked in aggregates.items() if asked.kind.is_count and plan.top is None]
+    linear = [name for name, asked in aggregates.items() if plan.form_of(asked) is not None]
+    counts = [name for name, asked in aggregates.items() if asked.is_count and plan.top is None]
     return NoisyTable(
         (*keys, *aggregates),
         None if plan.releases_keys else len(plan.groups),

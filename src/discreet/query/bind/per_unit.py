@@ -16,7 +16,6 @@ from sqlglot import exp
 from discreet.catalog.column import ColumnType
 from discreet.errors import QueryRefused
 from discreet.exact.grid import Grid
-from discreet.query.bind.aggregate import is_aggregate
 from discreet.query.bind.contribution import ONE_ROW
 from discreet.query.bind.relation import Names, Relation, filter_rows, project
 from discreet.query.expressions.decimals import as_real, get_scale
@@ -33,6 +32,7 @@ from discreet.query.expressions.expression import (
 )
 from discreet.query.expressions.interval import Interval
 from discreet.query.expressions.read import LookUp, as_condition, check_complete, read
+from discreet.query.parse.parser import is_aggregate
 from discreet.query.refusal import refuse, refuse_part
 
 __all__ = ["names_unit", "per_unit"]

@@ -18,13 +18,15 @@ from typing import TypeVar
 from sqlglot import exp
 
 from discreet.errors import QueryRefused
-from discreet.query.bind.aggregate import PrivateAggregation, is_aggregate, read_aggregate
+from discreet.query.aggregates.aggregate import PrivateAggregation
+from discreet.query.aggregates.registry import read_aggregate
 from discreet.query.bind.names import Scope, check_alias
 from discreet.query.expressions.expression import Constant
 from discreet.query.expressions.functions import RULES
 from discreet.query.expressions.read import LookUp, check_complete, read
 from discreet.query.parse.alternatives import not_answered
 from discreet.query.parse.date_dialects import CLOCKS, DATE_SPELLINGS
+from discreet.query.parse.parser import is_aggregate
 from discreet.query.parse.places import replacing
 from discreet.query.refusal import refuse, refuse_part, spell
 

@@ -1,8 +1,8 @@
 """Split a query at its aggregates: private rows below, noisy tables above.
 
-The passes, in order: parse the text, resolve every name against the catalog, build the private rows, cut each aggregate
-over them out as a block, and leave what is above as a query over the blocks' noisy tables and public tables. All of it
-looks at the text and the policy alone, so a plan, a price or a refusal can say nothing about the rows.
+In one walk over the tree every name is resolved against the catalog, the private rows are built, each aggregate over
+them is cut out as a block, and what is above is left as a query over the blocks' noisy tables and public tables. All of
+it looks at the text and the policy alone, so a plan, a price or a refusal can say nothing about the rows.
 
 Growth: a query is written out before it is planned, and one that is short in text can be huge when written out.
 
@@ -22,8 +22,8 @@ from sqlglot import exp
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Value
 from discreet.errors import QueryRefused
+from discreet.query.aggregates.aggregate import PrivateAggregation
 from discreet.query.answer.noisy_columns import only_picks
-from discreet.query.bind.aggregate import PrivateAggregation, has_aggregate
 from discreet.query.bind.group_by import group_keys
 from discreet.query.bind.join import (
     filter_in_public,
@@ -34,7 +34,7 @@ from discreet.query.bind.join import (
     split_in_predicates,
 )
 from discreet.query.bind.join_bounds import check_rows
-from discreet.query.bind.multiplicity import CountAlike, count_of_nothing
+from discreet.query.bind.multiplicity import CountAlike
 from discreet.query.bind.names import (
     Aliased,
     Released,
@@ -56,11 +56,11 @@ from discreet.query.expressions.expression import DecimalType, Expression, Field
 from discreet.query.expressions.narrowing import narrow_columns
 from discreet.query.expressions.read import LookUp, read, read_condition
 from discreet.query.expressions.types import as_type, number_type
-from discreet.query.parse.parser import parse
-from discreet.query.plan.selection import read_top
+from discreet.query.parse.parser import has_aggregate
+from discreet.query.plan.top_groups import read_top
 from discreet.query.refusal import refuse, refuse_part
 
-__all__ = ["QuerySizeLimit", "SplitQuery", "split"]
+__all__ = ["QuerySizeLimit", "SplitQuery", "cut_at_aggregates"]
 
 
 _MOST_PARTS = 300
@@ -134,22 +134,14 @@ class SplitQuery:
         return len(self.blocks) == 1 and not self.public_tables and only_picks(self.above)
 
 
-def split(
-    text: str,
-    catalog: Catalog,
-    dialect: str = "duckdb",
-    *,
-    at_rest: bool = True,
-    count_alike: CountAlike = count_of_nothing,
-    find_ends: FindEnds | None = None,
+def cut_at_aggregates(
+    query: exp.Query, catalog: Catalog, *, at_rest: bool, count_alike: CountAlike, find_ends: FindEnds | None
 ) -> SplitQuery:
-    """Cut ``text`` at its aggregates, or refuse it with the place and the reason.
+    """Cut a query at its aggregates, or refuse it with the place and the reason.
 
     Where rows are not ``at_rest`` between two readings, a person can be in two parts of a column, one after the other.
-    ``count_alike`` tells how many rows of a public table one private row can meet; it is asked where they are joined.
-    ``find_ends`` tells between which values a column of a public table lies.
+    What ``count_alike`` and ``find_ends`` said of public tables stays with the query, which holds for no other rows.
     """
-    query = parse(text, dialect)
     counted: dict[tuple[str, tuple[str, ...]], int] = {}
 
     def count(table: str, columns: tuple[str, ...]) -> int:

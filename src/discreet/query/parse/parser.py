@@ -25,12 +25,11 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.dialect import DialectType
 
 from discreet.errors import QueryRefused
-from discreet.query.bind.aggregate import is_aggregate
 from discreet.query.parse.dialect import AskedTop, QuestionDialect
 from discreet.query.parse.places import parse_with_places, replacing
 from discreet.query.refusal import refuse
 
-__all__ = ["parse", "unreadable", "write_out"]
+__all__ = ["expand_shorthands", "has_aggregate", "is_aggregate", "parse", "unreadable"]
 
 
 _KEYWORDS = (
@@ -85,7 +84,7 @@ def _start(token: Token) -> int:
     return token.col - (token.end - token.start)
 
 
-def write_out(query: exp.Query) -> exp.Query:
+def expand_shorthands(query: exp.Query) -> exp.Query:
     """The query with its shorthands replaced; what is no shorthand stays as it is."""
     for node in list(query.find_all(exp.Bracket)):
         quantile = _quantile(node)
@@ -144,6 +143,32 @@ def _aggregates(node: exp.Expr) -> bool:
     return any(is_aggregate(part) for part in node.walk(prune=lambda part: isinstance(part, exp.Query)))
 
 
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether a node turns many rows into one value."""
+    if isinstance(node, exp.Filter):
+        return is_aggregate(node.this)
+    if isinstance(node, exp.Window):
+        return False
+    return isinstance(node, (exp.AggFunc, exp.WithinGroup))
+
+
+def has_aggregate(node: exp.Select) -> bool:
+    """Whether a query turns many rows into one; subqueries inside it and functions of windows do not count."""
+    if node.args.get("group") is not None or node.args.get("having") is not None:
+        return True
+    parts = [part for projection in node.expressions for part in _own_nodes(projection)]
+    return any(is_aggregate(part) and not _is_of_window(part) for part in parts)
+
+
+def _own_nodes(node: exp.Expr) -> list[exp.Expr]:
+    return list(node.walk(prune=lambda part: isinstance(part, (exp.Subquery, exp.Query))))
+
+
+def _is_of_window(node: exp.Expr) -> bool:
+    outer = node.parent.parent if isinstance(node.parent, (exp.Filter, exp.IgnoreNulls)) else node.parent
+    return isinstance(outer, exp.Window) and outer.this in (node, node.parent)
+
+
 _DIALECTS = ("duckdb", "postgres", "bigquery", "spark", "tsql", "snowflake", "mysql")
 _GRAMMARS: tuple[DialectType, ...] = (QuestionDialect, AskedTop, *_DIALECTS[1:])
 _LONGEST = 100_000
@@ -167,7 +192,7 @@ def parse(text: str, dialect: str) -> exp.Query:
         wrong = statements[1] if len(statements) > 1 else statements[0] if statements else None
         raise refuse(wrong, "a question is one SELECT", "ask SELECT … FROM …, one at a time")
     _check_joins(statements[0])
-    return write_out(statements[0])
+    return statements[0]
 
 
 def _statements(text: str, dialect: str) -> list[exp.Expr]:

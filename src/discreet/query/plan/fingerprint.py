@@ -34,12 +34,15 @@ from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy.format import shown
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
-from discreet.query.bind.aggregate import Aggregate, AggregateKind
+from discreet.query.aggregates.aggregate import PlannedSelection
+from discreet.query.aggregates.counts import CountAggregate
+from discreet.query.aggregates.mode import ModeSelection
+from discreet.query.aggregates.quantile import QuantileSelection
 from discreet.query.expressions.expression import Call, Constant, DecimalType, Field, Origin
 from discreet.query.expressions.interval import Interval
-from discreet.query.plan.selection import ModeSelection, PlannedSelection, QuantileSelection, TopSelection
 from discreet.query.plan.sensitivity import AggregationPlan, KeyRule, PricedStatistic
 from discreet.query.plan.statistics import ValueScale
+from discreet.query.plan.top_groups import TopSelection
 from discreet.query.run.contribution_bounds import write_statements
 
 __all__ = ["MEMBERS", "PLANNED", "RECORDED", "Recorded", "check_tables", "compute_fingerprint", "write_recorded"]
@@ -55,6 +58,10 @@ class Recorded:
     """Its fields and properties in the order of the text, and what the text calls them."""
     mechanism: str | None = None
     """The field that is not written itself, because it is a mechanism and properties show what it holds."""
+    before: str = ""
+    """What stands before the fields: the first form had a place for all that any aggregate has."""
+    after: str = ""
+    """What stands after them."""
 
     def speaks_of(self, kind: type) -> set[str]:
         """The fields of a class that are written, or shown by its properties."""
@@ -64,7 +71,7 @@ class Recorded:
     def text(self, value: object) -> str:
         """A value as it is written."""
         told = [f"{name}={write_recorded(getattr(value, has))}" for has, name in self.fields.items()]
-        return f"{self.name}({', '.join(told)})"
+        return f"{self.name}({', '.join(filter(None, [self.before, *told, self.after]))})"
 
 
 _EXPRESSION = {"type": "type", "interval": "interval", "nullable": "nullable"}
@@ -81,16 +88,11 @@ RECORDED: dict[type, Recorded] = {
         {"aggregate": "aggregate", "epsilon": "epsilon", "picks": "picks", "points": "points", "factor": "factor"},
         mechanism="mechanism",
     ),
-    Aggregate: Recorded(
+    CountAggregate: Recorded(
         "Aggregate",
-        {
-            "kind": "kind",
-            "argument": "argument",
-            "condition": "condition",
-            "quantile": "quantile",
-            "is_sample": "is_sample",
-            "shown_as": "shown_as",
-        },
+        {"argument": "argument", "condition": "condition"},
+        before="kind=<AggregateKind.COUNT: 'count'>",
+        after="quantile=Fraction(1, 2), is_sample=False, shown_as=<ColumnType.REAL: 'real'>",
     ),
     Interval: Recorded("Interval", {"low": "low", "high": "high"}),
     DecimalType: Recorded("DecimalType", {"scale": "scale"}),
@@ -171,17 +173,6 @@ PLANNED: dict[type, Mapping[str, str]] = {
 """The fields of the dataclasses whose parts `_plan` puts together: whether it writes them, and else why not."""
 
 MEMBERS: dict[Enum, str] = {
-    AggregateKind.COUNT: "<AggregateKind.COUNT: 'count'>",
-    AggregateKind.SUM: "<AggregateKind.SUM: 'sum'>",
-    AggregateKind.MEAN: "<AggregateKind.MEAN: 'mean'>",
-    AggregateKind.VARIANCE: "<AggregateKind.VARIANCE: 'variance'>",
-    AggregateKind.DEVIATION: "<AggregateKind.DEVIATION: 'standard deviation'>",
-    AggregateKind.QUANTILE: "<AggregateKind.QUANTILE: 'quantile'>",
-    AggregateKind.MINIMUM: "<AggregateKind.MINIMUM: 'minimum'>",
-    AggregateKind.MAXIMUM: "<AggregateKind.MAXIMUM: 'maximum'>",
-    AggregateKind.MODE: "<AggregateKind.MODE: 'mode'>",
-    AggregateKind.PEOPLE: "<AggregateKind.PEOPLE: 'number of people'>",
-    AggregateKind.VALUES: "<AggregateKind.VALUES: 'number of different values'>",
     ColumnType.INTEGER: "<ColumnType.INTEGER: 'integer'>",
     ColumnType.REAL: "<ColumnType.REAL: 'real'>",
     ColumnType.TEXT: "<ColumnType.TEXT: 'text'>",
@@ -249,13 +240,14 @@ def _plan(plan: AggregationPlan) -> dict[str, Any]:
 
 
 def _choice(choice: PlannedSelection) -> tuple[object, ...]:
-    """The first form has a place for all that any choice has."""
-    shape: list[object]
-    if isinstance(choice, ModeSelection):
-        shape = [None, None, None, None, choice.values]
-    else:
-        shape = [choice.quantile, choice.step, choice.ends, choice.inward, None]
-    return choice.epsilon, choice.points, choice.factor, shape
+    return choice.epsilon, choice.points, choice.factor, _SHAPES[type(choice)](choice)
+
+
+_SHAPES: dict[type[PlannedSelection], Callable[[Any], list[object]]] = {
+    QuantileSelection: lambda one: [one.quantile, one.step, one.ends, one.inward, None],
+    ModeSelection: lambda one: [None, None, None, None, one.values],
+}
+"""The first form has a place for all that any choice has."""
 
 
 def check_tables(recorded: Mapping[type, Recorded], planned: Mapping[type, Mapping[str, str]]) -> None:

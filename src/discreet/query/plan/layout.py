@@ -9,27 +9,19 @@ when the noise on its integers has variance one. `shares` divides the price by i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from discreet.query.bind.aggregate import Aggregate, AggregateKind
+from discreet.query.aggregates.aggregate import Aggregate, SummedAggregate
 from discreet.query.expressions.expression import Expression
 from discreet.query.plan.disjoint import find_disjoint_families
-from discreet.query.plan.statistics import DistinctUnits, DistinctValues, Moments, PlainSum, bound_values
+from discreet.query.plan.statistics import Moments, Part, PlainSum
 
-__all__ = ["Part", "StatisticGroup", "share_statistics"]
+__all__ = ["StatisticGroup", "share_statistics"]
 
 
-Part = Moments | PlainSum | DistinctUnits | DistinctValues
-_DEGREES = {
-    AggregateKind.COUNT: 0,
-    AggregateKind.SUM: 1,
-    AggregateKind.MEAN: 1,
-    AggregateKind.VARIANCE: 2,
-    AggregateKind.DEVIATION: 2,
-}
-# A mean of values spread evenly over their range, from two or three parts.
-_MEAN = {1: Fraction(2, 3), 2: Fraction(3, 4)}
+_Families = dict[tuple[Expression | None, Expression | None], list[SummedAggregate]]
 
 
 @dataclass(frozen=True)
@@ -37,29 +29,32 @@ class StatisticGroup:
     """A part and what is read from it."""
 
     part: Part
-    aggregates: tuple[Aggregate, ...]
+    aggregates: tuple[SummedAggregate, ...]
 
     @property
     def importance(self) -> Fraction:
         """The sum of the variances of what is read from it, at noise of variance one."""
-        return sum((_variance(self.part, aggregate) for aggregate in self.aggregates), Fraction(0))
+        return sum((aggregate.importance(self.part) for aggregate in self.aggregates), Fraction(0))
 
 
-def share_statistics(aggregates: list[Aggregate]) -> list[StatisticGroup]:
+def share_statistics(aggregates: Sequence[Aggregate]) -> list[StatisticGroup]:
     """The parts that answer these aggregates; choices, which are not sums, are left to others."""
-    families: dict[tuple[Expression | None, Expression | None], list[Aggregate]] = {}
+    families: _Families = {}
+    apart: list[StatisticGroup] = []
     for aggregate in aggregates:
-        if aggregate.kind in _DEGREES:
-            families.setdefault((aggregate.argument, aggregate.condition), []).append(aggregate)
+        if not isinstance(aggregate, SummedAggregate):
+            continue
+        part = aggregate.statistic
+        if isinstance(part, (Moments, PlainSum)):
+            families.setdefault((part.argument, part.condition), []).append(aggregate)
+        else:
+            apart.append(StatisticGroup(part, (aggregate,)))
     _share_counts(families)
     laid = [_family(argument, condition, found) for (argument, condition), found in families.items()]
-    laid = _share_all_rows(laid)
-    return laid + [
-        StatisticGroup(_apart(a), (a,)) for a in aggregates if a.kind in (AggregateKind.PEOPLE, AggregateKind.VALUES)
-    ]
+    return _share_all_rows(laid) + apart
 
 
-def _share_counts(families: dict[tuple[Expression | None, Expression | None], list[Aggregate]]) -> None:
+def _share_counts(families: _Families) -> None:
     """A count of rows is the count of a column that is never missing, under the same condition."""
     for condition in [condition for argument, condition in families if argument is None]:
         full = [key for key in families if key[1] == condition and key[0] is not None and not key[0].nullable]
@@ -67,12 +62,12 @@ def _share_counts(families: dict[tuple[Expression | None, Expression | None], li
             families[full[0]] += families.pop((None, condition))
 
 
-def _family(argument: Expression | None, condition: Expression | None, found: list[Aggregate]) -> StatisticGroup:
-    if argument is not None and {aggregate.kind for aggregate in found} == {AggregateKind.SUM}:
-        return StatisticGroup(PlainSum(argument, condition), tuple(found))
-    return StatisticGroup(
-        Moments(argument, condition, max(_DEGREES[aggregate.kind] for aggregate in found)), tuple(found)
-    )
+def _family(argument: Expression | None, condition: Expression | None, found: list[SummedAggregate]) -> StatisticGroup:
+    """One part for aggregates of the same values and rows: the one that all want, or moments that serve all."""
+    wanted = {aggregate.statistic for aggregate in found}
+    degree = max(getattr(part, "degree", 0) for part in wanted)
+    part = Moments(argument, condition, degree) if len(wanted) > 1 else wanted.pop()
+    return StatisticGroup(part, tuple(found))
 
 
 def _share_all_rows(laid: list[StatisticGroup]) -> list[StatisticGroup]:
@@ -93,27 +88,3 @@ def _share_all_rows(laid: list[StatisticGroup]) -> list[StatisticGroup]:
         part = replace(part, rest=True)
     shared = StatisticGroup(part, (*chosen.aggregates, *everything.aggregates))
     return [shared if each is chosen else each for each in others]
-
-
-def _apart(aggregate: Aggregate) -> Part:
-    if aggregate.kind is AggregateKind.PEOPLE:
-        return DistinctUnits(aggregate.condition)
-    if aggregate.argument is None:
-        raise AssertionError("different values are values of something")
-    return DistinctValues(aggregate.argument, aggregate.condition)
-
-
-def _variance(part: Part, aggregate: Aggregate) -> Fraction:
-    if not isinstance(part, Moments):
-        return Fraction(1)
-    if aggregate.kind is AggregateKind.COUNT:
-        is_all = aggregate.argument is None and aggregate.condition is None
-        return Fraction(part.size if is_all else part.degree + 1)
-    if aggregate.kind is AggregateKind.MEAN:
-        return _MEAN[part.degree]
-    if aggregate.kind is AggregateKind.SUM:
-        low, high = bound_values(part.argument)
-        ends = [low, high] if part.degree == 1 else [low, (low + high) / 2, high]
-        largest = max(abs(end) for end in ends)
-        return sum(((end / largest) ** 2 for end in ends), Fraction(0)) if largest else Fraction(1)
-    return Fraction(1)

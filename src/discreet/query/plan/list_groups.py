@@ -29,8 +29,8 @@ from sqlglot import exp
 
 from discreet.errors import QueryRefused
 from discreet.exact.grid import Integers
+from discreet.query.aggregates.aggregate import PrivateAggregation
 from discreet.query.answer.sandbox import open_closed_database
-from discreet.query.bind.aggregate import PrivateAggregation
 from discreet.query.expressions.expression import (
     Call,
     Constant,

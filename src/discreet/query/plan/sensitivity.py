@@ -23,28 +23,27 @@ from discreet.mechanisms.noisy_threshold import KeyThreshold
 from discreet.noise.inversion import SMALLEST_SCALE
 from discreet.privacy.loss import Pure
 from discreet.privacy.neighbours import Neighbours
-from discreet.query.bind.aggregate import Aggregate, AggregateKind, PrivateAggregation
+from discreet.query.aggregates.aggregate import (
+    Aggregate,
+    ChosenAggregate,
+    PlannedSelection,
+    PrivateAggregation,
+    SummedAggregate,
+)
+from discreet.query.aggregates.counts import CountAggregate, UnitCountAggregate
 from discreet.query.bind.relation import Privacy
-from discreet.query.expressions.expression import Expression, get_rows_per_key
+from discreet.query.expressions.expression import get_rows_per_key
 from discreet.query.plan.budget_split import Price, get_magnitude, split_price, with_magnitude
 from discreet.query.plan.disjoint import find_disjoint_families
-from discreet.query.plan.layout import Part, StatisticGroup, share_statistics
-from discreet.query.plan.list_groups import Listing, list_groups, with_values
-from discreet.query.plan.noise_tails import Noise
-from discreet.query.plan.public_groups import Key, ListRows, find_domain
-from discreet.query.plan.selection import (
-    PlannedSelection,
-    TopSelection,
-    read_mode,
-    read_quantile,
-    read_top_groups,
-    selection_is_better,
-    weigh_selection,
-)
-from discreet.query.plan.statistics import DistinctUnits, DistinctValues, Moments, ValueScale
+from discreet.query.plan.layout import StatisticGroup, share_statistics
+from discreet.query.plan.list_groups import Listing
+from discreet.query.plan.noise_tails import LinearForm, Noise
+from discreet.query.plan.public_groups import Key, ListRows
+from discreet.query.plan.statistics import DistinctUnits, DistinctValues, NoisyStatistic, ValueScale
+from discreet.query.plan.top_groups import TopSelection, read_top_groups, selection_is_better
 from discreet.query.refusal import refuse
 
-__all__ = ["AggregationPlan", "KeyRule", "PricedStatistic", "UnpricedPlan", "plan_block", "plan_without_price"]
+__all__ = ["AggregationPlan", "KeyRule", "PricedStatistic", "UnpricedPlan", "lay_out", "plan_block"]
 
 
 _WEIGHT_BITS = 16
@@ -56,7 +55,7 @@ _FINEST = int(1 / SMALLEST_SCALE)
 """Noise of a smaller scale than one over this is not drawn."""
 _ROW_BITS = 62
 """What one row adds to a sum has no more: a product that left 64 bits would fail by that row."""
-_HELD = Aggregate(AggregateKind.PEOPLE)
+_HELD = UnitCountAggregate()
 """How many people hold a key: decides whether a key that is not public is shown."""
 _NOT_PUBLIC = (
     "the owner lists keys or bounds for the columns of GROUP BY in the policy; "
@@ -65,37 +64,19 @@ _NOT_PUBLIC = (
 
 
 @dataclass(frozen=True)
-class PricedStatistic:
+class PricedStatistic(NoisyStatistic):
     """A part with its share of the price and the mechanism that releases it."""
 
-    part: Part
-    aggregates: tuple[Aggregate, ...]
+    aggregates: tuple[SummedAggregate, ...]
     """What is read from it."""
     share: Fraction
     """Its ε or ρ."""
-    scale: ValueScale
-    """The grid of its values."""
-    weight: int
-    """The weight of a whole row or person, in integer units."""
     max_contribution: int
     """The contribution bound: the total weight of a unit, in whole rows, groups or values."""
     l1_sensitivity: int
     """How far one unit moves its integers, all groups together, in L1."""
     l2_sensitivity_squared: int
     """The square of the L2 sensitivity."""
-    mechanism: Laplace | Gaussian
-    """What releases its integers, in its integer units."""
-
-    @property
-    def noise(self) -> Noise:
-        """The noise on each of its integers, in its integer units."""
-        return self.mechanism.law
-
-    @property
-    def unit(self) -> Fraction:
-        """What one integer unit of its counts is worth."""
-        whole = self.part.whole(self.scale) if isinstance(self.part, Moments) else 1
-        return Fraction(1, self.weight * whole)
 
 
 @dataclass(frozen=True)
@@ -158,6 +139,11 @@ class AggregationPlan:
         """The keys of every group; none yet when keys are not public."""
         return [] if self.listing is None else self.listing.tuples()
 
+    @cached_property
+    def written(self) -> dict[tuple[object, ...], tuple[str, list[object]]]:
+        """The statements that were written for it: each is written once, since a plan never changes."""
+        return {}
+
     @property
     def tables(self) -> frozenset[str]:
         """The tables that are read, protected and public."""
@@ -199,6 +185,14 @@ class AggregationPlan:
         """The position of the choice that answers an aggregate; None where sums do."""
         return self._choices_of.get(aggregate)
 
+    def form_of(self, aggregate: Aggregate) -> tuple[int, LinearForm] | None:
+        """The part and the form of its integers that a count or a sum is; None for what is neither."""
+        position = self.part_of(aggregate)
+        if position is None or not isinstance(aggregate, SummedAggregate):
+            return None
+        form = aggregate.form(self.parts[position])
+        return None if form is None else (position, form)
+
     @cached_property
     def _parts_of(self) -> dict[Aggregate, int]:
         return {aggregate: k for k, priced in enumerate(self.parts) for aggregate in priced.aggregates}
@@ -215,11 +209,11 @@ class UnpricedPlan:
     block: PrivateAggregation
     listing: Listing | None
     laid: list[StatisticGroup]
-    chosen: list[Aggregate]
+    chosen: list[ChosenAggregate]
     public_values: ListRows | None = None
     """What public tables hold."""
     picks: int = 0
-    """How many groups are chosen instead, by what ``chosen`` counts."""
+    """How many groups are chosen instead, by what the block counts."""
 
     @cached_property
     def families(self) -> tuple[tuple[int, ...], ...]:
@@ -229,20 +223,23 @@ class UnpricedPlan:
     @property
     def importances(self) -> list[Fraction]:
         """What `shares` divides a price by: one number per family of parts, then one per choice."""
+        if self.picks:
+            return [Fraction(1)]
         parts = [max(each.importance, Fraction(1)) for each in self.laid]
         families = [sum((parts[k] for k in family), Fraction(0)) for family in self.families]
-        return families + [weigh_selection(aggregate) for aggregate in self.chosen]
+        return families + [aggregate.importance for aggregate in self.chosen]
 
 
-def plan_without_price(block: PrivateAggregation, price: Price, public_values: ListRows | None = None) -> UnpricedPlan:
-    """Lay out a block: its groups where they are public, its parts and its choices."""
-    listing = list_groups(block, public_values)
+def lay_out(
+    block: PrivateAggregation, listing: Listing | None, price: Price, public_values: ListRows | None
+) -> UnpricedPlan:
+    """The parts and choices that answer a block, given its groups where they are public."""
     if listing is not None and block.top is not None and selection_is_better(block.top, len(listing), price):
-        return UnpricedPlan(block, listing, [], list(block.aggregates), public_values, block.top)
-    chosen = [aggregate for aggregate in block.aggregates if aggregate.kind.is_choice]
+        return UnpricedPlan(block, listing, [], [], public_values, block.top)
+    chosen = [aggregate for aggregate in block.aggregates if isinstance(aggregate, ChosenAggregate)]
     if listing is not None:
         return UnpricedPlan(block, listing, share_statistics(block.aggregates), chosen, public_values)
-    rows = Aggregate(AggregateKind.COUNT)
+    rows = CountAggregate()
     if not _counts_as_one(_privacy(block)) or rows not in block.aggregates:
         asked = [*block.aggregates, *([] if _HELD in block.aggregates else [_HELD])]
         return UnpricedPlan(block, None, share_statistics(asked), chosen, public_values)
@@ -291,7 +288,7 @@ def _plan_top(draft: UnpricedPlan, price: Price) -> AggregationPlan:
     share = get_magnitude(price) / draft.picks
     epsilon = share if isinstance(price, Pure) else sqrt_down(8 * share)
     moved, groups = Fraction(rows * weight * _times(privacy)), (draft.picks, len(draft.listing or ()))
-    top = read_top_groups(draft.chosen[0], epsilon, moved, groups, privacy.neighbours)
+    top = read_top_groups(draft.block.aggregates[0], epsilon, moved, groups, privacy.neighbours)
     return AggregationPlan(draft.block, draft.listing, weight, rows, [], [], None, top, price)
 
 
@@ -335,7 +332,8 @@ def _priced(laid: StatisticGroup, draft: UnpricedPlan, price: Price, *, is_alone
     times = 1 if is_one_count else _times(privacy)
     moves, squared = moves * times, squared * times * times
     mechanism = _mechanism(moves, squared, price)
-    return PricedStatistic(part, laid.aggregates, get_magnitude(price), scale, weight, most, moves, squared, mechanism)
+    share = get_magnitude(price)
+    return PricedStatistic(part, scale, weight, mechanism, laid.aggregates, share, most, moves, squared)
 
 
 def _rows_per_group(block: PrivateAggregation, price: Price) -> int | None:
@@ -403,21 +401,11 @@ def _mechanism(moves: int, squared: int, price: Price) -> Laplace | Gaussian:
 
 
 def _choice(
-    aggregate: Aggregate, price: Price, reach: Fraction, read: ListRows | None, privacy: Privacy
+    aggregate: ChosenAggregate, price: Price, reach: Fraction, read: ListRows | None, privacy: Privacy
 ) -> PlannedSelection:
     share = get_magnitude(price)
     epsilon = share if isinstance(price, Pure) else sqrt_down(8 * share)  # an exponential mechanism is ε²/8-zCDP
-    if aggregate.kind is AggregateKind.MODE:
-        return read_mode(aggregate, epsilon, reach, _values(aggregate.argument, read), privacy.neighbours)
-    return read_quantile(aggregate, epsilon, reach)
-
-
-def _values(argument: Expression | None, read: ListRows | None) -> tuple[Key, ...]:
-    known = None if argument is None else find_domain(with_values(argument, None, read))
-    found = tuple(value for value in known or () if value is not None) or known  # what can only be missing is missing
-    if not found:
-        raise refuse(None, "MODE needs a column whose values are public", "list its keys in the policy, or GROUP BY it")
-    return found
+    return aggregate.select(epsilon, reach, privacy.neighbours, read)
 
 
 def _key_rule(parts: list[PricedStatistic], delta: Fraction) -> KeyRule:

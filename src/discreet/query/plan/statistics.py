@@ -15,9 +15,21 @@ from fractions import Fraction
 
 from discreet.catalog.column import ColumnType
 from discreet.engines.value_grid import find_step
+from discreet.mechanisms.gaussian import Gaussian
+from discreet.mechanisms.laplace import Laplace
 from discreet.query.expressions.expression import Expression
+from discreet.query.plan.noise_tails import Noise
 
-__all__ = ["DistinctUnits", "DistinctValues", "Moments", "PlainSum", "ValueScale"]
+__all__ = [
+    "DistinctUnits",
+    "DistinctValues",
+    "Moments",
+    "NoisyStatistic",
+    "Part",
+    "PlainSum",
+    "ValueScale",
+    "bound_values",
+]
 
 
 _FINE_COUNT = 2**8
@@ -110,6 +122,33 @@ class DistinctValues:
     argument: Expression
     condition: Expression | None
     size = 1
+
+
+Part = Moments | PlainSum | DistinctUnits | DistinctValues
+
+
+@dataclass(frozen=True)
+class NoisyStatistic:
+    """A part as it is released: what an aggregate needs to read it."""
+
+    part: Part
+    scale: ValueScale
+    """The grid of its values."""
+    weight: int
+    """The weight of a whole row or person, in integer units."""
+    mechanism: Laplace | Gaussian
+    """What releases its integers, in its integer units."""
+
+    @property
+    def noise(self) -> Noise:
+        """The noise on each of its integers, in its integer units."""
+        return self.mechanism.law
+
+    @property
+    def unit(self) -> Fraction:
+        """What one integer unit of its counts is worth."""
+        whole = self.part.whole(self.scale) if isinstance(self.part, Moments) else 1
+        return Fraction(1, self.weight * whole)
 
 
 def bound_values(argument: Expression | None) -> tuple[Fraction, Fraction]:

@@ -13,18 +13,22 @@ as it is; one about some of the rows counts those units alone that could have to
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from functools import wraps
+from typing import Concatenate, ParamSpec
 
 from discreet.catalog.column import ColumnType
 from discreet.engines.bounded_keys import spell_value, turn_order, write_number
 from discreet.engines.stored_columns import use_stored_key_bound, use_stored_rows_per_key
 from discreet.engines.value_grid import describe_steps, in_steps, is_exact, real
 from discreet.exact.grid import LARGEST_STEPS
+from discreet.query.aggregates.aggregate import PlannedSelection
 from discreet.query.bind.relation import RowCounts, list_unit_columns, name_grid_column
 from discreet.query.expressions.expression import Expression, Field, Statement, canonical
-from discreet.query.plan.selection import ModeSelection, PlannedSelection, TopSelection
 from discreet.query.plan.sensitivity import AggregationPlan, PricedStatistic
 from discreet.query.plan.statistics import DistinctUnits, DistinctValues, Moments, PlainSum, ValueScale
+from discreet.query.plan.top_groups import TopSelection
 
 __all__ = ["Parameters", "add_up", "count_apart", "write_histogram", "write_statements", "write_sums", "write_weights"]
 
@@ -34,6 +38,24 @@ Parameters = list[object]
 _SHORT = 2**31
 _PLACES = 2**32
 """Keys that are not public are fewer, or the last of them are left out: a place times so many still fits 64 bits."""
+
+
+_Of = ParamSpec("_Of")
+_Write = Callable[Concatenate[AggregationPlan, _Of], tuple[str, Parameters]]
+
+
+def _keep(write: _Write[_Of]) -> _Write[_Of]:
+    """The same, written when it is first needed and kept with the plan: checks, fingerprint and run read one text."""
+
+    @wraps(write)
+    def kept(plan: AggregationPlan, /, *of: _Of.args, **none: _Of.kwargs) -> tuple[str, Parameters]:
+        found = plan.written.get((write, *map(id, of)))
+        if found is None:
+            # What it is of is part of the plan, so that no other has its place in memory.
+            found = plan.written[write, *map(id, of)] = write(plan, *of, **none)
+        return found[0], list(found[1])
+
+    return kept
 
 
 def write_statements(plan: AggregationPlan) -> list[tuple[str, Parameters]]:
@@ -60,6 +82,7 @@ def _is_added_up(priced: PricedStatistic, *, has_one_each: bool) -> bool:
     return isinstance(priced.part, (Moments, PlainSum))
 
 
+@_keep
 def write_sums(plan: AggregationPlan) -> tuple[str, Parameters]:
     """The integers s0_0, s0_1, … of all parts that are added up, with the block's keys k0, k1, …."""
     statement, together = _opened(plan), add_up(plan)
@@ -75,6 +98,7 @@ def write_sums(plan: AggregationPlan) -> tuple[str, Parameters]:
     return text, statement.parameters
 
 
+@_keep
 def count_apart(plan: AggregationPlan, priced: PricedStatistic) -> tuple[str, Parameters]:
     """The integer ``s`` of a count of people or of different values, with the block's keys."""
     statement = _opened(plan, values_are_few=isinstance(priced.part, DistinctValues) and not _has_one_row_each(plan))
@@ -126,6 +150,7 @@ def _values_statement(
     return f"{text}{_grouped(keys)}"
 
 
+@_keep
 def write_weights(plan: AggregationPlan, top: TopSelection) -> tuple[str, Parameters]:
     """The weight ``s`` of every group, for a choice among groups."""
     statement = _opened(plan)
@@ -140,16 +165,17 @@ def write_weights(plan: AggregationPlan, top: TopSelection) -> tuple[str, Parame
     return f"WITH {source} {text}{_grouped(keys)}", statement.parameters
 
 
+@_keep
 def write_histogram(plan: AggregationPlan, choice: PlannedSelection) -> tuple[str, Parameters]:
     """The weight ``s`` of every grid point or listed value ``x`` in every group."""
     statement = _opened(plan)
     argument = choice.aggregate.argument
     if argument is None:
         raise AssertionError("a choice is made between values")
-    if isinstance(choice, ModeSelection):
+    if choice.grid is None:
         value = canonical(argument).write(statement)
     else:
-        value = _on_grid(argument, Fraction(0), choice.step, choice.ends, "BIGINT", statement)
+        value = _on_grid(argument, Fraction(0), *choice.grid, "BIGINT", statement)
     condition = "TRUE" if choice.aggregate.condition is None else choice.aggregate.condition.write(statement)
     source = _weighted(plan, [f"{value} AS x", f"{condition} AS f"], statement)
     keys = [*_keys(plan), "x"]

@@ -20,9 +20,10 @@ import pyarrow as pa
 
 from discreet.exact.grid import LARGEST_STEPS, Integers
 from discreet.noise.source import Source, Stream
+from discreet.query.aggregates.aggregate import PlannedSelection
 from discreet.query.plan.noise_tails import Noise
-from discreet.query.plan.selection import ModeSelection, PlannedSelection, TopSelection
 from discreet.query.plan.sensitivity import AggregationPlan, KeyRule
+from discreet.query.plan.top_groups import TopSelection
 from discreet.query.run.contribution_bounds import add_up, count_apart, write_histogram, write_sums, write_weights
 from discreet.query.run.groups import Groups
 
@@ -211,14 +212,12 @@ def _chosen(
     choice, stream = plan.choices[place], source.open()
     table = run(*write_histogram(plan, choice))
     picked = np.zeros(len(groups), np.int64)
-    if isinstance(choice, ModeSelection):
+    if choice.listed:
         weights = [(np.arange(len(row)), row) for row in _value_weights(groups, choice, table)]
-        for alike in _alike(weights):
-            picked[alike] = choice.mechanism.pick(weights[alike[0]][1], len(alike), stream)
     else:
         weights = _histograms(groups, table)
-        for alike in _alike(weights):
-            picked[alike] = choice.mechanism.pick(*weights[alike[0]], len(alike), stream)
+    for alike in _alike(weights):
+        picked[alike] = choice.pick(*weights[alike[0]], len(alike), stream)
     if onlooker is not None:
         onlooker(SelectionObservation(choice, place, groups, weights, picked))
     return picked
@@ -243,14 +242,14 @@ def _histograms(groups: Groups, table: pa.Table) -> list[tuple[Integers, Integer
     return list(zip(np.split(points[order], cuts), np.split(weights[order], cuts), strict=True))
 
 
-def _value_weights(groups: Groups, choice: ModeSelection, table: pa.Table) -> Integers:
+def _value_weights(groups: Groups, choice: PlannedSelection, table: pa.Table) -> Integers:
     """The weight of every listed value, one row per group."""
     places, kept = groups.places(table)
     if choice.aggregate.argument is None:
         raise AssertionError("a mode is one of the values of something")
     named = table.select(["x"]).rename_columns(["k0"])
-    values, listed = Groups.all_of([choice.aggregate.argument], [choice.values]).places(named)
+    values, listed = Groups.all_of([choice.aggregate.argument], [choice.listed]).places(named)
     both = kept & listed
-    weights = np.zeros((len(groups), len(choice.values)), np.int64)
+    weights = np.zeros((len(groups), len(choice.listed)), np.int64)
     np.add.at(weights, (places[both[kept]], values[both[listed]]), _integers(table, "s")[both])
     return weights

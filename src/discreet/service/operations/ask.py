@@ -35,7 +35,7 @@ from discreet.http.bodies import check_request_id
 from discreet.http.problems import choose_fault
 from discreet.noise.source import fresh_id
 from discreet.query.bind.multiplicity import CountAlike
-from discreet.query.bind.split import split
+from discreet.query.passes import split
 from discreet.service.auth.roles import Principal
 from discreet.service.jobs.jobs import Job, State, check_same
 from discreet.service.jobs.request import AskRequest
