@@ -107,6 +107,8 @@ def test_figures_stand_right_and_stay_on_a_line() -> None:
     table = doc.TableBlock(("name", "a figure with a long name"), [("a", "1 234 567"), ("b", "8")], "lr")
     assert printed(block_text(table), width=16).splitlines()[-2:] == ["a      1 234 567", "b              8"]
     assert '<td class="figure">8</td>' in blocks_html([table])
+    for shown in (blocks_html, lambda blocks: printed(document_text(doc.Document("", blocks)))):
+        assert "62 %" in shown([doc.TableBlock((), [("62 %", "a table without a header")], "rl")])
 
 
 def test_bars_go_where_the_width_does_not_hold_them() -> None:

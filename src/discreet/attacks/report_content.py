@@ -94,7 +94,7 @@ def _summary(board: Scoreboard) -> list[doc.DocumentBlock]:
     return [
         doc.Headline(headline(board)),
         doc.Quiet(source_words(board)),
-        doc.Section("Every attack against every defence", [_heat(board), doc.TableBlock((), legend(board))]),
+        doc.Section("Every attack against every defence", [_heat(board), doc.TableBlock((), legend(board), "rl")]),
         doc.Section("What came of every defence", [doc.TableBlock((), defences)]),
     ]
 

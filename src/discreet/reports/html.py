@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from itertools import zip_longest
 from typing import Any
 
 from discreet.reports import document as doc
@@ -135,16 +136,16 @@ def quiet(words: str) -> str:
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -> str:
     """A table of cells that are HTML already, under words; it scrolls by itself where it is too wide."""
-    kinds = [_class("figure" if letter == "r" else "") for letter in align]
-    names = [f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind in _with_kinds(header, kinds)]
-    head = f"<thead><tr>{''.join(names)}</tr></thead>" if header else ""
-    lines = ("".join(f"<td{kind}>{cell}</td>" for cell, kind in _with_kinds(row, kinds)) for row in rows)
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    names = _row('th scope="col"', map(escape, header), align)
+    head = f"<thead>{names}</thead>" if header else ""
+    body = "".join(_row("td", row, align) for row in rows)
     return f'<div class="scroll"><table>{head}<tbody>{body}</tbody></table></div>'
 
 
-def _with_kinds(cells: Sequence[str], kinds: Sequence[str]) -> Iterable[tuple[str, str]]:
-    return zip(cells, kinds or [""] * len(cells), strict=True)
+def _row(tag: str, cells: Iterable[str], align: str) -> str:
+    kinds = (_class("figure" if letter == "r" else "") for letter in align)
+    parts = (f"<{tag}{kind}>{cell}</{tag[:2]}>" for cell, kind in zip_longest(cells, kinds, fillvalue=""))
+    return f"<tr>{''.join(parts)}</tr>"
 
 
 def _class(kind: str) -> str:
@@ -163,7 +164,8 @@ def _table(block: doc.TableBlock) -> str:
 
 
 def _cell(cell: doc.TableCell) -> str:
-    return escape(cell) if isinstance(cell, str) else _CELLS[type(cell)](cell)
+    """No line of a cell ends within an equation."""
+    return escape(cell.replace(" = ", "\u00a0=\u00a0")) if isinstance(cell, str) else _CELLS[type(cell)](cell)
 
 
 def _stacked(cell: doc.Stacked) -> str:
