@@ -77,6 +77,18 @@ def test_every_block_says_its_words_in_the_terminal_but_charts() -> None:
         assert ("[bold]x[/]" in text) == (block not in CHARTS), block
 
 
+@pytest.mark.parametrize("width", [20, 40, 80, 200])
+def test_a_terminal_of_any_width_holds_every_word(width: int) -> None:
+    """Tables are left out here: in columns, words stand between each other."""
+    words = [block for block in BLOCKS if not isinstance(block, (doc.TableBlock, doc.HeatTable))]
+    text = printed(document_text(doc.Document(EVIL, words)), width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in printed(document_text(WHOLE), width)
+    found = "".join(character for character in text if character not in "─ \n")
+    wanted = sum(map(evils, (block for block in words if block not in CHARTS)))
+    assert found.count(EVIL.replace(" ", "")) >= wanted
+
+
 def test_programs_find_every_word_and_the_kind_of_every_block() -> None:
     found = json.loads(json_text(WHOLE))
     kinds = [block["kind"] for block in found["blocks"][0]["blocks"]]

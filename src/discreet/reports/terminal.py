@@ -88,26 +88,16 @@ def _code(block: doc.Code) -> Iterator[RenderableType]:
 def _alert(block: doc.Alert) -> Iterator[RenderableType]:
     """Without lines at its sides, so that words can be copied."""
     style = _STYLES[block.tone]
-    title = Text(block.title, f"bold {style}") if block.title else None
-    yield Panel(
-        Text(block.words), HORIZONTALS, title=title, title_align="left", border_style=style, width=WIDTH, padding=0
-    )
+    title = [(f"{block.title}\n", f"bold {style}")] if block.title else []
+    yield Panel(Text.assemble(*title, block.words), HORIZONTALS, border_style=style, width=WIDTH, padding=0)
 
 
 def _items(block: doc.ItemList) -> Iterator[RenderableType]:
-    """Words beside the titles, or below them where titles are sentences."""
-    if any(len(item.title) > _WIDEST_NAME for item in block.items):
-        for item in block.items:
-            yield Constrain(Text.assemble(item.title, *([(f"  {item.beside}", "dim")] if item.beside else [])), WIDTH)
-            yield Constrain(Padding(Text(item.words), (0, 0, 0, 2)), WIDTH)
-        return
-    grid = Grid(box=None, pad_edge=False, show_header=False)
-    grid.add_column(no_wrap=True)
-    grid.add_column(no_wrap=True, justify="right")
-    grid.add_column()
     for item in block.items:
-        grid.add_row(Text(item.title), "" if item.share is None else share(item.share), Text(item.words))
-    yield Constrain(grid, WIDTH)
+        size = "" if item.share is None else f"  {share(item.share)}"
+        beside = f"  {item.beside}" if item.beside else ""
+        yield Constrain(Text.assemble(item.title, (beside, "dim"), size), WIDTH)
+        yield Constrain(Padding(Text(item.words), (0, 0, 0, 2)), WIDTH)
 
 
 def _table(block: doc.TableBlock) -> Iterator[RenderableType]:
@@ -222,7 +212,7 @@ class _HeatPieces:
         grid.add_column("", max_width=_WIDEST_NAME, overflow="fold")
         for place in places:
             head = Text(self.table.columns[place])
-            grid.add_column(head, width=self._width(place), justify="right", vertical="bottom")
+            grid.add_column(head, width=self._width(place), justify="right", vertical="bottom", overflow="fold")
         for name, row in zip(self.table.rows, self.table.cells, strict=True):
             grid.add_row(Text(name), *(_heat_cell(row[place]) for place in places))
         return grid

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -79,57 +79,53 @@ def _values(counts: dict[str, int]) -> str:
 
 
 def _sizes(report: TableReport) -> doc.DocumentBlock:
-    after = size_shares(report.checked.classes.sizes)
     before = None if report.comparison is None else size_shares(report.comparison.sizes)
-    words = doc.Quiet("The share of rows in classes of each size. The fewer rows in small classes, the better.")
-    rows = [_compared(name, None if before is None else before[name], value) for name, value in after.items()]
-    return doc.Section("Class sizes", [words, _comparing("size", rows)])
+    words = "The share of rows in classes of each size. The fewer rows in small classes, the better."
+    sizes = _shares("size", before, size_shares(report.checked.classes.sizes))
+    return doc.Section("Class sizes", [doc.Quiet(words), sizes])
 
 
-def _compared(name: str, before: float | None, after: float) -> tuple[doc.TableCell, ...]:
+def _shares(name: str, before: Mapping[str, float] | None, after: Mapping[str, float]) -> doc.TableBlock:
+    """Shares by name as bars and figures, beside those of the original where it is known."""
     if before is None:
-        return name, doc.Meter(after), share(after)
-    return name, doc.PairedMeters(before, after), share(before), share(after)
-
-
-def _comparing(name: str, rows: list[tuple[doc.TableCell, ...]]) -> doc.TableBlock:
-    columns = (name, "", "rows") if len(rows[0]) == 3 else (name, "", "before", "after")
-    return doc.TableBlock(columns, rows, "ll" + "r" * (len(columns) - 2))
+        rows = [(name, doc.Meter(value), share(value)) for name, value in after.items()]
+        return doc.TableBlock((name, "", "share"), rows, "llr")
+    pairs = [
+        (name, doc.PairedMeters(before[name], value), share(before[name]), share(value))
+        for name, value in after.items()
+    ]
+    return doc.TableBlock((name, "", "before", "after"), pairs, "llrr")
 
 
 def _risks(report: TableReport) -> doc.DocumentBlock:
-    before = None if report.comparison is None else report.comparison.risks
-    rows = [_compared(name, None if before is None else one(before), one(report.risks)) for name, one in _RISKS]
+    before = None if report.comparison is None else _named_risks(report.comparison.risks)
     words = (
         "A prosecutor knows that a person is in the table, a journalist does not, a marketer wants many people at "
         f"once. Rows with a risk above {share(report.risks.threshold)} are at risk. Averages are over rows."
     )
-    unique = f"{counted(report.risks.unique_rows, 'row is', 'rows are')} unique"
-    was = "." if before is None else f"; before, {before.unique_rows:,}."
+    unique = [doc.Paragraph(words) for words in _unique_words(report)]
+    risks = _shares("risk", before, _named_risks(report.risks))
+    return doc.Section("Who can be found", [doc.Quiet(words), risks, *unique])
+
+
+def _named_risks(found: Risks) -> dict[str, float]:
+    return {
+        "prosecutor, highest": found.prosecutor.highest,
+        "prosecutor, average": found.prosecutor.average,
+        "rows at risk": found.prosecutor.at_risk,
+        "journalist, highest": found.journalist.highest,
+        "marketer": found.marketer,
+        "unique rows": found.uniqueness,
+    }
+
+
+def _unique_words(report: TableReport) -> Iterator[str]:
+    was = "" if report.comparison is None else f"; before, {report.comparison.risks.unique_rows:,}"
+    yield f"{counted(report.risks.unique_rows, 'row is', 'rows are')} unique{was}."
     found = report.population
-    people = (
-        []
-        if found is None
-        else [
-            doc.Paragraph(
-                f"Of {found.population:,} people about {figure(found.estimate)} are unique ({share(found.share)}; "
-                "an estimate from a model of the population, not a bound)."
-            )
-        ]
-    )
-    return doc.Section(
-        "Who can be found", [doc.Quiet(words), _comparing("risk", rows), doc.Paragraph(unique + was), *people]
-    )
-
-
-_RISKS: tuple[tuple[str, Callable[[Risks], float]], ...] = (
-    ("prosecutor, highest", lambda one: one.prosecutor.highest),
-    ("prosecutor, average", lambda one: one.prosecutor.average),
-    ("rows at risk", lambda one: one.prosecutor.at_risk),
-    ("journalist, highest", lambda one: one.journalist.highest),
-    ("marketer", lambda one: one.marketer),
-    ("unique rows", lambda one: one.uniqueness),
-)
+    if found is not None:
+        unique = f"about {figure(found.estimate)} are unique ({share(found.share)}; an estimate from a model of the"
+        yield f"Of {found.population:,} people {unique} population, not a bound)."
 
 
 def _columns(report: TableReport) -> doc.DocumentBlock:
