@@ -28,7 +28,7 @@ def distances(classes: list[list[Any]], distance: str | Hierarchy) -> list[float
     numbers = [number for number, values in enumerate(classes) for _ in values]
     table = CodedTable.of(pa.table({"q": numbers, "s": [value for values in classes for value in values]}))
     grouped = EquivalenceClasses.of([table["q"].codes])
-    return Closeness("s", 0, distance).distances({"s": grouped.histogram(table["s"])}).tolist()
+    return Closeness("s", 0, distance).met(grouped, {"s": grouped.histogram(table["s"])}).tolist()
 
 
 @pytest.mark.parametrize("distance", ["ordered", "numeric"])

@@ -242,6 +242,37 @@ def test_parameters_without_a_meaning_are_refused(make: Callable[[], Model], pro
         make()
 
 
+@pytest.mark.parametrize(
+    ("model", "kept", "broken"),
+    [
+        (KAnonymity(5), 5, 4),
+        (DistinctDiversity(S, 3), 3, 2),
+        (EntropyDiversity(S, 4), 4 - 1e-13, 4 - 1e-9),
+        (AlphaK(S, 0.3), 0.1 + 0.2, 0.3 + 1e-9),
+        (Closeness(S, 0.3), 0.1 + 0.2, 0.3 + 1e-9),
+        (BetaLikeness(S, 3), 3 + 1e-13, 3 + 1e-9),
+        (RecursiveDiversity(S, 3, 2), 3 - 1e-9, 3 - 1e-13),
+        (DeltaDisclosure(S, 3), 3 - 1e-9, 3 - 1e-13),
+    ],
+)
+def test_rounding_decides_nothing_on_a_bound_and_an_open_bound_is_broken_there(
+    model: Model, kept: float, broken: float
+) -> None:
+    assert 0.1 + 0.2 > 0.3
+    assert model.is_broken_by(np.array([kept, broken])).tolist() == [False, True]
+
+
+def test_a_model_is_named_by_its_letter_and_by_its_value() -> None:
+    models = [KAnonymity(5), EntropyDiversity(S, 2.5), AlphaK(S, 0.3, 2), Closeness(S, 0.2), BetaLikeness(S, 2, True)]
+    assert [(model.title, model.name) for model in models] == [
+        ("k-anonymity", "5-anonymity"),
+        ("entropy l-diversity", "entropy 2.5-diversity of s"),
+        ("(α, 2)-anonymity", "(0.3, 2)-anonymity of s"),
+        ("t-closeness (equal distance)", "0.2-closeness of s (equal distance)"),
+        ("enhanced β-likeness", "enhanced 2-likeness of s"),
+    ]
+
+
 def test_a_model_of_a_column_that_is_not_sensitive_is_refused() -> None:
     classes, histograms = grouped([(0, 0, 1)])
     with pytest.raises(InvalidValue, match="must speak of a sensitive column, got 'salary'; sensitive: s"):

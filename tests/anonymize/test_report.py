@@ -23,7 +23,8 @@ from discreet.catalog.budget import Budget
 from discreet.curator.curator import Curator
 from discreet.errors import InvalidValue
 from discreet.mechanisms.laplace import Laplace
-from discreet.reports.charts import columns_chart, meter
+from discreet.reports.charts import column_chart, meter
+from discreet.reports.document import ColumnChart, Meter
 from tests.texts.tables import FIGURE_1
 
 ROWS = 120
@@ -254,9 +255,9 @@ def test_a_notebook_shows_the_page_in_a_frame(report: TableReport) -> None:
 
 
 def test_bars_stay_within_their_frame() -> None:
-    assert 'width="100.00%"' in meter(1.7)
-    assert 'width="0.00%"' in meter(-1)
-    assert "NaN" not in columns_chart(["a"], [("before", [0.0]), ("after", [0.0])])
+    assert 'width="100.00%"' in meter(Meter(1.7))
+    assert 'width="0.00%"' in meter(Meter(-1))
+    assert "NaN" not in column_chart(ColumnChart("a", ["a"], [0.0], [0.0]))
 
 
 def test_sizes_are_shares_of_rows() -> None:

@@ -20,10 +20,10 @@ from discreet.attacks.methods.queries import DirectQuestion
 from discreet.attacks.methods.releases import Linkage
 from discreet.attacks.people import QUASI, SECRET, People, patients
 from discreet.attacks.release import release_scoreboard
-from discreet.attacks.report_terminal import detail_text
 from discreet.attacks.score import DefenceVerdict
 from discreet.errors import InvalidValue, OutOfReach
 from discreet.privacy.loss import Pure
+from discreet.reports.terminal import document_text
 from tests.reports.parsed import assert_standalone
 
 PEOPLE = People.of(patients(600), QUASI, SECRET)
@@ -156,7 +156,7 @@ def test_data_survive_json(board):
 def test_the_terminal_shows_every_score_within_its_width(board, width):
     console = Console(file=io.StringIO(), width=width)
     console.print(board)
-    console.print(detail_text(board))
+    console.print(document_text(board.details()))
     text = console.file.getvalue()
     assert max(map(len, text.splitlines())) <= width
     for name in ("direct", "linkage", "idle", "exact answers", "impossible", "no noise", "Discreet, ε = 0.1"):

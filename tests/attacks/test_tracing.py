@@ -148,8 +148,8 @@ def test_closed_forms_at_known_places():
 
 def test_the_chart_shows_every_curve_and_the_closed_form():
     drawn = tracing_chart({20: tracing_curve(20, [20, 200]), 50: tracing_curve(50, [50, 500])})
-    for words in ("means of 20 people", "means of 50 people", "closed form", "wrongly accused"):
-        assert words in drawn
+    assert [one.name for one in drawn.series] == ["means of 20 people", "means of 50 people", "closed form"]
+    assert drawn.reference_label == "wrongly accused"
     with pytest.raises(InvalidValue, match="at least one curve"):
         tracing_chart({})
 

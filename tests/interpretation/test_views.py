@@ -14,8 +14,9 @@ import pytest
 from rich.console import Console
 
 import discreet as dp
-from discreet.interpretation.chapters import Bar, Chapter, chapters
+from discreet.interpretation.chapters import Chapter, chapters
 from discreet.interpretation.understanding import Understanding
+from discreet.reports.document import Meter
 from tests.interpretation.printed import is_down, is_near, is_up, read
 from tests.interpretation.worst import caught, e_to, laplace_mass, laplace_within, worst_pair
 from tests.reports.parsed import ParsedPage, assert_standalone
@@ -168,14 +169,14 @@ def test_the_printed_exposure() -> None:
 def test_bars_are_as_long_as_the_figures_beside_them(found: Understanding) -> None:
     for name, place in (("guessing", 1), ("groups", -2), ("costs", 2), ("believing", 2)):
         for row in chapter(found, name).rows:
-            bar, words = next(cell for cell in row if isinstance(cell, Bar)), row[place]
+            bar, words = next(cell for cell in row if isinstance(cell, Meter)), row[place]
             assert isinstance(words, str)
-            assert is_up(words, Fraction(bar.until))
+            assert is_up(words, Fraction(bar.value))
 
 
 def test_every_bar_lies_between_its_ends(found: Understanding) -> None:
-    bars = [cell for one in chapters(found) for row in one.rows for cell in row if isinstance(cell, Bar)]
-    assert all(0 <= bar.start <= bar.until <= 1 for bar in bars)
+    bars = [cell for one in chapters(found) for row in one.rows for cell in row if isinstance(cell, Meter)]
+    assert all(0 <= bar.start <= bar.value <= 1 for bar in bars)
 
 
 # The terminal ------------------------------------------------------------------------------------------------------

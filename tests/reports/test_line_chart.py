@@ -8,8 +8,9 @@ from xml.etree import ElementTree
 import pytest
 
 from discreet.errors import InvalidValue
-from discreet.reports.line_chart import Series, line_chart
-from discreet.reports.page import page
+from discreet.reports.document import Document, LineChart, Series
+from discreet.reports.html import document_html
+from discreet.reports.line_chart import line_chart
 from tests.reports.parsed import ParsedPage, assert_standalone
 
 EVIL = "</svg><script>alert(1)</script>\"'&"
@@ -18,7 +19,7 @@ LINE = Series("success", [(0, 0.0), (1, 0.5), (2, 1.0)])
 
 def drawn(*series: Series, **more: object) -> ElementTree.Element:
     words = {"title": "A title", "x_label": "noise", "y_label": "share"}
-    return ElementTree.fromstring(line_chart(series, **(words | more)))  # type: ignore[arg-type]
+    return ElementTree.fromstring(line_chart(LineChart(series, **(words | more))))  # type: ignore[arg-type]
 
 
 def line_of(figure: ElementTree.Element, kind: str = "s0") -> list[tuple[float, float]]:
@@ -87,7 +88,7 @@ def test_the_legend_names_every_series_and_the_reference() -> None:
 def test_series_differ_in_more_than_colour() -> None:
     kinds = [path.get("class") for path in drawn(*[LINE] * 7).findall("./svg/path")]
     assert [kind for kind in kinds if kind and kind.startswith("s")] == ["s0", "s1", "s2", "s3", "s4", "s5", "s0"]
-    style = page("a", [])
+    style = document_html(Document("a", []))
     assert len({style.split(f".s{number}{{")[1].split("}")[0].split("dasharray")[-1] for number in range(6)}) == 6
 
 
@@ -126,7 +127,7 @@ def test_a_band_must_fit_its_line() -> None:
 
 
 def test_words_cannot_write_into_the_page() -> None:
-    chart = line_chart(
+    chart = LineChart(
         [Series(EVIL, [(0, 0), (1, 1)], marks=True)],
         title=EVIL,
         x_label=EVIL,
@@ -134,5 +135,5 @@ def test_words_cannot_write_into_the_page() -> None:
         reference=0.5,
         reference_label=EVIL,
     )
-    assert "script" not in assert_standalone(page("a", [chart])).tags
-    assert ParsedPage(chart).words.count("alert(1)") >= 5
+    assert "script" not in assert_standalone(document_html(Document("a", [chart]))).tags
+    assert ParsedPage(line_chart(chart)).words.count("alert(1)") >= 5

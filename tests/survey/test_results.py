@@ -14,7 +14,8 @@ from rich.console import Console
 
 from discreet.errors import InvalidInput
 from discreet.noise.source import ReplayableSource
-from discreet.survey.results import ResultRequest, ResultRow, Results, answers_needed, html_part, renderable, results_of
+from discreet.reports.terminal import document_text
+from discreet.survey.results import ResultRequest, ResultRow, Results, answers_needed, results_of
 from discreet.survey.store import Records, SurveyStore, hash_of
 from discreet.survey.survey import best_oracle, mean
 from tests.survey.serving import made
@@ -64,7 +65,7 @@ def test_intervals_that_hold_at_once_are_wider(crowd: SurveyStore) -> None:
 
 def test_all_views_tell_the_same(crowd: SurveyStore) -> None:
     found = results_of(crowd, ResultRequest.of(within="0.02"))
-    text, html, data = shown(found), html_part(found), found.to_dict()
+    text, html, data = shown(found), found.to_html(), found.to_dict()
     assert json.loads(json.dumps(data)) == data
     assert data["answered"] == CROWD
     yes = data["questions"]["smokes"]["estimates"][1]
@@ -77,7 +78,7 @@ def test_all_views_tell_the_same(crowd: SurveyStore) -> None:
 
 def shown(results: Results) -> str:
     console = Console(width=100, file=io.StringIO())
-    console.print(renderable(results))
+    console.print(results)
     return " ".join(console.file.getvalue().split())  # type: ignore[attr-defined]
 
 
@@ -86,7 +87,7 @@ def test_nobody_has_answered_is_an_answer(tmp_path: Path) -> None:
     assert found.answered == 0
     assert all(finding.rows == () and finding.needed > 0 for finding in found.findings)
     assert "Nobody of 20 invited has answered yet." in shown(found)
-    assert "Nobody of 20 invited has answered yet." in html_part(found)
+    assert "Nobody of 20 invited has answered yet." in found.to_html()
 
 
 def test_words_of_the_owner_are_escaped(tmp_path: Path) -> None:
@@ -94,7 +95,7 @@ def test_words_of_the_owner_are_escaped(tmp_path: Path) -> None:
     here = made(tmp_path / "odd", f"title: T\nepsilon: 1\nquestions:\n  q: {question}\n")
     store = here.store()
     store.take(here.tokens[0], b"\x00")
-    page = html_part(results_of(store, ResultRequest.of()))
+    page = results_of(store, ResultRequest.of()).to_html()
     assert "<script>" not in page
     assert "&lt;b&gt;" in page
 
@@ -178,7 +179,7 @@ def test_no_view_shows_an_impossible_value_and_each_has_the_raw_ones(crowd: Surv
             replace(sleeps, rows=(ResultRow("mean", 12.52, 11.9, 13.1),)),
         ),
     )
-    text, html, data = shown(impossible), html_part(impossible), impossible.to_dict()
+    text, html, data = shown(impossible), impossible.to_html(), impossible.to_dict()
     before_raw = "".join(part.split("<details")[0] for part in html.split("</details>"))
     for view in (text, before_raw):
         assert "116.7" not in view
@@ -187,7 +188,7 @@ def test_no_view_shows_an_impossible_value_and_each_has_the_raw_ones(crowd: Surv
     assert "116.7 %" in html
     assert "12.52" in html
     printed = io.StringIO()
-    Console(file=printed, width=120).print(renderable(impossible, raw=True))
+    Console(file=printed, width=120).print(document_text(impossible.document(raw=True)))
     assert "116.7 %" in printed.getvalue()
     yes = data["questions"]["smokes"]["estimates"][1]
     assert (yes["value"], yes["high"], yes["raw"]["value"]) == (1.0, 1.0, 1.167)

@@ -36,11 +36,11 @@ from discreet.anonymize.models.k_anonymity import AlphaK, KAnonymity
 from discreet.anonymize.models.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from discreet.anonymize.models.model import Flags, Histograms, Model
 from discreet.anonymize.models.t_closeness import Closeness
-from discreet.anonymize.report.format import counted, figure
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.table import CodedColumn, CodedTable, label_of
 from discreet.catalog.names import suggestion
 from discreet.errors import InvalidType, InvalidValue
+from discreet.reports.format import counted, figure
 
 __all__ = [
     "CheckReport",

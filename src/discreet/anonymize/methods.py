@@ -21,10 +21,10 @@ from discreet.anonymize.recode.mondrian import mondrian
 from discreet.anonymize.recode.optimal import optimal
 from discreet.anonymize.recode.recoding import Recoded
 from discreet.anonymize.recode.taxonomy_mondrian import taxonomy_mondrian
-from discreet.anonymize.report.format import share
 from discreet.anonymize.report.report import TableReport, table_report
 from discreet.anonymize.roles import Roles
 from discreet.errors import InvalidValue, OutOfReach
+from discreet.reports.format import share
 
 __all__ = ["METHODS", "CheckedRows", "RecodingJob", "checked_report", "ignored_settings", "release_of"]
 

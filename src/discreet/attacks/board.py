@@ -20,7 +20,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,18 +28,14 @@ import numpy.typing as npt
 from discreet.attacks.attack import Attack, Defence, Goal, Guesses, Knowledge
 from discreet.attacks.catalogue import chosen_attacks, chosen_defences
 from discreet.attacks.people import Codes, People
-from discreet.attacks.report_content import report_data
-from discreet.attacks.report_html import report_html
-from discreet.attacks.report_terminal import report_text
+from discreet.attacks.report_content import board_details, board_document, board_summary, report_data
 from discreet.attacks.score import DefenceVerdict, Score, ceiling_of, scored, verdict_of
 from discreet.attacks.view import View
 from discreet.errors import DiscreetError
 from discreet.exact.rational import Number
 from discreet.noise.experiment import Chance, experiment
+from discreet.reports.document import Document
 from discreet.reports.report import Report
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 __all__ = ["EPSILONS", "Cell", "Inapplicable", "Progress", "Scene", "Scoreboard", "Stage", "held_against", "scoreboard"]
 
@@ -233,12 +229,17 @@ class Scoreboard(Report):
         """The scoreboard as plain data."""
         return report_data(self)
 
-    def to_html(self) -> str:
-        """The scoreboard as one page that needs nothing else: no network, no scripts."""
-        return report_html(self)
+    def document(self) -> Document:
+        """All of it, with charts of what the attacks do at scale, which take some seconds."""
+        return board_document(self)
 
-    def __rich__(self) -> RenderableType:
-        return report_text(self)
+    def summary(self) -> Document:
+        """The scores, what their signs mean, and what came of every defence."""
+        return board_summary(self)
+
+    def details(self) -> Document:
+        """What every defence does, and every attack by itself with every score and its interval."""
+        return board_details(self)
 
 
 def scoreboard(

@@ -1,8 +1,6 @@
-"""What the attacks of a scoreboard do at scale, as charts: more releases, more noise, more published means.
+"""What a scoreboard says: as a document for people, and as plain data for programs.
 
-A scoreboard as plain data, as JSON can hold it.
-
-What the terminal and the page both say about a scoreboard.
+Its charts show what the attacks do at scale: more releases, more noise, more published means.
 """
 
 from __future__ import annotations
@@ -10,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from discreet.anonymize.report.format import counted
 from discreet.attacks.attack import Attack, Defence, Goal
 from discreet.attacks.defences.releases import KAnonymousTable, LDiverseTable, PublishedTable, TCloseTable
 from discreet.attacks.linkage.composition import Composed, composition, composition_chart
@@ -22,18 +19,18 @@ from discreet.attacks.score import ALARM, DefenceVerdict, Score, average_ceiling
 from discreet.errors import DiscreetError
 from discreet.exact.binomial import Proportion
 from discreet.privacy.loss import Pure
-from discreet.reports.page import paragraph
+from discreet.reports import document as doc
+from discreet.reports.format import counted
 from discreet.version import __version__
 
 if TYPE_CHECKING:
     from discreet.attacks.board import Cell, Scoreboard
 
 __all__ = [
-    "HARMFUL",
     "MARKS",
-    "asked_words",
-    "charts_of",
-    "claims_words",
+    "board_details",
+    "board_document",
+    "board_summary",
     "defence_words",
     "harm",
     "headline",
@@ -43,8 +40,135 @@ __all__ = [
     "reading",
     "report_data",
     "source_words",
-    "targets_of",
 ]
+
+
+MARKS = {
+    DefenceVerdict.GUESSING: "",
+    DefenceVerdict.CROWD: "~",
+    DefenceVerdict.BOUNDED: "≤",
+    DefenceVerdict.LEAK: "✗",
+    DefenceVerdict.BROKEN: "‼",
+}
+"""A sign for every verdict."""
+_TONES: dict[DefenceVerdict, doc.Tone] = {
+    DefenceVerdict.GUESSING: "good",
+    DefenceVerdict.CROWD: "good",
+    DefenceVerdict.BOUNDED: "fair",
+    DefenceVerdict.LEAK: "bad",
+    DefenceVerdict.BROKEN: "worst",
+}
+_HARMFUL = (DefenceVerdict.BOUNDED, DefenceVerdict.LEAK, DefenceVerdict.BROKEN)
+"""The verdicts that say that a person's own record was used."""
+_SLIGHT = 0.03
+_FEWEST = 11
+"""Of fewer fair coins all may fall right more often than one time in 2,000."""
+_COLUMNS = ("defence", "", "right", "95 %", "claims", "outside", "ceiling", "questions")
+_EXPLAINED = (
+    "The bar is how often the attack is right, with its 95 % interval; the line across is guessing without the "
+    "release. “Claims” are the true ones of those that the attack made; of other people it guessed. “Outside” is the "
+    "same attack on people who are in no release, “ceiling” the most that the promise of a defence allows."
+)
+
+
+def board_document(board: Scoreboard) -> doc.Document:
+    """The summary, what the attacks do at scale, and every attack by itself."""
+    charts = _charts(board)
+    blocks = [*_summary(board), *([doc.Section("The same at scale", charts)] if charts else []), *_details(board)]
+    footer = f"Made by Discreet {__version__} with seed {board.seed}. It is for whoever holds the table."
+    return doc.Document(f"{board.name}: attacks on every defence", blocks, f"Attacks on {board.name}", footer)
+
+
+def board_summary(board: Scoreboard) -> doc.Document:
+    """The scores, what their signs mean, and what came of every defence."""
+    return doc.Document(f"Attacks on {board.name}", _summary(board))
+
+
+def board_details(board: Scoreboard) -> doc.Document:
+    """What every defence does, and every attack by itself: what it needs, what it claims, and every score."""
+    return doc.Document("", _details(board))
+
+
+def _summary(board: Scoreboard) -> list[doc.DocumentBlock]:
+    defences = [(one.name, defence_words(board, one)) for one in board.defences]
+    return [
+        doc.Headline(headline(board)),
+        doc.Quiet(source_words(board)),
+        doc.Section("Every attack against every defence", [_heat(board), doc.TableBlock((), legend(board), "rl")]),
+        doc.Section("What came of every defence", [doc.TableBlock((), defences)]),
+    ]
+
+
+def _heat(board: Scoreboard) -> doc.HeatTable:
+    cells = [[_heat_cell(board.cell(attack, defence)) for attack in board.attacks] for defence in board.defences]
+    guessing = [
+        doc.HeatCell(None, _guessing(board, attack), "Guessing without the release.") for attack in board.attacks
+    ]
+    names = ["guessing", *(defence.name for defence in board.defences)]
+    return doc.HeatTable(names, [attack.name for attack in board.attacks], [guessing, *cells], "right")
+
+
+def _guessing(board: Scoreboard, attack: Attack) -> str:
+    found = next((cell.score for cell in board.of(attack) if cell.score is not None), None)
+    return "–" if found is None else percent(found.baseline.rate)
+
+
+def _heat_cell(cell: Cell) -> doc.HeatCell:
+    if cell.score is None or cell.verdict is None:
+        return doc.HeatCell(None, "–", cell.reason)
+    score = cell.score
+    tip = (
+        f"{cell.attack} against {cell.defence}: {score.right.hits} of {score.right.trials} right, guessing "
+        f"{score.baseline.hits}; {cell.verdict.value}."
+    )
+    return doc.HeatCell(harm(cell), _right(score, cell.verdict), tip, _TONES[cell.verdict])
+
+
+def _right(score: Score, verdict: DefenceVerdict) -> str:
+    return f"{percent(score.right.rate)} {MARKS[verdict]}".rstrip()
+
+
+def _details(board: Scoreboard) -> list[doc.DocumentBlock]:
+    defences = [(one.name, one.says) for one in board.defences]
+    attacks = [doc.Section(attack.name.capitalize(), list(_attack(board, attack))) for attack in board.attacks]
+    return [doc.Section("What every defence does", [doc.TableBlock((), defences)]), *attacks]
+
+
+def _attack(board: Scoreboard, attack: Attack) -> Iterator[doc.DocumentBlock]:
+    cells = board.of(attack)
+    targets = max((cell.score.right.trials for cell in cells if cell.score is not None), default=0)
+    yield doc.Paragraph(f"Needs: {attack.needs}")
+    yield doc.Paragraph(f"Claims: {attack.claims} Guessed: {attack.goal.value}, of {targets:,} people.")
+    rows = [_row(cell, cell.score, cell.verdict) for cell in cells if cell.score and cell.verdict]
+    if rows:
+        yield doc.TableBlock(_COLUMNS, rows)
+    reasons = {cell.reason: cell.defence for cell in cells if cell.reason}
+    yield from (doc.Quiet(f"{defence}: {reason}") for reason, defence in reasons.items())
+    words = [(cell.defence, _told(cell.verdict, cell.score)) for cell in cells if cell.score and cell.verdict]
+    if words:
+        yield doc.Details("In words", [doc.Quiet(_EXPLAINED), doc.TableBlock((), words)])
+
+
+def _told(verdict: DefenceVerdict, score: Score) -> str:
+    return f"{verdict.value[:1].upper()}{verdict.value[1:]}. {score.note}".strip()
+
+
+def _row(cell: Cell, score: Score, verdict: DefenceVerdict) -> tuple[doc.TableCell, ...]:
+    return (
+        cell.defence,
+        doc.IntervalBar(
+            score.right.rate,
+            score.right.interval(),
+            score.baseline.rate,
+            "danger" if verdict in _HARMFUL else "after",
+        ),
+        doc.Toned(_right(score, verdict), _TONES[verdict]),
+        interval_words(score.right),
+        _claims_words(score),
+        "" if score.control is None else percent(score.control.rate),
+        "" if cell.ceiling is None else percent(cell.ceiling),
+        _asked_words(score),
+    )
 
 
 _RELEASES = 8
@@ -54,9 +178,9 @@ _TRACED = 100
 _ATTRIBUTES = (10, 30, 100, 300, 1000, 3000)
 
 
-def charts_of(board: Scoreboard) -> list[str]:
-    """A drawing, with its words, for every attack on the scoreboard that has one."""
-    drawn: Mapping[str, Callable[[Scoreboard], Iterator[str]]] = {
+def _charts(board: Scoreboard) -> list[doc.DocumentBlock]:
+    """A chart, with its words, for every attack on the scoreboard that has one."""
+    drawn: Mapping[str, Callable[[Scoreboard], Iterator[doc.DocumentBlock]]] = {
         Intersection.name: _composition,
         Reconstruction.name: _reconstruction,
         Tracing.name: _tracing,
@@ -64,12 +188,12 @@ def charts_of(board: Scoreboard) -> list[str]:
     return [part for attack in board.attacks if attack.name in drawn for part in drawn[attack.name](board)]
 
 
-def _composition(board: Scoreboard) -> Iterator[str]:
+def _composition(board: Scoreboard) -> Iterator[doc.DocumentBlock]:
     tables: tuple[PublishedTable, ...] = (KAnonymousTable(2), KAnonymousTable(), LDiverseTable(), TCloseTable())
     people = board.people.take(board.people.numbers[:_MOST_PEOPLE])
     curves = {table.name: found for table in tables if (found := _composed(people, table, board.seed))}
     if curves:
-        yield paragraph(
+        yield doc.Paragraph(
             "Intersection. Every release of this table by itself keeps its rule. The more of them hold the same "
             "person, each time among others, the fewer secrets are in all of the person's classes."
         )
@@ -84,16 +208,16 @@ def _composed(people: People, table: PublishedTable, seed: int) -> Sequence[Comp
         return ()
 
 
-def _reconstruction(board: Scoreboard) -> Iterator[str]:
-    yield paragraph(
+def _reconstruction(board: Scoreboard) -> Iterator[doc.DocumentBlock]:
+    yield doc.Paragraph(
         "Reconstruction, of made-up bits. Eight questions a person about random halves of the table, with noise on "
         "every answer. While the noise is small beside √n nearly everybody is rebuilt, however many people there are."
     )
     yield phase_chart({people: phase_change(people, seed=board.seed) for people in _REBUILT})
 
 
-def _tracing(board: Scoreboard) -> Iterator[str]:
-    yield paragraph(
+def _tracing(board: Scoreboard) -> Iterator[doc.DocumentBlock]:
+    yield doc.Paragraph(
         "Tracing, of made-up people. The means of many attributes are published. Once there are more attributes than "
         "people, whoever has a person's attributes can tell whether the person is among them."
     )
@@ -165,21 +289,6 @@ def _proportion(found: Proportion | None) -> dict[str, Any] | None:
     return {"hits": found.hits, "of": found.trials, "rate": found.rate, "low": low, "high": high}
 
 
-MARKS = {
-    DefenceVerdict.GUESSING: "",
-    DefenceVerdict.CROWD: "~",
-    DefenceVerdict.BOUNDED: "≤",
-    DefenceVerdict.LEAK: "✗",
-    DefenceVerdict.BROKEN: "‼",
-}
-"""A sign for every verdict."""
-HARMFUL = (DefenceVerdict.BOUNDED, DefenceVerdict.LEAK, DefenceVerdict.BROKEN)
-"""The verdicts that say that a person's own record was used."""
-_SLIGHT = 0.03
-_FEWEST = 11
-"""Of fewer fair coins all may fall right more often than one time in 2,000."""
-
-
 def percent(rate: float) -> str:
     """A share without decimals; only all is 100 %.
 
@@ -204,7 +313,7 @@ def interval_words(found: Proportion) -> str:
 
 def harm(cell: Cell) -> float:
     """How much of what guessing leaves open is learned from people's own records; 0 where nothing surely is."""
-    if cell.score is None or cell.verdict not in HARMFUL:
+    if cell.score is None or cell.verdict not in _HARMFUL:
         return 0.0
     missed = 1 - cell.score.baseline.rate
     return min(max(cell.score.advantage / missed, 0.0), 1.0) if missed else 0.0
@@ -213,7 +322,7 @@ def harm(cell: Cell) -> float:
 def headline(board: Scoreboard) -> str:
     """The scoreboard in a sentence or two."""
     tried = [cell for cell in board.cells if cell.score is not None]
-    leaking = sum(cell.verdict in HARMFUL for cell in tried)
+    leaking = sum(cell.verdict in _HARMFUL for cell in tried)
     attacks = counted(len(board.attacks), "attack", "attacks")
     defences = counted(len(board.defences), "defence", "defences")
     attempts = counted(len(tried), "attempt", "attempts")
@@ -226,7 +335,7 @@ def headline(board: Scoreboard) -> str:
 def defence_words(board: Scoreboard, defence: Defence) -> str:
     """What came of one defence, in a sentence."""
     tried = [cell for attack in board.attacks if (cell := board.cell(attack, defence)).score is not None]
-    leaking = [cell for cell in tried if cell.verdict in HARMFUL]
+    leaking = [cell for cell in tried if cell.verdict in _HARMFUL]
     bound = _bound(defence)
     if not leaking:
         return f"none of {len(tried)} attacks were significantly better than guessing and than on strangers{bound}"
@@ -254,12 +363,12 @@ def reading(cell: Cell) -> str:
     return cell.reason if cell.verdict is None else cell.verdict.value
 
 
-def claims_words(score: Score) -> str:
+def _claims_words(score: Score) -> str:
     """How many claims the attack made, and how many of them are true."""
     return f"{score.claims.hits:,} of {score.claims.trials:,}" if score.claims.trials else "none"
 
 
-def asked_words(score: Score) -> str:
+def _asked_words(score: Score) -> str:
     """How many questions were asked, and how many of them were refused."""
     if not score.asked:
         return "none"
@@ -291,7 +400,7 @@ def _is_beside_guessing_alone(attack: Attack) -> bool:
 
 
 def _is_sure_of_few(cell: Cell) -> bool:
-    return cell.verdict in HARMFUL and cell.score is not None and harm(cell) < _SLIGHT
+    return cell.verdict in _HARMFUL and cell.score is not None and harm(cell) < _SLIGHT
 
 
 def source_words(board: Scoreboard) -> str:
@@ -303,8 +412,3 @@ def source_words(board: Scoreboard) -> str:
         f"values. Attacks on one bit ask whether it is {yes}. Seed {board.seed}; the curator's noise is drawn anew in "
         "every run."
     )
-
-
-def targets_of(board: Scoreboard, attack: Attack) -> int:
-    """How many people an attack was about."""
-    return max((cell.score.right.trials for cell in board.of(attack) if cell.score is not None), default=0)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet.audit.claim import Verdict
 from discreet.audit.exact_check import ExactCheck
 from discreet.audit.proof import Proof, Reach
-from discreet.audit.report_content import report_data
-from discreet.audit.report_html import report_html
-from discreet.audit.report_terminal import report_text
+from discreet.audit.report_content import report_data, report_document
 from discreet.privacy.loss import Loss
+from discreet.reports.document import Document
 from discreet.reports.report import Report
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 __all__ = ["AuditReport", "Seen"]
 
@@ -76,13 +72,10 @@ class AuditReport(Report):
         """The ε that the draws prove to be lost, at the δ of the best event; 0 where they prove nothing."""
         return self.best.epsilon if self.best is not None else 0.0
 
-    def __rich__(self) -> RenderableType:
-        return report_text(self)
+    def document(self) -> Document:
+        """Claimed against observed, the events that were tested, and what else was noticed."""
+        return report_document(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain data."""
         return report_data(self)
-
-    def to_html(self) -> str:
-        """The report as one page without scripts or network."""
-        return report_html(self)

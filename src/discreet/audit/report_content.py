@@ -1,32 +1,146 @@
-"""A report as plain data, for programs.
-
-A report in sentences, the same in every view.
-"""
+"""What an audit says: in the sentences of every view, as a document for people, and as plain data for programs."""
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet.audit.claim import Verdict
 from discreet.audit.proof import Proof
+from discreet.privacy.hypothesis_tests import ErrorRegion
 from discreet.privacy.loss import Approximate, Loss, Pure
+from discreet.reports import document as doc
 
 if TYPE_CHECKING:
     from discreet.audit.report import AuditReport
 
 __all__ = [
+    "TONES",
     "claim_figure",
-    "confidence_words",
     "event_words",
     "exact_figure",
-    "exact_words",
     "headline",
     "number",
     "observed_figure",
     "observed_words",
     "report_data",
+    "report_document",
 ]
+
+
+TONES: dict[Verdict, doc.Tone] = {
+    Verdict.VIOLATION: "bad",
+    Verdict.UNSTEADY: "fair",
+    Verdict.TOO_FEW: "fair",
+    Verdict.CONSISTENT: "good",
+}
+_STEPS = 60
+_LEAST_SPAN = 1e-280
+
+
+def report_document(report: AuditReport) -> doc.Document:
+    """Claimed against observed, the events that were tested, and what else was noticed."""
+    notes = [doc.Paragraph(note) for note in report.notes]
+    blocks: list[doc.DocumentBlock] = [
+        doc.Alert(headline(report), str(report.verdict), TONES[report.verdict]),
+        doc.Section("Claimed against observed", [doc.TableBlock((), _facts(report))]),
+        *([doc.Section("Pictures", _charts(report))] if report.proofs or report.exact is not None else []),
+        *([doc.Section("Every event that was tested", [_events(report)])] if report.proofs else []),
+        *([doc.Section("Noticed", notes)] if notes else []),
+        doc.Quiet(confidence_words(report)),
+    ]
+    return doc.Document(f"Audit of {report.name}", blocks)
+
+
+def _facts(report: AuditReport) -> list[tuple[str, str]]:
+    best, reach = report.best, report.reach
+    return [
+        ("inputs", f"{report.first} and {report.second}"),
+        ("claimed", str(report.claim)),
+        *([] if best is None else [("observed", observed_words(best)), ("seen in", event_words(best))]),
+        *([] if report.exact is None else [("exact", exact_words(report))]),
+        ("draws", f"{report.draws:,}"),
+        *([] if reach is None else [("so many draws prove", f"at most ε = {number(reach.epsilon)}")]),
+    ]
+
+
+def _events(report: AuditReport) -> doc.TableBlock:
+    rows: list[tuple[doc.TableCell, ...]] = [
+        (
+            proof.event.family,
+            proof.event.words,
+            number(proof.first.rate),
+            number(proof.second.rate),
+            observed_words(proof),
+            doc.Toned("✗ refutes the claim", "bad") if proof.refutes else doc.Toned("allowed", "good"),
+        )
+        for proof in report.proofs
+    ]
+    return doc.TableBlock(("family", "event", "first", "second", "proves", ""), rows)
+
+
+def _charts(report: AuditReport) -> list[doc.DocumentBlock]:
+    return [*([_laws(report)] if report.seen else []), _trade_off(report)]
+
+
+def _laws(report: AuditReport) -> doc.LineChart:
+    places = _places(report)
+    first = [(x, one.first) for x, one in zip(places, report.seen, strict=True)]
+    second = [(x, one.second) for x, one in zip(places, report.seen, strict=True)]
+    few = len(report.seen) <= 2
+    return doc.LineChart(
+        [doc.Series("first input", first, marks=few), doc.Series("second input", second, marks=few)],
+        title="How often each answer came",
+        x_label="answer" if _are_numbers(report) else "answers, one after the other",
+        y_label="share of the draws",
+        y_holds=(0.0,),
+    )
+
+
+def _places(report: AuditReport) -> list[float]:
+    if _are_numbers(report):
+        return [float(one.outcome) for one in report.seen]
+    return [float(k) for k in range(len(report.seen))]
+
+
+def _are_numbers(report: AuditReport) -> bool:
+    """Whether outcomes are numbers that an axis can hold."""
+    try:
+        found = [float(one.outcome) for one in report.seen]
+    except ValueError:
+        return False
+    span = max(found) - min(found)
+    return span == 0 or (span > _LEAST_SPAN and max(map(abs, found)) < 1 / _LEAST_SPAN)
+
+
+def _trade_off(report: AuditReport) -> doc.LineChart:
+    region = ErrorRegion(report.claim)
+    across = sorted({*(Fraction(k, _STEPS) for k in range(_STEPS + 1)), region.least_error_sum() / 2})
+    allowed = [(float(x), float(region.least_false_negative(x))) for x in across]
+    series = [doc.Series("the claim allows no test below", allowed)]
+    if report.exact is not None:
+        series.append(doc.Series("the true laws", report.exact.corners))
+    bounds = sorted(proof.errors for proof in report.proofs)
+    points = [doc.Series("proved for a test", [point], marks=True) for point in bounds[:1]]
+    if len(bounds) > 1:
+        points = [doc.Series("proved for a test", _worst_first(bounds), marks=True)]
+    return doc.LineChart(
+        [*series, *points],
+        title="The two errors of a test that tells the inputs apart",
+        x_label="false positives",
+        y_label="false negatives",
+        y_holds=(0.0, 1.0),
+    )
+
+
+def _worst_first(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Points that no other one beats in both errors, from left to right."""
+    kept: list[tuple[float, float]] = []
+    for point in points:
+        if not kept or point[1] < kept[-1][1]:
+            kept.append(point)
+    return kept
 
 
 def number(value: float) -> str:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 from discreet.audit.audit import audit_case
 from discreet.audit.builtin import Case
 from discreet.audit.claim import Verdict
 from discreet.audit.report import AuditReport
-from discreet.audit.report_html import survey_html
-from discreet.audit.report_terminal import survey_text
+from discreet.audit.report_content import TONES, claim_figure, event_words, exact_figure, observed_figure
+from discreet.reports.document import Alert, Document, Section, Stacked, TableBlock, TableCell, Toned
 from discreet.reports.report import Report
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 __all__ = ["AuditSuite", "SuiteLine", "survey"]
 
@@ -59,12 +56,44 @@ class AuditSuite(Report):
         ]
         return {"title": self.title, "as_expected": self.is_as_expected, "audits": lines}
 
-    def to_html(self) -> str:
-        """The survey as one page without scripts or network."""
-        return survey_html(self)
+    def document(self) -> Document:
+        """The summary, and what was audited."""
+        summary = self.summary()
+        about = TableBlock((), [(line.case.name, Stacked(line.case.about, _seen_in(line))) for line in self.lines])
+        return replace(summary, blocks=[*summary.blocks, Section("What they are, and where most was seen", [about])])
 
-    def __rich__(self) -> RenderableType:
-        return survey_text(self)
+    def summary(self) -> Document:
+        """What the audits come to, and one line for each."""
+        verdict = Alert(self._words(), tone="good" if self.is_as_expected else "bad")
+        observed = TableBlock(_COLUMNS, [_cells(line) for line in self.lines])
+        return Document(self.title, [verdict, Section("Claimed against observed", [observed])])
+
+    def _words(self) -> str:
+        """What the audits come to."""
+        sound = [line.is_as_expected for line in self.lines if line.case.keeps_its_claim]
+        broken = [line.is_as_expected for line in self.lines if not line.case.keeps_its_claim]
+        kept = f"{sum(sound)} of {len(sound)} mechanisms show nothing against their claim."
+        found = f"{sum(broken)} of {len(broken)} broken mechanisms were found out."
+        return " ".join([*([kept] if sound else []), *([found] if broken else [])])
+
+
+_COLUMNS = ("mechanism", "claimed", "exact", "observed", "verdict")
+
+
+def _cells(line: SuiteLine) -> tuple[TableCell, ...]:
+    report = line.report
+    unlike = "" if line.is_as_expected else ": not as it should be"
+    return (
+        line.case.name,
+        claim_figure(report.claim),
+        exact_figure(report),
+        observed_figure(report),
+        Toned(f"{report.verdict}{unlike}", TONES[report.verdict] if line.is_as_expected else "worst"),
+    )
+
+
+def _seen_in(line: SuiteLine) -> str:
+    return "" if line.report.best is None else event_words(line.report.best)
 
 
 def survey(

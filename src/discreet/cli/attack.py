@@ -153,11 +153,11 @@ def _show_links(links: Links) -> None:
 
 
 def _show(board: Scoreboard, detail: bool) -> None:
-    from discreet.attacks.report_terminal import detail_text
+    from discreet.reports.terminal import document_text
 
     console.print(board)
     if detail:
-        console.print(detail_text(board))
+        console.print(document_text(board.details()))
     else:
         whisper("Every attack by itself, with intervals: --detail, or --html FILE.")
 

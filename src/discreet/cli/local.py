@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.output import AsJson, emit, refusals, say, whisper
+from discreet.cli.output import AsJson, console, emit, refusals, say, whisper
 
 __all__ = ["best", "compare", "shuffle"]
 
@@ -68,7 +68,7 @@ def compare(
             write_texts({html: found.to_html()})
         if as_json:
             return typer.echo(found.to_json())
-        say(found.table())
+        console.print(found)
         if html is not None:
             whisper(f"wrote {html}")
         return None

@@ -153,17 +153,16 @@ def results(
     [dim]Example:[/]  discreet survey results questions --together --within 0.02
     """
     with refusals():
-        from json import dumps
-
-        from discreet.survey.results import ResultRequest, renderable, results_of
+        from discreet.reports.terminal import document_text
+        from discreet.survey.results import ResultRequest, results_of
         from discreet.survey.store import SurveyStore
 
         ask_request = ResultRequest.of(confidence, together=together, within=within)
         found = results_of(SurveyStore(folder), ask_request)
         if json:
-            typer.echo(dumps(found.to_dict(), indent=2, ensure_ascii=False))
+            typer.echo(found.to_json())
             return
-        console.print(renderable(found, raw=raw))
+        console.print(document_text(found.document(raw=raw)))
 
 
 def _tell(survey: Survey) -> None:

@@ -1,12 +1,7 @@
-"""A chapter: words and a table that the terminal and the page both show.
+"""What an ε means as a document: a chapter for each thing to understand, in the order in which they are read.
 
-All chapters, in the order in which they are read.
-
-The chapters about what is promised: telling, believing, costs, and what δ adds.
-
-The chapters about using a promise: families, many questions, and how good the answers are.
-
-The chapter about Alice: what a study tells about her without her.
+First what is promised: telling, believing, and what δ adds; then Alice, about whom a study tells without her; then
+using a promise: costs, families, many questions, and how good the answers are.
 """
 
 from __future__ import annotations
@@ -16,8 +11,16 @@ from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING
 
+from discreet.interpretation.charts import (
+    believing_chart,
+    guessing_chart,
+    laws_chart,
+    repeated_chart,
+    usefulness_chart,
+)
 from discreet.interpretation.given import number, share, times
 from discreet.privacy.format import shown
+from discreet.reports import document as doc
 
 if TYPE_CHECKING:
     from discreet.interpretation.answers import Insurance
@@ -25,41 +28,7 @@ if TYPE_CHECKING:
     from discreet.interpretation.person import Believing, Exposure, Group
     from discreet.interpretation.understanding import Understanding
 
-__all__ = [
-    "HOW_ROUNDED",
-    "INTRODUCTION",
-    "WORST_CASE",
-    "Bar",
-    "Cell",
-    "Chapter",
-    "about_believing",
-    "about_costs",
-    "about_delta",
-    "about_groups",
-    "about_guessing",
-    "about_insurance",
-    "about_repeated",
-    "about_two_laws",
-    "about_usefulness",
-    "chapters",
-    "title",
-    "verdict_words",
-]
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A share that is drawn, from one end to the other."""
-
-    until: float | Fraction
-    """Where the bar ends, from 0 to 1."""
-    start: float | Fraction = 0
-    """Where it starts."""
-    is_comparison: bool = False
-    """Whether it is what another bar is compared with; a page draws it quieter."""
-
-
-Cell = str | Bar
+__all__ = ["Chapter", "chapters", "understanding_document"]
 
 
 @dataclass(frozen=True)
@@ -67,17 +36,28 @@ class Chapter:
     """One thing to understand."""
 
     name: str
-    """What the chart of the chapter is filed under."""
+    """What it is about, in a word."""
     title: str
     """The title."""
     words: tuple[str, ...]
     """What to read before the table."""
     header: tuple[str, ...]
     """The names of the columns; empty for a column of bars."""
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[doc.TableCell, ...], ...]
     """The table."""
     notes: tuple[str, ...] = ()
     """What to read after it, if at all."""
+    chart: doc.LineChart | None = None
+    """What to see before the table."""
+
+    def section(self) -> doc.Section:
+        """The chapter as a part of the document; all figures but the first of a row stand right."""
+        charts = [] if self.chart is None else [self.chart]
+        tables = [doc.TableBlock(self.header, self.rows, self._align())] if self.rows else []
+        return doc.Section(self.title, [*map(doc.Paragraph, self.words), *charts, *tables, *map(doc.Quiet, self.notes)])
+
+    def _align(self) -> str:
+        return "".join("r" if place and isinstance(cell, str) else "l" for place, cell in enumerate(self.rows[0]))
 
 
 _ROWS = 9
@@ -91,7 +71,7 @@ _TWO_STEPS = (
 )
 
 
-def about_two_laws(found: Understanding) -> Chapter:
+def _about_two_laws(found: Understanding) -> Chapter:
     """The two laws of a noisy count."""
     laws, count = found.laws, found.laws.without
     factor = times(laws.factor)
@@ -101,9 +81,9 @@ def about_two_laws(found: Understanding) -> Chapter:
         (
             f"{answer:,}",
             _chance(without_me),
-            Bar(without_me / highest, is_comparison=True),
+            doc.Meter(without_me / highest, fill="before"),
             _chance(with_me),
-            Bar(with_me / highest),
+            doc.Meter(with_me / highest),
             f"{'÷' if answer <= count else '×'} {factor}",
         )
         for place, (answer, without_me, with_me) in enumerate(
@@ -123,6 +103,7 @@ def about_two_laws(found: Understanding) -> Chapter:
         ("answer", "without me", "", "with me", "", "ratio"),
         rows,
         ("This noise needs no δ.",) if found.given.delta else (),
+        laws_chart(found),
     )
 
 
@@ -130,11 +111,12 @@ def _chance(chance: float) -> str:
     return f"{100 * chance:.0f} %" if chance == 0 or chance >= _LIKELY else f"{100 * chance:.2g} %"
 
 
-def about_guessing(found: Understanding) -> Chapter:
+def _about_guessing(found: Understanding) -> Chapter:
     """The best tests."""
     guessing = found.guessing
     rows = tuple(
-        (f"{one.false_alarms * 100} of 100", share(one.caught, up=True), Bar(one.caught)) for one in guessing.detections
+        (f"{one.false_alarms * 100} of 100", share(one.caught, up=True), doc.Meter(one.caught))
+        for one in guessing.detections
     )
     story = (
         "Let an attacker know every other record and compute for as long as they like. They see the answer and say "
@@ -147,14 +129,15 @@ def about_guessing(found: Understanding) -> Chapter:
         (story, limit, "An attacker who will not accuse many people wrongly finds no more than these:"),
         ("accused wrongly", "found, at most", ""),
         rows,
+        chart=guessing_chart(found),
     )
 
 
-def about_believing(found: Understanding) -> Chapter:
+def _about_believing(found: Understanding) -> Chapter:
     """Beliefs before and after."""
     believing = found.believing
     rows = tuple(
-        (share(one.before, up=True), share(one.low, up=False), share(one.high, up=True), Bar(one.high, one.low))
+        (share(one.before, up=True), share(one.low, up=False), share(one.high, up=True), doc.Meter(one.high, one.low))
         for one in believing.beliefs
     )
     story = (
@@ -170,6 +153,7 @@ def about_believing(found: Understanding) -> Chapter:
         ("before", "at least", "at most", ""),
         rows,
         (*rare, _TWO_STEPS) if is_limited else (),
+        believing_chart(found),
     )
 
 
@@ -182,7 +166,7 @@ def _movement(believing: Believing) -> str:
     return f"But for rare answers, with a probability of at most {_small(believing.exception)}, it moves {limit}"
 
 
-def about_costs(found: Understanding) -> Chapter:
+def _about_costs(found: Understanding) -> Chapter:
     """What taking part may cost."""
     stake = found.costs.stake
     rows = tuple(
@@ -190,7 +174,7 @@ def about_costs(found: Understanding) -> Chapter:
             share(one.without_me, up=True),
             share(one.low, up=False),
             share(one.high, up=True),
-            Bar(one.high),
+            doc.Meter(one.high),
             f"{ceil(one.without_me * stake):,}",
             f"{ceil(one.high * stake):,}",
         )
@@ -209,7 +193,7 @@ def about_costs(found: Understanding) -> Chapter:
     )
 
 
-def about_delta(found: Understanding, exposure: Exposure) -> Chapter:
+def _about_delta(found: Understanding, exposure: Exposure) -> Chapter:
     """What δ adds."""
     n, delta = found.given.n, shown(found.given.delta, 3)
     story = (
@@ -230,7 +214,7 @@ def _small(chance: Fraction) -> str:
     return share(chance, up=True) if chance >= _SMALL else shown(chance, 2)
 
 
-def about_groups(found: Understanding) -> Chapter:
+def _about_groups(found: Understanding) -> Chapter:
     """The promise to several people."""
     with_delta = bool(found.given.delta)
     words = (
@@ -246,7 +230,7 @@ def about_groups(found: Understanding) -> Chapter:
     )
 
 
-def _group_row(one: Group, own: int, with_delta: bool) -> tuple[Cell, ...]:
+def _group_row(one: Group, own: int, with_delta: bool) -> tuple[doc.TableCell, ...]:
     mine = " (yours)" if one.size == own and own > 1 else ""
     return (
         f"{one.size:,}{mine}",
@@ -254,14 +238,14 @@ def _group_row(one: Group, own: int, with_delta: bool) -> tuple[Cell, ...]:
         *((shown(one.delta, 3),) if with_delta else ()),
         f"{times(one.factor)} times",
         share(one.accuracy, up=True),
-        Bar(one.accuracy),
+        doc.Meter(one.accuracy),
     )
 
 
-def about_repeated(found: Understanding) -> Chapter:
+def _about_repeated(found: Understanding) -> Chapter:
     """Many answers."""
     rows = tuple(
-        (share(one.accuracy, up=True), Bar(one.accuracy), f"{one.by_adding:,}", f"{one.at_worst:,}")
+        (share(one.accuracy, up=True), doc.Meter(one.accuracy), f"{one.by_adding:,}", f"{one.at_worst:,}")
         for one in found.repeated.repetitions
     )
     words = (
@@ -279,14 +263,16 @@ def about_repeated(found: Understanding) -> Chapter:
         ("right", "", "answers, adding ε up", "answers, at worst"),
         rows,
         (note,),
+        repeated_chart(found),
     )
 
 
-def about_usefulness(found: Understanding) -> Chapter:
+def _about_usefulness(found: Understanding) -> Chapter:
     """Errors of answers."""
     useful, n = found.usefulness, found.given.n
     rows = tuple(
-        (one.question, f"± {number(one.within)}", _part(one.share), Bar(min(one.share, 1.0))) for one in useful.central
+        (one.question, f"± {number(one.within)}", _part(one.share), doc.Meter(min(one.share, 1.0)))
+        for one in useful.central
     )
     count = useful.central[0]
     local = (
@@ -301,6 +287,7 @@ def about_usefulness(found: Understanding) -> Chapter:
         ("question", "95 % within", "of the whole", ""),
         rows,
         (local, drowned) if count.share >= 1 else (local,),
+        usefulness_chart(found),
     )
 
 
@@ -312,7 +299,7 @@ _TEACHES = Fraction(1, 100)
 """A belief that moved by less than one in a hundred has not moved, as people see it."""
 
 
-def about_insurance(found: Understanding) -> Chapter:
+def _about_insurance(found: Understanding) -> Chapter:
     """What is learned about Alice with and without Alice."""
     one = found.insurance
     story = (
@@ -342,7 +329,7 @@ def about_insurance(found: Understanding) -> Chapter:
     )
 
 
-def _rows(one: Insurance) -> list[tuple[Cell, ...]]:
+def _rows(one: Insurance) -> list[tuple[doc.TableCell, ...]]:
     return [
         _row("before the study", one.before, one.cost),
         _row("after it, without her record", one.without_her, one.cost),
@@ -351,14 +338,14 @@ def _rows(one: Insurance) -> list[tuple[Cell, ...]]:
         (
             "knowing all others: with hers",
             f"{share(one.informed_low, up=False)} to {share(one.informed_high, up=True)}",
-            Bar(one.informed_high, one.informed_low),
+            doc.Meter(one.informed_high, one.informed_low),
             _premium(one.informed_high, one.cost),
         ),
     ]
 
 
-def _row(name: str, belief: Fraction, cost: int) -> tuple[Cell, ...]:
-    return name, share(belief, up=True), Bar(belief), _premium(belief, cost)
+def _row(name: str, belief: Fraction, cost: int) -> tuple[doc.TableCell, ...]:
+    return name, share(belief, up=True), doc.Meter(belief), _premium(belief, cost)
 
 
 def _premium(belief: Fraction, cost: int) -> str:
@@ -374,21 +361,30 @@ def _lesson(one: Insurance) -> str:
     )
 
 
-INTRODUCTION = (
+_INTRODUCTION = (
     "A record is what a table holds about one person. Answers come with noise, and ε limits how much any answer may "
     "depend on any one record: the smaller, the safer, and the noisier."
 )
-WORST_CASE = (
+_WORST_CASE = (
     "It holds for every attacker, whatever they know. It is about one answer: what counts for me is the sum of the ε "
     "of all answers about me."
 )
-HOW_ROUNDED = (
+_HOW_ROUNDED = (
     "Chances and factors are exact or rounded towards more danger; premiums and costs are rounded up; chances of "
     "single answers and errors are rounded to the nearest digit."
 )
 
 
-def title(given: Given) -> str:
+_TONES: dict[str, doc.Tone] = {
+    "strong": "good",
+    "moderate": "fair",
+    "limited": "fair",
+    "weak": "bad",
+    "next to none": "bad",
+}
+
+
+def _title(given: Given) -> str:
     """The promise in a line."""
     loss = f"ε = {shown(given.epsilon)}"
     return (
@@ -398,21 +394,28 @@ def title(given: Given) -> str:
     )
 
 
-def verdict_words(found: Understanding) -> str:
-    """The verdict in a line."""
-    return f"Protection: {found.verdict.name}"
+def understanding_document(found: Understanding) -> doc.Document:
+    """The verdict, and one chapter below the other."""
+    name = found.verdict.name
+    blocks: list[doc.DocumentBlock] = [
+        doc.Paragraph(_INTRODUCTION),
+        doc.Alert(f"{found.verdict.words} {_WORST_CASE}", f"Protection: {name}", _TONES[name]),
+        *(chapter.section() for chapter in chapters(found)),
+        doc.Quiet(_HOW_ROUNDED),
+    ]
+    return doc.Document(_title(found.given), blocks)
 
 
 def chapters(found: Understanding) -> list[Chapter]:
     """The chapters; one about δ where there is one."""
     return [
-        about_two_laws(found),
-        about_guessing(found),
-        about_believing(found),
-        *([] if found.exposure is None else [about_delta(found, found.exposure)]),
-        about_insurance(found),
-        about_costs(found),
-        about_groups(found),
-        about_repeated(found),
-        about_usefulness(found),
+        _about_two_laws(found),
+        _about_guessing(found),
+        _about_believing(found),
+        *([] if found.exposure is None else [_about_delta(found, found.exposure)]),
+        _about_insurance(found),
+        _about_costs(found),
+        _about_groups(found),
+        _about_repeated(found),
+        _about_usefulness(found),
     ]

@@ -8,18 +8,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet.exact.rational import Number
 from discreet.interpretation.answers import Insurance, Repeated, TwoLaws, Usefulness
+from discreet.interpretation.chapters import understanding_document
+from discreet.interpretation.data import understanding_data
 from discreet.interpretation.given import Given
 from discreet.interpretation.person import Believing, Costs, Exposure, Group, Guessing, groups
-from discreet.interpretation.render import understanding_data, understanding_html, understanding_text
 from discreet.interpretation.verdict import PromiseVerdict, verdict
+from discreet.reports.document import Document
 from discreet.reports.report import Report
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 __all__ = ["Understanding", "understand"]
 
@@ -55,12 +54,9 @@ class Understanding(Report):
         """Everything as plain data."""
         return understanding_data(self)
 
-    def to_html(self) -> str:
-        """A page with charts that needs nothing else: no network, no scripts."""
-        return understanding_html(self)
-
-    def __rich__(self) -> RenderableType:
-        return understanding_text(self)
+    def document(self) -> Document:
+        """The verdict, and a chapter for each thing to understand."""
+        return understanding_document(self)
 
 
 def understand(epsilon: Number, delta: Number = 0, group: int = 1, prior: Number = 0.5, n: int = 1000) -> Understanding:

@@ -25,12 +25,10 @@ GeneralizedResponse(Pure(ε=1, replace-one), 3 categories)
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Hashable, Iterable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from html import escape
 from importlib import import_module
 from typing import Any
 
@@ -48,8 +46,8 @@ from discreet.local.unary import OptimalUnary, SymmetricUnary
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.randomized_response import RandomizedResponse
 from discreet.noise.law import open_probability
-from discreet.reports.line_chart import Series, line_chart
-from discreet.reports.page import headline, page, quiet, section, table
+from discreet.reports.document import Document, DocumentBlock, Headline, LineChart, Quiet, Section, Series, TableBlock
+from discreet.reports.report import Report
 
 __all__ = ["KINDS", "Candidate", "Choice", "Comparison", "ComparisonRow", "best_randomizer", "compare", "randomizer_of"]
 
@@ -213,7 +211,7 @@ class ComparisonRow:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Report):
     """Errors with and without a curator for growing crowds."""
 
     epsilon: Fraction
@@ -224,7 +222,7 @@ class Comparison:
     """One for each number of people, growing."""
 
     @property
-    def summary(self) -> str:
+    def headline(self) -> str:
         """The comparison in a sentence."""
         last = self.rows[-1]
         return (
@@ -232,30 +230,35 @@ class Comparison:
             f" without a curator and by {_shown(last.central)} with one: {_shown(last.ratio)} times as much."
         )
 
-    def to_json(self) -> str:
-        """All figures."""
+    def to_dict(self) -> dict[str, Any]:
+        """All figures; ε and δ exactly, as texts."""
         rows = [asdict(row) | {"ratio": row.ratio} for row in self.rows]
-        delta = None if self.delta is None else str(self.delta)
-        return json.dumps({"epsilon": str(self.epsilon), "delta": delta, "rows": rows}, indent=1)
+        return {"epsilon": str(self.epsilon), "delta": None if self.delta is None else str(self.delta), "rows": rows}
 
-    def table(self) -> str:
-        """The figures for a terminal."""
-        grid = [self._header(), *map(self._cells, self.rows)]
-        widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
-        lines = ["   ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True)) for cells in grid]
-        return "\n".join([*lines, "Standard deviations, in people.", self.summary])
+    def document(self) -> Document:
+        """The comparison in a sentence, a chart and figures."""
+        words = (
+            "Standard deviations, in people. Without a curator everybody adds noise of her own, and n noises together"
+            " grow with √n. A curator adds noise once. So a survey without trust needs about the square of the number"
+            " of people for the same share."
+        )
+        header = self._header()
+        figures = TableBlock(header, [self._cells(row) for row in self.rows], "r" * len(header))
+        blocks: list[DocumentBlock] = [
+            Headline(self.headline),
+            self.chart(),
+            Section("Figures", [figures, Quiet(words)]),
+        ]
+        return Document("What trust is worth", blocks)
 
-    def __str__(self) -> str:
-        return self.table()
-
-    def chart(self) -> str:
-        """The errors over the number of people, both as powers of ten, as a figure for a page."""
+    def chart(self) -> LineChart:
+        """The errors over the number of people, both as powers of ten."""
         lines = {"without a curator": [row.local for row in self.rows]}
         if self.delta is not None:
             lines["mixed reports"] = [row.mixed or 1.0 for row in self.rows]
         lines["with a curator"] = [row.central for row in self.rows]
         people = [float(row.n) for row in self.rows]
-        return line_chart(
+        return LineChart(
             [
                 Series(name, list(zip(people, map(math.log10, errors), strict=True)), marks=True)
                 for name, errors in lines.items()
@@ -266,16 +269,6 @@ class Comparison:
             log_x=True,
             y_holds=(0,),
         )
-
-    def to_html(self) -> str:
-        """A page that stands alone."""
-        cells = [[escape(cell) for cell in self._cells(row)] for row in self.rows]
-        words = (
-            "Without a curator everybody adds noise of her own, and n noises together grow with √n. A curator adds"
-            " noise once. So a survey without trust needs about the square of the number of people for the same share."
-        )
-        parts = [headline(self.summary), self.chart(), section("Figures", table(self._header(), cells), quiet(words))]
-        return page("What trust is worth", parts)
 
     def _header(self) -> list[str]:
         mixed = [] if self.delta is None else [f"mixed, δ {float(self.delta):.0e}"]

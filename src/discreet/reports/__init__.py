@@ -1,1 +1,1 @@
-"""Standalone pages: no network, no scripts, light and dark, readable on a phone."""
+"""Reports: one document of plain values, rendered for the terminal, as a page that stands alone, and as JSON."""

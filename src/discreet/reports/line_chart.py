@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from html import escape
 
 from discreet.errors import InvalidValue
+from discreet.reports.document import LineChart, Series
 
-__all__ = ["ChartScale", "Series", "line_chart"]
+__all__ = ["ChartScale", "line_chart"]
 
 
 _LARGEST = 1e100
@@ -123,25 +124,6 @@ _STYLES = 6
 
 
 @dataclass(frozen=True)
-class Series:
-    """A named line, or points, with or without a band around it."""
-
-    name: str
-    """What the legend calls it."""
-    points: Sequence[tuple[float, float]]
-    """The points (x, y), in the order in which the line passes through them."""
-    band: Sequence[tuple[float, float]] | None = None
-    """For each point the lowest and highest y, such as the ends of a confidence interval."""
-    marks: bool = False
-    """Whether each point gets a mark that tells its numbers; a series without marks is a line alone."""
-
-    def __post_init__(self) -> None:
-        if self.band is not None and len(self.band) != len(self.points):
-            rule = "a band must have two ends for each point"
-            raise InvalidValue(rule, len(self.band), f"there are {len(self.points)} points")
-
-
-@dataclass(frozen=True)
 class _Axes:
     x: ChartScale
     y: ChartScale
@@ -150,42 +132,30 @@ class _Axes:
         return f"{self.x.place(point[0]):.2f},{self.y.place(point[1]):.2f}"
 
 
-def line_chart(
-    series: Sequence[Series],
-    *,
-    title: str,
-    x_label: str,
-    y_label: str,
-    log_x: bool = False,
-    reference: float | None = None,
-    reference_label: str = "",
-    y_holds: Sequence[float] = (),
-) -> str:
-    """A figure with its caption, the drawing and a legend.
-
-    ``reference`` is a level that goes across, named ``reference_label`` in the legend. ``y_holds`` are values that the
-    upright axis shows whatever the series are, such as ``(0, 1)`` for shares.
-    """
-    caption = f"<figcaption>{escape(title)}</figcaption>"
+def line_chart(chart: LineChart) -> str:
+    """A figure with its caption, the drawing and a legend."""
+    caption, series = f"<figcaption>{escape(chart.title)}</figcaption>", chart.series
     if not any(one.points for one in series):
         return f'<figure class="plot">{caption}<p class="quiet">There is nothing to draw.</p></figure>'
-    axes = _axes(series, log_x, [*([] if reference is None else [reference]), *y_holds])
+    axes = _axes(chart)
     drawn = "".join(_series(number, one, axes) for number, one in enumerate(series))
-    level = "" if reference is None else _level(reference, axes)
-    said = f"{title}. Across: {x_label}. Upwards: {y_label}. Lines: {', '.join(one.name for one in series)}."
+    level = "" if chart.reference is None else _level(chart.reference, axes)
+    lines = ", ".join(one.name for one in series)
+    said = f"{chart.title}. Across: {chart.x_label}. Upwards: {chart.y_label}. Lines: {lines}."
     return (
         f'<figure class="plot">{caption}<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escape(said)}">'
-        f"<title>{escape(title)}</title>{_grid(axes, x_label, y_label)}{level}{drawn}</svg>"
-        f"{_legend(series, reference, reference_label)}</figure>"
+        f"<title>{escape(chart.title)}</title>{_grid(axes, chart.x_label, chart.y_label)}{level}{drawn}</svg>"
+        f"{_legend(chart)}</figure>"
     )
 
 
-def _axes(series: Sequence[Series], log_x: bool, levels: Sequence[float]) -> _Axes:
-    across = [x for one in series for x, _ in one.points]
-    up = [y for one in series for _, y in one.points]
-    ends = [end for one in series for pair in one.band or () for end in pair]
+def _axes(chart: LineChart) -> _Axes:
+    across = [x for one in chart.series for x, _ in one.points]
+    up = [y for one in chart.series for _, y in one.points]
+    ends = [end for one in chart.series for pair in one.band or () for end in pair]
+    levels = [*([] if chart.reference is None else [chart.reference]), *chart.y_holds]
     return _Axes(
-        ChartScale.of(across, (_LEFT, _RIGHT), log=log_x),
+        ChartScale.of(across, (_LEFT, _RIGHT), log=chart.log_x),
         ChartScale.of([*up, *ends, *levels], (_BOTTOM, _TOP)),
     )
 
@@ -252,10 +222,10 @@ def _mark(number: int, x: float, y: float) -> str:
     return f'<polygon {kind} points="{corners}"/>'
 
 
-def _legend(series: Sequence[Series], reference: float | None, reference_label: str) -> str:
-    names = [_name(_sample(number, one), one.name) for number, one in enumerate(series)]
-    if reference is not None and reference_label:
-        names.append(_name('<path class="reference" d="M0 6H32"/>', reference_label))
+def _legend(chart: LineChart) -> str:
+    names = [_name(_sample(number, one), one.name) for number, one in enumerate(chart.series)]
+    if chart.reference is not None and chart.reference_label:
+        names.append(_name('<path class="reference" d="M0 6H32"/>', chart.reference_label))
     return f'<ul class="names">{"".join(names)}</ul>'
 
 

@@ -3,43 +3,51 @@
 from __future__ import annotations
 
 import io
-import json
 from abc import ABC, abstractmethod
 from typing import Any
 
 from rich.console import Console, RenderableType
 
-from discreet.reports.page import framed
+from discreet.reports.document import Document
+from discreet.reports.html import document_html, framed
+from discreet.reports.json import json_text, plain
+from discreet.reports.terminal import WIDTH, document_text
 
 __all__ = ["Report"]
 
 
-_WIDTH = 100
-
-
 class Report(ABC):
-    """One content, several views."""
+    """One document, several renderers."""
 
     @abstractmethod
+    def document(self) -> Document:
+        """Everything the report says."""
+
+    def summary(self) -> Document:
+        """What the terminal shows: all of it, unless that is too much to read there."""
+        return self.document()
+
     def to_dict(self) -> dict[str, Any]:
         """The report as plain data."""
+        found: dict[str, Any] = plain(self.document())
+        return found
 
-    @abstractmethod
     def to_html(self) -> str:
         """The report as one page that needs nothing else: no network, no scripts."""
-
-    @abstractmethod
-    def __rich__(self) -> RenderableType: ...
+        return document_html(self.document())
 
     def to_json(self) -> str:
         """The report as JSON; what no JSON number can hold is null."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
+        return json_text(self.to_dict())
+
+    def __rich__(self) -> RenderableType:
+        return document_text(self.summary())
 
     def _repr_html_(self) -> str:
         return framed(self.to_html())
 
     def __str__(self) -> str:
-        console = Console(file=io.StringIO(), width=_WIDTH, highlight=False, no_color=True)
+        console = Console(file=io.StringIO(), width=WIDTH, highlight=False, no_color=True)
         with console.capture() as captured:
             console.print(self)
         return captured.get()

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel, ConfigDict, Field
 
-from discreet.reports.page import paragraph, quiet, section, table
+from discreet.reports.html import paragraph, quiet, section, table
 
 __all__ = ["MORE_STYLE", "OPERATIONS", "ProblemBody", "describe_api", "render_api_page"]
 

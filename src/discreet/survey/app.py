@@ -31,8 +31,8 @@ from discreet.http.listen import QUIET, end_by_signals, format_address, listenin
 from discreet.http.methods import Methods
 from discreet.http.problems import problem
 from discreet.http.security import SecurityHeaders
-from discreet.reports.page import STYLE
-from discreet.survey.results import ResultRequest, html_part, results_of
+from discreet.reports.html import STYLE, blocks_html
+from discreet.survey.results import ResultRequest, results_of
 from discreet.survey.store import Outcome, Records, SurveyStore, is_token
 from discreet.survey.survey import Survey
 
@@ -184,7 +184,8 @@ def _figures(store: SurveyStore) -> Handler:
         ask_request = ResultRequest.of(
             asked.get("confidence", "0.95"), together=together, within=asked.get("within", "0.05")
         )
-        return Response(html_part(await run_in_threadpool(results_of, store, ask_request)), media_type="text/html")
+        found = await run_in_threadpool(results_of, store, ask_request)
+        return Response(blocks_html(found.document().blocks), media_type="text/html")
 
     return answer
 

@@ -1,9 +1,5 @@
 """What the reports of a survey say about those who answered: estimates with intervals, and how many more are needed.
 
-Results as a part of a page: a table with bars for each question.
-
-Results for a terminal.
-
 About how many answers make an interval as short as it is wanted, whatever the answers are.
 
 For shares, and for means of single bits, that is (z/error)² times the largest variance of one report, z being the
@@ -17,13 +13,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from html import escape
 from statistics import NormalDist
 from typing import Any
-
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.ball import upper, working_precision
@@ -37,25 +28,12 @@ from discreet.local.reports import Reports
 from discreet.local.terms import Bounds
 from discreet.noise.law import open_probability
 from discreet.privacy.format import shown as price
-from discreet.reports.charts import interval_bar
-from discreet.reports.page import headline, quiet, section, table
+from discreet.reports import document as doc
+from discreet.reports.report import Report
 from discreet.survey.store import Records, SurveyStore
 from discreet.survey.survey import Question, Survey
 
-__all__ = [
-    "Finding",
-    "ResultRequest",
-    "ResultRow",
-    "Results",
-    "answers_needed",
-    "html_part",
-    "needs",
-    "renderable",
-    "results_of",
-    "shown",
-    "span",
-    "summary",
-]
+__all__ = ["Finding", "ResultRequest", "ResultRow", "Results", "answers_needed", "results_of"]
 
 
 def answers_needed(randomizer: Randomizer[Any], within: Fraction, confidence: Fraction) -> int:
@@ -162,7 +140,7 @@ class ResultRequest:
 
 
 @dataclass(frozen=True)
-class Results:
+class Results(Report):
     """The results of a survey."""
 
     survey: Survey
@@ -175,6 +153,11 @@ class Results:
     """What was wanted."""
     findings: tuple[Finding, ...]
     """In the order of the questions."""
+
+    def document(self, *, raw: bool = False) -> doc.Document:
+        """A table for each question; ``raw`` unfolds the unbiased estimates, which may be impossible values."""
+        sections = [doc.Section(one.question.ask, list(_blocks(one, self, raw))) for one in self.findings]
+        return doc.Document(self.survey.title, [doc.Headline(_summary(self)), *sections])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -242,35 +225,37 @@ def _rows(found: Estimates | MeanEstimate, confidence: Fraction) -> tuple[Result
     return tuple(ResultRow(str(name), share, low, high) for name, share, (low, high) in named)
 
 
-def renderable(results: Results, *, raw: bool = False) -> RenderableType:
-    """A table for each question; ``raw`` estimates are right on average and may lie outside of what is possible."""
-    return Group(Text(results.survey.title, "bold"), Text(summary(results)), *_parts(results, raw))
+def _blocks(finding: Finding, results: Results, raw: bool) -> Iterator[doc.DocumentBlock]:
+    if finding.rows:
+        names = ("" if finding.question.type == "number" else "answer", "", "estimate", "interval")
+        yield doc.TableBlock(names, [_cells(row, finding) for row in finding.shown], "llrr")
+        yield _raw(finding, raw)
+    yield doc.Quiet(_needs(finding, results))
 
 
-def _parts(results: Results, raw: bool) -> Iterator[RenderableType]:
-    for finding in results.findings:
-        yield Text(f"\n{finding.question.ask}", "bold")
-        if finding.rows:
-            yield _table(finding, finding.rows if raw else finding.shown)
-        yield Text(needs(finding, results), "dim")
+def _cells(row: ResultRow, finding: Finding) -> tuple[doc.TableCell, ...]:
+    value, low, high = (_share(end, finding) for end in (row.value, row.low, row.high))
+    return row.label, doc.IntervalBar(value, (low, high), value), _shown(finding, row.value), _span(row, finding)
 
 
-def _table(finding: Finding, rows: tuple[ResultRow, ...]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("answer" if finding.question.type != "number" else "")
-    for name in ("estimate", "from", "to"):
-        table.add_column(name, justify="right")
-    for row in rows:
-        table.add_row(Text(row.label), *(shown(finding, value) for value in (row.value, row.low, row.high)))
-    return table
+def _raw(finding: Finding, is_open: bool) -> doc.Details:
+    """The unbiased estimates, behind a click: add or average these, and read the others."""
+    rows = [(row.label, _shown(finding, row.value), _span(row, finding)) for row in finding.rows]
+    words = doc.Quiet("Right on average, so that they may be added up, and at times outside of what is possible.")
+    listed = doc.TableBlock(("", "raw estimate", "raw interval"), rows, "lrr")
+    return doc.Details("Raw estimates", [words, listed], is_open, f"raw-{finding.question.name}")
 
 
-def shown(finding: Finding, value: float) -> str:
+def _shown(finding: Finding, value: float) -> str:
     """A share in percent, or a mean."""
     return f"{value:.4g}" if finding.question.type == "number" else f"{100 * value:.1f} %"
 
 
-def summary(results: Results) -> str:
+def _span(row: ResultRow, finding: Finding) -> str:
+    return f"{_shown(finding, row.low)} to {_shown(finding, row.high)}"
+
+
+def _summary(results: Results) -> str:
     """Who answered, and how sure the intervals are."""
     if not results.answered:
         return f"Nobody of {results.invited:,} invited has answered yet."
@@ -281,7 +266,7 @@ def summary(results: Results) -> str:
     )
 
 
-def needs(finding: Finding, results: Results) -> str:
+def _needs(finding: Finding, results: Results) -> str:
     """What the question cost each person, and how many more answers are needed."""
     loss = price(finding.question.randomizer.loss.epsilon, 3)
     more = max(finding.needed - results.answered, 0)
@@ -289,37 +274,6 @@ def needs(finding: Finding, results: Results) -> str:
     error = f"± {within} % of the range" if finding.question.type == "number" else f"± {within} points"
     enough = f"about {more:,} more answers, whatever they are, make it" if more else "there are enough for"
     return f"ε {loss} for each person by {finding.question.randomizer.kind}; {enough} {error}."
-
-
-def span(row: ResultRow, finding: Finding) -> str:
-    """Both ends in words."""
-    return f"{shown(finding, row.low)} to {shown(finding, row.high)}"
-
-
-def html_part(results: Results) -> str:
-    """Everything below the title."""
-    return headline(summary(results)) + "".join(_section(one, results) for one in results.findings)
-
-
-def _section(finding: Finding, results: Results) -> str:
-    names = ("" if finding.question.type == "number" else "answer", "", "estimate", "interval")
-    parts = [table(names, (_cells(row, finding) for row in finding.shown)), _raw(finding)] if finding.rows else []
-    return section(finding.question.ask, *parts, quiet(needs(finding, results)))
-
-
-def _raw(finding: Finding) -> str:
-    """The unbiased estimates, behind a click: add or average these, and read the others."""
-    rows = ((escape(row.label), escape(shown(finding, row.value)), escape(span(row, finding))) for row in finding.rows)
-    listed = table(("", "raw estimate", "raw interval"), rows)
-    words = quiet("Right on average, so that they may be added up, and at times outside of what is possible.")
-    place = escape(f"raw-{finding.question.name}")
-    return f'<details id="{place}"><summary>Raw estimates</summary>{words}{listed}</details>'
-
-
-def _cells(row: ResultRow, finding: Finding) -> tuple[str, ...]:
-    value, low, high = (_share(end, finding) for end in (row.value, row.low, row.high))
-    bar = interval_bar(value, (low, high), value)
-    return escape(row.label), bar, escape(shown(finding, row.value)), escape(span(row, finding))
 
 
 def _share(value: float, finding: Finding) -> float:

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.anonymize.equivalence_classes import EquivalenceClasses
 from discreet.anonymize.models.model import (
     TOLERANCE,
-    Flags,
     Histograms,
     Lost,
+    Parameters,
     SensitiveModel,
     checked_number,
     lost_above_share,
@@ -42,19 +41,9 @@ class DeltaDisclosure(SensitiveModel):
     def __post_init__(self) -> None:
         checked_number(self.delta, "delta")
 
-    @property
-    def title(self) -> str:
-        """The model with letters for its parameters."""
-        return "δ-disclosure"
-
-    @property
-    def name(self) -> str:
+    def worded(self, value: str, about: str = "") -> str:
         """The model in words."""
-        return f"{self.delta:g}-disclosure of {self.column}"
-
-    def violating(self, classes: EquivalenceClasses, histograms: Histograms) -> Flags:
-        """The classes in which a share moves too far. The bound is strict: lying on it violates."""
-        return self._moves(histograms) >= self.delta - TOLERANCE
+        return f"{value}-disclosure{about}"
 
     def lost_below(self, classes: EquivalenceClasses, histograms: Histograms) -> Lost:
         """Rows of a value that is too frequent must leave, or of others where one is too rare; all where one lacks."""
@@ -64,15 +53,12 @@ class DeltaDisclosure(SensitiveModel):
         with np.errstate(divide="ignore"):  # a value that the table lacks is never too rare
             rare = np.where(shares > 0, sizes - histogram.counts / (shares * math.exp(-self.delta)), 0.0)
         least = np.where(
-            np.isinf(self._moves(histograms)), classes.sizes, histogram.largest(np.maximum(frequent, rare))
+            np.isinf(self.met(classes, histograms)), classes.sizes, histogram.largest(np.maximum(frequent, rare))
         )
         return lost_rows(self.violating(classes, histograms), least)
 
-    def strictest(self, classes: EquivalenceClasses, histograms: Histograms) -> float:
-        """The number above which every δ holds; infinite where a class lacks a value of the table."""
-        return float(self._moves(histograms).max(initial=0.0))
-
-    def _moves(self, histograms: Histograms) -> npt.NDArray[np.float64]:
+    def met(self, classes: EquivalenceClasses, histograms: Histograms) -> Parameters:
+        """How far shares move at most; without end where the class lacks a value of the table."""
         histogram = self.histogram(histograms)
         with np.errstate(divide="ignore"):  # a value that the table lacks moves without end
             moves = np.abs(np.log(histogram.shares / histogram.table_shares[histogram.values]))
@@ -97,19 +83,9 @@ class BetaLikeness(SensitiveModel):
     def __post_init__(self) -> None:
         checked_number(self.beta, "beta")
 
-    @property
-    def title(self) -> str:
-        """The model with letters for its parameters."""
-        return f"{'enhanced' if self.enhanced else 'basic'} β-likeness"
-
-    @property
-    def name(self) -> str:
+    def worded(self, value: str, about: str = "") -> str:
         """The model in words."""
-        return f"{'enhanced' if self.enhanced else 'basic'} {self.beta:g}-likeness of {self.column}"
-
-    def violating(self, classes: EquivalenceClasses, histograms: Histograms) -> Flags:
-        """The classes in which a share grows too much."""
-        return self._needed(histograms) > self.beta + TOLERANCE
+        return f"{'enhanced' if self.enhanced else 'basic'} {value}-likeness{about}"
 
     def lost_below(self, classes: EquivalenceClasses, histograms: Histograms) -> Lost:
         """Rows of the value that grows too much must leave."""
@@ -119,11 +95,8 @@ class BetaLikeness(SensitiveModel):
         lost = lost_above_share(histogram.counts, histogram.sizes[histogram.classes], shares * (1 + growth))
         return lost_rows(self.violating(classes, histograms), histogram.largest(lost))
 
-    def strictest(self, classes: EquivalenceClasses, histograms: Histograms) -> float:
-        """The smallest β that holds; infinite where the bound -ln p is broken, which no β mends."""
-        return float(self._needed(histograms).max(initial=0.0))
-
-    def _needed(self, histograms: Histograms) -> npt.NDArray[np.float64]:
+    def met(self, classes: EquivalenceClasses, histograms: Histograms) -> Parameters:
+        """How much a share grows at most; infinite where the bound -ln p is broken, which no β mends."""
         histogram = self.histogram(histograms)
         shares = histogram.table_shares[histogram.values]
         with np.errstate(divide="ignore"):  # a value that the table lacks grows without end

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.anonymize.equivalence_classes import EquivalenceClasses
 from discreet.anonymize.models.model import (
@@ -19,6 +18,7 @@ from discreet.anonymize.models.model import (
     Histograms,
     Lost,
     Model,
+    Parameters,
     SensitiveModel,
     checked_number,
     checked_whole,
@@ -42,28 +42,18 @@ class KAnonymity(Model):
     def __post_init__(self) -> None:
         checked_whole(self.k, "k")
 
-    @property
-    def title(self) -> str:
-        """The model with letters for its parameters."""
-        return "k-anonymity"
-
-    @property
-    def name(self) -> str:
+    def worded(self, value: str, about: str = "") -> str:
         """The model in words."""
-        return f"{self.k}-anonymity"
-
-    def violating(self, classes: EquivalenceClasses, histograms: Histograms) -> Flags:
-        """The classes with fewer than ``k`` rows."""
-        return classes.sizes < self.k
+        return f"{value}-anonymity{about}"
 
     @property
     def least_size(self) -> int:
         """As many as k."""
         return self.k
 
-    def strictest(self, classes: EquivalenceClasses, histograms: Histograms) -> float:
-        """The size of the smallest class; 0 where no row is released."""
-        return int(classes.sizes.min(initial=classes.rows))
+    def met(self, classes: EquivalenceClasses, histograms: Histograms) -> Parameters:
+        """The sizes of the classes."""
+        return classes.sizes
 
 
 @dataclass(frozen=True)
@@ -80,19 +70,13 @@ class AlphaK(SensitiveModel):
         checked_number(self.alpha, "alpha", most=1)
         checked_whole(self.k, "k")
 
-    @property
-    def title(self) -> str:
-        """The model with letters for its parameters."""
-        return f"(α, {self.k})-anonymity"
-
-    @property
-    def name(self) -> str:
+    def worded(self, value: str, about: str = "") -> str:
         """The model in words."""
-        return f"({self.alpha:g}, {self.k})-anonymity of {self.column}"
+        return f"({value}, {self.k})-anonymity{about}"
 
     def violating(self, classes: EquivalenceClasses, histograms: Histograms) -> Flags:
         """The classes in which a value has more than the share ``alpha``, and those with fewer than ``k`` rows."""
-        return (self._shares(histograms) > self.alpha + TOLERANCE) | (classes.sizes < self.k)
+        return super().violating(classes, histograms) | (classes.sizes < self.k)
 
     @property
     def least_size(self) -> int:
@@ -106,10 +90,7 @@ class AlphaK(SensitiveModel):
         least = np.where(classes.sizes < self.k, classes.sizes, excess)
         return lost_rows(self.violating(classes, histograms), least)
 
-    def strictest(self, classes: EquivalenceClasses, histograms: Histograms) -> float:
-        """The largest share of a value in a class, which is the smallest α that holds."""
-        return float(self._shares(histograms).max(initial=0.0))
-
-    def _shares(self, histograms: Histograms) -> npt.NDArray[np.float64]:
+    def met(self, classes: EquivalenceClasses, histograms: Histograms) -> Parameters:
+        """The share of the most frequent value."""
         histogram = self.histogram(histograms)
         return histogram.largest(histogram.shares)

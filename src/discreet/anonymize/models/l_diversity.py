@@ -19,9 +19,9 @@ import numpy.typing as npt
 from discreet.anonymize.equivalence_classes import ClassHistogram, EquivalenceClasses
 from discreet.anonymize.models.model import (
     TOLERANCE,
-    Flags,
     Histograms,
     Lost,
+    Parameters,
     SensitiveModel,
     checked_number,
     checked_whole,
@@ -46,31 +46,17 @@ class DistinctDiversity(SensitiveModel):
     def __post_init__(self) -> None:
         checked_whole(self.l, "l")
 
-    @property
-    def title(self) -> str:
-        """The model with letters for its parameters."""
-        return "distinct l-diversity"
-
-    @property
-    def name(self) -> str:
+    def worded(self, value: str, about: str = "") -> str:
         """The model in words."""
-        return f"distinct {self.l}-diversity of {self.column}"
-
-    def violating(self, classes: EquivalenceClasses, histograms: Histograms) -> Flags:
-        """The classes with fewer than ``l`` values."""
-        return self._values(histograms) < self.l
+        return f"distinct {value}-diversity{about}"
 
     @property
     def least_size(self) -> int:
         """A row for every value."""
         return self.l
 
-    def strictest(self, classes: EquivalenceClasses, histograms: Histograms) -> float:
-        """The number of values of the class that has fewest; 0 where no row is released."""
-        values = self._values(histograms)
-        return int(values.min()) if len(values) else 0
-
-    def _values(self, histograms: Histograms) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    def met(self, classes: EquivalenceClasses, histograms: Histograms) -> Parameters:
+        """How many values each class has."""
         histogram = self.histogram(histograms)
         return np.bincount(histogram.classes, minlength=len(histogram.sizes))
 
@@ -93,19 +79,9 @@ class EntropyDiversity(SensitiveModel):
         if self.l < 1:
             raise InvalidValue("l must be at least 1", self.l)
 
-    @property
-    def title(self) -> str:
-        """The model with letters for its parameters."""
-        return "entropy l-diversity"
-
-    @property
-    def name(self) -> str:
+    def worded(self, value: str, about: str = "") -> str:
         """The model in words."""
-        return f"entropy {self.l:g}-diversity of {self.column}"
-
-    def violating(self, classes: EquivalenceClasses, histograms: Histograms) -> Flags:
-        """The classes whose entropy is below ln ``l``."""
-        return self._entropies(histograms) < math.log(self.l) - TOLERANCE
+        return f"entropy {value}-diversity{about}"
 
     @property
     def least_size(self) -> int:
@@ -125,10 +101,9 @@ class EntropyDiversity(SensitiveModel):
         frequent = lost_above_share(histogram.largest(histogram.counts), classes.sizes, share)
         return lost_rows(self.violating(classes, histograms), np.maximum(concave, frequent))
 
-    def strictest(self, classes: EquivalenceClasses, histograms: Histograms) -> float:
-        """The largest real l that holds; 0 where no row is released."""
-        entropies = self._entropies(histograms)
-        return math.exp(float(entropies.min())) if len(entropies) else 0.0
+    def met(self, classes: EquivalenceClasses, histograms: Histograms) -> Parameters:
+        """As many equally frequent values as have the entropy of the class."""
+        return np.asarray(np.exp(self._entropies(histograms)))
 
     def _entropies(self, histograms: Histograms) -> npt.NDArray[np.float64]:
         histogram = self.histogram(histograms)
@@ -161,19 +136,9 @@ class RecursiveDiversity(SensitiveModel):
         checked_number(self.c, "c")
         checked_whole(self.l, "l")
 
-    @property
-    def title(self) -> str:
-        """The model with letters for its parameters."""
-        return f"recursive (c, {self.l})-diversity"
-
-    @property
-    def name(self) -> str:
+    def worded(self, value: str, about: str = "") -> str:
         """The model in words."""
-        return f"recursive ({self.c:g}, {self.l})-diversity of {self.column}"
-
-    def violating(self, classes: EquivalenceClasses, histograms: Histograms) -> Flags:
-        """The classes in which the most frequent value is too frequent. The bound is strict: lying on it violates."""
-        return self._ratios(histograms) >= self.c * (1 - TOLERANCE)
+        return f"recursive ({value}, {self.l})-diversity{about}"
 
     @property
     def least_size(self) -> int:
@@ -187,11 +152,8 @@ class RecursiveDiversity(SensitiveModel):
         excess = histogram.largest(histogram.counts) - self.c * rare
         return lost_rows(self.violating(classes, histograms), np.where(rare > 0, excess, classes.sizes))
 
-    def strictest(self, classes: EquivalenceClasses, histograms: Histograms) -> float:
-        """The number above which every c holds; infinite where a class has fewer than ``l`` values."""
-        return float(self._ratios(histograms).max(initial=0.0))
-
-    def _ratios(self, histograms: Histograms) -> npt.NDArray[np.float64]:
+    def met(self, classes: EquivalenceClasses, histograms: Histograms) -> Parameters:
+        """How often the most frequent value is there for each rare one; infinite where there are no rare ones."""
         histogram = self.histogram(histograms)
         rare = self._rare(histogram)
         most = histogram.largest(histogram.counts)

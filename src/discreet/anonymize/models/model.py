@@ -23,6 +23,7 @@ __all__ = [
     "Histograms",
     "Lost",
     "Model",
+    "Parameters",
     "SensitiveModel",
     "checked_number",
     "checked_whole",
@@ -34,10 +35,13 @@ __all__ = [
 _SLACK = 1e-6  # of a row: rounding never proves that one more is lost
 TOLERANCE = 1e-12
 """How far floating point may be off: what is nearer to a bound than this lies on it."""
+_FIELDS = {"α": "alpha", "β": "beta", "δ": "delta"}
 Histograms = Mapping[str, ClassHistogram]
 """The histogram of every sensitive column, by name."""
 Flags = npt.NDArray[np.bool_]
 """A yes or no for every class."""
+Parameters = npt.NDArray[np.float64] | npt.NDArray[np.int64]
+"""A parameter for every class."""
 Lost = npt.NDArray[np.int64]
 """For every class a number of rows."""
 Shares = float | npt.NDArray[np.float64]
@@ -45,7 +49,10 @@ Shares = float | npt.NDArray[np.float64]
 
 
 class Model(ABC):
-    """A condition that every class of a released table must meet. It is a frozen value."""
+    """A condition that every class of a released table must meet. It is a frozen value.
+
+    A model says what it is called, and for every class the strictest parameter that the class meets. All else follows.
+    """
 
     is_monotone_with_suppression: ClassVar[bool] = False
     """Whether coarser classes never have more rows in violating classes, so that suppressing them stays cheaper."""
@@ -57,28 +64,52 @@ class Model(ABC):
     bound_is_open: ClassVar[bool] = False
     """Whether ``strictest`` itself does not hold and every looser parameter does."""
 
-    @property
     @abstractmethod
-    def title(self) -> str:
-        """The model in words, with letters for its parameters."""
+    def worded(self, value: str, about: str = "") -> str:
+        """The model in words, with this value of its parameter, and ``about`` behind the name of the condition."""
+
+    @abstractmethod
+    def met(self, classes: EquivalenceClasses, histograms: Histograms) -> Parameters:
+        """For every class the strictest parameter with which it meets the model: the largest k or l, the smallest t."""
 
     @property
-    @abstractmethod
+    def title(self) -> str:
+        """The model in words, with letters for its parameters."""
+        return self.worded(self.parameter)
+
+    @property
     def name(self) -> str:
         """The model in words, with its parameters."""
+        about = "" if self.sensitive is None else f" of {self.sensitive}"
+        return self.worded(_shown(self.value), about)
+
+    @property
+    def value(self) -> int | float:
+        """The parameter itself."""
+        found: int | float = getattr(self, _FIELDS.get(self.parameter, self.parameter))
+        return found
 
     @property
     def sensitive(self) -> str | None:
         """The sensitive column it protects, if it protects one."""
         return None
 
-    @abstractmethod
     def violating(self, classes: EquivalenceClasses, histograms: Histograms) -> Flags:
         """For every class whether it breaks the model."""
+        return self.is_broken_by(self.met(classes, histograms))
 
-    @abstractmethod
+    def is_broken_by(self, met: Parameters) -> Flags:
+        """For every class whether what it meets is not strict enough. Where the bound is open, lying on it violates."""
+        slack = TOLERANCE * max(1.0, self.value)
+        if self.larger_is_stricter:
+            return met < self.value - slack
+        return met >= self.value - slack if self.bound_is_open else met > self.value + slack
+
     def strictest(self, classes: EquivalenceClasses, histograms: Histograms) -> float:
-        """The strictest parameter with which every class would meet the model: the largest k or l, the smallest t."""
+        """The strictest parameter with which every class meets the model; 0 where no row is released."""
+        met = self.met(classes, histograms)
+        worst = (met.min() if len(met) else 0) if self.larger_is_stricter else met.max(initial=0)
+        return int(worst) if met.dtype.kind == "i" else float(worst)
 
     @property
     def least_size(self) -> int:
@@ -119,6 +150,10 @@ class SensitiveModel(Model):
             known = ", ".join(histograms) or "there is none"
             raise InvalidValue(f"{self.name} must speak of a sensitive column", self.column, f"sensitive: {known}")
         return histograms[self.column]
+
+
+def _shown(value: int | float) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def lost_rows(violating: Flags, least: npt.NDArray[np.floating]) -> Lost:

@@ -26,10 +26,9 @@ import numpy.typing as npt
 from discreet.anonymize.equivalence_classes import ClassHistogram, EquivalenceClasses
 from discreet.anonymize.hierarchies.hierarchy import Hierarchy, refuse_duplicates
 from discreet.anonymize.models.model import (
-    TOLERANCE,
-    Flags,
     Histograms,
     Lost,
+    Parameters,
     SensitiveModel,
     checked_number,
     lost_rows,
@@ -202,15 +201,9 @@ class Closeness(SensitiveModel):
             remedy = f"one of {', '.join(_DISTANCES)}, a tuple of values in their order, or a hierarchy"
             raise InvalidValue("the distance of t-closeness must be known", self.distance, remedy)
 
-    @property
-    def title(self) -> str:
-        """The model with letters for its parameters."""
-        return f"t-closeness ({self._kind} distance)"
-
-    @property
-    def name(self) -> str:
+    def worded(self, value: str, about: str = "") -> str:
         """The model in words."""
-        return f"{self.t:g}-closeness of {self.column} ({self._kind} distance)"
+        return f"{value}-closeness{about} ({self._kind} distance)"
 
     @property
     def _kind(self) -> str:
@@ -221,20 +214,12 @@ class Closeness(SensitiveModel):
                 return "ordered"
         return "hierarchical"
 
-    def violating(self, classes: EquivalenceClasses, histograms: Histograms) -> Flags:
-        """The classes that are further away than ``t``."""
-        return self.distances(histograms) > self.t + TOLERANCE
-
     def lost_below(self, classes: EquivalenceClasses, histograms: Histograms) -> Lost:
         """Suppressing a share of a class moves its distribution, and with it the distance, by at most that share."""
-        distances = self.distances(histograms)
-        return lost_rows(distances > self.t + TOLERANCE, classes.sizes * (distances - self.t))
+        distances = self.met(classes, histograms)
+        return lost_rows(self.is_broken_by(distances), classes.sizes * (distances - self.t))
 
-    def strictest(self, classes: EquivalenceClasses, histograms: Histograms) -> float:
-        """The distance of the class that is furthest away, which is the smallest t that holds."""
-        return float(self.distances(histograms).max(initial=0.0))
-
-    def distances(self, histograms: Histograms) -> npt.NDArray[np.float64]:
+    def met(self, classes: EquivalenceClasses, histograms: Histograms) -> Parameters:
         """For every class how far it is away from the table."""
         histogram = self.histogram(histograms)
         match self.distance:

@@ -1,32 +1,169 @@
-"""A report as plain data, as JSON can hold it: no NaN, no infinity, no arrays.
-
-The sentences and figures of a report, as the terminal and the page both show them.
-"""
+"""What a report about a table says: as a document for people, and as plain data for programs."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from discreet.anonymize.check import CheckReport, size_words, strictest_words, verdict_words
 from discreet.anonymize.equivalence_classes import size_shares
 from discreet.anonymize.loss.release_loss import mean_loss
-from discreet.anonymize.report.format import counted, figure, share
 from discreet.anonymize.risk.disclosure import FOR_THE_OWNER, NOT_PRIVACY
+from discreet.anonymize.risk.risk import Risks
+from discreet.reports import document as doc
+from discreet.reports.format import counted, figure, share
+from discreet.reports.json import plain
 
 if TYPE_CHECKING:
     from discreet.anonymize.report.report import ReleaseComparison, TableReport
 
-__all__ = [
-    "headline",
-    "loss_figures",
-    "price_words",
-    "report_data",
-    "separating_words",
-    "strictest_words",
-    "verdict_words",
-]
+__all__ = ["headline", "price_words", "report_data", "report_document", "verdict_words"]
+
+
+_MOST_SETS = 10
+_MOST_VALUES = 4
+_FOOTER = "Made by Discreet. Questions and figures are the same whenever the report is made again."
+
+
+def report_document(report: TableReport) -> doc.Document:
+    """Everything a person should read before publishing."""
+    found = report.comparison
+    blocks: list[doc.DocumentBlock] = [
+        doc.Alert(NOT_PRIVACY),
+        doc.Quiet(FOR_THE_OWNER),
+        doc.Headline(headline(report)),
+        *([doc.Quiet(report.how)] if report.how else []),
+        *_models(report),
+        *_violating(report),
+        _sizes(report),
+        _risks(report),
+        _columns(report),
+        *([] if found is None else [*_losses(found), _histograms(found)]),
+        _dangers(report),
+        _price(report),
+    ]
+    return doc.Document(f"{report.name}: what publishing it tells", blocks, report.name, _FOOTER)
+
+
+def _models(report: TableReport) -> list[doc.DocumentBlock]:
+    checked = report.checked
+    asked = [(_yes_or_no(one.holds), one.model.name, verdict_words(one)) for one in checked.verdicts]
+    strictest = [(one.model, one.column or "", strictest_words(one)) for one in checked.measures]
+    return [
+        *([doc.Section("Models", [doc.TableBlock((), asked)])] if asked else []),
+        doc.Section("The strictest that holds", [doc.TableBlock(("model", "column", "strictest"), strictest)]),
+    ]
+
+
+def _yes_or_no(holds: bool) -> doc.Toned:
+    return doc.Toned("yes", "good") if holds else doc.Toned("no", "bad")
+
+
+def _violating(report: TableReport) -> list[doc.DocumentBlock]:
+    found = report.checked.violating()
+    if not found:
+        return []
+    quasi, sensitive = report.checked.roles.quasi, report.checked.roles.sensitive
+    rows = [
+        (str(one.rows), *(one.values[name] for name in quasi), *(_values(one.sensitive[name]) for name in sensitive))
+        for one in found
+    ]
+    title = f"Classes that break a model: the {len(found)} smallest"
+    return [doc.Section(title, [doc.TableBlock(("rows", *quasi, *sensitive), rows)])]
+
+
+def _values(counts: dict[str, int]) -> str:
+    listed = [f"{value} {count}" for value, count in list(counts.items())[:_MOST_VALUES]]
+    return ", ".join([*listed, "…"] if len(counts) > _MOST_VALUES else listed)
+
+
+def _sizes(report: TableReport) -> doc.DocumentBlock:
+    before = None if report.comparison is None else size_shares(report.comparison.sizes)
+    words = "The share of rows in classes of each size. The fewer rows in small classes, the better."
+    sizes = _shares("size", before, size_shares(report.checked.classes.sizes))
+    return doc.Section("Class sizes", [doc.Quiet(words), sizes])
+
+
+def _shares(name: str, before: Mapping[str, float] | None, after: Mapping[str, float]) -> doc.TableBlock:
+    """Shares by name as bars and figures, beside those of the original where it is known."""
+    if before is None:
+        rows = [(name, doc.Meter(value), share(value)) for name, value in after.items()]
+        return doc.TableBlock((name, "", "share"), rows, "llr")
+    pairs = [
+        (name, doc.PairedMeters(before[name], value), share(before[name]), share(value))
+        for name, value in after.items()
+    ]
+    return doc.TableBlock((name, "", "before", "after"), pairs, "llrr")
+
+
+def _risks(report: TableReport) -> doc.DocumentBlock:
+    before = None if report.comparison is None else _named_risks(report.comparison.risks)
+    words = (
+        "A prosecutor knows that a person is in the table, a journalist does not, a marketer wants many people at "
+        f"once. Rows with a risk above {share(report.risks.threshold)} are at risk. Averages are over rows."
+    )
+    unique = [doc.Paragraph(words) for words in _unique_words(report)]
+    risks = _shares("risk", before, _named_risks(report.risks))
+    return doc.Section("Who can be found", [doc.Quiet(words), risks, *unique])
+
+
+def _named_risks(found: Risks) -> dict[str, float]:
+    return {
+        "prosecutor, highest": found.prosecutor.highest,
+        "prosecutor, average": found.prosecutor.average,
+        "rows at risk": found.prosecutor.at_risk,
+        "journalist, highest": found.journalist.highest,
+        "marketer": found.marketer,
+        "unique rows": found.uniqueness,
+    }
+
+
+def _unique_words(report: TableReport) -> Iterator[str]:
+    was = "" if report.comparison is None else f"; before, {report.comparison.risks.unique_rows:,}"
+    yield f"{counted(report.risks.unique_rows, 'row is', 'rows are')} unique{was}."
+    found = report.population
+    if found is not None:
+        unique = f"about {figure(found.estimate)} are unique ({share(found.share)}; an estimate from a model of the"
+        yield f"Of {found.population:,} people {unique} population, not a bound)."
+
+
+def _columns(report: TableReport) -> doc.DocumentBlock:
+    rows = [
+        (", ".join(one.columns), share(one.distinction), share(one.separation), share(one.uniqueness))
+        for one in report.distinctions[:_MOST_SETS]
+    ]
+    sets = doc.TableBlock(("columns", "distinction", "separation", "unique"), rows, "lrrr")
+    return doc.Section("What tells rows apart", [doc.Paragraph(_separating_words(report)), sets])
+
+
+def _losses(found: ReleaseComparison) -> list[doc.DocumentBlock]:
+    moved = {one.column: share(one.distance) for one in found.histograms}
+    rows = [
+        (one.column, doc.Meter(one.normalised), share(one.normalised), share(one.certainty_penalty), moved[one.column])
+        for one in found.losses
+    ]
+    columns = doc.TableBlock(("column", "", "loss", "NCP", "histogram moved"), rows, "llrrr")
+    return [doc.Section("What was lost", [columns, doc.TableBlock((), _loss_figures(found))])]
+
+
+def _histograms(found: ReleaseComparison) -> doc.DocumentBlock:
+    charts = [
+        doc.ColumnChart(one.column, one.bars, one.before, one.after, f"moved by {share(one.distance)}")
+        for one in found.histograms
+    ]
+    words = "What a reader of the release expects, each cell spread over the values that it may be."
+    return doc.Section("Before and after", [doc.Gallery(words, charts)])
+
+
+def _dangers(report: TableReport) -> doc.DocumentBlock:
+    items = [doc.ListItem(one.name, one.words, one.column or "", one.share) for one in report.dangers]
+    return doc.Section("What an attacker can still do", [doc.ItemList(items)])
+
+
+def _price(report: TableReport) -> doc.DocumentBlock:
+    sql, commands = doc.Code(report.price.sql), doc.Code("\n".join(report.price.commands))
+    return doc.Section("The private alternative", [sql, doc.Paragraph(price_words(report)), commands])
 
 
 def report_data(report: TableReport) -> dict[str, Any]:
@@ -48,8 +185,8 @@ def report_data(report: TableReport) -> dict[str, Any]:
         "curator": asdict(report.price) | {"questions_for_epsilon_1": report.price.questions},
         "comparison": None if report.comparison is None else _comparison(report.comparison),
     }
-    plain: dict[str, Any] = _plain(found)
-    return plain
+    data: dict[str, Any] = plain(found)
+    return data
 
 
 def _check(checked: CheckReport) -> dict[str, Any]:
@@ -95,19 +232,6 @@ def _comparison(found: ReleaseComparison) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
-
-
-Pair = tuple[str, str]
-
-
 def headline(report: TableReport) -> str:
     """The table in a sentence."""
     words = size_words(report.checked)
@@ -117,7 +241,7 @@ def headline(report: TableReport) -> str:
     return f"{words}; {gone:,} of {rows:,} rows were suppressed ({share(gone / rows)})."
 
 
-def separating_words(report: TableReport) -> str:
+def _separating_words(report: TableReport) -> str:
     """The quasi-identifier that tells most rows apart."""
     checked = report.checked
     if checked.unique_rows:
@@ -129,7 +253,7 @@ def separating_words(report: TableReport) -> str:
     return f"No row is unique. Without {first.column} the smallest class would have {size}."
 
 
-def loss_figures(found: ReleaseComparison) -> list[Pair]:
+def _loss_figures(found: ReleaseComparison) -> list[tuple[str, str]]:
     """What was lost, each with its name."""
     classes, error = found.class_losses, found.query_error
     normalised, penalty = mean_loss(found.losses, "normalised"), mean_loss(found.losses, "certainty_penalty")

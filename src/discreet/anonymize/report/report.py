@@ -22,7 +22,7 @@ import math
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet.anonymize.check import CheckReport, check
 from discreet.anonymize.equivalence_classes import EquivalenceClasses
@@ -31,18 +31,14 @@ from discreet.anonymize.loss.query_error import ColumnHistogram, CountQuery, Que
 from discreet.anonymize.loss.release_loss import ClassLosses, ColumnLosses, Publication, class_losses, column_losses
 from discreet.anonymize.models.k_anonymity import KAnonymity
 from discreet.anonymize.models.model import Model
-from discreet.anonymize.report.content import report_data
-from discreet.anonymize.report.html import report_html
-from discreet.anonymize.report.terminal import report_text
+from discreet.anonymize.report.content import report_data, report_document
 from discreet.anonymize.risk.disclosure import Danger, dangers
 from discreet.anonymize.risk.population import PopulationUniques, population_sizes, population_uniques
 from discreet.anonymize.risk.risk import DEFAULT_THRESHOLD, Distinction, Risks, distinctions, risks
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.table import CodedTable, arrow_table, label_of
+from discreet.reports.document import Document
 from discreet.reports.report import Report
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 __all__ = [
     "CuratorPrice",
@@ -197,12 +193,9 @@ class TableReport(Report):
         """The report as plain data."""
         return report_data(self)
 
-    def to_html(self) -> str:
-        """The report as one page that needs nothing else: no network, no scripts."""
-        return report_html(self)
-
-    def __rich__(self) -> RenderableType:
-        return report_text(self)
+    def document(self) -> Document:
+        """Everything a person should read before publishing."""
+        return report_document(self)
 
 
 def table_report(

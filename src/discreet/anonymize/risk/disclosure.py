@@ -15,9 +15,9 @@ from pyarrow import compute
 
 from discreet.anonymize.check import CheckReport
 from discreet.anonymize.equivalence_classes import ClassHistogram
-from discreet.anonymize.report.format import counted, share
 from discreet.anonymize.risk.risk import Risks
 from discreet.anonymize.roles import Roles
+from discreet.reports.format import counted, share
 
 __all__ = ["FOR_THE_OWNER", "NOT_PRIVACY", "Danger", "dangers"]
 

@@ -37,7 +37,7 @@ from discreet.catalog.names import suggestion
 from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.binomial import Proportion
 from discreet.noise.experiment import Chance, experiment
-from discreet.reports.line_chart import Series, line_chart
+from discreet.reports.document import LineChart, Series
 
 __all__ = ["Candidates", "Composed", "composition", "composition_chart", "intersect"]
 
@@ -152,7 +152,7 @@ def composition(people: People, defence: Defence, releases: int = 10, seed: int 
     return found
 
 
-def composition_chart(curves: Mapping[str, Sequence[Composed]]) -> str:
+def composition_chart(curves: Mapping[str, Sequence[Composed]]) -> LineChart:
     """The share of people pinned down against the number of tables, one line for every defence by name."""
     if not curves:
         raise InvalidValue("there must be at least one curve", 0)
@@ -165,7 +165,7 @@ def composition_chart(curves: Mapping[str, Sequence[Composed]]) -> str:
         )
         for name, found in curves.items()
     ]
-    return line_chart(
+    return LineChart(
         lines,
         title="People for whom one secret alone is in all tables",
         x_label="published tables that hold them",

@@ -51,8 +51,8 @@ from discreet.attacks.view import Counts, View
 from discreet.errors import InvalidValue
 from discreet.exact.binomial import Proportion
 from discreet.noise.experiment import Chance, experiment
-from discreet.reports.line_chart import Series, line_chart
-from discreet.reports.page import page, paragraph, section
+from discreet.reports.document import Document, LineChart, Paragraph, Section, Series
+from discreet.reports.html import document_html
 
 __all__ = [
     "Method",
@@ -211,7 +211,7 @@ def phase_change(
     )
 
 
-def phase_chart(curves: Mapping[int, Sequence[PhasePoint]]) -> str:
+def phase_chart(curves: Mapping[int, Sequence[PhasePoint]]) -> LineChart:
     """The curves of several numbers of people over one axis, beside the closed form."""
     if not curves:
         raise InvalidValue("there must be at least one curve", 0)
@@ -226,7 +226,7 @@ def phase_chart(curves: Mapping[int, Sequence[PhasePoint]]) -> str:
     ]
     last = list(curves.values())[-1]
     closed = Series("closed form", [(point.noise, point.expected) for point in last])
-    return line_chart(
+    return LineChart(
         [*measured, closed],
         title="Bits rebuilt from noisy counts of random subsets",
         x_label="noise of one answer, in parts of √n",
@@ -268,10 +268,8 @@ def curves_page(repeats: int = 5, seed: int = 0) -> str:
         )
         for people in (50, 150)
     }
-    return page(
-        "Reconstruction and tracing",
-        [
-            section("Everybody from noisy counts", paragraph(_REBUILT), phase_chart(phases)),
-            section("Somebody in published means", paragraph(_TRACED), tracing_chart(traces)),
-        ],
-    )
+    sections = [
+        Section("Everybody from noisy counts", [Paragraph(_REBUILT), phase_chart(phases)]),
+        Section("Somebody in published means", [Paragraph(_TRACED), tracing_chart(traces)]),
+    ]
+    return document_html(Document("Reconstruction and tracing", sections))

@@ -63,7 +63,7 @@ from discreet.attacks.view import Counts, View
 from discreet.errors import InvalidValue
 from discreet.exact.binomial import Proportion
 from discreet.noise.experiment import Chance, experiment
-from discreet.reports.line_chart import Series, line_chart
+from discreet.reports.document import LineChart, Series
 
 __all__ = [
     "Tracing",
@@ -199,7 +199,7 @@ def tracing_curve(
     )
 
 
-def tracing_chart(curves: Mapping[int, Sequence[TracingPoint]]) -> str:
+def tracing_chart(curves: Mapping[int, Sequence[TracingPoint]]) -> LineChart:
     """The curves of several numbers of people over d/n, beside the closed form."""
     if not curves:
         raise InvalidValue("there must be at least one curve", 0)
@@ -215,7 +215,7 @@ def tracing_chart(curves: Mapping[int, Sequence[TracingPoint]]) -> str:
     every = sorted(
         {(point.attributes / point.people, point.expected) for points in curves.values() for point in points}
     )
-    return line_chart(
+    return LineChart(
         [*measured, Series("closed form", every)],
         title="Members traced in published means, where one in twenty others is wrongly accused",
         x_label="attributes for each person in the mean, d/n",

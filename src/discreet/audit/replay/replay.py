@@ -21,11 +21,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from discreet.audit.replay.compare import compared, observed_loss
-from discreet.audit.replay.report_html import replay_html
-from discreet.audit.replay.report_terminal import replay_text
 from discreet.audit.replay.session import Session, World, neighbours_of, recorded, rows_of
 from discreet.catalog.policy.read import read as read_policy
 from discreet.catalog.table import Table
@@ -34,16 +32,18 @@ from discreet.exact.rational import Number, integer, positive
 from discreet.noise.experiment import experiment
 from discreet.privacy.loss import Pure
 from discreet.query.plan.budget_split import get_magnitude
+from discreet.reports import document as doc
 from discreet.reports.report import Report
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 __all__ = ["ReplayFinding", "ReplayLine", "ReplayReport", "replay", "replay_worlds"]
 
 
 _NEIGHBOURS = 8
 _MOST_NEIGHBOURS = 1000
+_HOW = (
+    "The same questions were asked of curators whose tables differ by one person. All they show but noisy values must "
+    "be the same. What noise hides may differ by no more than was declared: that is computed, and not estimated."
+)
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,21 @@ class ReplayLine:
     refusal: str | None
     """Why it was not answered."""
 
+    def cells(self) -> tuple[doc.TableCell, ...]:
+        """What was claimed and observed, and the question with what else there is to say about it."""
+        claimed, observed, about = self._figures()
+        return claimed, observed, doc.Stacked(doc.Code(self.question), about)
+
+    def _figures(self) -> tuple[str, str, str]:
+        if self.refusal is not None:
+            return "refused", "", self.refusal
+        if self.claimed is None or self.observed is None:
+            return "public", "", ""
+        if not self.claimed:
+            return "free", "", "asked before"
+        worst = f"most for {self.neighbour}" if self.neighbour else ""
+        return f"{self.unit} {self.claimed:.4g}", f"{self.unit} {self.observed:.4g}", worst
+
 
 @dataclass(frozen=True)
 class ReplayReport(Report):
@@ -116,9 +131,20 @@ class ReplayReport(Report):
             "skipped": list(self.skipped),
         }
 
-    def to_html(self) -> str:
-        """All of it as one page without scripts or network."""
-        return replay_html(self)
+    def document(self) -> doc.Document:
+        """One line for each question, what is wrong, and the neighbours that were tried."""
+        lines = doc.TableBlock(("claimed", "observed", "question"), [line.cells() for line in self.lines], "rrl")
+        wrong = [doc.ListItem(one.words, f"{one.neighbour}: {one.detail}", one.question) for one in self.findings]
+        tried: list[tuple[doc.TableCell, ...]] = [(words, "") for words in self.neighbours]
+        skipped: list[tuple[doc.TableCell, ...]] = [(words, doc.Toned("not tried", "fair")) for words in self.skipped]
+        blocks: list[doc.DocumentBlock] = [
+            doc.Alert(self.headline, tone="good" if self.is_sound else "bad"),
+            doc.Paragraph(_HOW),
+            doc.Section("Claimed against observed", [lines]),
+            *([doc.Section("What tells neighbours apart", [doc.ItemList(wrong)])] if wrong else []),
+            doc.Section("Neighbours", [doc.TableBlock((), [*tried, *skipped])]),
+        ]
+        return doc.Document(f"A replay of {self.table}", blocks)
 
     @property
     def headline(self) -> str:
@@ -129,9 +155,6 @@ class ReplayReport(Report):
         if self.is_sound:
             return f"{where}: nothing but noise tells them apart."
         return f"{where}: {len(self.findings)} {'finding' if len(self.findings) == 1 else 'findings'}."
-
-    def __rich__(self) -> RenderableType:
-        return replay_text(self)
 
 
 def replay(

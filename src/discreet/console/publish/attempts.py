@@ -20,13 +20,13 @@ from discreet.anonymize.methods import METHODS, CheckedRows, RecodingJob, checke
 from discreet.anonymize.models.disclosure import BetaLikeness, DeltaDisclosure
 from discreet.anonymize.models.requested import RequestedModels
 from discreet.anonymize.models.t_closeness import Closeness
-from discreet.anonymize.report.format import share
 from discreet.anonymize.report.report import TableReport
 from discreet.anonymize.risk.risk import Risks
 from discreet.anonymize.roles import Role
 from discreet.anonymize.table import label_of
 from discreet.console.publish.plan import Brought, Plans, hierarchies_of, roles_of
 from discreet.errors import DiscreetError, InvalidValue
+from discreet.reports.format import share
 
 __all__ = [
     "METHOD_WORDS",

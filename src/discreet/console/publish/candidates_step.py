@@ -6,11 +6,11 @@ from typing import Any
 
 from nicegui import events, ui
 
-from discreet.anonymize.report.format import figure, share
 from discreet.console.publish.attempts import ReleaseCandidate, ReleaseCandidates
 from discreet.console.publish.state import Bench
 from discreet.console.theme import notice, quiet, section
 from discreet.console.widgets import stay_on
+from discreet.reports.format import figure, share
 
 __all__ = ["CandidatesStep", "loss_against_risk"]
 

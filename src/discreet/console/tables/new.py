@@ -11,7 +11,6 @@ from typing import Any
 
 from nicegui import events, ui
 
-from discreet.anonymize.report.format import counted
 from discreet.catalog.column import ColumnType
 from discreet.catalog.policy.write import Schema
 from discreet.console.layout import PageVisit
@@ -19,6 +18,7 @@ from discreet.console.tables.form import ColumnForm, PolicyForm, PreviewLine, fi
 from discreet.console.theme import Kind, button, heading, notice, quiet, row, says_why, section
 from discreet.console.widgets import one_line_upload
 from discreet.errors import DiscreetError, NotFound
+from discreet.reports.format import counted
 from discreet.service.operations import protect as protect_ops
 from discreet.service.operations import uploads
 from discreet.service.operations.uploads import ENDINGS

@@ -14,7 +14,6 @@ from typing import TypeVar
 
 from nicegui import ui
 
-from discreet.anonymize.report.format import counted
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, number_text, write_literal
 from discreet.catalog.table import Table
@@ -37,6 +36,7 @@ from discreet.console.theme import (
 from discreet.console.widgets import UPLOAD_STYLE, stay_on
 from discreet.curator.ledger.units import balance
 from discreet.errors import DiscreetError, InvalidValue
+from discreet.reports.format import counted
 from discreet.service.auth.roles import MemberRole, Principal
 from discreet.service.operations import members as members_ops
 from discreet.service.operations import protect as protect_ops

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
-from discreet.reports.page import STYLE
+from discreet.reports.html import STYLE
 from discreet.service.openapi import MORE_STYLE, render_api_page
 
 __all__ = ["router"]
