@@ -112,6 +112,7 @@ def test_a_wanted_error_finds_its_price_and_a_price_its_error(enter: Enter) -> N
     expect(page.get_by_role("alert")).to_contain_text("The price ε must be a positive number")
 
 
+@pytest.mark.thorough
 def test_balances_are_those_of_the_table_that_the_question_is_about(contexts: Contexts, own_serving: Serving) -> None:
     curator = Curator(own_serving.hospital.folder)
     curator.protect(visits(), policy("alms", {"ana": None}))

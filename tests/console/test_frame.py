@@ -37,6 +37,7 @@ def settled(page: Page) -> None:
 @pytest.mark.parametrize(
     ("member", "first"), [("owner", "Ask"), ("ana", "Ask"), ("auditor", "Budget")], ids=["owner", "analyst", "auditor"]
 )
+@pytest.mark.some(1)
 def test_everybody_sees_the_ways_that_are_open_to_them(enter: Enter, member: str, first: str) -> None:
     page = enter(member)
     role = {"owner": MemberRole.OWNER, "ana": MemberRole.ANALYST, "auditor": MemberRole.AUDITOR}[member]

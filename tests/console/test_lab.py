@@ -203,6 +203,7 @@ def test_attacks_on_an_uploaded_table_fill_the_scoreboard_and_can_be_kept(enter:
     assert '"mine"' in Path(kept.value.path()).read_text("utf-8")
 
 
+@pytest.mark.thorough
 def test_a_run_can_be_stopped_and_another_started(enter: Enter) -> None:
     page = enter("ben", "/lab", viewport={"width": 390, "height": 800}, color_scheme="dark")
     page.get_by_role("button", name="Run the attacks").click()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import httpx
+import pytest
 from playwright.sync_api import expect
 
 from discreet.console.people import member_words, token_state
@@ -38,6 +39,7 @@ def works(serving: Serving, secret: str) -> bool:
     return httpx.get(f"{serving.address}/api/v1/me", headers=headers).status_code == 200
 
 
+@pytest.mark.thorough
 def test_many_members_come_in_parts(own_serving: Serving, contexts: Contexts) -> None:
     members = Members(ServiceStore(own_serving.hospital.folder))
     for number in range(60):

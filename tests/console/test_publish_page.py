@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import httpx
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.console.conftest import Enter
@@ -112,6 +113,7 @@ def test_a_table_of_ones_own_is_read_and_what_is_none_is_refused(enter: Enter) -
     expect(page.get_by_role("alert").filter(has_text="must hold every value")).to_have_count(2)
 
 
+@pytest.mark.thorough
 def test_a_search_can_be_stopped(enter: Enter) -> None:
     """Nine columns with five levels each have two million recodings."""
     page = enter("owner", "/publish")
@@ -127,6 +129,7 @@ def test_a_search_can_be_stopped(enter: Enter) -> None:
     expect(page.get_by_role("button", name="Find candidates")).to_be_enabled()
 
 
+@pytest.mark.thorough
 def test_a_table_of_nine_columns_fits_the_page(enter: Enter) -> None:
     """Tables scroll in themselves, so that nobody has to scroll the page sideways."""
     page = enter("owner", "/publish", viewport={"width": 1440, "height": 900})

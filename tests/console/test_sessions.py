@@ -101,6 +101,7 @@ def test_signing_out_in_one_tab_ends_it_in_all(fresh: Fresh, serving: Serving) -
     expect(editor(second)).to_contain_text("after_sign_out")  # nothing typed is lost
 
 
+@pytest.mark.thorough
 def test_another_person_in_a_second_tab_takes_over_the_first(fresh: Fresh, serving: Serving) -> None:
     context = fresh()
     first, second = context.new_page(), context.new_page()

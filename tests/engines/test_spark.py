@@ -37,7 +37,7 @@ from tests.engines.same_everywhere import Case, SameEverywhere, expressions, few
 from tests.query import test_totality
 from tests.query.world import CATALOG
 from tests.servers.spark import spark_session as spark_session  # noqa: PLC0414
-from tests.thoroughness import many
+from tests.thoroughness import many, some
 from tests.threads import at_once
 
 pytestmark = [
@@ -120,7 +120,10 @@ class TestSameOnSpark(SameEverywhere):
     @classmethod
     def corpus(cls) -> list[Case]:
         """Fewer than all, because Spark takes its time to plan each."""
-        return few_of_every_kind({*REFUSED, OF_DATES}, REFUSED_EXPRESSIONS, others=2)
+        wanted = {*REFUSED, OF_DATES}
+        found = few_of_every_kind(wanted, REFUSED_EXPRESSIONS, others=2)
+        others = some((case for case in found if case.query not in wanted), 25)
+        return [*(case for case in found if case.query in wanted), *others]
 
     def test_expressions_at_the_edges_have_the_same_values(self, place: TableStore, reference: TableStore) -> None:
         rows, statement = expressions()[0], Statement()

@@ -143,6 +143,7 @@ print(len(places) >= 2, [place for place in places if not place.partition(":")[0
 """
 
 
+@pytest.mark.thorough
 def test_spark_runs_with_the_java_of_a_package_where_there_is_no_other_and_listens_to_nobody_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

