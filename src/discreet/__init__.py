@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from discreet.accounting.composition import parallel as parallel
     from discreet.accounting.composition import sequential as sequential
     from discreet.accounting.filter import ConcentratedFilter as ConcentratedFilter
+    from discreet.accounting.filter import EitherFilter as EitherFilter
     from discreet.accounting.filter import PureFilter as PureFilter
     from discreet.accounting.odometer import ConcentratedOdometer as ConcentratedOdometer
     from discreet.accounting.odometer import PureOdometer as PureOdometer
@@ -100,7 +101,7 @@ _HOMES = {
     "privacy.meaning": "Beliefs posterior_odds posterior_range with_or_without_me",
     "accounting.calibration": "epsilon_each most_releases",
     "accounting.composition": "advanced optimal parallel sequential",
-    "accounting.filter": "ConcentratedFilter PureFilter",
+    "accounting.filter": "ConcentratedFilter EitherFilter PureFilter",
     "accounting.pld": "Batch",
     "accounting.odometer": "ConcentratedOdometer PureOdometer",
     "curator.curator": "Curator",

@@ -16,6 +16,7 @@ from discreet.exact.ball import BITS, Ball, ball, ln_up, normal_cdf, round_up, u
 from discreet.privacy.format import shown
 
 __all__ = [
+    "best_order",
     "concentrated_delta",
     "concentrated_epsilon",
     "gaussian_delta",
@@ -79,9 +80,14 @@ def concentrated_delta(rho: Fraction, epsilon: Fraction) -> Fraction:
 
 def concentrated_epsilon(rho: Fraction, delta: Fraction) -> Fraction:
     """The same theorem solved for ε."""
-    r, tail = float(rho), float(ln_up(delta))
-    alpha = _best_order(lambda t: t * r + (_log_factor(t) - tail) / t)
+    alpha = best_order(rho, delta)
     return renyi_epsilon(alpha, alpha * rho, delta)
+
+
+def best_order(rho: Fraction, delta: Fraction) -> Fraction:
+    """The order at which ρ-zCDP becomes about the least ε at δ; every order proves one."""
+    r, tail = float(rho), float(ln_up(delta))
+    return _best_order(lambda t: t * r + (_log_factor(t) - tail) / t)
 
 
 def renyi_delta(alpha: Fraction, divergence: Fraction, epsilon: Fraction) -> Fraction:
