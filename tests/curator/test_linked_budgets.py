@@ -29,7 +29,7 @@ def test_linked_tables_are_summed_and_strangers_are_told_of_the_rest(tmp_path: P
     alone = curator.ask("SELECT COUNT(*) FROM patients", epsilon="0.1")
     assert "granted_together" not in alone.certificate
     curator.protect(pa.table({"patient": [1, 1, 2], "age": [30, 31, 60]}), VISITS)
-    linked = "one person of patients.id was granted ε 1 + 0.5 = 1.5 and δ 1e-06 by patients and visits"
+    linked = "patients and visits granted ε 1 + 0.5 = 1.5 and δ 1e-06 for everything about one of patients.id"
     assert curator.budget().notes() == [f"Budgets of linked tables add up: {linked}."]
     for sql in ("SELECT COUNT(*) FROM patients", "SELECT AVG(age) FROM visits"):
         stated = curator.ask(sql, epsilon="0.2").certificate["granted_together"]
@@ -39,6 +39,19 @@ def test_linked_tables_are_summed_and_strangers_are_told_of_the_rest(tmp_path: P
             Fraction(1, 10**6),
         )
     curator.protect(pa.table({"number": [7]}), NURSES)
-    assert curator.budget().notes()[1] == (
-        "Whoever has rows in all 3 tables was granted ε 2 + 1 + 0.5 = 3.5 and δ 1e-06 by them."
-    )
+    everything = "All 3 tables granted ε 2 + 1 + 0.5 = 3.5 and δ 1e-06 for whoever has rows in each."
+    assert curator.budget().notes()[1:] == [everything]
+
+
+def test_an_account_without_a_policy_is_named_because_it_was_spent(tmp_path: Path) -> None:
+    curator = Curator(tmp_path)
+    curator.protect(pa.table({"id": [1, 2]}), PATIENTS)
+    curator.protect(pa.table({"number": [7]}), NURSES)
+    curator.ask("SELECT COUNT(*) FROM nurses", epsilon=1)
+    other = Curator(tmp_path)
+    (file,) = (path for path in tmp_path.rglob("*.yaml") if "nurses" in path.read_text())
+    file.unlink()
+    for one in (curator, other):
+        assert one.budget().notes() == [
+            "No policy says whose rows these were: nurses. What was spent there counts as well."
+        ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -14,7 +14,7 @@ from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.rational import Number, positive, probability
 from discreet.privacy.loss import Approximate, Pure
 
-__all__ = ["Budget", "BudgetStated"]
+__all__ = ["Budget", "BudgetStated", "add_up"]
 
 
 _FIELDS = ("epsilon", "delta", "delta_for_keys")
@@ -82,6 +82,12 @@ class Budget:
     def loss(self) -> Pure | Approximate:
         """The same as a loss."""
         return Approximate(self.epsilon, self.delta) if self.delta else Pure(self.epsilon)
+
+
+def add_up(budgets: Iterable[Budget]) -> tuple[Fraction, Fraction]:
+    """The ε and the δ of several budgets together (basic composition)."""
+    found = list(budgets)
+    return sum((one.epsilon for one in found), Fraction(0)), sum((one.delta for one in found), Fraction(0))
 
 
 def _below_one(value: Number, name: str) -> Fraction:

@@ -560,10 +560,11 @@ class Curator:
 
         ``more`` is None while nothing was charged. ``delta_cap`` and its kin are there where δ was set aside for keys.
         """
+        self.refresh()
         accounts = self.ledger.accounts()
         prices = self._last_prices.now()
         found = Balances({name: compute_balance(account, prices.get(name)) for name, account in accounts.items()})
-        found.sums = sum_linked_budgets(self.catalog)
+        found.granted_together = sum_linked_budgets(self.catalog, accounts)
         return found
 
     def __repr__(self) -> str:

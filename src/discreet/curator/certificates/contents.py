@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
 
+from discreet.catalog.budget import add_up
 from discreet.catalog.catalog import Catalog
 from discreet.curator.ledger.ledger import Ledger, Receipt
 from discreet.curator.ledger.units import DELTA_UNITS, as_json
@@ -156,7 +157,7 @@ def _granted_together(question: PlannedQuestion, catalog: Catalog) -> dict[str, 
     budgets = [table.budget for table in same if table.budget is not None]
     if len(budgets) <= 1:
         return {}
-    epsilon, delta = (sum((getattr(one, name) for one in budgets), Fraction(0)) for name in ("epsilon", "delta"))
+    epsilon, delta = add_up(budgets)
     return {"granted_together": {"tables": len(budgets), "epsilon": number(epsilon), "delta": number(delta)}}
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from threading import Lock
 from typing import Any
 
-from discreet.catalog.catalog import Catalog
+from discreet.catalog.budget import add_up
+from discreet.catalog.catalog import Catalog, fold_name
 from discreet.catalog.table import Table
 from discreet.curator.answers.formats import html_grid
 from discreet.curator.ledger.ledger import Account, Entry, Ledger
@@ -21,8 +22,8 @@ class Balances(dict[str, dict[str, Any]]):
     """Per account what was granted, spent and left. Printed, and in a notebook, it is a table."""
 
     HEADS = ("account", "granted", "spent", "left", "in questions")
-    sums: tuple[str, ...] = ()
-    """What people who are in several tables were granted by all of them."""
+    granted_together: tuple[str, ...] = ()
+    """What people who are in several tables were granted by all of them, in sentences."""
 
     def lines(self) -> list[tuple[str, ...]]:
         """A line for each account, a table before its analysts; one more where δ was set aside for keys."""
@@ -46,7 +47,7 @@ class Balances(dict[str, dict[str, Any]]):
     def notes(self) -> list[str]:
         """What to say below."""
         has_deltas = any("delta_cap" in sums for sums in self.values())
-        return [*self.sums, *(["δ for keys pays for groups that nobody listed."] if has_deltas else [])]
+        return [*self.granted_together, *(["δ for keys pays for groups that nobody listed."] if has_deltas else [])]
 
     def __str__(self) -> str:
         grid = [self.HEADS, *self.lines()]
@@ -58,25 +59,31 @@ class Balances(dict[str, dict[str, Any]]):
         return html_grid(self.HEADS, self.lines(), self.notes())
 
 
-def sum_linked_budgets(catalog: Catalog) -> tuple[str, ...]:
-    """What tables about the same people grant together, and what all tables do: (ε, δ) add up (basic composition)."""
+def sum_linked_budgets(catalog: Catalog, accounts: Iterable[str]) -> tuple[str, ...]:
+    """What tables about the same people grant together, what all tables do, and which accounts have no policy by now.
+
+    An account stays when its policy is taken away, and what was spent from it was spent.
+    """
     kinds = catalog.tables_by_unit()
-    linked = {domain: tables for domain, tables in kinds.items() if len(tables) > 1}
     told = [
-        f"Budgets of linked tables add up: one person of {domain} was granted {_sum_budgets(tables)} by "
-        f"{' and '.join(table.name for table in tables)}."
-        for domain, tables in linked.items()
+        f"Budgets of linked tables add up: {' and '.join(table.name for table in tables)} granted "
+        f"{_sum_budgets(tables)} for everything about one of {domain}."
+        for domain, tables in kinds.items()
+        if len(tables) > 1
     ]
+    everything = [table for tables in kinds.values() for table in tables]
     if len(kinds) > 1:
-        everything = [table for tables in kinds.values() for table in tables]
-        told.append(f"Whoever has rows in all {len(everything)} tables was granted {_sum_budgets(everything)} by them.")
+        told.append(f"All {len(everything)} tables granted {_sum_budgets(everything)} for whoever has rows in each.")
+    held = {fold_name(table.name) for table in everything}
+    gone = sorted({_account(name) for name in accounts if "/" not in name and fold_name(_account(name)) not in held})
+    if gone:
+        told.append(f"No policy says whose rows these were: {', '.join(gone)}. What was spent there counts as well.")
     return tuple(told)
 
 
 def _sum_budgets(tables: Sequence[Table]) -> str:
     budgets = [table.budget for table in tables if table.budget is not None]
-    epsilon = sum((one.epsilon for one in budgets), Fraction(0))
-    delta = sum((one.delta for one in budgets), Fraction(0))
+    epsilon, delta = add_up(budgets)
     each = " + ".join(shown(one.epsilon) for one in budgets)
     return f"ε {each} = {shown(epsilon)}" + (f" and δ {shown(delta)}" if delta else "")
 
