@@ -55,7 +55,8 @@ def when(cls: type, field: Field[Any]) -> str:
 
 def rows(cls: type) -> str:
     said = sentences(cls)
-    shown = [field for field in fields(cls) if cls is not Column or field.name != "name"]
+    hidden = {"name"} if cls is Column else {"unit_name", "unit_budget"}  # which a file states with the unit
+    shown = [field for field in fields(cls) if field.name not in hidden]
     lines = [f"| `{written_name(cls, field)}` | {said[field.name]} | {when(cls, field)} |" for field in shown]
     return "\n".join(["| field | meaning | stated |", "| --- | --- | --- |", *lines])
 

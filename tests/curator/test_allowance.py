@@ -26,9 +26,12 @@ def test_prices_round_up_and_caps_round_down(price: Fraction, cap: Fraction) -> 
     assert Fraction(Allowance.of(Pure(cap)).cap, LOSS_UNITS) <= cap
 
 
-def test_an_approximate_budget_is_held_as_rho() -> None:
+def test_an_approximate_budget_is_held_as_rho_or_as_epsilon() -> None:
     allowance = Allowance.of(Approximate(1, 1e-6), delta_for_events=1e-7)
-    assert allowance.measure is BudgetMeasure.CONCENTRATED
+    assert allowance.measure is BudgetMeasure.EITHER
+    assert allowance.cap_pure == LOSS_UNITS
+    before = Allowance(BudgetMeasure.CONCENTRATED, allowance.cap, allowance.delta_cap)
+    assert Allowance.of(Approximate(1, 1e-6), delta_for_events=1e-7, like=before) == before
     rho = Fraction(allowance.cap, LOSS_UNITS)
     assert ZeroConcentrated(rho).epsilon_at(Fraction(9, 10**7)) <= 1
     assert allowance.delta_cap == DELTA_UNITS // 10**7

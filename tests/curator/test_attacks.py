@@ -17,7 +17,7 @@ from discreet.catalog.policy.read import write
 from discreet.catalog.table import Budget, ForeignKey, Table
 from discreet.curator.curator import Curator
 from discreet.curator.ledger.verify import verify
-from discreet.errors import InvalidValue, LedgerError, StoreError
+from discreet.errors import InvalidInput, InvalidValue, LedgerError, StoreError
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.run.contribution_bounds import write_statements
 from discreet.query.run.measure import exact_sums, public_groups
@@ -155,8 +155,11 @@ def test_rows_of_other_people_than_the_policy_says_are_not_measured(tmp_path: Pa
     first.protect(pa.table({"person": [1, 1], "x": [1, 1]}), notes)
     with_old_policies(first)
     (tmp_path / "policies" / "notes.yaml").unlink()
-    led = replace(notes, foreign_keys=(ForeignKey("person", "people", "id"),))
-    Curator(tmp_path).protect(pa.table({"person": [1, 1], "x": [1, 1]}), led)
+    led, other = replace(notes, foreign_keys=(ForeignKey("person", "people", "id"),)), Curator(tmp_path)
+    data = pa.table({"person": [1, 1], "x": [1, 1]})
+    with pytest.raises(InvalidInput, match="whose rows they are must stay as it was, rows of notes"):
+        other.protect(data, led)
+    other.engine.take_in(led, data, catalog=other.catalog.with_table(led))
     first.is_pinned = True  # as if it had planned before that
     with pytest.raises(StoreError, match="the unit differs"):
         first.ask("SELECT COUNT(*) FROM notes", 1)
@@ -189,7 +192,7 @@ def test_an_account_that_counts_in_other_terms_than_it_was_opened_in_is_not_beli
     with closing(sqlite3.connect(tmp_path / "ledger.db")) as file, file:
         (made,) = file.execute("SELECT sql FROM sqlite_master WHERE name = 'accounts_stay'").fetchone()
         file.execute("DROP TRIGGER accounts_stay")
-        file.execute("UPDATE account SET measure = 'concentrated'")
+        file.execute("UPDATE account_2 SET measure = 'concentrated'")
         file.execute(made)
     assert verify(tmp_path).problems == ["account visits is not what the records say"]
 

@@ -238,9 +238,9 @@ def charged(ledger: Ledger, request: str, price: LedgerPrice = APART) -> None:
     [
         "UPDATE entry SET body = CAST(replace(CAST(body AS TEXT), 'charge', 'chorge') AS BLOB) WHERE position = {0}",
         "DELETE FROM entry WHERE position = {0}",
-        "UPDATE account SET spent = spent - 1 WHERE name = 'visits'",
-        "UPDATE account SET cap = cap * 2",
-        "INSERT INTO account (name, measure, places, cap, delta_cap) VALUES ('mine', 'pure', 1, 1, 0)",
+        "UPDATE account_2 SET spent = spent - 1 WHERE name = 'visits'",
+        "UPDATE account_2 SET cap = cap * 2",
+        "INSERT INTO account_2 (name, measure, places, cap, delta_cap) VALUES ('mine', 'pure', 1, 1, 0)",
         "UPDATE request SET bytes = x'00' WHERE answer = {1}",
         "UPDATE request SET body_hash = x'00' WHERE charge = {0}",
         "UPDATE request SET answer = NULL, bytes = NULL WHERE charge = {0}",
@@ -260,7 +260,7 @@ def test_a_portion_that_was_taken_off_behind_the_checkpoint_is_not_opened(folder
     charged(ledger, "plan:apart")
     ledger.close()
     assert not opened(folder).is_whole
-    forged(folder, "UPDATE portion SET spent = spent - 1 WHERE key = 'a'")
+    forged(folder, "UPDATE portion_2 SET spent = spent - 1 WHERE key = 'a'")
     with pytest.raises(LedgerError, match="the ledger must be sound"):
         opened(folder)
 

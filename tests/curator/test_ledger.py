@@ -44,7 +44,7 @@ def test_ten_tenths_fill_the_budget_and_the_eleventh_is_refused_for_free(ledger:
     with pytest.raises(BudgetExceeded, match="nothing was spent"):
         ledger.charge("r10", b"", {"visits": LedgerPrice(1)}, {})
     assert ledger.head() == before
-    assert ledger.accounts()["visits"].left == 0
+    assert ledger.accounts()["visits"].left == Pure(0)
 
 
 def test_all_accounts_are_charged_or_none(ledger: Ledger) -> None:
@@ -74,9 +74,9 @@ def test_the_database_itself_refuses_to_overspend_refund_or_rewrite(ledger: Ledg
     ledger.charge("r", b"", {"visits": TENTH}, {})
     ledger.settle("r", b"answer")
     for statement in (
-        "UPDATE account SET spent = cap + 1",
-        "UPDATE account SET spent = 0",
-        "DELETE FROM account",
+        "UPDATE account_2 SET spent = cap + 1",
+        "UPDATE account_2 SET spent = 0",
+        "DELETE FROM account_2",
         "UPDATE entry SET body = body",
         "DELETE FROM entry",
         "DELETE FROM request",
@@ -275,12 +275,12 @@ def forged(folder: Path, *statements: str) -> None:
         "UPDATE entry SET body = CAST(replace(CAST(body AS TEXT), 'charge', 'chorge') AS BLOB) WHERE position = 3",
         "DELETE FROM entry WHERE position = 4",
         "DELETE FROM entry WHERE position > 6",
-        "UPDATE account SET spent = 0",
-        "UPDATE account SET cap = cap * 2",
+        "UPDATE account_2 SET spent = 0",
+        "UPDATE account_2 SET cap = cap * 2",
         "UPDATE request SET bytes = x'00' WHERE id = 'r2'",
         "UPDATE request SET answer = NULL, bytes = NULL WHERE id = 'r4'",
         "DELETE FROM request WHERE id = 'r1'",
-        "INSERT INTO account (name, measure, places, cap, delta_cap) VALUES ('mine', 'pure', 1, 1, 0)",
+        "INSERT INTO account_2 (name, measure, places, cap, delta_cap) VALUES ('mine', 'pure', 1, 1, 0)",
     ],
 )
 def test_a_changed_ledger_is_not_believed(story: Path, statement: str) -> None:

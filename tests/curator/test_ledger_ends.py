@@ -17,39 +17,9 @@ from discreet.curator.ledger.units import Allowance, LedgerPrice, Portion
 from discreet.curator.ledger.verify import verify
 from discreet.errors import InvalidInput, LedgerError
 from discreet.privacy.loss import Pure
+from tests.curator.older_ledger import make_older, make_older_there
 from tests.servers.fixtures import postgres_server, postgres_url  # noqa: F401
 
-_OLD = (
-    "DROP TRIGGER nothing_is_refunded",
-    "DROP TRIGGER accounts_stay",
-    "DROP TRIGGER portions_grow",
-    "DROP TRIGGER portions_stay",
-    """CREATE TRIGGER nothing_is_refunded BEFORE UPDATE ON account
-    WHEN NEW.spent < OLD.spent OR NEW.delta_spent < OLD.delta_spent
-        OR NEW.name <> OLD.name OR NEW.measure <> OLD.measure OR NEW.places <> OLD.places
-    BEGIN SELECT RAISE(ABORT, 'nothing is refunded'); END""",
-    """CREATE TRIGGER portions_grow BEFORE UPDATE ON portion
-    WHEN NEW.spent < OLD.spent OR NEW.account <> OLD.account OR NEW.part <> OLD.part OR NEW.key <> OLD.key
-    BEGIN SELECT RAISE(ABORT, 'nothing is refunded'); END""",
-)
-"""The triggers of a file that was made before there were returns."""
-_OLD_SERVER = (
-    "DROP TRIGGER nothing_is_refunded ON account",
-    "DROP TRIGGER accounts_stay ON account",
-    "DROP TRIGGER portions_grow ON portion",
-    "DROP TRIGGER portions_stay ON portion",
-    "DROP FUNCTION refuse_refund",
-    (
-        "CREATE TRIGGER nothing_is_refunded BEFORE UPDATE ON account FOR EACH ROW"
-        " WHEN (NEW.spent < OLD.spent OR NEW.delta_spent < OLD.delta_spent OR NEW.name <> OLD.name"
-        " OR NEW.measure <> OLD.measure OR NEW.places <> OLD.places) EXECUTE FUNCTION refuse('nothing is refunded')"
-    ),
-    (
-        "CREATE TRIGGER portions_grow BEFORE UPDATE ON portion FOR EACH ROW"
-        " WHEN (NEW.spent < OLD.spent OR NEW.account <> OLD.account OR NEW.part <> OLD.part OR NEW.key <> OLD.key)"
-        " EXECUTE FUNCTION refuse('nothing is refunded')"
-    ),
-)
 PRICE = LedgerPrice(100, 3, (Portion("ward", "a", 50), Portion("ward", "x" * 5000, 20)))
 
 
@@ -69,8 +39,12 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
         move(tmp_path, request.getfixturevalue("postgres_url"))
         made = Ledger(tmp_path)
     if "old" in request.param:
-        for statement in _OLD if request.param == "old file" else _OLD_SERVER:
-            made.storage.write(lambda database, statement=statement: database.execute(statement))  # type: ignore[misc]
+        made.close()
+        if request.param == "old file":
+            make_older(str(tmp_path / "ledger.db"), returns=False)
+        else:
+            make_older_there(request.getfixturevalue("postgres_url"), returns=False)
+        made = Ledger(tmp_path)
     yield made
     made.close()
 
@@ -81,7 +55,7 @@ def charged(ledger: Ledger, request: str, price: LedgerPrice = PRICE) -> None:
 
 def state(ledger: Ledger) -> Any:
     with ledger.storage.reading() as database:
-        apart = database.execute("SELECT account, part, key, spent FROM portion WHERE spent > 0").fetchall()
+        apart = database.execute("SELECT account, part, key, spent FROM portion_2 WHERE spent > 0").fetchall()
     return ledger.accounts(), sorted(apart)
 
 
@@ -161,12 +135,12 @@ def test_the_database_lets_what_was_spent_go_down_behind_a_return_alone(ledger: 
     ledger.give_back("plan:2")
     charged(ledger, "plan:3")
     for statement in (
-        "UPDATE account SET spent = spent - 1 WHERE name = 'stays'",
-        "UPDATE account SET delta_spent = delta_spent - 1 WHERE name = 'stays'",
-        "UPDATE portion SET spent = spent - 1",
-        "UPDATE account SET measure = 'concentrated'",
-        "UPDATE account SET places = 1 WHERE name = 'stays'",
-        "UPDATE portion SET part = 'other'",
+        "UPDATE account_2 SET spent = spent - 1 WHERE name = 'stays'",
+        "UPDATE account_2 SET delta_spent = delta_spent - 1 WHERE name = 'stays'",
+        "UPDATE portion_2 SET spent = spent - 1",
+        "UPDATE account_2 SET measure = 'concentrated'",
+        "UPDATE account_2 SET places = 1 WHERE name = 'stays'",
+        "UPDATE portion_2 SET part = 'other'",
         "UPDATE request SET answer = 1 WHERE answer IS NOT NULL",
     ):
         with pytest.raises(LedgerError):
@@ -215,22 +189,31 @@ def test_failures_lifts_and_returns_move_to_a_server(tmp_path: Path, postgres_ur
     moved.close()
 
 
-def test_a_file_made_before_there_were_returns_opens_as_it_was(tmp_path: Path) -> None:
+@pytest.mark.parametrize("returns", [True, False])
+def test_an_older_file_is_upgraded_when_it_is_opened(tmp_path: Path, returns: bool) -> None:
     ledger = started(tmp_path)
-    for statement in _OLD:
-        ledger.database.execute(statement)
     charged(ledger, "plan:1")
-    before = _schema(ledger)
+    before = state(ledger), _schema(ledger)
     ledger.close()
+    make_older(str(tmp_path / "ledger.db"), returns=returns)
     again = Ledger(tmp_path)
+    assert (state(again), _schema(again)) == before
     charged(again, "plan:2")
-    again.fail("plan:1", "ann", ["stays"])
-    assert _schema(again) == before
     with pytest.raises(LedgerError):
-        again.storage.write(lambda database: database.execute("UPDATE account SET spent = 0"))
+        again.storage.write(lambda database: database.execute("UPDATE account_2 SET spent = 0"))
     again.give_back("plan:2")
-    assert _schema(again) != before
     assert problems(again) == []
+
+
+def test_a_process_of_the_version_before_cannot_charge_past_the_new_accounts(tmp_path: Path) -> None:
+    started(tmp_path).close()
+    make_older(str(tmp_path / "ledger.db"))
+    older = apsw.Connection(str(tmp_path / "ledger.db"))
+    charge = "UPDATE account SET spent = spent + 1 WHERE name = 'visits'"
+    older.execute(charge)
+    Ledger(tmp_path).close()
+    with pytest.raises(apsw.SQLError, match="no such table"):
+        older.execute(charge)
 
 
 def _schema(ledger: Ledger) -> list[Any]:
@@ -285,15 +268,15 @@ def _charge(ledger: Ledger, request: str) -> dict[str, Any]:
 def _taken_off(times: int = 1) -> list[str]:
     return [
         (
-            f"UPDATE account SET spent = spent - {150 * times}, delta_spent = delta_spent - {3 * times}"
+            f"UPDATE account_2 SET spent = spent - {150 * times}, delta_spent = delta_spent - {3 * times}"
             " WHERE name = 'visits/ann'"
         ),
         (
-            f"UPDATE account SET spent = spent - {170 * times}, delta_spent = delta_spent - {3 * times}"
+            f"UPDATE account_2 SET spent = spent - {170 * times}, delta_spent = delta_spent - {3 * times}"
             " WHERE name = 'stays'"
         ),
-        f"UPDATE portion SET spent = spent - {50 * times} WHERE key = 'a'",
-        f"UPDATE portion SET spent = spent - {20 * times} WHERE key <> 'a'",
+        f"UPDATE portion_2 SET spent = spent - {50 * times} WHERE key = 'a'",
+        f"UPDATE portion_2 SET spent = spent - {20 * times} WHERE key <> 'a'",
     ]
 
 
@@ -349,8 +332,8 @@ def test_an_answer_to_a_charge_that_failed_is_found(story: Ledger) -> None:
         "UPDATE request SET answer = NULL WHERE id = 'plan:3'",
         "DELETE FROM request WHERE id LIKE 'failure:%' AND answer IS NULL",  # the suspension is forgotten
         "DELETE FROM request WHERE id LIKE 'rerun:%'",
-        "UPDATE account SET spent = spent - 1 WHERE name = 'stays'",
-        "UPDATE portion SET spent = spent - 1 WHERE key = 'a'",
+        "UPDATE account_2 SET spent = spent - 1 WHERE name = 'stays'",
+        "UPDATE portion_2 SET spent = spent - 1 WHERE key = 'a'",
     ],
 )
 def test_a_state_that_records_do_not_tell_is_found(story: Ledger, statement: str) -> None:

@@ -70,7 +70,7 @@ def test_ten_tenths_fill_the_budget_and_the_eleventh_is_refused_for_free(ledger:
     with pytest.raises(BudgetExceeded, match="nothing was spent"):
         ledger.charge("r10", b"", {"visits": LedgerPrice(1)}, {})
     assert ledger.head() == before
-    assert ledger.accounts()["visits"].left == 0
+    assert ledger.accounts()["visits"].left == Pure(0)
     assert not ledger.affords({"visits": LedgerPrice(1)})
 
 
@@ -146,14 +146,14 @@ def test_the_server_itself_refuses_to_overspend_to_refund_or_to_forget(ledger: L
     ledger.charge("r", b"", {"visits": TENTH}, {})
     ledger.settle("r", b"answer")
     statements = (
-        "UPDATE account SET spent = cap + 1",
-        "UPDATE account SET spent = 0",
-        "UPDATE account SET name = 'other'",
-        "DELETE FROM account",
+        "UPDATE account_2 SET spent = cap + 1",
+        "UPDATE account_2 SET spent = 0",
+        "UPDATE account_2 SET name = 'other'",
+        "DELETE FROM account_2",
         "UPDATE entry SET body = ''",
         "DELETE FROM entry",
         "TRUNCATE entry, request",
-        "TRUNCATE portion",
+        "TRUNCATE portion_2",
         "DELETE FROM request",
         "UPDATE request SET bytes = ''",
     )
@@ -282,12 +282,12 @@ def test_a_server_put_back_to_an_older_state_is_found_out(ledger: Ledger, tmp_pa
     ledger.charge("r", b"", {"visits": TENTH}, {})
     ledger.settle("r", b"answer")
     with psycopg.connect(postgres_url, options="-c search_path=discreet_ledger") as connection:
-        for table in ("entry", "request", "account"):
+        for table in ("entry", "request", "account_2"):
             connection.execute(f"ALTER TABLE {table} DISABLE TRIGGER USER".encode())
         connection.execute("DELETE FROM request")
         connection.execute("DELETE FROM entry WHERE position > 2")
-        connection.execute("UPDATE account SET spent = 0")
-        for table in ("entry", "request", "account"):
+        connection.execute("UPDATE account_2 SET spent = 0")
+        for table in ("entry", "request", "account_2"):
             connection.execute(f"ALTER TABLE {table} ENABLE TRIGGER USER".encode())
     assert any("witness" in problem for problem in verify(tmp_path).problems)
     with pytest.raises(LedgerError, match="sound"):
@@ -398,7 +398,7 @@ def test_the_file_and_the_server_have_the_same_columns(ledger: Ledger, tmp_path:
     there = {(table, column) for table, column in rows if table != "pen"}
     assert there == {
         (table, row[1])
-        for table in ("account", "portion", "entry", "request")
+        for table in ("account_2", "portion_2", "entry", "request")
         for row in file.execute(f"PRAGMA table_info({table})")
     }
     assert isinstance(file, apsw.Connection)

@@ -92,7 +92,9 @@ def outcome(ledger: Ledger, works: list[Callable[[Database], list[Receipt | Disc
     def part(database: Database) -> None:
         heard = [one for work in works for one in work(database)]
         found.extend(str(one) if isinstance(one, DiscreetError) else _without_hash(one) for one in heard)
-        tables = [database.execute(f"SELECT * FROM {table}").fetchall() for table in ("account", "portion", "request")]
+        tables = [
+            database.execute(f"SELECT * FROM {table}").fetchall() for table in ("account_2", "portion_2", "request")
+        ]
         found.extend(sorted(map(str, rows)) for rows in tables)
         records = database.execute("SELECT position, body FROM entry ORDER BY position").fetchall()
         found.append([(position, json.loads(body) | {"time": ""}) for position, body in records])
@@ -141,7 +143,7 @@ def test_the_last_tenth_is_charged_to_one_of_those_who_come_together(ledger: Led
         ledger.storage, *(partial(ledger.charge, f"s{k}", b"", {"visits": TENTH}, {}) for k in range(6))
     )
     assert [type(fault) for fault in faults] == [type(None)] + [BudgetExceeded] * 5
-    assert ledger.accounts()["visits"].left == 0
+    assert ledger.accounts()["visits"].left == Pure(0)
     assert ledger.look_up("s0", b"") is not None
     assert ledger.look_up("s1", b"") is None
     assert verify(folder_of(ledger)).problems == []
@@ -171,7 +173,7 @@ def test_one_id_asked_several_times_together_is_charged_and_answered_once(ledger
 
 def test_askers_together_with_somebody_whom_the_database_refuses_are_all_served(ledger: Ledger) -> None:
     def overspend(database: Database) -> None:
-        database.execute("UPDATE account SET spent = cap + 1 WHERE name = 'visits'")
+        database.execute("UPDATE account_2 SET spent = cap + 1 WHERE name = 'visits'")
 
     charges = [partial(ledger.charge, f"r{k}", b"", {"visits": TENTH}, {}) for k in range(4)]
     faults = in_one_batch(ledger.storage, *charges[:2], partial(ledger.storage.write, overspend), *charges[2:])

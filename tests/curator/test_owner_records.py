@@ -179,8 +179,8 @@ def test_a_cap_that_was_below_what_was_spent_is_not_believed_even_when_it_was_ra
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE account SET cap = cap + 1 WHERE name = 'visits/ann'",
-        "UPDATE account SET delta_cap = 1 WHERE name = 'visits/ann'",
+        "UPDATE account_2 SET cap = cap + 1 WHERE name = 'visits/ann'",
+        "UPDATE account_2 SET delta_cap = 1 WHERE name = 'visits/ann'",
         "DELETE FROM request WHERE id LIKE 'publication:%'",
         "UPDATE request SET id = 'publication:00:wards' WHERE id LIKE 'publication:%'",
         "UPDATE request SET bytes = x'00' WHERE id LIKE 'publication:%'",

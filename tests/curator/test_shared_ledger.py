@@ -38,7 +38,7 @@ def test_no_thread_sees_what_another_has_not_made_durable(ledger: Ledger) -> Non
         seen.append(ledger.affords({"visits": HUNDREDTH}))
 
     def take_back(database: Database) -> None:
-        database.execute("UPDATE account SET spent = cap")
+        database.execute("UPDATE account_2 SET spent = cap")
         database.execute("INSERT INTO entry (position, body, hash) VALUES (4, x'7b7d', x'00')")
         database.execute("INSERT INTO request (id, body_hash, charge) VALUES ('r', x'00', 4)")
         failed.extend(in_threads(look))

@@ -200,10 +200,10 @@ def test_a_changed_portion_is_seen(tmp_path: Path) -> None:
     curator.ledger.close()
     with sqlite3.connect(curator.folder / "ledger.db") as database:
         with pytest.raises(sqlite3.IntegrityError, match="nothing is refunded"):
-            database.execute("UPDATE portion SET spent = 0")
+            database.execute("UPDATE portion_2 SET spent = 0")
         (made,) = database.execute("SELECT sql FROM sqlite_master WHERE name = 'portions_grow'").fetchone()
         database.execute("DROP TRIGGER portions_grow")
-        database.execute("UPDATE portion SET spent = 0")
+        database.execute("UPDATE portion_2 SET spent = 0")
         database.execute(made)
     assert not verify(curator.folder).is_sound
 

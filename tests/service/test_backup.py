@@ -21,6 +21,7 @@ from discreet.curator.ledger.signed_head import HeadVerdict, check_head, sign_he
 from discreet.curator.ledger.signing import Signer
 from discreet.curator.ledger.verify import verify
 from discreet.errors import BudgetExceeded, InvalidValue, LedgerError, NotSignedIn, StoreError
+from discreet.privacy.loss import Pure
 from discreet.service.auth.roles import MemberRole, Principal
 from discreet.service.jobs.request import AskRequest
 from discreet.service.maintenance.backup import back_up, read_backup
@@ -138,7 +139,7 @@ def test_a_backup_goes_nowhere_where_something_is(hospital: Hospital, tmp_path: 
 
 def test_a_ledger_that_cannot_be_believed_is_not_backed_up(hospital: Hospital, tmp_path: Path) -> None:
     service = hospital.service()
-    service.curator.ledger.database.execute("UPDATE account SET spent = spent + 1")
+    service.curator.ledger.database.execute("UPDATE account_2 SET spent = spent + 1")
     closed(service)
     with pytest.raises(LedgerError, match="sound"):
         back_up(hospital.folder, tmp_path / "backup")
@@ -202,7 +203,7 @@ def test_who_is_killed_at_any_step_leaves_a_whole_folder_or_none(
         died += code == -signal.SIGKILL
         if target.exists():
             assert verify(target).problems == []
-            assert what == "backup" or all(one.left == 0 for one in Ledger(target).accounts().values())
+            assert what == "backup" or all(one.left == Pure(0) for one in Ledger(target).accounts().values())
         assert verify(source).problems == []
         if code == 0:
             break
@@ -339,4 +340,4 @@ def test_a_ledger_on_a_server_is_dumped_and_accounted_for(
         restore(tmp_path / "backup", tmp_path / "new", old=hospital.folder)
     restore(tmp_path / "backup", tmp_path / "new", old=hospital.folder, said=RestoreStatement.USE_UP)
     assert verify(tmp_path / "new").problems == []
-    assert all(one.left == 0 for one in Ledger(tmp_path / "new").accounts().values())
+    assert all(one.left == Pure(0) for one in Ledger(tmp_path / "new").accounts().values())

@@ -270,7 +270,7 @@ def count(module, name):
     setattr(module, name, counted)
 for module, name in [(backup, "_copied"), (backup, "_copy_small"), (backup, "_checked"), (backup, "_files"),
                      (backup, "make_durable"), (backup, "sync"), (backup, "_note"), (upgrading, "_open_store"),
-                     (upgrading, "_kind"), (upgrading, "back_up")]:
+                     (upgrading, "_open_ledger"), (upgrading, "back_up")]:
     count(module, name)
 real = os.rename
 upgrading.upgrade(Path(sys.argv[1]))

@@ -101,7 +101,7 @@ def recorded(folder: Path) -> dict[str, Any]:
     curator, store = folder / "curator", folder / "curator" / "store"
     return {
         "ledger": [_plain(json.loads(body)) for (body,) in _rows(curator / "ledger.db", "SELECT body FROM entry")],
-        "accounts": _rows(curator / "ledger.db", "SELECT name, measure, cap, delta_cap, spent, places FROM account"),
+        "accounts": _rows(curator / "ledger.db", "SELECT name, measure, cap, delta_cap, spent, places FROM account_2"),
         "trail": [_plain(json.loads(body)) for (body,) in _rows(curator / "service.db", "SELECT body FROM event")],
         "requests": _rows(curator / "service.db", "SELECT id, wish, price, state, problem FROM request ORDER BY id"),
         "certificates": [_certificate(curator, name) for name in NEW],
@@ -205,7 +205,7 @@ def test_a_policy_has_the_words_that_it_always_had() -> None:
 
 VALUES: dict[type[Enum], str] = {
     ColumnType: "integer, real, text, boolean, date, timestamp",
-    BudgetMeasure: "pure, concentrated",
+    BudgetMeasure: "pure, either, concentrated",
     Neighbours: "replace-one, add-remove-one",
     MemberRole: "owner, analyst, auditor",
     State: "accepted, answered, refused",

@@ -111,5 +111,9 @@ def problems_of(outcome: Outcome, folder: Path, cap: Budget) -> list[str]:
         found.append(f"answers cost {sum(prices.values(), Fraction(0))}, and the ledger says {spent}")
     if spent > cap.epsilon:
         found.append(f"{spent} was spent of {cap.epsilon}")
-    found += [f"{name} is overdrawn" for name, account in accounts.items() if account.left < 0]
+    found += [
+        f"{name} is overdrawn"
+        for name, account in accounts.items()
+        if not account.allowance.holds(account.spent, account.spent_pure, account.impure)
+    ]
     return found

@@ -49,6 +49,6 @@ def spend_together(
     refused = sum(int(line.split("|")[1]) for output in outputs for line in output.splitlines() if "refused|" in line)
     assert len(found) == len(set(found)) == afforded, f"{len(found)} were released"
     assert refused == requests - afforded, f"{refused} were refused"
-    assert ledger.accounts()["visits"].left == 0
+    assert ledger.accounts()["visits"].left == Pure(0)
     assert verify(folder).problems == []
     return f"{len(found):,} released, {refused:,} refused, chain sound"

@@ -183,9 +183,10 @@ class EitherFilter(DeltaFilter):
     Gaussian noise, ends the sum of ε for good.
     """
 
-    def __init__(self, budget: Approximate, delta_for_events: Number = 0) -> None:
+    def __init__(self, budget: Approximate, delta_for_events: Number = 0, order: Fraction | None = None) -> None:
+        """By default the ``order`` is the one that leaves the most for Gaussian noise."""
         super().__init__(budget, delta_for_events)
-        self.order = best_order(self.rho, self._conversion)
+        self.order = best_order(self.rho, self._conversion) if order is None else order
         """The order α at which divergences are turned into (ε, δ)."""
         self.rho = largest(
             lambda rho: renyi_delta(self.order, self.order * rho, budget.epsilon) <= self._conversion,

@@ -27,6 +27,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
 
+from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column
 from discreet.catalog.names import suggestion
 from discreet.catalog.problems import Complaints
@@ -74,25 +75,25 @@ class Units:
             raise _refusal(table, leads[1][0], rule, names, "say unit: with the column of the person, or keep one key")
         return self._along(table, *leads[0], (*trail, table.name))
 
-    def domain(self, table: Table, trail: tuple[str, ...] = ()) -> tuple[str, str | None]:
-        """The table and the column that give the unit its name, in the spelling of their policies.
+    def domain(self, table: Table, trail: tuple[str, ...] = ()) -> str:
+        """What the people of a table are called: by a name of their own, or by the column that names them.
 
         The domain of a unit column that is a foreign key to another unit column is the domain of the other.
         """
         path = self.path(table)
         if path.column is None:
-            return table.name, None
-        named: tuple[str, str | None] = (path.holder.name, path.column)
-        for count, (place, key) in enumerate(self._aliases(path.holder, path.column)):
+            return f"rows of {table.name}"
+        known = path.holder.unit_name
+        for place, key in self._aliases(path.holder, path.column):
             other = self.tables[fold_name(key.table)]
             _refuse_circle(path.holder, place, (*trail, path.holder.name), other)
             beyond = self.domain(other, (*trail, path.holder.name))
-            if count and beyond != named:
+            if known is not None and beyond != known:
                 rule = f"{path.holder.name}: the unit must be of one kind"
-                kinds = f"<{_kind(named)} and {_kind(beyond)}>"
-                raise _refusal(path.holder, place, rule, kinds, "link the two by a foreign key, or keep one")
-            named = beyond
-        return named
+                remedy = "link the two by a foreign key, give both the same unit name, or keep one"
+                raise _refusal(path.holder, place, rule, f"<{known} and {beyond}>", remedy)
+            known = beyond
+        return f"{path.holder.name}.{path.column}" if known is None else known
 
     def _aliases(self, table: Table, column: str) -> list[tuple[int, ForeignKey]]:
         """The foreign keys by which a unit column names the unit of another table."""
@@ -122,10 +123,6 @@ class Units:
             column = table.column(key.column)
             return UnitPath(table, (), table, key.column if column is None else column.name)
         return UnitPath(table, (key, *beyond.steps), beyond.holder, beyond.column)
-
-
-def _kind(named: tuple[str, str | None]) -> str:
-    return ".".join(part for part in named if part)
 
 
 def _refuse_circle(table: Table, place: int, trail: tuple[str, ...], other: Table) -> None:
@@ -227,6 +224,10 @@ class Catalog:
         domain = self.unit_domain(first)
         return domain is not None and domain == self.unit_domain(second)
 
+    def unit_budget(self, domain: str) -> Budget | None:
+        """What the people of a domain may lose in all, where a policy says it."""
+        return self._unit_budgets.get(domain)
+
     def tables_by_unit(self) -> dict[str, list[Table]]:
         """The protected tables of every kind of unit: those that foreign keys join are about the same people."""
         found: dict[str, list[Table]] = {}
@@ -289,14 +290,24 @@ class Catalog:
     def _checked_domains(self, found: Complaints) -> dict[str, str]:
         domains: dict[str, str] = {}
         first_of: dict[str, Table] = {}
+        granted: dict[str, Table] = {}
         for table in self:
-            named = None if table.public else found.checked((), self._units.domain, table)
-            if named is None:
+            domain = None if table.public else found.checked((), self._units.domain, table)
+            if domain is None:
                 continue
-            domain = f"rows of {named[0]}" if named[1] is None else f"{named[0]}.{named[1]}"
             domains[fold_name(table.name)] = domain
             self._check_neighbours(table, first_of.setdefault(domain, table), domain, found)
+            if table.unit_budget is not None:
+                self._check_unit_budget(table, granted.setdefault(domain, table), domain, found)
+        self._unit_budgets = {domain: table.unit_budget for domain, table in granted.items()}
         return domains
+
+    @staticmethod
+    def _check_unit_budget(table: Table, first: Table, domain: str, found: Complaints) -> None:
+        if table.unit_budget != first.unit_budget and table.unit_budget and first.unit_budget:
+            rule = f"{table.name}: what the people of {domain} may lose in all must be said once"
+            remedy = f"{first.name} says {first.unit_budget.loss!r}"
+            found.say((table.name, "unit", "budget"), rule, f"<{table.unit_budget.loss!r}>", remedy)
 
     @staticmethod
     def _check_neighbours(table: Table, first: Table, domain: str, found: Complaints) -> None:

@@ -69,6 +69,11 @@ class Table:
     unit: str | None = None
     """The column whose value names the person; None when every row is a person of its own, or when a foreign
     key leads to the person."""
+    unit_name: str | None = None
+    """What its people are called, where tables without a foreign key between them are about the same people."""
+    unit_budget: Budget | None = None
+    """What its people may lose in all, over all their tables; as much as their first table grants, if it is not said.
+    """
     neighbours: Neighbours = Neighbours.ADD_REMOVE_ONE
     """What is hidden: whether a person is there, or what the person's rows are."""
     budget: Budget | None = None
@@ -119,6 +124,9 @@ class Table:
         self._set("analysts", found.checked(("analysts",), _caps, self.analysts, self.name))
         if self.budget is not None:
             self._set("budget", found.checked(("budget",), Budget.of, self.budget, f"{self.name}: a budget"))
+        if self.unit_budget is not None:
+            label = f"{self.name}: the budget of its people"
+            self._set("unit_budget", found.checked(("unit", "budget"), Budget.of, self.unit_budget, label))
         if self.csv is not None:
             self._set("csv", found.checked(("csv",), CSVFormat.of, self.csv))
         if not isinstance(self.public, bool):
@@ -145,7 +153,16 @@ class Table:
                 rule = f"{self.name}: columns must have different names, also without regard to case"
                 found.say(("columns", column.name), rule, column.name)
 
+    def _check_unit_name(self, found: Complaints) -> None:
+        if self.unit_name is None:
+            return
+        name = found.checked(("unit", "name"), check_name, self.unit_name, f"{self.name}: the name of its unit")
+        if name is not None and (self.unit is None or not self.unit_name.isidentifier()):
+            rule = f"{self.name}: the name of a unit is one word, and its column is named beside it"
+            found.say(("unit", "name"), rule, self.unit_name, "write {name: patient, column: patient_id}")
+
     def _check_unit(self, found: Complaints) -> None:
+        self._check_unit_name(found)
         if self.unit is None:
             return
         column = self.column(self.unit)
@@ -191,7 +208,8 @@ class Table:
                 found.say(("columns", column.name, "rows_per_key"), rule, column.rows_per_key, "drop it")
 
     def _check_public(self, found: Complaints) -> None:
-        stated = {"unit": self.unit, "budget": self.budget, "analysts": self.analysts}
+        unit = self.unit or self.unit_name or self.unit_budget
+        stated: dict[str, Any] = {"unit": unit, "budget": self.budget, "analysts": self.analysts}
         plain = {"rows_per_unit": self.rows_per_unit != 1, "groups_per_unit": self.groups_per_unit is not None}
         plain["rows_after_joins"] = self.rows_after_joins != ROWS_AFTER_JOINS
         for name, value in (stated | plain).items():

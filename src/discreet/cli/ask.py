@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,20 +46,18 @@ def rehearsed(
     folder: Path,
     policies: Sequence[Path],
     sql: str,
-    epsilon: str | None,
-    within: float | None,
+    price: Mapping[str, Any],
     confidence: float,
     analyst: str | None,
 ) -> Answer:
     """The answer on rows made up from the policies that are named, or from those of the curator in ``folder``."""
     if not policies:
-        curator = opened(folder)
-        return curator.rehearse(sql, epsilon, within=within, confidence=confidence, analyst=analyst)
+        return opened(folder).rehearse(sql, **price, confidence=confidence, analyst=analyst)
     if analyst is not None:
         raise InvalidValue("a rehearsal of policy files has no analysts", analyst, "leave --analyst or --policy out")
     from discreet.curator.rehearsal.rehearsal import rehearse
 
-    return rehearse(policies, sql, epsilon, within=within, confidence=confidence)
+    return rehearse(policies, sql, **price, confidence=confidence)
 
 
 _PICTURES = (".png", ".svg", ".pdf")
@@ -71,6 +69,7 @@ def explain(
         str | None, typer.Option("--epsilon", "-e", help="The price you have in mind; 0.5 if left out.")
     ] = None,
     within: Annotated[float | None, typer.Option(help="The wanted error instead; the price follows.")] = None,
+    part: Annotated[str | None, typer.Option(help="A part of the budget instead, such as 1/4.")] = None,
     file: SqlFile = None,
     folder: Folder = DEFAULT_FOLDER,
     analyst: Analyst = None,
@@ -80,10 +79,11 @@ def explain(
 
     [dim]Example:[/]  discreet explain "SELECT ward, COUNT(*) FROM visits GROUP BY ward" -e 0.5
     [dim]Example:[/]  discreet explain -f question.sql --within 20 --json
+    [dim]Example:[/]  discreet explain -f question.sql --part 1/4
     """
     with refusals():
-        price = "0.5" if epsilon is None and within is None else epsilon
-        found = opened(folder).explain(sql_of(sql, file), price, within=within, analyst=analyst)
+        price = "0.5" if epsilon is None and within is None and part is None else epsilon
+        found = opened(folder).explain(sql_of(sql, file), price, within=within, part=part, analyst=analyst)
         if as_json:
             emit(found.to_dict())
         else:
@@ -92,8 +92,13 @@ def explain(
 
 def ask(
     sql: Sql = None,
-    epsilon: Annotated[str | None, typer.Option("--epsilon", "-e", help="The price; say this or --within.")] = None,
+    epsilon: Annotated[
+        str | None, typer.Option("--epsilon", "-e", help="The price; or say --within or --part.")
+    ] = None,
     within: Annotated[float | None, typer.Option(help="The wanted error, as in ± 20; the price follows.")] = None,
+    part: Annotated[
+        str | None, typer.Option(help="A part of the budget, such as 1/4, with the noise that is better for it.")
+    ] = None,
     file: SqlFile = None,
     folder: Folder = DEFAULT_FOLDER,
     analyst: Analyst = None,
@@ -115,12 +120,18 @@ def ask(
 
     [dim]Example:[/]  discreet ask "SELECT ward, AVG(age) FROM visits GROUP BY ward" -e 0.5
     [dim]Example:[/]  discreet ask -f question.sql --within 20 --csv > answer.csv
+    [dim]Example:[/]  discreet ask -f question.sql --part 1/4
     [dim]Example:[/]  echo "SELECT COUNT(*) FROM visits" | discreet ask - -e 0.1 --json
     """
     with refusals("a price that was charged by then stays charged; ask again, and the same question costs no more"):
-        if (epsilon is None) == (within is None):
-            given = "neither" if epsilon is None else "both"
-            raise InvalidValue("a question has a price or a wanted error", f"<{given}>", "pass -e 0.5 or --within 20")
+        price: dict[str, Any] = {"epsilon": epsilon, "within": within, "part": part}
+        given = [name for name, value in price.items() if value is not None]
+        if len(given) != 1:
+            rule, remedy = (
+                "a question has a price, a wanted error or a part of the budget",
+                "pass -e 0.5 or --within 20",
+            )
+            raise InvalidValue(rule, f"<{' and '.join(given) or 'none of them'}>", remedy)
         if as_json and as_csv:
             raise InvalidValue("an answer is printed in one form", "<both>", "pass --json or --csv")
         question = sql_of(sql, file)
@@ -128,9 +139,9 @@ def ask(
             _check_picture(plot)
         check_rehearsal(rehearse, policy, certificate)
         if rehearse:
-            answer = rehearsed(folder, policy or (), question, epsilon, within, confidence, analyst)
+            answer = rehearsed(folder, policy or (), question, price, confidence, analyst)
         else:
-            answer = opened(folder).ask(question, epsilon, within=within, analyst=analyst, confidence=confidence)
+            answer = opened(folder).ask(question, **price, analyst=analyst, confidence=confidence)
         _print(answer, as_json, as_csv)
         if certificate is not None:
             certificate.write_text(json.dumps(answer.certificate, ensure_ascii=False, indent=1) + "\n", "utf-8")

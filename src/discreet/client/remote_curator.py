@@ -21,6 +21,7 @@ from discreet.curator.answers.arrow import answer_from_arrow
 from discreet.curator.curator import Explanation
 from discreet.curator.ledger.remaining import Balances
 from discreet.curator.ledger.units import from_json
+from discreet.curator.wanted_price import NoiseOption
 from discreet.errors import InvalidType, InvalidValue, NotSignedIn
 from discreet.exact.rational import Number, positive, rational
 from discreet.http.bodies import check_request_id
@@ -61,7 +62,13 @@ def explanation(said: Mapping[str, Any]) -> Explanation:
         epsilon=None if said["epsilon"] is None else _exact(said["epsilon"]),
         accounts=tuple(_of(str, account) for account in said["accounts"]),
         is_known=_of(bool, said["asked_before"]),
+        options=tuple(_option(one) for one in said["options"]),
     )
+
+
+def _option(said: Mapping[str, Any]) -> NoiseOption:
+    errors = tuple(ExpectedError(_of(str, one["column"]), _number(one["within"])) for one in said["errors"])
+    return NoiseOption(_of(str, said["noise"]), from_json(said["price"]), errors, _of(bool, said["affordable"]))
 
 
 def budget(said: list[Any]) -> Balances:
@@ -168,10 +175,14 @@ class RemoteCurator:
         epsilon: Number | None = None,
         *,
         within: Number | None = None,
+        part: Number | None = None,
         confidence: Number = 0.95,
     ) -> Explanation:
-        """Price, shape and expected error of a question, by its price or by its error; reads no data and is free."""
-        body = _ask_request(sql, epsilon, within, confidence)
+        """Price, shape and expected error of a question, by its price, its error, or a part of the budget.
+
+        It reads no data and is free.
+        """
+        body = _ask_request(sql, epsilon, within, part, confidence)
         return understood(explanation, self._connection.send("POST", "/explain", body=body).json())
 
     def ask(
@@ -180,6 +191,7 @@ class RemoteCurator:
         epsilon: Number | None = None,
         *,
         within: Number | None = None,
+        part: Number | None = None,
         confidence: Number = 0.95,
         request: str | None = None,
         raw: bool = False,
@@ -189,7 +201,7 @@ class RemoteCurator:
         Where connections get lost, the same request is sent again. What is raised in the end names its id.
         """
         named = fresh_id() if request is None else check_request_id(request)
-        body = {**_ask_request(sql, epsilon, within, confidence), "raw": raw, "request": named}
+        body = {**_ask_request(sql, epsilon, within, part, confidence), "raw": raw, "request": named}
         accept = f"{_ARROW}, application/json;q=0.1"
         reply = self._connection.send("POST", "/ask", body=body, params={"wait": _WAIT}, accept=accept, request=named)
         return self._finished(named) if reply.status == _LATER else understood(answer_from_arrow, reply.data)
@@ -267,13 +279,16 @@ class RemoteCurator:
         return f"RemoteCurator({self._connection.address!r})"
 
 
-def _ask_request(sql: str, epsilon: Number | None, within: Number | None, confidence: Number) -> dict[str, Any]:
+def _ask_request(
+    sql: str, epsilon: Number | None, within: Number | None, part: Number | None, confidence: Number
+) -> dict[str, Any]:
     """A question as the service reads it; numbers travel as exact texts."""
     if not isinstance(sql, str):
         raise InvalidType("a question must be text", sql)
     numbers = {
         "epsilon": None if epsilon is None else positive(epsilon, "epsilon"),
         "within": None if within is None else positive(within, "the wanted error"),
+        "part": None if part is None else positive(part, "part"),
         "confidence": open_probability(confidence, "confidence"),
     }
     return {"sql": sql, **{name: str(number) for name, number in numbers.items() if number is not None}}

@@ -8,25 +8,22 @@ to the rest have the same law whether the unit is there or not, however the ques
 add-remove-one the whole loss is at most common + max over k of what k was charged. Where a unit is replaced by another,
 two keys are touched: the two largest add up. Several columns are added, and so are versions of the data, and bounds and
 defaults that values are moved to, between which a unit may change its key.
-
->>> spent = {"ward": {"A": 3, "B": 5}, "sex": {"f": 1}}
->>> total(10, spent, places=1), total(10, spent, places=2)
-(16, 19)
 """
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from heapq import nlargest
 
 from discreet.catalog.budget import Budget
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.names import check_text
 from discreet.catalog.table import Table
-from discreet.curator.ledger.units import BudgetMeasure, LedgerPrice, Portion, price_in_units
+from discreet.curator.ledger.chain import Account, AccountKind
+from discreet.curator.ledger.units import Allowance, LedgerPrice, Portion, price_in_units, total
 from discreet.errors import InvalidValue
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.bind.relation import Part, PartitionFilter
@@ -34,17 +31,15 @@ from discreet.query.plan.budget_split import get_magnitude, with_magnitude
 from discreet.query.plan.question import PlannedQuestion
 from discreet.query.plan.sensitivity import AggregationPlan
 
-__all__ = ["check_analyst", "find_account", "find_table", "largest", "list_caps", "list_plans", "list_prices", "total"]
-
-
-def total(common: int, apart: Mapping[str, Mapping[str, int]], places: int) -> int:
-    """The loss of the worst-off unit: what all were charged, and the largest portions of every column."""
-    return common + sum(largest(keys.values(), places) for keys in apart.values())
-
-
-def largest(portions: Iterable[int], places: int) -> int:
-    """The sum of the largest portions, as many as one neighbour can touch."""
-    return sum(nlargest(places, portions))
+__all__ = [
+    "check_analyst",
+    "find_account",
+    "find_table",
+    "find_unit_account",
+    "list_caps",
+    "list_plans",
+    "list_prices",
+]
 
 
 def list_plans(questions: Iterable[PlannedQuestion]) -> list[AggregationPlan]:
@@ -66,45 +61,75 @@ def list_prices(
     catalog: Catalog,
     analyst: str | None,
     versions: Mapping[str, str],
-    known: Container[str] = (),
+    known: Mapping[str, Account],
 ) -> dict[str, LedgerPrice]:
-    """Per account, what the plans that read its table cost; portions where they concern some people alone.
+    """Per account, what the plans cost that it pays for; portions where they concern some people alone.
 
-    ``known`` are the accounts of the ledger: who has one is charged, also while the policy states no cap for them.
+    The account of a table pays for the plans that read it, and so does that of the analyst; the account of people pays
+    for all plans about them, each once. ``known`` are the accounts of the ledger: who has one is charged, also while
+    the policy states no cap for them.
     """
     prices: dict[str, LedgerPrice] = {}
     for name in versions:
         table = catalog.table(name)
-        reading = [plan for plan in plans if plan.block.rows.privacy and name in plan.block.rows.privacy.tables]
-        price = _price(reading, table, versions)
-        prices |= dict.fromkeys(_accounts(table, analyst, known), price)
+        reading = [plan for plan in plans if name in _tables(plan)]
+        for account in _accounts(table, analyst, known):
+            prices[account] = _price(reading, table, versions, _allowance(account, table, known))
+    for account in sorted(one for one in known if AccountKind.of(one) is AccountKind.UNIT):
+        tables = [name for name in versions if _unit(name, catalog) == account]
+        about = [plan for plan in plans if not _tables(plan).isdisjoint(tables)]
+        prices[account] = _price(about, catalog.table(tables[0]), versions, known[account].allowance)
     return prices
 
 
-def _price(plans: list[AggregationPlan], table: Table, versions: Mapping[str, str]) -> LedgerPrice:
+def _tables(plan: AggregationPlan) -> frozenset[str]:
+    """The protected tables that a plan reads."""
+    privacy = plan.block.rows.privacy
+    return frozenset(() if privacy is None else privacy.tables)
+
+
+def _unit(table: str, catalog: Catalog) -> str | None:
+    domain = catalog.unit_domain(table)
+    return None if domain is None else find_unit_account(domain)
+
+
+def _allowance(account: str, table: Table, known: Mapping[str, Account]) -> Allowance:
+    if account in known:
+        return known[account].allowance
+    budget = list_caps(table).get(account, table.budget)
+    if budget is None:
+        raise AssertionError("a protected table has a budget")
+    return Allowance.of(budget.loss, budget.delta_for_keys)
+
+
+def _price(
+    plans: list[AggregationPlan], table: Table, versions: Mapping[str, str], allowance: Allowance
+) -> LedgerPrice:
     """What the plans cost. A plan about some people may be charged to them or to everybody: both are never too little.
 
     Who is replaced by another touches two keys. A plan about several was priced for both at once, and charging it to
     each of them may count it twice; so the cheaper of the two ways is taken.
     """
-    if table.neighbours is not Neighbours.REPLACE_ONE:
-        return _charged(plans, [plan.block.restriction for plan in plans], table, versions)
     known = [plan.block.restriction for plan in plans]
+    if table.neighbours is not Neighbours.REPLACE_ONE:
+        return _charged(plans, known, versions, allowance)
     single = [only if only is not None and len(only.keys) == 1 else None for only in known]
-    return min((_charged(plans, only, table, versions) for only in (known, single)), key=_of_replacing)
+    return min((_charged(plans, only, versions, allowance) for only in (known, single)), key=_of_replacing)
 
 
 def _of_replacing(price: LedgerPrice) -> int:
     apart: dict[str, dict[str, int]] = defaultdict(dict)
-    for part, key, loss in price.portions:
+    for part, key, loss, _ in price.portions:
         apart[part][key] = loss
     return total(price.loss, apart, places=2)
 
 
 def _charged(
-    plans: list[AggregationPlan], concerned: list[PartitionFilter | None], table: Table, versions: Mapping[str, str]
+    plans: list[AggregationPlan],
+    concerned: list[PartitionFilter | None],
+    versions: Mapping[str, str],
+    allowance: Allowance,
 ) -> LedgerPrice:
-    measure = BudgetMeasure.PURE if table.budget is None or table.budget.adds_up else BudgetMeasure.CONCENTRATED
     # Added up exactly and rounded up once, so that the parts of a question cost what the whole does.
     common = Fraction(0)
     apart: dict[tuple[str, str], Fraction] = defaultdict(Fraction)
@@ -115,11 +140,13 @@ def _charged(
             for key in only.keys:
                 apart[_part(only.part, versions), key] += get_magnitude(plan.loss)
     kind, delta = plans[0].loss, sum((plan.delta for plan in plans), Fraction(0))
-    in_units = price_in_units(with_magnitude(kind, common), measure, delta) if common or delta else LedgerPrice(0)
-    portions = [
-        Portion(*where, price_in_units(with_magnitude(kind, loss), measure).loss) for where, loss in apart.items()
-    ]
-    return LedgerPrice(in_units.loss, in_units.delta, tuple(sorted(portions)))
+    measure, order = allowance.measure, allowance.order
+    found = price_in_units(with_magnitude(kind, common), measure, delta, order)
+    portions = []
+    for where, loss in apart.items():
+        one = price_in_units(with_magnitude(kind, loss), measure, order=order)
+        portions.append(Portion(*where, one.loss, one.pure))
+    return replace(found, portions=tuple(sorted(portions)))
 
 
 def _part(part: Part, versions: Mapping[str, str]) -> str:
@@ -128,7 +155,7 @@ def _part(part: Part, versions: Mapping[str, str]) -> str:
     return json.dumps([table, column, versions[table], moved], ensure_ascii=False)
 
 
-def _accounts(table: Table, analyst: str | None, known: Container[str]) -> list[str]:
+def _accounts(table: Table, analyst: str | None, known: Mapping[str, Account]) -> list[str]:
     if analyst is None:
         return [find_account(table)]
     own = find_account(table, analyst)
@@ -138,12 +165,21 @@ def _accounts(table: Table, analyst: str | None, known: Container[str]) -> list[
 def find_account(table: Table, analyst: str | None = None) -> str:
     """The name of a budget; a slash stands between table and analyst alone, so no two budgets share a name."""
     parts = [table.name] if analyst is None else [table.name, analyst]
-    return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in parts)
+    return "/".join(map(_escaped, parts))
+
+
+def find_unit_account(domain: str) -> str:
+    """The name of the budget of people, by what they are called; no table has an empty name."""
+    return f"/{_escaped(domain)}"
 
 
 def find_table(account: str) -> str:
-    """The name of the table that an account pays for."""
+    """The name of the table that an account pays for; empty for that of people."""
     return account.partition("/")[0].replace("%2F", "/").replace("%25", "%")
+
+
+def _escaped(name: str) -> str:
+    return name.replace("%", "%25").replace("/", "%2F")
 
 
 def list_caps(table: Table) -> dict[str, Budget]:

@@ -10,14 +10,14 @@ import os
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from discreet.catalog.budget import BudgetStated
+from discreet.catalog.budget import Budget, BudgetStated
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.policy.csv_format import CSVFormat
 from discreet.catalog.policy.read import UnreadColumn, unread_words
@@ -44,9 +44,11 @@ from discreet.curator.fuse import Fuse, Moved, check_suspended, open_attempt
 from discreet.curator.ledger.chain import check_request, request_key
 from discreet.curator.ledger.ledger import Ledger, Receipt, has_ledger
 from discreet.curator.ledger.open import OpenedLedger
-from discreet.curator.ledger.remaining import Balances, LastPrices, compute_balance, sum_linked_budgets
+from discreet.curator.ledger.remaining import Balances, LastPrices, compute_balance, sum_people
 from discreet.curator.ledger.requests import bind_request
+from discreet.curator.ledger.units import LedgerPrice
 from discreet.curator.notes import notes_on_moved_cells, write_notes
+from discreet.curator.people import check_people, check_whose, join_people, lower_people, open_accounts
 from discreet.curator.planner import Planner
 from discreet.curator.policies import (
     CapsStated,
@@ -67,14 +69,13 @@ from discreet.curator.preconditions import (
     check_stored,
     check_translatable,
     check_unit,
-    list_allowances,
-    partitions_per_neighbour,
 )
-from discreet.curator.prepare import AskedQuestion, Prepared, Unanswered, find_own_accounts, name_plan, prepare_question
+from discreet.curator.prepare import AskedQuestion, Prepared, Unanswered, find_accounts, name_plan, prepare_question
 from discreet.curator.publications import PublicationRecord, publications_in, record_publication
 from discreet.curator.rehearsal.store import NOTE, SyntheticStore
 from discreet.curator.rehearsal.synthetic_rows import MadeUpRows
 from discreet.curator.suspensions import Suspension, lift, suspensions_in
+from discreet.curator.wanted_price import WantedPrice, choose
 from discreet.engines.engine import TableStore, Unread
 from discreet.engines.open import open_engine
 from discreet.errors import DiscreetError, InvalidType, InvalidValue, LedgerError, StoreError
@@ -176,6 +177,8 @@ class Curator:
         for table in self.catalog:
             check_spelling(table, accounts)
             check_accounts(table, accounts)
+            check_whose(table, self.catalog, accounts)
+        join_people(ledger, self.catalog)
         return opened_ledger
 
     # The owner's part.
@@ -236,8 +239,7 @@ class Curator:
         self.engine.take_in(table, source, catalog=catalog, progress=progress, unread=unread)
         with self.changing_policies():
             table = read_analysts(before, self.catalog.find(table.name), table)
-            self._checked(table)
-            self._open_accounts(table)
+            open_accounts(self.ledger, self._checked(table), table)
             self.write_policy(table)
         return table
 
@@ -261,13 +263,8 @@ class Curator:
         check_spelling(table, accounts)
         check_accounts(table, accounts)
         check_granted(table, accounts)
+        check_people(table, catalog, accounts)
         return catalog
-
-    def _open_accounts(self, table: Table) -> None:
-        known = self.ledger.accounts()
-        for name, allowance in list_allowances(table).items():
-            if name not in known:
-                self.ledger.open_account(name, allowance, partitions_per_neighbour(table))
 
     def allow(self, table: str, analyst: str, cap: BudgetStated | None = None, *, by: str | None = None) -> Table:
         """Let ``analyst`` ask about a table, up to a ``cap`` of their own or with the whole budget; ``by`` whom.
@@ -281,6 +278,13 @@ class Curator:
     def disallow(self, table: str, analyst: str, *, by: str | None = None) -> Table:
         """Let ``analyst`` ask no more about a table."""
         return disallow(self, table, analyst, by)
+
+    def lower(self, people: str, budget: BudgetStated, *, by: str | None = None) -> None:
+        """Lower what some people may lose in all, to no less than was spent; ``people`` as `budget` calls them.
+
+        It is never raised again. A budget that a policy states for them may stay there: the lower one holds.
+        """
+        lower_people(self.ledger, people, Budget.of(budget, f"the budget of {people}"), by)
 
     def suspensions(self, *, lifted: bool = False) -> list[Suspension]:
         """Who is suspended at which tables since which record, because a question failed; or all who ever were."""
@@ -327,6 +331,8 @@ class Curator:
             for table in catalog:
                 check_spelling(table, accounts)
                 check_accounts(table, accounts)
+                check_whose(table, catalog, accounts)
+            join_people(self.ledger, catalog)
             self.catalog, self._stamp = catalog, stamp
 
     def policies_digest(self) -> str:
@@ -353,34 +359,66 @@ class Curator:
         epsilon: Number | None = None,
         *,
         within: Number | None = None,
+        part: Number | None = None,
         confidence: Number = 0.95,
         analyst: str | None = None,
     ) -> Explanation:
-        """Price, shape and expected error of a question, by its price or by its error; reads no data and is free."""
-        confidence = _as_float(confidence)
+        """Price, shape and expected error of a question, by its price, its error, or a part of the budget.
+
+        It reads no data and is free.
+        """
+        confidence, wanted = _as_float(confidence), WantedPrice(epsilon, within, part)
         planner = self._planner
-        named = planner.price(sql, epsilon, within, confidence)
-        question = planner.question(sql, named)
-        check_analyst([question], planner.catalog, analyst)
+        options = wanted.plan(planner, sql, confidence, analyst)
+        check_analyst(options, planner.catalog, analyst)
+        best = self._chosen(planner, options, analyst)
+        found = {id(one): self._explained(planner, one, confidence, analyst) for one in options}
+        told = found[id(best)]
+        if part is not None:
+            return replace(told, options=tuple(one.option for one in found.values() if one.price is not None))
+        return replace(told, epsilon=planner.price(sql, epsilon, within, confidence))
+
+    def _explained(
+        self, planner: Planner, question: PlannedQuestion, confidence: float, analyst: str | None
+    ) -> Explanation:
         is_listed = all(plan.rule is None for plan in question.plans)
         groups = sum(len(plan.groups) for plan in question.plans) if is_listed else None
         snapshot = planner.snapshot
-        versions = {table: snapshot.version(table) for table in sorted(question.tables)}
         plans = list_plans([question])
         check_suspended(self.ledger, analyst, question.tables)
         check_stored(plans, planner.catalog, snapshot)
         check_translatable(plans, snapshot)
-        accounts_there = find_own_accounts(self.ledger, planner.catalog, analyst, versions)
-        prices = list_prices(plans, planner.catalog, analyst, versions, accounts_there)
-        public = {name: snapshot.version(name) for one in plans for name in one.block.rows.public}
-        is_known = bool(plans) and self._is_known(
-            name_plan({**versions, **public}, plans, analyst, shared=self.shared_answers)
-        )
+        prices = self._prices(planner, question, analyst)
+        is_known = bool(plans) and self._is_known(self._named(planner, question, analyst))
         affordable = is_known or self.ledger.affords(prices)
         errors = label_columns(question, question.errors(confidence))
         notes = write_notes(question, confidence, offers=self.offers)
         shares, accounts = find_shares(question), tuple(prices)
-        return Explanation(question.price, affordable, groups, errors, shares, notes, named, accounts, is_known)
+        return Explanation(question.price, affordable, groups, errors, shares, notes, None, accounts, is_known)
+
+    def _chosen(self, planner: Planner, options: Sequence[PlannedQuestion], analyst: str | None) -> PlannedQuestion:
+        """Of the ways in which a part of the budget can be paid, the one that was, or the best that fits."""
+
+        def is_known(question: PlannedQuestion) -> bool:
+            return open_attempt(self.ledger, self._named(planner, question, analyst))[1] is not None
+
+        def affords(question: PlannedQuestion) -> bool:
+            return self.ledger.affords(self._prices(planner, question, analyst))
+
+        return choose(options, is_known, affords)
+
+    def _named(self, planner: Planner, question: PlannedQuestion, analyst: str | None) -> str:
+        """What the ledger calls a question on the rows as they are."""
+        plans = list_plans([question])
+        tables = {*question.tables, *(name for one in plans for name in one.block.rows.public)}
+        versions = {name: planner.snapshot.version(name) for name in sorted(tables)}
+        return name_plan(versions, plans, analyst, shared=self.shared_answers)
+
+    def _prices(self, planner: Planner, question: PlannedQuestion, analyst: str | None) -> dict[str, LedgerPrice]:
+        """What each account would pay for a question."""
+        versions = {name: planner.snapshot.version(name) for name in sorted(question.tables)}
+        accounts = find_accounts(self.ledger, planner.catalog, analyst, versions)
+        return list_prices(list_plans([question]), planner.catalog, analyst, versions, accounts)
 
     def _is_known(self, plan: str) -> bool:
         _, found = open_attempt(self.ledger, plan)
@@ -392,6 +430,7 @@ class Curator:
         epsilon: Number | None = None,
         *,
         within: Number | None = None,
+        part: Number | None = None,
         confidence: Number = 0.95,
         analyst: str | None = None,
         request: str | None = None,
@@ -400,17 +439,20 @@ class Curator:
     ) -> Answer:
         """The private answer. Give the price ``epsilon``, or the error ``within`` and let the price follow.
 
+        Or give a ``part`` of the budget, such as "1/4": the noise is then Laplace or Gaussian, whichever is expected to
+        be off by less, among those that still fit.
+
         The same ``request`` is charged once and answered once, also where its process was killed, and new data came
         before it was asked again. ``hold`` is called once rows were read, also where that failed, before anything is
         written down about them: how long it took shows in the order of records and in balances, unless a service waits
         there.
         """
-        confidence = _as_float(confidence)
+        confidence, wanted = _as_float(confidence), WantedPrice(epsilon, within, part)
 
         def planned(planner: Planner) -> list[PlannedQuestion]:
-            return [_question(planner, sql, epsilon, within, confidence)]
+            return [self._chosen(planner, wanted.plan(planner, sql, confidence, analyst), analyst)]
 
-        asked = AskedQuestion([sql], planned, (epsilon, within), confidence, analyst, request, raw)
+        asked = AskedQuestion([sql], planned, wanted, confidence, analyst, request, raw)
         (answer,) = self._ask_together(asked, hold)
         return answer
 
@@ -439,7 +481,9 @@ class Curator:
         def planned(planner: Planner) -> list[PlannedQuestion]:
             return planner.questions(texts, epsilon)
 
-        return self._ask_together(AskedQuestion(texts, planned, (epsilon, None), confidence, analyst, request, raw))
+        return self._ask_together(
+            AskedQuestion(texts, planned, WantedPrice(epsilon), confidence, analyst, request, raw)
+        )
 
     def _ask_together(self, asked: AskedQuestion, hold: Callable[[], object] | None = None) -> list[Answer]:
         """Charge once for everything that is measured, measure it once, and answer each question from it."""
@@ -511,6 +555,7 @@ class Curator:
         epsilon: Number | None = None,
         *,
         within: Number | None = None,
+        part: Number | None = None,
         confidence: Number = 0.95,
         analyst: str | None = None,
         rows: int = 1000,
@@ -518,8 +563,9 @@ class Curator:
     ) -> Answer:
         """The answer on ``rows`` made-up rows: same plan, price and shape, but free, and of nobody's data."""
         confidence, planner = _as_float(confidence), self._planner
-        question = _question(planner, sql, epsilon, within, confidence)
-        check_analyst([question], planner.catalog, analyst)
+        options = WantedPrice(epsilon, within, part).plan(planner, sql, confidence, analyst)
+        check_analyst(options, planner.catalog, analyst)
+        question = choose(options, is_known=lambda _: False, affords=lambda _: True)
         if question.price is None:
             return _public_answer(planner, question, confidence)
         with SyntheticStore(MadeUpRows(planner.catalog, rows, planner.public_rows)) as stage:
@@ -564,7 +610,7 @@ class Curator:
         accounts = self.ledger.accounts()
         prices = self._last_prices.now()
         found = Balances({name: compute_balance(account, prices.get(name)) for name, account in accounts.items()})
-        found.granted_together = sum_linked_budgets(self.catalog, accounts)
+        found.of_several_kinds = sum_people(self.catalog, accounts)
         return found
 
     def __repr__(self) -> str:
@@ -608,13 +654,7 @@ class Curator:
 
     def _left(self, names: Collection[str]) -> dict[str, Loss]:
         accounts = self.ledger.accounts(names)
-        return {name: accounts[name].allowance.loss(accounts[name].left) for name in names}
-
-
-def _question(
-    planner: Planner, sql: str, epsilon: Number | None, within: Number | None, confidence: float
-) -> PlannedQuestion:
-    return planner.question(sql, planner.price(sql, epsilon, within, confidence))
+        return {name: accounts[name].left for name in names}
 
 
 def _as_float(confidence: Number) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 from discreet.curator.answers.formats import html_grid
 from discreet.curator.ledger.units import amount, as_json
+from discreet.curator.wanted_price import NoiseOption, noise_name
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.query.plan.question import ExpectedError
 
@@ -39,6 +40,14 @@ class Explanation:
     """The accounts of the ledger that would pay: of each table, and of the analyst for it."""
     is_known: bool = False
     """Whether the same was asked before about the same data: then the answer of that time is free."""
+    options: tuple[NoiseOption, ...] = ()
+    """Where a part of the budget was named, the ways in which it can be paid; the others say which one is taken."""
+
+    @property
+    def option(self) -> NoiseOption:
+        """The same as one of several ways."""
+        assert self.price is not None  # noqa: S101  what is free has one way
+        return NoiseOption(noise_name(self.price), self.price, self.errors, self.affordable)
 
     def __str__(self) -> str:
         return "\n".join([*(f"{name:<8} {words}" for name, words in self.lines()), *self.notes])
@@ -58,6 +67,7 @@ class Explanation:
             "shares": [{"part": part, "price": as_json(share)} for part, share in self.shares],
             "accounts": list(self.accounts),
             "notes": list(self.notes),
+            **({"options": [_option_as_json(one) for one in self.options]} if self.options else {}),
         }
 
     def lines(self) -> list[tuple[str, str]]:
@@ -69,6 +79,7 @@ class Explanation:
         for error in self.errors:
             reach = "depends on the answer" if error.within is None else f"± {_rounded(error.within)}"
             lines.append(("error", f"{error.column}: {reach}"))
+        lines += [("noise", _option_in_words(one, one.price == self.price)) for one in self.options]
         shares = [("share", f"{what}: {amount(share)}") for what, share in self.shares]
         return [*lines, *(shares if len(shares) > 1 else [])]
 
@@ -76,6 +87,17 @@ class Explanation:
     def due(self) -> Pure | ZeroConcentrated | None:
         """What would be charged now; None where the answer is free."""
         return None if self.is_known else self.price
+
+
+def _option_in_words(option: NoiseOption, is_taken: bool) -> str:
+    reach = ", ".join(f"{one.column} ± {_rounded(one.within)}" for one in option.errors if one.within is not None)
+    state = "taken" if is_taken else "fits as well" if option.affordable else "does not fit what is left"
+    return f"{option.noise} for {amount(option.price)}: {reach or 'its error depends on the answer'} ({state})"
+
+
+def _option_as_json(option: NoiseOption) -> dict[str, Any]:
+    errors = [{"column": one.column, "within": one.within} for one in option.errors]
+    return {"noise": option.noise, "price": as_json(option.price), "affordable": option.affordable, "errors": errors}
 
 
 def _rounded(reach: float) -> str:

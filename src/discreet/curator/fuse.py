@@ -28,6 +28,7 @@ from typing import Any, Self
 
 import pyarrow as pa
 
+from discreet.curator.ledger.balance import PeopleNotCharged
 from discreet.curator.ledger.checkpoint import check_trusted
 from discreet.curator.ledger.ledger import Ledger, Receipt
 from discreet.curator.ledger.requests import BoundRequest, attempt, attempts, bind
@@ -163,7 +164,10 @@ class Fuse:
     def _charged(self, wanted: PlannedCharge, number: int) -> Receipt:
         while True:
             name, body = attempt(wanted.plan, number), wanted.plan.encode()
-            receipt = self._ledger.charge(name, body, wanted.prices, wanted.note, self._run_name)
+            try:
+                receipt = self._ledger.charge(name, body, wanted.prices, wanted.note, self._run_name)
+            except PeopleNotCharged:  # their account was opened while the question was planned
+                raise Moved from None
             if receipt.end is None and not receipt.is_new:
                 receipt = self._again(receipt)
             if receipt.end is None:

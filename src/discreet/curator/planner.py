@@ -25,7 +25,7 @@ from discreet.curator.ledger.units import DELTA_UNITS, LOSS_UNITS
 from discreet.curator.preconditions import list_beliefs, public_version
 from discreet.engines.engine import Engine
 from discreet.engines.sql_text import quote
-from discreet.errors import InvalidType, InvalidValue, QueryRefused
+from discreet.errors import InvalidType, QueryRefused
 from discreet.exact.rational import Number, positive
 from discreet.privacy.loss import Approximate, Pure, ZeroConcentrated
 from discreet.query.answer.intervals import noisy_schema
@@ -99,12 +99,42 @@ class Planner:
         except RecursionError:
             raise QueryRefused("the query is nested too deeply", "", "ask in several questions") from None
 
-    def _planned(self, texts: Sequence[str], epsilon: Number) -> list[PlannedQuestion]:
+    def part_questions(self, sql: str, part: Fraction, analyst: str | None = None) -> list[PlannedQuestion]:
+        """One question, planned for a part of what may be spent: for Laplace noise, and for Gaussian where δ allows."""
+        try:
+            (query,) = self._split_all([sql])
+            budgets = self._budgets([query], analyst)
+            delta = min((_delta_for_keys(budget, part) for budget in budgets), default=Fraction(0))
+            least = min((budget.epsilon for budget in budgets), default=Fraction(1))
+            prices: list[Pure | ZeroConcentrated] = [Pure(part * least)]
+            if budgets and not any(budget.adds_up for budget in budgets):
+                whole = min(_rho(budget.epsilon, budget.delta - budget.delta_for_keys) for budget in budgets)
+                prices.append(ZeroConcentrated(part * whole))
+            return [self._prepared([query], price, delta)[0] for price in prices]
+        except RecursionError:
+            raise QueryRefused("the query is nested too deeply", "", "ask in several questions") from None
+
+    def _budgets(self, queries: list[SplitQuery], analyst: str | None = None) -> list[Budget]:
+        """What may be spent on the tables of some queries: their budgets, and the caps of who asks."""
+        tables = map(self.catalog.table, sorted(frozenset[str]().union(*(list_tables(query) for query in queries))))
+        found = [
+            one for table in tables for one in (table.budget, None if analyst is None else table.analysts.get(analyst))
+        ]
+        return [budget for budget in found if budget is not None]
+
+    def _split_all(self, texts: Sequence[str]) -> list[SplitQuery]:
         for text in texts:
             if not isinstance(text, str):
                 raise InvalidType("a question must be text", text)
-        queries = list(map(self._split, texts))
-        price, delta = self._price(queries, positive(epsilon, "epsilon"))
+        return list(map(self._split, texts))
+
+    def _planned(self, texts: Sequence[str], epsilon: Number) -> list[PlannedQuestion]:
+        queries = self._split_all(texts)
+        return self._prepared(queries, *self._price(queries, positive(epsilon, "epsilon")))
+
+    def _prepared(
+        self, queries: list[SplitQuery], price: Pure | ZeroConcentrated, delta: Fraction
+    ) -> list[PlannedQuestion]:
         found = prepare_all(queries, price, delta=delta, public_values=self.public_rows.values)
         for question in found:
             self._check_above(question)
@@ -120,9 +150,6 @@ class Planner:
 
     def price(self, sql: str, epsilon: Number | None, within: Number | None, confidence: float) -> Fraction:
         """The ε that was named, or the least one at which every count and sum stays within the wanted error."""
-        if (epsilon is None) == (within is None):
-            rule = "a question is given a price or an error"
-            raise InvalidValue(rule, "<both or neither>", "pass epsilon= or within=")
         return positive(epsilon, "epsilon") if epsilon is not None else self._within(sql, within or 0, confidence)
 
     def public(self, question: PlannedQuestion) -> dict[str, pa.Table]:
@@ -130,8 +157,7 @@ class Planner:
         return {name: self.public_rows(name) for name in question.split.public_tables}
 
     def _price(self, queries: list[SplitQuery], epsilon: Fraction) -> tuple[Pure | ZeroConcentrated, Fraction]:
-        tables = frozenset[str]().union(*(list_tables(query) for query in queries))
-        budgets = [table.budget for table in map(self.catalog.table, tables) if table.budget is not None]
+        budgets = self._budgets(queries)
         if not budgets or any(budget.adds_up for budget in budgets):
             parts = [_delta_for_keys(budget, epsilon / budget.epsilon) for budget in budgets]
             return Pure(epsilon), min(parts, default=Fraction(0))

@@ -47,8 +47,7 @@ from discreet.catalog.policy.read import write as write_policy
 from discreet.catalog.policy.write import Schema, find_type, read_schema, schema_of_arrow
 from discreet.catalog.table import ForeignKey, Table
 from discreet.curator.charge import find_account
-from discreet.curator.ledger.units import Allowance
-from discreet.curator.preconditions import partitions_per_neighbour
+from discreet.curator.preconditions import grant, partitions_per_neighbour
 from discreet.engines.duckdb.store import FileLock
 from discreet.errors import InvalidType, InvalidValue, StoreError
 from discreet.privacy.neighbours import Neighbours
@@ -161,8 +160,9 @@ class StatedColumn(TypedDict, total=False):
 
 ColumnStated = StatedColumn | tuple[StatedValue, StatedValue] | ColumnType | str
 """What can be written about a column: its facts, a pair of bounds, or its type."""
-UnitStated = str | Mapping[str, str]
-"""A column, or ``row``; ``{"column": "row"}`` and ``{"each": "row"}`` where a column has that name."""
+UnitStated = str | Mapping[str, Any]
+"""A column, or ``row``; ``{"column": "row"}`` and ``{"each": "row"}`` where a column has that name. With ``name`` and
+``budget``, what its people are called, and what they may lose in all."""
 CapsStated = Mapping[str, BudgetStated | None]
 """Per analyst a cap; None, or the word all, for all that the table has."""
 KeyStated = ForeignKey | Mapping[str, str]
@@ -227,7 +227,7 @@ def stated_policy(
         "description": description,
     }
     given = {field: fact for field, fact in more.items() if fact is not None}
-    return Table(name, _columns(name, schema, columns), unit=_unit(name, unit, schema), **given)
+    return Table(name, _columns(name, schema, columns), **_unit(name, unit, schema), **given)
 
 
 def _name(source: Any) -> str:
@@ -247,18 +247,18 @@ def _schema(source: Any, csv: CSVFormat | None) -> Schema:
     raise InvalidType("names and types cannot be read from this source", f"<{type(source).__name__}>", "pass a policy")
 
 
-def _unit(table: str, stated: Any, schema: Schema) -> Any:
+def _unit(table: str, stated: Any, schema: Schema) -> dict[str, Any]:
     """The column that names the person; None where every row is one, or a foreign key leads to the person."""
     if isinstance(stated, Mapping):
-        if dict(stated) == {"each": _EACH_ROW}:
-            return None
-        if stated.keys() == {"column"}:
-            return stated["column"]
+        more = {"unit_name": stated.get("name"), "unit_budget": stated.get("budget")}
+        is_known = stated.keys() <= {"each", "column", "name", "budget"} and stated.get("each") in (None, _EACH_ROW)
+        if is_known and ("each" in stated) is not ("column" in stated):
+            return {"unit": stated.get("column"), **more}
         raise InvalidValue(f'{table}: unit must be {{"column": NAME}} or {{"each": "row"}}', dict(stated))
     if stated == _EACH_ROW and _EACH_ROW in (name.casefold() for name in schema.columns):
         remedy = 'write unit={"column": "row"} or unit={"each": "row"}'
         raise InvalidValue(f"{table}: unit must be clear: there is a column of the name row too", stated, remedy)
-    return None if stated == _EACH_ROW else stated
+    return {"unit": None if stated == _EACH_ROW else stated}
 
 
 # Columns ----------------------------------------------------------------------------------------------------------
@@ -344,8 +344,10 @@ def _grant(curator: Curator, table: Table, analyst: str, by: str | None) -> None
     budget = table.analysts[analyst] or table.budget
     if budget is None:
         raise AssertionError("a protected table has a budget")
-    name, allowance = find_account(table, analyst), Allowance.of(budget.loss, budget.delta_for_keys)
-    if name in curator.ledger.accounts():
+    name = find_account(table, analyst)
+    known = curator.ledger.accounts([name]).get(name)
+    allowance = grant(budget, known if known is not None and known.spent else None)
+    if known is not None:
         curator.ledger.change_cap(name, allowance, by)
     else:
         curator.ledger.open_account(name, allowance, partitions_per_neighbour(table))

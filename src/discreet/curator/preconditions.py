@@ -139,7 +139,7 @@ def check_unit(table: Table, before: Catalog, after: Catalog) -> None:
 
 def check_promise(before: Table, after: Table) -> None:
     """Refuse to change what was promised and granted once by taking in data again."""
-    for name in ("name", "public", "unit", "neighbours", "budget"):
+    for name in ("name", "public", "unit", "unit_name", "neighbours", "budget"):
         if getattr(before, name) != getattr(after, name):
             was, got = (_stated(getattr(table, name)) for table in (before, after))
             raise InvalidValue(
@@ -159,11 +159,11 @@ def _stated(value: object) -> str:
 
 def check_granted(table: Table, accounts: Mapping[str, Account]) -> None:
     """Refuse a policy that states another budget or cap than the ledger has, as of a table that was there before."""
-    for name, allowance in list_allowances(table).items():
+    for name, allowance in list_allowances(table, accounts).items():
         known = accounts.get(name)
         if known is not None and known.allowance != allowance:
             rule = f"{name}: the ledger must have the same budget or cap"
-            got = f"<{known.allowance.loss(known.allowance.cap)!r}>"
+            got = f"<{known.allowance.granted!r}>"
             raise InvalidValue(rule, got, "state that one; caps of analysts are changed with allow")
 
 
@@ -186,7 +186,7 @@ def check_spelling(table: Table, accounts: Iterable[str]) -> None:
 
 def check_accounts(table: Table, accounts: Mapping[str, Account]) -> None:
     """Refuse a table whose accounts were opened for another kind of budget, or for other neighbours."""
-    for name, allowance in list_allowances(table).items():
+    for name, allowance in list_allowances(table, accounts).items():
         known = accounts.get(name)
         if known is not None and (known.allowance.measure, known.places) != (
             allowance.measure,
@@ -196,10 +196,19 @@ def check_accounts(table: Table, accounts: Mapping[str, Account]) -> None:
             raise LedgerError(rule, f"<{allowance.measure.value}>", f"keep {known.allowance.measure.value} ones")
 
 
-def list_allowances(table: Table) -> dict[str, Allowance]:
-    """The accounts of a table and of its analysts, and what each may spend; none for a public table."""
+def list_allowances(table: Table, accounts: Mapping[str, Account]) -> dict[str, Allowance]:
+    """The accounts of a table and of its analysts, and what each may spend; none for a public table.
+
+    Where the ledger has an account, it says how a budget is counted.
+    """
     budgets = {} if table.budget is None else {find_account(table): table.budget, **list_caps(table)}
-    return {name: Allowance.of(budget.loss, budget.delta_for_keys) for name, budget in budgets.items()}
+    return {name: grant(budget, accounts.get(name)) for name, budget in budgets.items()}
+
+
+def grant(budget: Budget, known: Account | None) -> Allowance:
+    """What a budget allows, counted as it was before where there is an account, and something was spent."""
+    like = None if known is None else known.allowance
+    return Allowance.of(budget.loss, budget.delta_for_keys, like=like)
 
 
 def partitions_per_neighbour(table: Table) -> int:

@@ -8,30 +8,30 @@ the data of today that costs no more on any account. Why that is sound, and what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 from discreet.catalog.catalog import Catalog
-from discreet.curator.charge import find_account, list_plans, list_prices
+from discreet.curator.charge import find_account, find_unit_account, list_plans, list_prices
 from discreet.curator.fuse import Fuse, PlannedCharge
 from discreet.curator.ledger.chain import plan_key
-from discreet.curator.ledger.ledger import Ledger, Receipt
+from discreet.curator.ledger.ledger import Account, Ledger, Receipt
 from discreet.curator.ledger.requests import BoundRequest, find_question
 from discreet.curator.ledger.unanswered import covers
 from discreet.curator.ledger.units import LedgerPrice
 from discreet.curator.planner import Planner
 from discreet.curator.preconditions import check_runnable, check_stored, check_translatable, use_stored_columns
+from discreet.curator.wanted_price import WantedPrice
 from discreet.engines.engine import TableStore
 from discreet.errors import DiscreetError, EngineFailure, RequestConflict
-from discreet.exact.rational import Number
 from discreet.query.plan.fingerprint import compute_fingerprint, write_recorded
 from discreet.query.plan.question import PlannedQuestion
 from discreet.query.plan.sensitivity import AggregationPlan
 
-__all__ = ["AskedQuestion", "Prepared", "Unanswered", "find_own_accounts", "name_plan", "prepare_question"]
+__all__ = ["AskedQuestion", "Prepared", "Unanswered", "find_accounts", "name_plan", "prepare_question"]
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class AskedQuestion:
     """The questions, in SQL."""
     planned: Callable[[Planner], list[PlannedQuestion]]
     """Plans them, for whatever data and policies."""
-    price: tuple[Number | None, Number | None]
-    """A price, or the error that was asked for instead."""
+    price: WantedPrice
+    """A price, or the error or the part of the budget that was asked for instead."""
     confidence: float
     """At which error bars are stated."""
     analyst: str | None
@@ -56,7 +56,7 @@ class AskedQuestion:
     @property
     def question(self) -> str:
         """The same for the same texts at the same price."""
-        return find_question(self.texts, *self.price, self.confidence)
+        return find_question(self.texts, self.price.in_words(), self.confidence)
 
 
 @dataclass(frozen=True)
@@ -106,18 +106,18 @@ def prepare_question(
     check_translatable(plans, snapshot)
     tables = sorted(frozenset[str]().union(*(question.tables for question in questions)))
     versions = {table: snapshot.version(table) for table in tables}
-    accounts = find_own_accounts(ledger, planner.catalog, asked.analyst, versions)
+    accounts = find_accounts(ledger, planner.catalog, asked.analyst, versions)
     prices = list_prices(plans, planner.catalog, asked.analyst, versions, accounts)
     public = {name: snapshot.version(name) for one in plans for name in sorted(one.block.rows.public)}
     plan = name_plan({**versions, **public}, plans, asked.analyst, shared=shared)
     return Prepared(planner, questions, plans, versions, public, prices, plan, shared)
 
 
-def find_own_accounts(ledger: Ledger, catalog: Catalog, analyst: str | None, tables: Iterable[str]) -> Collection[str]:
-    """The accounts of an analyst at these tables, as far as there are any."""
-    if analyst is None:
-        return ()
-    return ledger.accounts([find_account(catalog.table(name), analyst) for name in tables])
+def find_accounts(ledger: Ledger, catalog: Catalog, analyst: str | None, tables: Iterable[str]) -> dict[str, Account]:
+    """The accounts of these tables, of an analyst at them, and of their people, as far as there are any."""
+    names = {find_account(catalog.table(name), who) for name in tables for who in (None, analyst)}
+    domains = {catalog.unit_domain(name) for name in tables}
+    return ledger.accounts(sorted(names | {find_unit_account(domain) for domain in domains if domain is not None}))
 
 
 def name_plan(versions: Mapping[str, str], plans: list[AggregationPlan], analyst: str | None, *, shared: bool) -> str:

@@ -146,7 +146,7 @@ class _Books(Collector):
             words = f"The {part} of each account, in ε or ρ."
             family = GaugeMetricFamily(f"discreet_budget_{part}", words, labels=["account", "unit"])
             for name, account in held.items():
-                loss = account.allowance.loss(account.spent if part == "spent" else account.allowance.cap)
+                loss = account.was_spent if part == "spent" else account.granted
                 unit, amount = ("epsilon", loss.epsilon) if isinstance(loss, Pure) else ("rho", loss.rho)
                 family.add_metric([name, unit], float(amount))
             yield family

@@ -35,7 +35,16 @@ if TYPE_CHECKING:
 
     from discreet.storage.server_silence import AttentiveConnection
 
-__all__ = ["FILE", "PostgresStorage", "check_server", "line_in", "read_server", "write_line", "write_server"]
+__all__ = [
+    "FILE",
+    "PostgresStorage",
+    "check_server",
+    "line_in",
+    "read_schema_version",
+    "read_server",
+    "write_line",
+    "write_server",
+]
 
 
 _MOST_IDLE = 4
@@ -403,6 +412,14 @@ def _psycopg() -> Any:
         return import_module("psycopg")
     except ImportError:
         raise MissingExtra("this needs psycopg", "<not installed>", "pip install 'discreet[postgres]'") from None
+
+
+def read_schema_version(url: str, schema: str) -> int | None:
+    """The version of the tables of a schema, which is left as it is; None where there are none."""
+    with _psycopg().connect(url, autocommit=True, connect_timeout=_CONNECT_SECONDS) as connection:
+        if connection.execute("SELECT to_regclass(%s)", (f"{schema}.pen",)).fetchone() == (None,):
+            return None
+        return int(connection.execute(_plain(f"SELECT version FROM {schema}.pen")).fetchone()[0])  # noqa: S608
 
 
 _INHERITED: list[object] = []

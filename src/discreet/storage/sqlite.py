@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -126,6 +126,17 @@ class SQLiteStorage(GroupCommitDatabase):
     def version(self) -> int:
         """The version of its tables."""
         return int(self._writer.pragma("user_version"))
+
+    def upgrade(self, upgrades: Mapping[int, str]) -> None:
+        """Make tables of today out of older ones, in one step; ``upgrades`` makes the next version of each."""
+
+        def part(database: Database) -> None:
+            while self.version in upgrades:  # another process may have been here first
+                database.execute(upgrades[self.version])
+                self._writer.pragma("user_version", self.version + 1)
+
+        if self.version in upgrades:
+            self.write(part)
 
     # Reading ------------------------------------------------------------------------------------------------------
 

@@ -155,12 +155,13 @@ def _refuse_stated(top: Fields) -> None:
 def _promise(top: Fields, columns: list[str]) -> dict[str, Any]:
     """What a protected table states: whose rows they are, what may be spent, and by whom."""
     known_problems = len(top.found.problems)
-    unit, foreign_keys = _unit(top, columns), _foreign_keys(top)
+    (unit, named), foreign_keys = _unit(top, columns), _foreign_keys(top)
     unit_is_clear = len(top.found.problems) == known_problems
     budget, analysts = _budget(top), _analysts(top)
     rows = top.read("rows_per_unit", whole)
     facts = {
         "unit": unit,
+        **named,
         "foreign_keys": foreign_keys,
         "neighbours": top.read("neighbours", lambda text, _: Neighbours.of(text)),
         "rows_per_unit": rows if unit_is_clear else None,
@@ -172,29 +173,33 @@ def _promise(top: Fields, columns: list[str]) -> dict[str, Any]:
     return {name: fact for name, fact in facts.items() if fact is not None}
 
 
-def _unit(top: Fields, columns: list[str]) -> str | None:
-    """The column that names the person; None for ``row``, and where a foreign key leads to the person."""
+def _unit(top: Fields, columns: list[str]) -> tuple[str | None, dict[str, Any]]:
+    """The column that names the person, and what is said of people: their name, and what they may lose in all.
+
+    There is no column for ``row``, and where a foreign key leads to the person.
+    """
     if "foreign_keys" not in top:
         top.require("unit", "a protected table", _UNIT_REMEDY)
     if isinstance(top.node.get("unit"), yaml.Mapping):
         return _spelled_out_unit(top)
     stated = top.text("unit")
     if stated != "row":
-        return stated
+        return stated, {}
     if "row" in (name.casefold() for name in columns):
         remedy = "write {column: row} or {each: row}"
         top.found.say(("unit",), "unit must be clear: there is a column of the name row too", "row", remedy)
-    return None
+    return None, {}
 
 
-def _spelled_out_unit(top: Fields) -> str | None:
+def _spelled_out_unit(top: Fields) -> tuple[str | None, dict[str, Any]]:
     inner = top.mapping("unit", "{column: row}")
     if inner is None:
-        return None
-    inner.refuse_unknown(("column", "each"), "a unit")
-    if len(inner.node.entries) != 1 or ("each" in inner and inner.text("each") != "row"):
+        return None, {}
+    inner.refuse_unknown(("column", "each", "name", "budget"), "a unit")
+    if ("each" in inner) is ("column" in inner) or ("each" in inner and inner.text("each") != "row"):
         top.found.say(("unit",), "unit must be {column: NAME} or {each: row}", "<something else>", _UNIT_REMEDY)
-    return inner.text("column")
+    budget = _allowance(inner, "budget", _BUDGET_FORM) if "budget" in inner else None
+    return inner.text("column"), {"unit_name": inner.text("name"), "unit_budget": budget}
 
 
 # Who may spend what -----------------------------------------------------------------------------------------------

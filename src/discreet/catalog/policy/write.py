@@ -111,9 +111,13 @@ def _promise(table: Table) -> Iterable[tuple[str, Any]]:
 
 def _unit(table: Table) -> Any:
     """The column, or ``row``; spelled out where a column of the name row could be meant."""
+    named = [] if table.unit_name is None else [("name", _quotable(table.unit_name))]
+    granted = [] if table.unit_budget is None else [("budget", _budget(table.unit_budget))]
     if table.unit is None:
-        return _plain("row") if table.column("row") is None else _flow([("each", _plain("row"))])
-    return _flow([("column", _quotable(table.unit))]) if table.unit == "row" else _quotable(table.unit)
+        is_plain = table.column("row") is None and not granted
+        return _plain("row") if is_plain else _flow([("each", _plain("row")), *granted])
+    is_plain = table.unit != "row" and not named and not granted
+    return _quotable(table.unit) if is_plain else _flow([*named, ("column", _quotable(table.unit)), *granted])
 
 
 def _budget(budget: Budget) -> Any:

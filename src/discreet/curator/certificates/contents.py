@@ -16,12 +16,12 @@ from the price is left out: zero-concentrated losses have no pure ε, for exampl
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from discreet.catalog.budget import add_up
 from discreet.catalog.catalog import Catalog
+from discreet.curator.ledger.chain import AccountKind
 from discreet.curator.ledger.ledger import Ledger, Receipt
 from discreet.curator.ledger.units import DELTA_UNITS, as_json
 from discreet.errors import NoProvedPath
@@ -39,6 +39,7 @@ __all__ = ["batch_facts", "number", "state_facts", "statements"]
 
 
 _ORDERS = tuple(map(Fraction, (2, 4, 8, 16, 32, 64)))
+_PAYERS = (AccountKind.UNIT, AccountKind.TABLE)
 L = TypeVar("L", bound=Loss)
 
 
@@ -97,12 +98,12 @@ def state_facts(
         raise AssertionError("a question about public tables has no certificate, and every other has its charge")
     charge = charged.body
     return {
-        "certificate": "discreet 1",
+        "certificate": "discreet 2",
         "answered_by": f"discreet {__version__}",
         "question": sql,
         "tables": dict(versions),
         **_promise(question),
-        **_granted_together(question, catalog),
+        "granted": _granted(charge["prices"], ledger),
         "plan": {
             "fingerprint": receipt.request.removeprefix("plan:").partition(":")[0],
             "blocks": [_block(one) for one in {id(one.plan): one for one in measured}.values()],
@@ -147,18 +148,13 @@ def _promise(question: PlannedQuestion) -> dict[str, Any]:
     return {"unit": " and ".join(sorted(units)), "neighbours": " and ".join(sorted(str(one) for one in neighbours))}
 
 
-def _granted_together(question: PlannedQuestion, catalog: Catalog) -> dict[str, Any]:
-    """What all tables about the same people grant one of them; their budgets add up (basic composition).
+def _granted(charged: Collection[str], ledger: Ledger) -> dict[str, Any]:
+    """What everything about these people may cost one of them, and in which account that is held.
 
-    Only how many there are is said, because whoever asked may not know the others.
+    It is that of the people, over all their tables; or that of the only table, as long as there is one.
     """
-    domains = {catalog.unit_domain(name) for name in question.tables}
-    same = [table for domain, tables in catalog.tables_by_unit().items() if domain in domains for table in tables]
-    budgets = [table.budget for table in same if table.budget is not None]
-    if len(budgets) <= 1:
-        return {}
-    epsilon, delta = add_up(budgets)
-    return {"granted_together": {"tables": len(budgets), "epsilon": number(epsilon), "delta": number(delta)}}
+    people, tables = ([name for name in charged if AccountKind.of(name) is kind] for kind in _PAYERS)
+    return {name: as_json(account.granted) for name, account in sorted(ledger.accounts(people or tables).items())}
 
 
 def _delta(question: PlannedQuestion, catalog: Catalog) -> Fraction:
@@ -168,7 +164,7 @@ def _delta(question: PlannedQuestion, catalog: Catalog) -> Fraction:
 
 
 def _own_delta(charge: Mapping[str, list[int]]) -> Fraction:
-    return max((Fraction(delta, DELTA_UNITS) for _, delta in charge.values()), default=Fraction(0))
+    return max((Fraction(delta, DELTA_UNITS) for _, delta, *_ in charge.values()), default=Fraction(0))
 
 
 def _block(measured: Measured) -> dict[str, Any]:

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from discreet.curator.charge import largest
 from discreet.curator.ledger import chain
 from discreet.curator.ledger.chain import (
     ACCOUNTS,
     HEAD,
     KNOWN,
     Account,
+    AccountKind,
     Head,
     Question,
     Receipt,
@@ -27,18 +27,58 @@ from discreet.curator.ledger.chain import (
     read_head,
     read_receipt,
 )
-from discreet.curator.ledger.units import DELTA_UNITS, LedgerPrice, amount, balance
+from discreet.curator.ledger.units import DELTA_UNITS, BudgetMeasure, LedgerPrice, amount, balance, in_epsilon, largest
 from discreet.errors import BudgetExceeded, DiscreetError, InvalidValue, RequestConflict
+from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.storage.database import Database
 
-__all__ = ["BalanceCheck", "Charge", "GivenAnswer", "answer_all", "charge_all", "same"]
+__all__ = ["BalanceCheck", "Charge", "GivenAnswer", "PeopleNotCharged", "answer_all", "charge_all", "same"]
+
+
+class PeopleNotCharged(InvalidValue):
+    """The account of a table's people was opened while a question was planned, so that it is priced again."""
 
 
 Prices = Mapping[str, LedgerPrice]
 """What each account is charged."""
 
-_APART = "SELECT key, spent FROM portion WHERE account = ? AND part IN (?, ?)"
+_APART = "SELECT key, spent, spent_pure FROM portion_2 WHERE account = ? AND part IN (?, ?)"
 """Long texts stand there as they are, where they were written before they had a key."""
+
+
+_INSERT_PORTION = (
+    "INSERT INTO portion_2 (account, part, key, spent, spent_pure) VALUES (?, ?, ?, ?, ?)"
+    " ON CONFLICT (account, part, key) DO UPDATE"
+    " SET spent = portion_2.spent + excluded.spent, spent_pure = portion_2.spent_pure + excluded.spent_pure"
+)
+_MOVE = (
+    "UPDATE account_2 SET spent = spent + ?, delta_spent = delta_spent + ?, spent_pure = spent_pure + ?,"
+    " impure = impure + ? WHERE name = ?"
+)
+_MOVE_PORTION = (
+    "UPDATE portion_2 SET spent = spent + ?, spent_pure = spent_pure + ? WHERE account = ? AND part = ? AND key = ?"
+)
+
+
+class Increase(NamedTuple):
+    """What a price adds to an account: for the worst-off unit in ε or ρ and in ε beside it; δ; and impure charges."""
+
+    loss: int = 0
+    delta: int = 0
+    pure: int = 0
+    impure: int = 0
+
+    def plus(self, other: Increase) -> Increase:
+        """Both together."""
+        return Increase(*map(sum, zip(self, other, strict=True)))
+
+    def negated(self) -> Increase:
+        """What takes it off again."""
+        return Increase(*(-amount for amount in self))
+
+
+Portions = tuple[Counter[str], Counter[str]]
+"""By key, what was charged in ε or ρ, and in ε beside it."""
 
 
 class BalanceCheck:
@@ -50,9 +90,9 @@ class BalanceCheck:
         parts = {(name, portion.part) for prices in charged for name in prices for portion in prices[name].portions}
         self._parts = sorted(parts)
         self._accounts: dict[str, Account] = {}
-        self._apart: dict[tuple[str, str], Counter[str]] = {}
-        self._taken: dict[str, tuple[int, int]] = {}
-        self._portions: Counter[tuple[str, str, str]] = Counter()
+        self._apart: dict[tuple[str, str], Portions] = {}
+        self._taken: dict[str, Increase] = {}
+        self._portions: dict[tuple[str, str, str], tuple[int, int]] = {}
 
     def questions(self) -> list[Question]:
         """What must be read."""
@@ -72,85 +112,118 @@ class BalanceCheck:
         return all(name in self._accounts and self._fits(name, price) for name, price in prices.items())
 
     def _fits(self, name: str, price: LedgerPrice) -> bool:
-        account = self._accounts[name]
-        delta = account.delta_spent + price.delta
-        return self._increase(account, price) <= account.left and delta <= account.allowance.delta_cap
+        now = self._after(self._accounts[name], self._increase(self._accounts[name], price))
+        return _holds(now) and now.delta_spent <= now.allowance.delta_cap
 
     def take(self, prices: Prices) -> None:
         """Charge all accounts, or say which cannot pay and charge none."""
         for name, price in sorted(prices.items()):
-            self._check(name, price)
+            self._check(name, price, prices)
+        self.put(prices)
+
+    def put(self, prices: Prices) -> None:
+        """Charge all accounts, for who has seen to it that they can pay; the database itself still refuses."""
         for name, price in prices.items():
             self._take(self._accounts[name], price)
 
-    def _check(self, name: str, price: LedgerPrice) -> None:
+    def _check(self, name: str, price: LedgerPrice, prices: Prices) -> None:
         account = self._accounts.get(name)
         if account is None:
             raise InvalidValue("a charge must name an existing account", name)
+        if account.open_unit is not None and account.open_unit not in prices:
+            raise PeopleNotCharged(f"{name}: whoever pays for a table pays for its people", account.open_unit)
         increase = self._increase(account, price)
-        if increase > account.left:
-            wanted, left = account.allowance.loss(increase), account.allowance.loss(account.left)
-            rule = f"the price of {amount(wanted)} must fit what is left for {name}, {balance(left)}"
+        now = self._after(account, increase)
+        if not _holds(now):
+            wanted = now.allowance.loss(increase.loss) if price.is_impure else _pure_or_own(account, increase)
+            whom, left = self._payer(account, prices), balance(account.left)
+            rule = f"the price of {amount(wanted)} must fit what is left for {whom}, {left}"
             raise BudgetExceeded(rule, None, "nothing was spent")
-        if account.delta_spent + price.delta > account.allowance.delta_cap:
+        if now.delta_spent > account.allowance.delta_cap:
             left_for_keys = (account.allowance.delta_cap - account.delta_spent) / DELTA_UNITS
-            rule = f"the δ for keys that nobody listed must fit what is left of it for {name}, {left_for_keys:g}"
+            whom = self._payer(account, prices)
+            rule = f"the δ for keys that nobody listed must fit what is left of it for {whom}, {left_for_keys:g}"
             raise BudgetExceeded(rule, f"{price.delta / DELTA_UNITS:g}", "list the keys; nothing was spent")
 
-    def _increase(self, account: Account, price: LedgerPrice, sign: int = 1) -> int:
+    def _payer(self, account: Account, prices: Prices) -> str:
+        """Who pays, in words: people by the tables that were asked about, for others of theirs may be hidden."""
+        if account.kind is not AccountKind.UNIT:
+            return account.name
+        return f"the people of {' and '.join(name for name in sorted(prices) if self._unit(name) == account.name)}"
+
+    def _unit(self, name: str) -> str | None:
+        return self._accounts[name].unit if name in self._accounts else None
+
+    def _increase(self, account: Account, price: LedgerPrice, sign: int = 1) -> Increase:
         """What a price adds for the worst-off unit; with a ``sign`` of -1, what its return takes off, as a negative."""
-        increase = sign * price.loss
+        loss, pure = sign * price.loss, sign * (price.pure or 0)
         for part in {portion.part for portion in price.portions}:
-            before = self._apart[account.name, part]
-            after = Counter(before)
-            for other, key, loss in price.portions:
-                after[index_key(key)] += sign * loss if other == part else 0
-            increase += largest(after.values(), account.places) - largest(before.values(), account.places)
-        return increase
+            losses, pures = self._apart[account.name, part]
+            own = [portion for portion in price.portions if portion.part == part]
+            loss += _growth(losses, [(one.key, sign * one.loss) for one in own], account.places)
+            pure += _growth(pures, [(one.key, sign * (one.pure or 0)) for one in own], account.places)
+        is_impure = account.allowance.measure is BudgetMeasure.EITHER and price.is_impure
+        return Increase(loss, sign * price.delta, pure, sign * is_impure)
+
+    @staticmethod
+    def _after(account: Account, by: Increase) -> Account:
+        spent, delta = account.spent + by.loss, account.delta_spent + by.delta
+        pure, impure = account.spent_pure + by.pure, account.impure + by.impure
+        return replace(account, spent=spent, delta_spent=delta, spent_pure=pure, impure=impure)
 
     def _take(self, account: Account, price: LedgerPrice) -> None:
-        increase, (loss, delta) = self._increase(account, price), self._taken.get(account.name, (0, 0))
-        self._taken[account.name] = loss + increase, delta + price.delta
-        now = replace(account, spent=account.spent + increase, delta_spent=account.delta_spent + price.delta)
-        self._accounts[account.name] = now
-        for part, key, portion in price.portions:
-            self._apart[account.name, part][index_key(key)] += portion
-            self._portions[account.name, index_key(part), index_key(key)] += portion
+        increase = self._increase(account, price)
+        self._taken[account.name] = self._taken.get(account.name, Increase()).plus(increase)
+        self._accounts[account.name] = self._after(account, increase)
+        for part, key, loss, pure in price.portions:
+            losses, pures = self._apart[account.name, part]
+            losses[index_key(key)] += loss
+            pures[index_key(key)] += pure or 0
+            place = (account.name, index_key(part), index_key(key))
+            before = self._portions.get(place, (0, 0))
+            self._portions[place] = before[0] + loss, before[1] + (pure or 0)
 
     def give_back(self, database: Database, prices: Prices) -> None:
         """Take a charge off its accounts again, exactly as it was put on them; the record of it is written before."""
         for name, price in sorted(prices.items()):
-            decrease = -self._increase(self._accounts[name], price, sign=-1)
-            database.execute(
-                "UPDATE account SET spent = spent - ?, delta_spent = delta_spent - ? WHERE name = ?",
-                (decrease, price.delta, name),
-            )
-            for part, key, portion in price.portions:
-                database.execute(
-                    "UPDATE portion SET spent = spent - ? WHERE account = ? AND part = ? AND key = ?",
-                    (portion, name, index_key(part), index_key(key)),
-                )
+            decrease = self._increase(self._accounts[name], price, sign=-1)
+            database.execute(_MOVE, (*decrease, name))
+            for part, key, loss, pure in price.portions:
+                database.execute(_MOVE_PORTION, (-loss, -(pure or 0), name, index_key(part), index_key(key)))
 
     def write(self, database: Database) -> None:
         """Write what was taken."""
-        for name, (loss, delta) in sorted(self._taken.items()):
-            database.execute(
-                "UPDATE account SET spent = spent + ?, delta_spent = delta_spent + ? WHERE name = ?",
-                (loss, delta, name),
-            )
+        for name, increase in sorted(self._taken.items()):
+            database.execute(_MOVE, (*increase, name))
         for place, portion in sorted(self._portions.items()):
-            database.execute(
-                "INSERT INTO portion (account, part, key, spent) VALUES (?, ?, ?, ?)"
-                " ON CONFLICT (account, part, key) DO UPDATE SET spent = portion.spent + excluded.spent",
-                (*place, portion),
-            )
+            database.execute(_INSERT_PORTION, (*place, *portion))
 
 
-def _by_key(rows: list[tuple[str, int]]) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for key, spent in rows:
-        found[index_key(key)] += spent
-    return found
+def _growth(before: Counter[str], more: Iterable[tuple[str, int]], places: int) -> int:
+    """By how much the largest portions grow together."""
+    after = Counter(before)
+    for key, units in more:
+        after[index_key(key)] += units
+    return largest(after.values(), places) - largest(before.values(), places)
+
+
+def _holds(account: Account) -> bool:
+    return account.allowance.holds(account.spent, account.spent_pure, account.impure)
+
+
+def _pure_or_own(account: Account, increase: Increase) -> Pure | ZeroConcentrated:
+    """The price in the terms in which what is left is told."""
+    if account.allowance.measure is BudgetMeasure.EITHER and account.counts_epsilon:
+        return in_epsilon(increase.pure)
+    return account.allowance.loss(increase.loss)
+
+
+def _by_key(rows: list[tuple[str, int, int]]) -> Portions:
+    losses, pures = Counter[str](), Counter[str]()
+    for key, spent, pure in rows:
+        losses[index_key(key)] += spent
+        pures[index_key(key)] += pure
+    return losses, pures
 
 
 Item = TypeVar("Item")

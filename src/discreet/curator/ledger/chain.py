@@ -38,11 +38,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from enum import Enum
+from fractions import Fraction
 from typing import Any
 
 from discreet.catalog.names import check_text
-from discreet.curator.ledger.units import Allowance, BudgetMeasure
+from discreet.curator.ledger.units import Allowance, BudgetMeasure, in_epsilon
 from discreet.errors import InvalidValue
+from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.storage.database import Database
 
 __all__ = [
@@ -52,6 +55,7 @@ __all__ = [
     "KNOWN",
     "RECORDS",
     "Account",
+    "AccountKind",
     "Entry",
     "Head",
     "Question",
@@ -91,7 +95,10 @@ def link(previous: bytes, record: Mapping[str, Any] | bytes) -> bytes:
     return hashlib.sha256(previous + body).digest()
 
 
-ACCOUNTS = "SELECT name, measure, cap, delta_cap, spent, delta_spent, places FROM account"
+ACCOUNTS = (
+    "SELECT name, measure, cap, delta_cap, cap_pure, alpha, spent, delta_spent, spent_pure, impure, places, unit,"
+    " (SELECT own.name FROM account_2 AS own WHERE own.name = one.unit) FROM account_2 AS one"
+)
 RECORDS = "SELECT position, body, hash FROM entry"
 HEAD = "SELECT position, hash FROM entry ORDER BY position DESC LIMIT 1"
 KNOWN = (
@@ -106,6 +113,26 @@ Question = tuple[str, tuple[Any, ...]]
 """A statement that reads, and its values."""
 
 
+class AccountKind(Enum):
+    """Whose limit an account is."""
+
+    UNIT = "unit"
+    """That of people, over all tables that are about them."""
+    TABLE = "table"
+    """That of one table, within."""
+    ANALYST = "analyst"
+    """That of one analyst at a table, within."""
+
+    @classmethod
+    def of(cls, name: str) -> AccountKind:
+        """As the name of an account says: a slash stands before people, and between a table and an analyst.
+
+        >>> [AccountKind.of(name).value for name in ("/patients.id", "visits", "visits/ann")]
+        ['unit', 'table', 'analyst']
+        """
+        return cls.UNIT if name.startswith("/") else cls.ANALYST if "/" in name else cls.TABLE
+
+
 @dataclass(frozen=True)
 class Account:
     """An allowance and what was taken from it."""
@@ -113,15 +140,52 @@ class Account:
     name: str
     allowance: Allowance
     spent: int
-    """What the worst-off unit was charged."""
+    """What the worst-off unit was charged, in ε or ρ."""
     delta_spent: int
     places: int = 1
     """How many portions of a column one neighbour can touch."""
+    spent_pure: int = 0
+    """What the worst-off unit was charged in ε, where both are counted."""
+    impure: int = 0
+    """How many charges were not pure, where both are counted: while there are any, the sum of ε says nothing."""
+    unit: str | None = None
+    """For a table, the account of its people; None where nobody has said yet whose rows they are."""
+    open_unit: str | None = None
+    """The same, where that account was opened, so that it must be charged too."""
 
     @property
-    def left(self) -> int:
-        """Units of ε or ρ that may still be spent."""
-        return self.allowance.cap - self.spent
+    def kind(self) -> AccountKind:
+        """Whose limit it is."""
+        return AccountKind.of(self.name)
+
+    @property
+    def counts_epsilon(self) -> bool:
+        """Whether what is left is told in ε: always for pure budgets, and where more is left of it than of ρ."""
+        allowance = self.allowance
+        if allowance.measure is not BudgetMeasure.EITHER:
+            return allowance.measure is BudgetMeasure.PURE
+        return not self.impure and self.spent_pure * allowance.cap < self.spent * allowance.cap_pure
+
+    @property
+    def granted(self) -> Pure | ZeroConcentrated:
+        """What may be spent in all."""
+        return self._loss(self.allowance.cap_pure, self.allowance.cap)
+
+    @property
+    def was_spent(self) -> Pure | ZeroConcentrated:
+        """What was spent."""
+        return self._loss(self.spent_pure, self.spent)
+
+    @property
+    def left(self) -> Pure | ZeroConcentrated:
+        """What may still be spent."""
+        return self._loss(self.allowance.cap_pure - self.spent_pure, max(0, self.allowance.cap - self.spent))
+
+    def _loss(self, epsilon: int, units: int) -> Pure | ZeroConcentrated:
+        is_either = self.allowance.measure is BudgetMeasure.EITHER
+        if is_either and self.counts_epsilon:
+            return in_epsilon(epsilon)
+        return self.allowance.loss(units)
 
 
 @dataclass(frozen=True)
@@ -164,8 +228,10 @@ def key_id(fingerprint: str) -> str:
 
 def account_of_row(row: tuple[Any, ...]) -> Account:
     """An account as `ACCOUNTS` finds it."""
-    name, measure, cap, delta_cap, spent, delta_spent, places = row
-    return Account(name, Allowance(BudgetMeasure(measure), cap, delta_cap), spent, delta_spent, places)
+    name, measure, cap, delta_cap, cap_pure, order, spent, delta_spent, pure, impure, places, unit, open_unit = row
+    alpha = None if order is None else Fraction(order)
+    allowance = Allowance(BudgetMeasure(measure), cap, delta_cap, cap_pure, alpha)
+    return Account(name, allowance, spent, delta_spent, places, pure, impure, unit, open_unit)
 
 
 def entry_of_row(row: tuple[Any, ...]) -> Entry:

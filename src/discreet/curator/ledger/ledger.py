@@ -27,6 +27,7 @@ from discreet.curator.ledger.chain import (
     KNOWN,
     RECORDS,
     Account,
+    AccountKind,
     Entry,
     Head,
     Receipt,
@@ -39,12 +40,13 @@ from discreet.curator.ledger.chain import (
     read_receipt,
     remember,
 )
-from discreet.curator.ledger.schema import POSTGRES, SQLITE, VERSION
+from discreet.curator.ledger.people import join_unit, list_members, open_account, open_unit, sum_allowances
+from discreet.curator.ledger.schema import POSTGRES, POSTGRES_UPGRADES, SQLITE, SQLITE_UPGRADES, VERSION
 from discreet.curator.ledger.signing import Signer, fingerprint_key
 from discreet.curator.ledger.unanswered import FAILURES, Begun
-from discreet.curator.ledger.units import Allowance, LedgerPrice, amount, balance
+from discreet.curator.ledger.units import Allowance, LedgerPrice, amount, balance, prices_as_record
 from discreet.curator.ledger.witness import Witness, attestation
-from discreet.errors import InvalidValue, LedgerError, StoreError
+from discreet.errors import DiscreetError, InvalidValue, LedgerError
 from discreet.storage.database import Database, GroupCommitDatabase
 from discreet.storage.files import alone_in, write_whole
 from discreet.storage.postgres import FILE, PostgresStorage, read_server
@@ -148,33 +150,71 @@ class Ledger:
 
     # The owner's part.
 
-    def open_account(self, name: str, allowance: Allowance, places: int = 1) -> None:
-        """Add an account; its name is taken for good. ``places`` is 2 where neighbours replace one unit by another."""
-        record: dict[str, Any] = {"kind": "account", "name": name, "measure": allowance.measure.value}
-        record |= {"cap": allowance.cap, "delta_cap": allowance.delta_cap, "places": places}
+    def open_account(self, name: str, allowance: Allowance, places: int = 1, unit: str | None = None) -> None:
+        """Add an account; its name is taken for good. ``places`` is 2 where neighbours replace one unit by another.
+
+        ``unit`` is the account of a table's people, whether it is opened or not.
+        """
 
         def part(database: Database) -> None:
-            if _row(database, "SELECT 1 FROM account WHERE name = ?", name):
-                raise InvalidValue("an account's name must be new", name)
-            values = (name, allowance.measure.value, allowance.cap, allowance.delta_cap, places)
-            insert = "INSERT INTO account (name, measure, cap, delta_cap, places) VALUES (?, ?, ?, ?, ?)"
-            database.execute(insert, values)
-            _append(database, record)
+            open_account(database, name, allowance, places, unit)
 
         self.storage.write(part)
 
+    def open_table(
+        self, name: str, allowance: Allowance, places: int, unit: str, people: Allowance | None = None
+    ) -> None:
+        """Open the account of a table whose rows belong to the people of ``unit``.
+
+        Their own account is opened with the second table that is theirs, or where ``people`` says what they are granted
+        in all; where nobody says it, that is what the first table was granted.
+        """
+
+        def part(database: Database) -> None:
+            join_unit(database, name, unit)
+            members = list_members(database, unit)
+            others = [one.allowance for one in members if one.name != name]
+            if not _row(database, "SELECT 1 FROM account_2 WHERE name = ?", unit) and (others or people is not None):
+                open_unit(database, unit, sum_allowances(others) if people is None else people, places)
+            if not any(one.name == name for one in members):
+                open_account(database, name, allowance, places, unit)
+
+        self.storage.write(part)
+
+    def join_people(self, tables: Mapping[str, str], places: Mapping[str, int]) -> None:
+        """Say for tables of before, by the names of their accounts, whose rows they hold.
+
+        People with several such tables get an account, which is granted what the tables were together: nothing more
+        than they were granted before, said in one number.
+        """
+
+        def part(database: Database) -> None:
+            for table, unit in sorted(tables.items()):
+                join_unit(database, table, unit)
+            for unit in sorted(set(tables.values())):
+                members = list_members(database, unit)
+                if len(members) > 1 and not _row(database, "SELECT 1 FROM account_2 WHERE name = ?", unit):
+                    open_unit(database, unit, sum_allowances([one.allowance for one in members]), places[unit])
+
+        self.storage.write(part, sealed=True, repeatable=True)
+
     def change_cap(self, name: str, allowance: Allowance, by: str | None = None) -> None:
-        """Give an analyst's account another cap, not below what was spent; a table's budget is granted for good."""
+        """Give an account another cap, not below what was spent: any to an analyst's, a lower one to that of people.
+
+        A table's budget is granted for good.
+        """
 
         def part(database: Database) -> None:
             account = _found(database, name)
             _check_new_cap(account, allowance)
             if account.allowance == allowance:
                 return
-            values = (allowance.cap, allowance.delta_cap, name)
-            database.execute("UPDATE account SET cap = ?, delta_cap = ? WHERE name = ?", values)
+            order = None if allowance.order is None else str(allowance.order)
+            values = (allowance.cap, allowance.delta_cap, allowance.cap_pure, order, name)
+            changed = "UPDATE account_2 SET cap = ?, delta_cap = ?, cap_pure = ?, alpha = ? WHERE name = ?"
+            database.execute(changed, values)
             record = {"kind": "cap", "name": name, "cap": allowance.cap, "delta_cap": allowance.delta_cap, "by": by}
-            _append(database, record)
+            _append(database, record | ({"cap_pure": allowance.cap_pure, "order": order} if order else {}))
 
         self.storage.write(part, sealed=True, repeatable=True)
 
@@ -292,10 +332,8 @@ class Ledger:
         ``run`` is the name under which the caller is `present` while they work on it.
         """
         digest = hashlib.sha256(body).digest()
-        units = {name: [price.loss, price.delta] for name, price in prices.items()}
-        record = {"kind": "charge", "request": request, "body": digest.hex(), "prices": units, "note": dict(note)}
-        apart = {name: [list(p) for p in sorted(price.portions)] for name, price in prices.items() if price.portions}
-        record |= {"portions": apart} if apart else {}
+        record = {"kind": "charge", "request": request, "body": digest.hex(), "note": dict(note)}
+        record |= prices_as_record(prices)
         record |= {} if run is None else {"run": run}
         charge = Charge(request, digest, prices, record)
         return self.storage.write_together(charge_all, charge, repeatable=True)
@@ -389,9 +427,7 @@ class Ledger:
 
     def give_back(self, request: str) -> bool:
         """Return a charge by a compensating record; for who made it and is certain that no row was read for it."""
-        return self.storage.write(
-            lambda database: unanswered.returned(database, self.storage, request), sealed=True, repeatable=True
-        )
+        return self.storage.write(lambda database: unanswered.returned(database, request), sealed=True, repeatable=True)
 
     def suspended_by(self, analyst: str | None, tables: Collection[str]) -> Entry | None:
         """The first failure that suspends an analyst at one of these tables; None where they may ask."""
@@ -480,7 +516,8 @@ def _storage(path: Path, server: str | None) -> GroupCommitDatabase:
     storage = SQLiteStorage(path, _refusal)
     try:
         check_version("the ledger", storage.version, VERSION)
-    except StoreError:
+        storage.upgrade(SQLITE_UPGRADES)
+    except DiscreetError:
         storage.close()
         raise
     return storage
@@ -488,7 +525,7 @@ def _storage(path: Path, server: str | None) -> GroupCommitDatabase:
 
 def server_storage(server: str) -> PostgresStorage:
     """The ledger's tables on a server; they are made where there are none."""
-    return PostgresStorage(server, "discreet_ledger", POSTGRES, VERSION, _refusal)
+    return PostgresStorage(server, "discreet_ledger", POSTGRES, VERSION, _refusal, POSTGRES_UPGRADES)
 
 
 def _refusal(what: str) -> LedgerError:
@@ -538,13 +575,20 @@ def _found(database: Database, name: str) -> Account:
 
 
 def _check_new_cap(account: Account, allowance: Allowance) -> None:
-    if "/" not in account.name:  # a slash stands between table and analyst alone
+    if account.kind is AccountKind.TABLE:
         raise InvalidValue("a table's budget stays as it was granted", account.name, "change the caps of analysts")
-    if allowance.measure is not account.allowance.measure:
+    is_reordered = bool(account.spent) and allowance.order != account.allowance.order
+    if allowance.measure is not account.allowance.measure or is_reordered:
         kind = account.allowance.measure.value
         raise InvalidValue(f"the cap of {account.name} must stay {kind}", allowance.measure.value)
-    if allowance.cap < account.spent or allowance.delta_cap < account.delta_spent:
-        spent, wanted = amount(account.allowance.loss(account.spent)), balance(allowance.loss(allowance.cap))
+    is_more = allowance.cap > account.allowance.cap or allowance.delta_cap > account.allowance.delta_cap
+    if account.kind is AccountKind.UNIT and (is_more or allowance.cap_pure > account.allowance.cap_pure):
+        rule = f"what was granted for the people of {account.name[1:]} is never raised"
+        raise InvalidValue(rule, f"<{balance(allowance.granted)}>", "name less")
+    if not allowance.holds(account.spent, account.spent_pure, account.impure) or (
+        allowance.delta_cap < account.delta_spent
+    ):
+        spent, wanted = amount(account.was_spent), balance(allowance.granted)
         rule = f"the cap of {account.name} must not be below what was spent, {spent}"
         raise InvalidValue(rule, f"<{wanted}>", "nothing is refunded; or let them ask no more")
 

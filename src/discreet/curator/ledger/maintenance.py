@@ -19,13 +19,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
-from discreet.curator.charge import largest
 from discreet.curator.ledger import chain
+from discreet.curator.ledger.balance import BalanceCheck
 from discreet.curator.ledger.chain import ACCOUNTS, RECORDS, Account, Entry, account_of_row, entry_of_row
 from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.people import common_amounts, list_portions, open_account
+from discreet.curator.ledger.units import Allowance, BudgetMeasure, LedgerPrice, prices_as_record
 from discreet.storage.database import Database
 
 __all__ = [
@@ -42,9 +45,6 @@ __all__ = [
 
 
 _ALL = ("restore:", "restore;")  # the character after the colon
-_INSERT = (
-    "INSERT INTO account (name, measure, cap, delta_cap, places) VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING"
-)
 
 
 @dataclass(frozen=True)
@@ -108,16 +108,18 @@ def record_restore(
             _open(database, name, facts)
         accounts = [account_of_row(row) for row in database.execute(ACCOUNTS).fetchall()]
         if lost is None:
-            prices = {one.name: [one.left, one.allowance.delta_cap - one.delta_spent] for one in accounts}
+            found = {one.name: _all_left(one) for one in accounts}
         else:
-            prices = {one.name: _price(database, one, totals[one.name]) for one in accounts if one.name in totals}
-        prices = {name: price for name, price in prices.items() if any(price)}
-        position, _ = chain.append(database, {"kind": "restore", "prices": prices, **note}, chain.head(database))
+            found = {one.name: _price(database, one, totals[one.name]) for one in accounts if one.name in totals}
+        prices = {name: price for name, price in found.items() if any(price.amounts())}
+        record = {"kind": "restore", **prices_as_record(prices), **note}
+        position, _ = chain.append(database, record, chain.head(database))
         name = restore_id(position)
         chain.remember(database, name, hashlib.sha256(name.encode()).digest(), position)
-        for account, (loss, delta) in sorted(prices.items()):
-            charged = "UPDATE account SET spent = spent + ?, delta_spent = delta_spent + ? WHERE name = ?"
-            database.execute(charged, (loss, delta, account))
+        standing = BalanceCheck([prices])
+        standing.hear(chain.answers(database, standing.questions()))
+        standing.put(prices)
+        standing.write(database)
         return position
 
     return ledger.storage.write(part, sealed=True)
@@ -125,21 +127,32 @@ def record_restore(
 
 def _open(database: Database, name: str, facts: Mapping[str, Any]) -> None:
     """An account that was opened after the backup: opened anew, its budget would be granted twice."""
-    if database.execute("SELECT 1 FROM account WHERE name = ?", (name,)).fetchone() is None:
-        record = {field: facts[field] for field in ("measure", "cap", "delta_cap", "places")}
-        database.execute(_INSERT, (name, *(record[field] for field in ("measure", "cap", "delta_cap", "places"))))
-        chain.append(database, {"kind": "account", "name": name, **record}, chain.head(database))
+    if database.execute("SELECT 1 FROM account_2 WHERE name = ?", (name,)).fetchone() is None:
+        caps = (int(facts["cap"]), int(facts["delta_cap"]), int(facts.get("cap_pure", 0)))
+        order = None if facts.get("order") is None else Fraction(facts["order"])
+        allowance = Allowance(BudgetMeasure(facts["measure"]), *caps, order)
+        open_account(database, name, allowance, int(facts["places"]), facts.get("unit"))
 
 
-def _price(database: Database, account: Account, total: Mapping[str, Any]) -> list[int]:
+def _all_left(account: Account) -> LedgerPrice:
+    """What uses an account up: in ε or ρ, in δ, and in ε beside ρ where both are counted."""
+    allowance, delta = account.allowance, account.allowance.delta_cap - account.delta_spent
+    left = max(0, allowance.cap - account.spent)
+    if allowance.measure is not BudgetMeasure.EITHER:
+        return LedgerPrice(left, delta)
+    return LedgerPrice(left, delta, pure=max(0, allowance.cap_pure - account.spent_pure))
+
+
+def _price(database: Database, account: Account, total: Mapping[str, Any]) -> LedgerPrice:
     """What every unit is charged in an account, and its δ, so that all are at the total; no more than is left."""
-    delta_left = account.allowance.delta_cap - account.delta_spent
-    apart: dict[str, list[int]] = {}
-    for part, spent in database.execute("SELECT part, spent FROM portion WHERE account = ?", (account.name,)):
-        apart.setdefault(part, []).append(spent)
-    common = account.spent - sum(largest(portions, account.places) for portions in apart.values())
+    common, common_pure = common_amounts(account, list_portions(database, account.name))
+    most = _all_left(account)
     loss, delta = int(total["spent"]) - common, int(total["delta_spent"]) - account.delta_spent
-    return [min(max(0, loss), account.left), min(max(0, delta), delta_left)]
+    price = LedgerPrice(max(0, loss), min(max(0, delta), most.delta))
+    if most.pure is None or account.impure or total.get("impure", 0):
+        return replace(price, loss=min(price.loss, most.loss))
+    beside = replace(price, pure=max(0, int(total.get("spent_pure", 0)) - common_pure))
+    return beside if account.allowance.holds(common + beside.loss, common_pure + (beside.pure or 0), 0) else most
 
 
 _LAST = f"{RECORDS} JOIN request ON position = charge WHERE id > ? AND id < ? ORDER BY charge DESC LIMIT 1"

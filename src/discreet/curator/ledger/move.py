@@ -22,8 +22,8 @@ __all__ = ["move"]
 
 
 _COLUMNS = {
-    "account": "name, measure, places, cap, delta_cap, spent, delta_spent",
-    "portion": "account, part, key, spent",
+    "account_2": "name, measure, places, cap, delta_cap, cap_pure, alpha, unit, spent, delta_spent, spent_pure, impure",
+    "portion_2": "account, part, key, spent, spent_pure",
     "entry": "position, body, hash",
     "request": "id, body_hash, charge, answer, bytes",
 }
@@ -77,9 +77,11 @@ def _copied(database: Database, server: Database) -> int:
 
 def _with_keys(table: str, rows: list[Row]) -> list[Row]:
     """A file may hold long texts as they are, from when they had no key yet; an index of the server does not."""
-    if table == "portion":
-        spent: Counter[Row] = Counter()
-        for account, part, key, units in rows:
-            spent[account, index_key(part), index_key(key)] += units
-        return sorted((*place, units) for place, units in spent.items())
+    if table == "portion_2":
+        spent, pure = Counter[Row](), Counter[Row]()
+        for account, part, key, units, beside in rows:
+            place = (account, index_key(part), index_key(key))
+            spent[place] += units
+            pure[place] += beside
+        return sorted((*place, units, pure[place]) for place, units in spent.items())
     return sorted((index_key(request), *known) for request, *known in rows) if table == "request" else rows

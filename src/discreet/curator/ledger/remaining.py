@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from threading import Lock
 from typing import Any
@@ -11,19 +11,39 @@ from discreet.catalog.budget import add_up
 from discreet.catalog.catalog import Catalog, fold_name
 from discreet.catalog.table import Table
 from discreet.curator.answers.formats import html_grid
+from discreet.curator.ledger.chain import AccountKind
 from discreet.curator.ledger.ledger import Account, Entry, Ledger
-from discreet.curator.ledger.units import DELTA_UNITS, LedgerPrice, amount, as_json, balance, balance_as_json
+from discreet.curator.ledger.units import (
+    DELTA_UNITS,
+    BudgetMeasure,
+    LedgerPrice,
+    amount,
+    as_json,
+    balance,
+    balance_as_json,
+    in_epsilon,
+    largest,
+    prices_in,
+)
 from discreet.privacy.format import shown
 
-__all__ = ["Balances", "LastPrices", "charged_by", "compute_balance", "questions_left", "sum_linked_budgets"]
+__all__ = [
+    "Balances",
+    "LastPrices",
+    "charged_by",
+    "compute_balance",
+    "questions_left",
+    "sum_people",
+    "worst_of",
+]
 
 
 class Balances(dict[str, dict[str, Any]]):
     """Per account what was granted, spent and left. Printed, and in a notebook, it is a table."""
 
     HEADS = ("account", "granted", "spent", "left", "in questions")
-    granted_together: tuple[str, ...] = ()
-    """What people who are in several tables were granted by all of them, in sentences."""
+    of_several_kinds: tuple[str, ...] = ()
+    """What people of several kinds lose together, in sentences."""
 
     def lines(self) -> list[tuple[str, ...]]:
         """A line for each account, a table before its analysts; one more where δ was set aside for keys."""
@@ -47,7 +67,7 @@ class Balances(dict[str, dict[str, Any]]):
     def notes(self) -> list[str]:
         """What to say below."""
         has_deltas = any("delta_cap" in sums for sums in self.values())
-        return [*self.granted_together, *(["δ for keys pays for groups that nobody listed."] if has_deltas else [])]
+        return [*self.of_several_kinds, *(["δ for keys pays for groups that nobody listed."] if has_deltas else [])]
 
     def __str__(self) -> str:
         grid = [self.HEADS, *self.lines()]
@@ -59,33 +79,44 @@ class Balances(dict[str, dict[str, Any]]):
         return html_grid(self.HEADS, self.lines(), self.notes())
 
 
-def sum_linked_budgets(catalog: Catalog, accounts: Iterable[str]) -> tuple[str, ...]:
-    """What tables about the same people grant together, what all tables do, and which accounts have no policy by now.
+def sum_people(catalog: Catalog, accounts: Mapping[str, Account]) -> tuple[str, ...]:
+    """What people of several kinds lose together, and which accounts have no policy by now.
 
-    An account stays when its policy is taken away, and what was spent from it was spent.
+    Nobody has said that these are the same people, so each kind has a budget, and whoever is of all kinds loses their
+    sum. An account stays when its policy is taken away, and what was spent from it was spent.
     """
+    told: list[str] = []
     kinds = catalog.tables_by_unit()
-    told = [
-        f"Budgets of linked tables add up: {' and '.join(table.name for table in tables)} granted "
-        f"{_sum_budgets(tables)} for everything about one of {domain}."
-        for domain, tables in kinds.items()
-        if len(tables) > 1
-    ]
-    everything = [table for tables in kinds.values() for table in tables]
     if len(kinds) > 1:
-        told.append(f"All {len(everything)} tables granted {_sum_budgets(everything)} for whoever has rows in each.")
-    held = {fold_name(table.name) for table in everything}
-    gone = sorted({_account(name) for name in accounts if "/" not in name and fold_name(_account(name)) not in held})
+        granted = {domain: _granted(tables, accounts) for domain, tables in kinds.items()}
+        epsilon, delta = (sum((one[place] for one in granted.values()), Fraction(0)) for place in (0, 1))
+        each = " + ".join(shown(one) for one, _ in granted.values())
+        whole = f"ε {each} = {shown(epsilon)}" + (f" and δ {shown(delta)}" if delta else "")
+        told.append(f"Whoever is among {' and '.join(granted)} at once loses at most {whole}.")
+    held = {fold_name(table.name) for tables in kinds.values() for table in tables}
+    of_tables = [_account(one.name) for one in accounts.values() if one.kind is AccountKind.TABLE]
+    gone = sorted({name for name in of_tables if fold_name(name) not in held})
     if gone:
         told.append(f"No policy says whose rows these were: {', '.join(gone)}. What was spent there counts as well.")
     return tuple(told)
 
 
-def _sum_budgets(tables: Sequence[Table]) -> str:
-    budgets = [table.budget for table in tables if table.budget is not None]
-    epsilon, delta = add_up(budgets)
-    each = " + ".join(shown(one.epsilon) for one in budgets)
-    return f"ε {each} = {shown(epsilon)}" + (f" and δ {shown(delta)}" if delta else "")
+def _granted(tables: Sequence[Table], accounts: Mapping[str, Account]) -> tuple[Fraction, Fraction]:
+    """The ε and the δ that tables of the same people grant one of them: within their account, or added up."""
+    epsilon, delta = add_up(table.budget for table in tables if table.budget is not None)
+    known = [accounts[one] for one in accounts if one == _people_of(tables, accounts)]
+    caps = [one.allowance.cap_pure or one.allowance.cap for one in known if one.allowance.measure in _IN_EPSILON]
+    if not caps:
+        return epsilon, delta
+    stated = [table.unit_budget or table.budget for table in tables]
+    most = max((budget.delta for budget in stated if budget is not None), default=Fraction(0))
+    return in_epsilon(caps[0]).epsilon, most
+
+
+def _people_of(tables: Sequence[Table], accounts: Mapping[str, Account]) -> str | None:
+    names = {fold_name(table.name) for table in tables}
+    found = [one.open_unit for one in accounts.values() if fold_name(_account(one.name)) in names]
+    return next((unit for unit in found if unit is not None), None)
 
 
 def _exact(value: Fraction | int | None) -> str | int | None:
@@ -93,8 +124,10 @@ def _exact(value: Fraction | int | None) -> str | int | None:
 
 
 def _account(name: str) -> str:
-    """A table, or an analyst below the table; see the curator's names of accounts."""
+    """People, a table, or an analyst below the table; see the curator's names of accounts."""
     table, slash, analyst = name.partition("/")
+    if slash and not table:
+        return f"people of {_account(analyst)}"
     spelled = analyst if slash else table
     return ("  " if slash else "") + spelled.replace("%2F", "/").replace("%25", "%")
 
@@ -107,6 +140,8 @@ def _more(count: int | None) -> str:
 
 PricesOf = Callable[[Entry], Mapping[str, LedgerPrice]]
 _CHARGE = b'"kind":"charge"'
+_IN_EPSILON = (BudgetMeasure.PURE, BudgetMeasure.EITHER)
+"""Measures of accounts whose cap is known in ε."""
 
 
 class LastPrices:
@@ -154,26 +189,38 @@ class LastPrices:
 
 def charged_by(entry: Entry) -> dict[str, LedgerPrice]:
     """Per account, what a charge can take at most: what all people are charged, and the largest portions."""
-    portions = entry.body.get("portions", {})
-    largest = {name: max((loss for _, _, loss in portions.get(name, [])), default=0) for name in entry.body["prices"]}
-    return {name: LedgerPrice(loss + largest[name], delta) for name, (loss, delta) in entry.body["prices"].items()}
+    return {name: worst_of(price, 1) for name, price in prices_in(entry.body).items()}
+
+
+def worst_of(price: LedgerPrice, places: int) -> LedgerPrice:
+    """The same for the worst-off unit: what all people are charged, and the largest portions of every column."""
+    losses: dict[str, list[int]] = {}
+    pures: dict[str, list[int]] = {}
+    for part, _, loss, pure in price.portions:
+        losses.setdefault(part, []).append(loss)
+        pures.setdefault(part, []).append(pure or 0)
+    common = price.loss + sum(largest(each, places) for each in losses.values())
+    beside = None if price.pure is None else price.pure + sum(largest(each, places) for each in pures.values())
+    return LedgerPrice(common, price.delta, pure=beside)
 
 
 def questions_left(account: Account, price: LedgerPrice | None) -> int | None:
     """How many more questions at this price the account can pay; None while nothing was charged."""
     if price is None:
         return None
-    left = [(account.left, price.loss), (account.allowance.delta_cap - account.delta_spent, price.delta)]
-    return min(have // each for have, each in left if each > 0)
+    allowance, ways = account.allowance, [max(0, account.allowance.cap - account.spent) // max(1, price.loss)]
+    if allowance.measure is BudgetMeasure.EITHER and not account.impure and not price.is_impure:
+        ways.append(max(0, allowance.cap_pure - account.spent_pure) // max(1, price.pure or 0))
+    most = [max(ways)] if price.loss else []
+    return min([*most, *([(allowance.delta_cap - account.delta_spent) // price.delta] if price.delta else [])])
 
 
 def compute_balance(account: Account, price: LedgerPrice | None) -> dict[str, Any]:
     """What was granted to an account, spent and left, and how many more questions at this price that is."""
-    allowance = account.allowance
     return {
-        "cap": allowance.loss(allowance.cap),
-        "spent": allowance.loss(account.spent),
-        "left": allowance.loss(account.left),
+        "cap": account.granted,
+        "spent": account.was_spent,
+        "left": account.left,
         "more": questions_left(account, price),
         **_delta_for_keys(account),
     }

@@ -10,34 +10,64 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
-from discreet.curator.charge import total
-from discreet.curator.ledger.chain import GENESIS, RECORDS, Head, index_key, key_id, link, publication_id
+from discreet.curator.ledger.chain import (
+    GENESIS,
+    RECORDS,
+    Account,
+    AccountKind,
+    Head,
+    index_key,
+    key_id,
+    link,
+    publication_id,
+)
 from discreet.curator.ledger.maintenance import mark_id, restore_id
+from discreet.curator.ledger.people import take_over
 from discreet.curator.ledger.signing import fingerprint_key
-from discreet.curator.ledger.unanswered import covers, failure_id, prices_in, rerun_id
+from discreet.curator.ledger.unanswered import covers, failure_id, rerun_id
+from discreet.curator.ledger.units import Allowance, BudgetMeasure, prices_as_record, prices_in, total
 from discreet.storage.database import Database
 
 __all__ = ["Accounts", "Replay", "stored_accounts"]
 
 
 Accounts = Mapping[str, list[Any]]
-"""Per account: its measure, cap, cap of δ, places, what was spent, and what was spent of δ."""
+"""Per account: its measure, cap, cap of δ, places, what was spent, and what was spent of δ; then, if not of before
+both sums were counted, the cap in ε, the order, what was spent in ε, how many charges were impure, and its people."""
 Record = Mapping[str, Any]
 
+_MOVING = ("charge", "return", "restore", "join")
+"""Kinds of records that move portions; the opening of an account of people does so, too."""
 PAGE = 2048
 """Records that are looked at together."""
 _NOTHING, _CHARGE, _FAILURE, _OVER = range(4)
 """What a record began: nothing that can end, a charge, a suspension; or what it began has ended."""
 _BEGUN = "SELECT charge, id, body_hash, answer, bytes IS NULL FROM request WHERE charge > ? AND charge <= ?"
 _ENDED = "SELECT answer, id, charge, bytes FROM request WHERE answer > ? AND answer <= ?"
-_STORED = "SELECT name, measure, cap, delta_cap, places, spent, delta_spent FROM account"
+_STORED = (
+    "SELECT name, measure, cap, delta_cap, places, spent, delta_spent, cap_pure, alpha, spent_pure, impure, unit"
+    " FROM account_2"
+)
+_MEASURE, _CAP, _DELTA_CAP, _PLACES, _SPENT, _DELTA_SPENT, _CAP_PURE, _ORDER, _SPENT_PURE, _IMPURE, _UNIT = range(11)
+"""Where an account has what."""
+_BEFORE_BOTH = [0, None, 0, 0, None]
+"""What follows the amounts of an account from before both sums were counted."""
 
 
 def stored_accounts(database: Database) -> dict[str, list[Any]]:
     """The accounts as they are stored."""
     return {name: list(rest) for name, *rest in database.execute(_STORED)}
+
+
+Apart = dict[str, dict[str, dict[str, int]]]
+"""Per account, part and key, what was charged."""
+
+
+def _nothing_apart() -> Apart:
+    return defaultdict(lambda: defaultdict(lambda: defaultdict(int)))
 
 
 class Replay:
@@ -49,15 +79,24 @@ class Replay:
         self._start = start[0]
         self.position, self.head = start
         self.problems: list[str] = []
-        self._accounts = {name: list(known) for name, known in (accounts or {}).items()}
-        self._apart: dict[str, dict[str, dict[str, int]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(int)))
+        self._accounts = {
+            name: [*known, *_BEFORE_BOTH] if len(known) == _CAP_PURE else list(known)
+            for name, known in (accounts or {}).items()
+        }
+        self._apart, self._apart_pure = _nothing_apart(), _nothing_apart()
         self._state = bytearray()
         """One byte for each record behind the start."""
         self._counts = Counter[str]()
         self._begun: dict[int, tuple[Any, ...]] = {}
         self._ended: dict[int, tuple[Any, ...]] = {}
         kinds: dict[str, Callable[[int, Record], None]] = dict.fromkeys(("analyst", "repair"), _moves_nothing)
-        kinds |= {"start": self._begin, "key": self._key, "account": self._account, "cap": self._cap}
+        kinds |= {
+            "start": self._begin,
+            "key": self._key,
+            "account": self._account,
+            "cap": self._cap,
+            "join": self._join,
+        }
         kinds |= {"charge": self._charge, "answer": self._answer, "publication": self._publication}
         kinds |= {"failure": self._failure, "lift": self._lift, "rerun": self._rerun, "return": self._return}
         kinds |= {"stop": self._rerun, "replan": self._replan, "trail": self._trail, "restore": self._restore}
@@ -112,28 +151,89 @@ class Replay:
     # Records that move accounts -----------------------------------------------------------------------------------
 
     def _account(self, position: int, record: Record) -> None:
-        known = (record[name] for name in ("measure", "cap", "delta_cap", "places"))
-        self._accounts[record["name"]] = [*known, 0, 0]
+        known = [record[name] for name in ("measure", "cap", "delta_cap", "places")]
+        more = [record.get("cap_pure", 0), record.get("order"), 0, 0, record.get("unit")]
+        self._accounts[record["name"]] = [*known, 0, 0, *more]
+        for taken in record.get("takes_over", ()):
+            self._check_taken(position, record["name"], taken["table"], taken)
+            self._move(taken, 1)
+
+    def _join(self, position: int, record: Record) -> None:
+        """A table from before joins the other tables of its people, who are charged what it was charged."""
+        table, unit = record["table"], record["unit"]
+        if self._accounts[table][_UNIT] is not None:
+            self.problems.append(f"record {position} gives the rows of {table} to other people")
+        self._accounts[table][_UNIT] = unit
+        if (unit in self._accounts) is not (unit in record["prices"]):
+            self.problems.append(f"record {position} does not say what the people of {table} were charged")
+        if unit in self._accounts:
+            self._check_taken(position, unit, table, record)
+        self._move(record, 1)
+
+    def _check_taken(self, position: int, unit: str, table: str, record: Record) -> None:
+        """Whether people were charged what their table was; behind a start, its portions are not known."""
+        if self._start or self._accounts[table][_UNIT] != unit:
+            if not self._start:
+                self.problems.append(f"record {position} takes over from a table of other people")
+            return
+        due = take_over(self._known(table), self._portions(table), self._known(unit).allowance)
+        if prices_as_record({unit: due}) != {name: record[name] for name in ("prices", "portions") if name in record}:
+            self.problems.append(f"record {position} does not charge people what their table was charged")
+
+    def _known(self, name: str) -> Account:
+        measure, cap, delta_cap, places, _, delta, cap_pure, order, _, impure, unit = self._accounts[name]
+        alpha = None if order is None else Fraction(order)
+        allowance = Allowance(BudgetMeasure(measure), cap, delta_cap, cap_pure, alpha)
+        return Account(name, allowance, self._spent(name), delta, places, self._spent_pure(name), impure, unit)
+
+    def _portions(self, name: str) -> list[tuple[str, str, int, int]]:
+        pures = self._apart_pure.get(name, {})
+        return sorted(
+            (part, key, loss, pures.get(part, {}).get(key, 0))
+            for part, keys in self._apart.get(name, {}).items()
+            for key, loss in keys.items()
+        )
 
     def _cap(self, position: int, record: Record) -> None:
         name = record["name"]
         account = self._accounts[name]
-        account[1], account[2] = record["cap"], record["delta_cap"]
-        is_spent = self._spent(name) > account[1] or account[5] > account[2]
-        if is_spent or "/" not in name:
+        before = list(account)
+        account[_CAP], account[_DELTA_CAP] = record["cap"], record["delta_cap"]
+        account[_CAP_PURE] = record.get("cap_pure", 0)
+        if record.get("order", before[_ORDER]) != before[_ORDER]:
+            account[_ORDER] = record["order"]
+        if self._may_not(name, before):
             self.problems.append(f"record {position} changes a cap that it must not")
+
+    def _may_not(self, name: str, before: list[Any]) -> bool:
+        """Whether a cap is below what was spent, of a table, or raised for people; or pure losses count otherwise."""
+        now = self._known(name)
+        is_spent = not now.allowance.holds(now.spent, now.spent_pure, now.impure)
+        is_reordered = self._accounts[name][_ORDER] != before[_ORDER] and now.spent > 0
+        caps = (_CAP, _DELTA_CAP, _CAP_PURE)
+        is_raised = now.kind is AccountKind.UNIT and any(self._accounts[name][one] > before[one] for one in caps)
+        is_low = is_spent or now.delta_spent > now.allowance.delta_cap
+        return is_low or is_reordered or is_raised or now.kind is AccountKind.TABLE
 
     def _move(self, record: Record, sign: int) -> None:
         """Put prices and portions on their accounts, or take them off."""
-        for name, (loss, delta) in record["prices"].items():
-            self._accounts[name][4] += sign * loss
-            self._accounts[name][5] += sign * delta
-        for name, part, key, loss in _portions_in(record):
+        for name, price in prices_in(record).items():
+            account = self._accounts[name]
+            account[_SPENT] += sign * price.loss
+            account[_DELTA_SPENT] += sign * price.delta
+            account[_SPENT_PURE] += sign * (price.pure or 0)
+            account[_IMPURE] += sign * (account[_MEASURE] == BudgetMeasure.EITHER.value and price.is_impure)
+        for name, part, key, loss, pure in _portions_in(record):
             self._apart[name][part][key] += sign * loss
+            self._apart_pure[name][part][key] += sign * pure
 
     def _spent(self, name: str) -> int:
         account = self._accounts[name]
-        return total(account[4], self._apart[name], account[3]) if name in self._apart else int(account[4])
+        return total(account[_SPENT], self._apart.get(name, {}), account[_PLACES])
+
+    def _spent_pure(self, name: str) -> int:
+        account = self._accounts[name]
+        return total(account[_SPENT_PURE], self._apart_pure.get(name, {}), account[_PLACES])
 
     # Records that begin or end a request --------------------------------------------------------------------------
 
@@ -246,9 +346,10 @@ class Replay:
 
     def _restore(self, position: int, record: Record) -> None:
         """What was spent after a backup counts as spent, though its records are lost."""
-        if any(loss < 0 or delta < 0 for loss, delta in record["prices"].values()):
+        if any(amount < 0 for amounts in record["prices"].values() for amount in amounts):
             self.problems.append(f"record {position} gives something back")
-        self._move(record, 1)
+        else:
+            self._move(record, 1)
         self._remembers(position, restore_id(position))
 
     def _remembers(self, position: int, request: str) -> None:
@@ -300,35 +401,40 @@ class Replay:
         What was spent then holds the largest of each part in it; for parts that were moved since, they are taken out
         again, so that they can be replayed. Other parts are not looked at.
         """
-        moved: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        moved: dict[tuple[str, str], tuple[Counter[str], Counter[str]]] = defaultdict(lambda: (Counter(), Counter()))
         for record in self._moves():
             sign = -1 if record["kind"] == "return" else 1
-            for name, portions in record.get("portions", {}).items():
-                for part, key, loss in portions:
-                    moved[name, part][index_key(key)] += sign * loss
-        for (name, part), keys in moved.items():
-            self._recall_part(name, part, keys)
+            for name, part, key, loss, pure in _portions_in(record):
+                moved[name, part][0][key] += sign * loss
+                moved[name, part][1][key] += sign * pure
+        for (name, part), (losses, pures) in moved.items():
+            self._recall_part(name, part, losses, pures)
 
     def _moves(self) -> Iterator[Record]:
         """The records behind the start that moved portions; only what names them is read."""
         behind = self._start
         while page := self._records(behind):
             named = (json.loads(body) for _, body, _ in page if b'"portions":' in body)
-            yield from (record for record in named if record["kind"] in ("charge", "return", "restore"))
+            for record in named:
+                yield from (record for kind in _MOVING if record["kind"] == kind)
+                yield from record.get("takes_over", ()) if record["kind"] == "account" else ()
             behind = page[-1][0]
 
-    def _recall_part(self, name: str, part: str, moved: Mapping[str, int]) -> None:
-        query = "SELECT key, spent FROM portion WHERE account = ? AND part IN (?, ?)"
-        apart = self._apart[name][index_key(part)]
-        for key, spent in self._database.execute(query, (name, part, index_key(part))):
+    def _recall_part(self, name: str, part: str, losses: Mapping[str, int], pures: Mapping[str, int]) -> None:
+        query = "SELECT key, spent, spent_pure FROM portion_2 WHERE account = ? AND part IN (?, ?)"
+        apart, apart_pure = self._apart[name][part], self._apart_pure[name][part]
+        for key, spent, spent_pure in self._database.execute(query, (name, part, index_key(part))):
             apart[index_key(key)] += spent
-        for key, loss in moved.items():
+            apart_pure[index_key(key)] += spent_pure
+        for key, loss in losses.items():
             apart[key] -= loss
-        if any(loss < 0 for loss in apart.values()):
+            apart_pure[key] -= pures[key]
+        if any(loss < 0 for each in (apart, apart_pure) for loss in each.values()):
             self.problems.append("the portions are not what the records say")
         if name in self._accounts:
             account = self._accounts[name]
-            account[4] -= total(0, {part: apart}, account[3])
+            account[_SPENT] -= total(0, {part: apart}, account[_PLACES])
+            account[_SPENT_PURE] -= total(0, {part: apart_pure}, account[_PLACES])
 
     # What is stored beside the records ----------------------------------------------------------------------------
 
@@ -339,7 +445,11 @@ class Replay:
 
     def accounts(self) -> dict[str, list[Any]]:
         """The accounts as the records describe them."""
-        return {name: [*known[:4], self._spent(name), known[5]] for name, known in self._accounts.items()}
+        found = {}
+        for name, known in self._accounts.items():
+            found[name] = list(known)
+            found[name][_SPENT], found[name][_SPENT_PURE] = self._spent(name), self._spent_pure(name)
+        return found
 
     def _account_differences(self) -> list[str]:
         stored, replayed = stored_accounts(self._database), self.accounts()
@@ -355,16 +465,16 @@ class Replay:
         return ["there are requests behind the last record"] if max(one or 0 for one in last) > self.position else []
 
     def _portion_differences(self) -> list[str]:
-        rows: Counter[tuple[str, str, str]] = Counter()
-        for name, part, key, spent in self._database.execute("SELECT account, part, key, spent FROM portion"):
-            rows[name, index_key(part), index_key(key)] += spent
+        rows: dict[tuple[str, str, str], tuple[int, int]] = {}
+        query = "SELECT account, part, key, spent, spent_pure FROM portion_2"
+        for name, part, key, spent, pure in self._database.execute(query):
+            place = (name, index_key(part), index_key(key))
+            before = rows.get(place, (0, 0))
+            rows[place] = before[0] + spent, before[1] + pure
         apart = {
-            (name, part, key): loss
-            for name, parts in self._apart.items()
-            for part, keys in parts.items()
-            for key, loss in keys.items()
+            (name, part, key): (loss, pure) for name in self._apart for part, key, loss, pure in self._portions(name)
         }
-        return [] if dict(rows) == apart else ["the portions are not what the records say"]
+        return [] if rows == apart else ["the portions are not what the records say"]
 
     def _count_differences(self) -> list[str]:
         """Whether there are rows of requests that no record led to."""
@@ -378,10 +488,10 @@ def _moves_nothing(position: int, record: Record) -> None:
     """Records that are there to be read."""
 
 
-def _portions_in(record: Record) -> Iterator[tuple[str, str, str, int]]:
+def _portions_in(record: Record) -> Iterator[tuple[str, str, str, int, int]]:
     for name, portions in record.get("portions", {}).items():
-        for part, key, loss in portions:
-            yield name, index_key(part), index_key(key), loss
+        for part, key, loss, *pure in portions:
+            yield name, index_key(part), index_key(key), loss, next(iter(pure), None) or 0
 
 
 def _digest(answer: bytes | None) -> str | None:

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from itertools import count
 
 from discreet.curator.ledger.ledger import Entry, Ledger, Receipt
-from discreet.curator.ledger.unanswered import prices_in, versions_in
-from discreet.curator.ledger.units import LedgerPrice
-from discreet.exact.rational import Number, positive
+from discreet.curator.ledger.unanswered import versions_in
+from discreet.curator.ledger.units import LedgerPrice, prices_in
 
 __all__ = ["BoundRequest", "attempt", "attempts", "bind", "bind_request", "find_question"]
 
@@ -42,11 +41,12 @@ class BoundRequest:
     """How often the id was tied to a plan."""
 
 
-def find_question(texts: Sequence[str], epsilon: Number | None, within: Number | None, confidence: float) -> str:
-    """A fingerprint of what was asked for, whatever the policies and rows are: texts, and a price or an error."""
-    price = None if epsilon is None else str(positive(epsilon, "epsilon"))
-    error = None if within is None else [str(positive(within, "the wanted error")), confidence]
-    return hashlib.sha256(json.dumps([list(texts), price, error]).encode()).hexdigest()
+def find_question(texts: Sequence[str], price: tuple[str | None, str | None, str | None], confidence: float) -> str:
+    """A fingerprint of what was asked for, whatever the policies and rows are: texts; and ε, an error, or a part."""
+    epsilon, within, part = price
+    error = None if within is None else [within, confidence]
+    told = [list(texts), epsilon, error, *([] if part is None else [part])]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
 def attempt(plan: str, number: int) -> str:

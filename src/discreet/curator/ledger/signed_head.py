@@ -17,6 +17,7 @@ from discreet.curator.certificates.certificate import is_genuine, issue
 from discreet.curator.ledger.chain import Account
 from discreet.curator.ledger.ledger import Ledger
 from discreet.curator.ledger.maintenance import restores_in
+from discreet.curator.ledger.people import allowance_facts
 from discreet.curator.ledger.signing import Signer
 from discreet.errors import InvalidValue
 
@@ -70,9 +71,10 @@ def sign_head(ledger: Ledger, signer: Signer, trail: tuple[int, bytes] | None = 
 def account_facts(account: Account) -> dict[str, Any]:
     """An account in plain numbers: units of the ledger."""
     allowance = account.allowance
-    facts = {"measure": allowance.measure.value, "places": account.places}
-    facts |= {"cap": allowance.cap, "delta_cap": allowance.delta_cap}
-    return facts | {"spent": account.spent, "delta_spent": account.delta_spent}
+    facts = allowance_facts(allowance) | {"places": account.places}
+    facts |= {} if account.unit is None else {"unit": account.unit}
+    facts |= {"spent": account.spent, "delta_spent": account.delta_spent}
+    return facts | ({} if allowance.order is None else {"spent_pure": account.spent_pure, "impure": account.impure})
 
 
 def check_form(document: Mapping[str, Any], public_key: str) -> tuple[int, bytes] | None:

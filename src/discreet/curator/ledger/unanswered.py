@@ -21,12 +21,10 @@ from typing import Any, NamedTuple
 
 from discreet.curator.ledger import chain
 from discreet.curator.ledger.balance import BalanceCheck
-from discreet.curator.ledger.chain import KNOWN, RECORDS, Entry, Receipt, entry_of_row, head, read_receipt
-from discreet.curator.ledger.schema import RETURNS, WITHOUT_RETURNS
-from discreet.curator.ledger.units import LedgerPrice, Portion
+from discreet.curator.ledger.chain import KNOWN, RECORDS, AccountKind, Entry, Receipt, entry_of_row, head, read_receipt
+from discreet.curator.ledger.units import LedgerPrice, prices_as_record, prices_in
 from discreet.errors import InvalidValue
-from discreet.storage.database import Database, GroupCommitDatabase
-from discreet.storage.sqlite import SQLiteStorage
+from discreet.storage.database import Database
 
 __all__ = [
     "FAILURES",
@@ -39,7 +37,6 @@ __all__ = [
     "failures_of",
     "lifted",
     "open_versions",
-    "prices_in",
     "replanned",
     "rerun",
     "rerun_id",
@@ -199,8 +196,8 @@ def replanned(
     found, is_new = _open_one(database, attempts)
     record = {"kind": "replan", "of": request, "charge": receipt.charge, "request": found, "note": note}
     record |= {name: charge[name] for name in ("prices", "portions") if name in charge}
-    record |= {"costs": {name: [price.loss, price.delta] for name, price in costs.items()}}
-    record |= {"apart": {name: [list(p) for p in price.portions] for name, price in costs.items() if price.portions}}
+    told = prices_as_record(costs)
+    record |= {"costs": told["prices"], "apart": told.get("portions", {})}
     digest = hashlib.sha256(plan).digest()
     position = _append(database, record | ({"body": digest.hex()} if is_new else {}))
     if is_new:
@@ -223,18 +220,33 @@ def covers(charged: Mapping[str, LedgerPrice], costs: Mapping[str, LedgerPrice])
 
     A portion is of the people with one key in one version of the data, and the next version may give them other keys:
     so portions pay for nothing but the same portions, and portions of another version count as if they were
-    everybody's. An account of an analyst that the charge does not name was opened since, and has its own cap only.
+    everybody's. An account of an analyst that the charge does not name was opened since, and has its own cap only; so
+    was one of people, which took over with its opening what their tables were charged before.
     """
     return all(
-        _pays(charged[name], cost) if name in charged else "/" in name and name.partition("/")[0] in charged
-        for name, cost in costs.items()
+        _pays(charged[name], cost) if name in charged else _is_younger(name, charged) for name, cost in costs.items()
     )
+
+
+def _is_younger(name: str, charged: Mapping[str, LedgerPrice]) -> bool:
+    """Whether an account that a charge does not name was opened since."""
+    kind = AccountKind.of(name)
+    return kind is AccountKind.UNIT or (kind is AccountKind.ANALYST and name.partition("/")[0] in charged)
 
 
 def _pays(charged: LedgerPrice, cost: LedgerPrice) -> bool:
     paid = {(portion.part, portion.key): portion.loss for portion in charged.portions}
     left = sum(portion.loss for portion in cost.portions if portion.loss > paid.get((portion.part, portion.key), 0))
-    return cost.loss + left <= charged.loss and cost.delta <= charged.delta
+    return cost.loss + left <= charged.loss and cost.delta <= charged.delta and _pays_pure(charged, cost)
+
+
+def _pays_pure(charged: LedgerPrice, cost: LedgerPrice) -> bool:
+    """Where a pure release was charged in ε beside ρ, only a pure one can be run for it, at no more in ε."""
+    if charged.pure is None:
+        return True
+    paid = {(portion.part, portion.key): portion.pure or 0 for portion in charged.portions}
+    other = [one for one in cost.portions if (one.pure or 0) > paid.get((one.part, one.key), 0)]
+    return not cost.is_impure and (cost.pure or 0) + sum(one.pure or 0 for one in other) <= charged.pure
 
 
 def open_versions(database: Database) -> set[str]:
@@ -248,7 +260,7 @@ def versions_in(note: Mapping[str, Any]) -> dict[str, str]:
     return {**note.get("versions", {}), **note.get("public", {})}
 
 
-def returned(database: Database, storage: GroupCommitDatabase, request: str) -> bool:
+def returned(database: Database, request: str) -> bool:
     """Return a charge whose maker knows that no row was read; whether it was returned.
 
     It is not where it has ended, or where others may have read rows for it.
@@ -263,30 +275,12 @@ def returned(database: Database, storage: GroupCommitDatabase, request: str) -> 
     prices = prices_in(charge.body)
     standing = BalanceCheck([prices])
     standing.hear(chain.answers(database, standing.questions()))
-    _allow_returns(database, storage)
     record = {"kind": "return", "request": request, "charge": receipt.charge, "prices": charge.body["prices"]}
     record |= {"portions": charge.body["portions"]} if "portions" in charge.body else {}
     position = _append(database, record)
     standing.give_back(database, prices)
     _end(database, request, position)
     return True
-
-
-def prices_in(body: Mapping[str, Any]) -> dict[str, LedgerPrice]:
-    """Per account, what a charge took and a return gives back."""
-    apart = body.get("portions", {})
-    return {
-        name: LedgerPrice(loss, delta, tuple(Portion(*each) for each in apart.get(name, [])))
-        for name, (loss, delta) in body["prices"].items()
-    }
-
-
-def _allow_returns(database: Database, storage: GroupCommitDatabase) -> None:
-    """Tables of before refuse every return; they get the triggers of today with their first one."""
-    kind = "sqlite" if isinstance(storage, SQLiteStorage) else "postgres"
-    if database.execute(WITHOUT_RETURNS[kind]).fetchone()[0]:
-        for statement in RETURNS[kind]:
-            database.execute(statement)
 
 
 def _charged(database: Database, request: str) -> Receipt:

@@ -24,13 +24,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from functools import lru_cache
+from heapq import nlargest
 from typing import Any, NamedTuple
 
-from discreet.accounting.filter import ConcentratedFilter, rho_of
+from discreet.accounting.filter import ConcentratedFilter, EitherFilter, rho_of
 from discreet.errors import InvalidType, InvalidValue, NoProvedPath
 from discreet.exact.rational import Number, probability
 from discreet.privacy.loss import Approximate, Loss, Pure, ZeroConcentrated, shown
@@ -48,7 +50,12 @@ __all__ = [
     "balance",
     "balance_as_json",
     "from_json",
+    "in_epsilon",
+    "largest",
     "price_in_units",
+    "prices_as_record",
+    "prices_in",
+    "total",
 ]
 
 
@@ -62,8 +69,10 @@ class BudgetMeasure(Enum):
 
     PURE = "pure"
     """ε, for budgets without δ, or whose δ is for releases that carry one."""
+    EITHER = "either"
+    """ρ and ε, for (ε, δ) budgets: what is spent must fit one of the two (`accounting.filter.EitherFilter`)."""
     CONCENTRATED = "concentrated"
-    """ρ, for (ε, δ) budgets: the filter that is proved for adaptively chosen prices."""
+    """ρ alone, for (ε, δ) budgets that were granted before both were counted."""
 
 
 class Portion(NamedTuple):
@@ -75,6 +84,8 @@ class Portion(NamedTuple):
     """Which of them."""
     loss: int
     """Units of ε or ρ."""
+    pure: int | None = None
+    """Units of ε beside those of ρ, where an account counts both and the release is pure."""
 
 
 @dataclass(frozen=True)
@@ -88,13 +99,46 @@ class LedgerPrice:
 
     portions: tuple[Portion, ...] = ()
     """What only the people with certain keys are charged."""
+    pure: int | None = None
+    """Units of ε beside those of ρ, where an account counts both and the release is pure."""
 
     def __post_init__(self) -> None:
-        amounts = [self.loss, self.delta, *(portion.loss for portion in self.portions)]
+        amounts = [self.loss, self.delta, self.pure or 0]
+        amounts += [amount or 0 for portion in self.portions for amount in (portion.loss, portion.pure)]
         if min(amounts) < 0 or max(amounts) > _LARGEST:
             worst = min(amounts) if min(amounts) < 0 else max(amounts)
             got = f"<{worst / LOSS_UNITS:,.6g}>"
             raise InvalidValue("a price must not be negative, and below 6,000 in ε or ρ", got, "name a lower one")
+
+    @property
+    def is_impure(self) -> bool:
+        """Whether an account that counts both sums must not count on that of ε any more."""
+        return self.pure is None and bool(self.loss or self.portions)
+
+    def amounts(self) -> list[int]:
+        """What all people are charged, as records have it: in ε or ρ, in δ, and in ε where it stands beside ρ."""
+        return [self.loss, self.delta] if self.pure is None else [self.loss, self.delta, self.pure]
+
+    def portion_amounts(self) -> list[list[str | int | None]]:
+        """What some people are charged, as records have it."""
+        return [list(one[:3] if one.pure is None else one) for one in sorted(self.portions)]
+
+
+def prices_as_record(prices: Mapping[str, LedgerPrice]) -> dict[str, Any]:
+    """What each account is charged, as records have it."""
+    apart = {name: price.portion_amounts() for name, price in prices.items() if price.portions}
+    return {"prices": {name: price.amounts() for name, price in prices.items()}} | (
+        {"portions": apart} if apart else {}
+    )
+
+
+def prices_in(body: Mapping[str, Any]) -> dict[str, LedgerPrice]:
+    """The same, read from a record."""
+    apart = body.get("portions", {})
+    return {
+        name: LedgerPrice(loss, delta, tuple(Portion(*each) for each in apart.get(name, [])), *pure)
+        for name, (loss, delta, *pure) in body["prices"].items()
+    }
 
 
 @dataclass(frozen=True)
@@ -107,10 +151,17 @@ class Allowance:
     """Units of ε or ρ that may be spent."""
     delta_cap: int = 0
     """Units of δ that releases of their own may spend."""
+    cap_pure: int = 0
+    """Units of ε that may be spent instead of those of ρ, where both are counted."""
+    order: Fraction | None = None
+    """The order of the divergence in which pure releases are counted as ρ, where both are counted."""
 
     @classmethod
-    def of(cls, budget: Loss, delta_for_events: Number = 0) -> Allowance:
+    def of(cls, budget: Loss, delta_for_events: Number = 0, *, like: Allowance | None = None) -> Allowance:
         """The allowance for a pure or an (ε, δ) budget; a part of δ, or all, can be for releases that carry one.
+
+        ``like`` is one that was granted before, and says how an (ε, δ) budget is counted: in ρ alone, or at which
+        order.
 
         (εᵢ, δᵢ)-private releases, each chosen with the others in view, are (Σεᵢ, Σδᵢ)-private together as long as both
         sums stay within their caps.
@@ -119,24 +170,55 @@ class Allowance:
         if isinstance(budget, Pure) or (isinstance(budget, Approximate) and budget.delta == events):
             return cls(BudgetMeasure.PURE, _down(budget.epsilon, LOSS_UNITS), _down(events, DELTA_UNITS))
         if isinstance(budget, Approximate):
-            rho = ConcentratedFilter(budget, delta_for_events).rho
-            return cls(BudgetMeasure.CONCENTRATED, _down(rho, LOSS_UNITS), _down(events, DELTA_UNITS))
+            if like is not None and like.measure is BudgetMeasure.CONCENTRATED:
+                return _concentrated_sum(budget, events)
+            return _both_sums(budget, events, None if like is None else like.order)
         raise InvalidType("a budget must be a pure or an (ε, δ) loss", budget)
+
+    def holds(self, spent: int, pure: int, impure: int) -> bool:
+        """Whether what was spent fits: one of the sums, and that of ε only where every release was pure."""
+        return spent <= self.cap or (self.measure is BudgetMeasure.EITHER and not impure and pure <= self.cap_pure)
 
     def loss(self, units: int) -> Pure | ZeroConcentrated:
         """What ``units`` of this allowance mean."""
         amount = Fraction(units, LOSS_UNITS)
         return Pure(amount) if self.measure is BudgetMeasure.PURE else ZeroConcentrated(amount)
 
+    @property
+    def granted(self) -> Pure | ZeroConcentrated:
+        """All of it."""
+        return self.loss(self.cap)
 
-def price_in_units(loss: Loss, measure: BudgetMeasure, delta: Fraction = Fraction(0)) -> LedgerPrice:
-    """What a loss takes from a budget of this measure, rounded up; ``delta`` is for keys that are not public."""
+
+@lru_cache(maxsize=1024)
+def _both_sums(budget: Approximate, events: Fraction, order: Fraction | None) -> Allowance:
+    found = EitherFilter(budget, events, order)
+    caps = (_down(found.rho, LOSS_UNITS), _down(events, DELTA_UNITS), _down(budget.epsilon, LOSS_UNITS))
+    return Allowance(BudgetMeasure.EITHER, *caps, found.order)
+
+
+def _concentrated_sum(budget: Approximate, events: Fraction) -> Allowance:
+    rho = ConcentratedFilter(budget, events).rho
+    return Allowance(BudgetMeasure.CONCENTRATED, _down(rho, LOSS_UNITS), _down(events, DELTA_UNITS))
+
+
+def price_in_units(
+    loss: Loss, measure: BudgetMeasure, delta: Fraction = Fraction(0), order: Fraction | None = None
+) -> LedgerPrice:
+    """What a loss takes from a budget of this measure, rounded up; ``delta`` is for keys that are not public.
+
+    Where both sums are counted, a pure loss e is a divergence of at most min(αe²/2, e) at the ``order`` α of the
+    account, and takes that much of ρ = divergence / α.
+    """
     if measure is BudgetMeasure.PURE:
         if isinstance(loss, Pure) or (isinstance(loss, Approximate) and loss.delta == 0):
             return LedgerPrice(_up(loss.epsilon, LOSS_UNITS), _up(delta, DELTA_UNITS))
         raise NoProvedPath("a pure budget takes pure prices", repr(loss), "give the table an (ε, δ) budget")
     rho, own = _concentrated(loss)
-    return LedgerPrice(_up(rho, LOSS_UNITS), _up(own + delta, DELTA_UNITS))
+    if order is None or not isinstance(loss, (Pure, Approximate)):
+        return LedgerPrice(_up(rho, LOSS_UNITS), _up(own + delta, DELTA_UNITS))
+    least = _up(min(rho, loss.epsilon / order), LOSS_UNITS)
+    return LedgerPrice(least, _up(own + delta, DELTA_UNITS), pure=_up(loss.epsilon, LOSS_UNITS))
 
 
 def _concentrated(loss: Loss) -> tuple[Fraction, Fraction]:
@@ -145,12 +227,32 @@ def _concentrated(loss: Loss) -> tuple[Fraction, Fraction]:
     return rho_of(loss), Fraction(0)
 
 
+def in_epsilon(units: int) -> Pure:
+    """What units of ε mean, also where they stand beside those of ρ."""
+    return Pure(Fraction(units, LOSS_UNITS))
+
+
 def _up(amount: Fraction, units: int) -> int:
     return math.ceil(amount * units)
 
 
 def _down(amount: Fraction, units: int) -> int:
     return min(math.floor(amount * units), _LARGEST)
+
+
+def total(common: int, apart: Mapping[str, Mapping[str, int]], places: int) -> int:
+    """The loss of the worst-off unit: what all were charged, and the largest portions of every column.
+
+    >>> spent = {"ward": {"A": 3, "B": 5}, "sex": {"f": 1}}
+    >>> total(10, spent, places=1), total(10, spent, places=2)
+    (16, 19)
+    """
+    return common + sum(largest(keys.values(), places) for keys in apart.values())
+
+
+def largest(portions: Iterable[int], places: int) -> int:
+    """The sum of the largest portions, as many as one neighbour can touch."""
+    return sum(nlargest(places, portions))
 
 
 _EXACT = re.compile(r"[0-9]{1,4000}(/[1-9][0-9]{0,3999})?")

@@ -36,6 +36,7 @@ def rehearse(
     epsilon: Number | None = None,
     *,
     within: Number | None = None,
+    part: Number | None = None,
     confidence: Number = 0.95,
     rows: int = 1000,
     raw: bool = False,
@@ -49,6 +50,6 @@ def rehearse(
             if table.public:
                 curator.protect(made_up.of(table.name), table, unread=lambda _: None)
         curator.catalog = catalog  # rows are made up for the others when they are asked about
-        answer = curator.rehearse(sql, epsilon, within=within, confidence=confidence, rows=rows, raw=raw)
+        answer = curator.rehearse(sql, epsilon, within=within, part=part, confidence=confidence, rows=rows, raw=raw)
         curator.engine.close()
     return answer

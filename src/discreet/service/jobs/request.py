@@ -14,8 +14,9 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.catalog.names import check_text
+from discreet.curator.wanted_price import WantedPrice
 from discreet.errors import InvalidType, InvalidValue
-from discreet.exact.rational import Number, positive
+from discreet.exact.rational import Number, positive, rational
 from discreet.noise.law import open_probability
 
 __all__ = ["LONGEST_QUESTION", "AskRequest"]
@@ -37,6 +38,8 @@ class AskRequest:
     """The price, kept as a rational; None where the error is named."""
     within: Number | None = None
     """The wanted error, kept as a rational; None where the price is named."""
+    part: Number | None = None
+    """The part of the budget to pay, kept as a rational; None where a price or an error is named."""
     confidence: Number = Fraction(95, 100)
     """How often an interval covers the truth, at least."""
     raw: bool = False
@@ -46,15 +49,15 @@ class AskRequest:
         """Refuse what no curator could price, and make numbers exact."""
         if len(check_text(self.sql, "a question")) > LONGEST_QUESTION:
             raise InvalidValue(f"a question must have at most {LONGEST_QUESTION:,} characters", f"<{len(self.sql):,}>")
-        if (self.epsilon is None) == (self.within is None):
-            rule = "a question is given a price or an error"
-            raise InvalidValue(rule, "<both or neither>", "pass epsilon= or within=")
+        WantedPrice(self.epsilon, self.within, self.part)
         if not isinstance(self.raw, bool):
             raise InvalidType("raw must be true or false", self.raw)
         if self.epsilon is not None:
             object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
         if self.within is not None:
             object.__setattr__(self, "within", positive(self.within, "the wanted error"))
+        if self.part is not None:
+            object.__setattr__(self, "part", rational(self.part, "part"))
         object.__setattr__(self, "confidence", open_probability(self.confidence, "confidence"))
 
     def told(self) -> dict[str, Any]:
@@ -64,16 +67,18 @@ class AskRequest:
             "sql": self.sql,
             "epsilon": self.epsilon,
             "within": None if self.within is None else float(self.within),
+            "part": self.part,
             "confidence": float(self.confidence),
         }
 
     def written(self) -> str:
         """The request as text; equal requests are written alike."""
         found = {name: getattr(self, field) for name, field in _FIELDS.items()}
+        found |= {} if self.part is None else {"part": self.part}  # as it was before there were parts
         exact = {name: str(value) if isinstance(value, Fraction) else value for name, value in found.items()}
         return json.dumps(exact, ensure_ascii=False, sort_keys=True)
 
     @staticmethod
     def read(text: str) -> AskRequest:
         """The request that was written."""
-        return AskRequest(**{_FIELDS[name]: value for name, value in json.loads(text).items()})
+        return AskRequest(**{_FIELDS.get(name, name): value for name, value in json.loads(text).items()})

@@ -8,13 +8,13 @@ was done is not done twice.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from discreet.curator.ledger.ledger import Ledger, has_ledger
-from discreet.curator.ledger.schema import RETURNS, WITHOUT_RETURNS
 from discreet.curator.ledger.schema import VERSION as LEDGER
 from discreet.engines.duckdb.manifest import FORMAT as ROWS
 from discreet.engines.duckdb.store import TableFiles as RowsStore
@@ -22,9 +22,8 @@ from discreet.errors import InvalidValue, StoreError
 from discreet.service.maintenance.backup import back_up
 from discreet.service.storage import ADDED, ServiceStore
 from discreet.service.storage import VERSION as SERVICE
-from discreet.storage.database import Database, GroupCommitDatabase
-from discreet.storage.postgres import read_server
-from discreet.storage.sqlite import SQLiteStorage, read_version
+from discreet.storage.postgres import read_schema_version, read_server
+from discreet.storage.sqlite import Snapshot, read_version
 from discreet.storage.versions import check_version
 from discreet.survey.store import VERSION as SURVEY
 
@@ -54,7 +53,8 @@ class Upgrade:
     parts: tuple[UpgradedPart, ...]
     """Everything that has a version, as it was before."""
     backup: Path | None
-    """Where everything is as it was; None where nothing had to be done, or a server holds it."""
+    """Where everything is as it was; None where nothing had to be done, or a server holds it. The file of an older
+    ledger is there as ``ledger.db.before``."""
 
     @property
     def done(self) -> tuple[UpgradedPart, ...]:
@@ -76,11 +76,28 @@ def upgrade(folder: Path, *, dumped: bool = False) -> Upgrade:
         raise InvalidValue(rule, "<no dump>", "run pg_dump, then discreet upgrade --dumped")
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%f")  # who was killed leaves one, and tries again at once
     kept = folder.resolve().with_name(f"{folder.resolve().name}.before-upgrade-{stamp}")
-    back_up(folder, kept)
+    with _ledger_as_it_is(folder) as before:
+        back_up(folder, kept)
+        if before is not None:
+            before.write(kept / "ledger.db.before")
     for part in steps:
         assert part.step is not None  # noqa: S101  those are the steps
         part.step(folder)
     return Upgrade(parts, kept)
+
+
+@contextmanager
+def _ledger_as_it_is(folder: Path) -> Iterator[Snapshot | None]:
+    """The file of an older ledger, for who wants to go back: whoever opens it, as a backup does, upgrades it."""
+    file = folder / "ledger.db"
+    if not file.exists() or read_version(file) == LEDGER:
+        yield None
+        return
+    held = Snapshot(file)
+    try:
+        yield held
+    finally:
+        held.close()
 
 
 def parts_of(folder: Path) -> tuple[UpgradedPart, ...]:
@@ -132,14 +149,10 @@ def _with_all(found: int) -> UpgradedPart:
 
 def _service_there(folder: Path) -> list[UpgradedPart]:
     """On a server the version is read without opening the database, which would upgrade it."""
-    ledger = Ledger(folder)
-    try:
-        with ledger.storage.reading() as database:
-            if database.execute("SELECT to_regclass('discreet_service.pen')").fetchone()[0] is None:
-                return []
-            found = int(database.execute("SELECT version FROM discreet_service.pen").fetchone()[0])
-    finally:
-        ledger.close()
+    server = read_server(folder)
+    found = None if server is None else read_schema_version(server, "discreet_service")
+    if found is None:
+        return []
     check_version("the schema discreet_service", found, SERVICE)
     return [_with_all(found)] if found < SERVICE else [UpgradedPart("the schema discreet_service", found, SERVICE)]
 
@@ -149,30 +162,15 @@ def _open_store(folder: Path) -> None:
 
 
 def _ledger(folder: Path) -> UpgradedPart:
-    ledger = Ledger(folder)  # says itself whether it is too new
-    try:
-        with ledger.storage.reading() as database:
-            is_old = bool(database.execute(WITHOUT_RETURNS[_kind(ledger.storage)]).fetchone()[0])
-    finally:
-        ledger.close()
-    does = "made the triggers anew that let a charge be returned by a record of its own"
-    return UpgradedPart("the ledger", LEDGER, LEDGER, _renew if is_old else None, does if is_old else "")
+    """The ledger; its version is read without opening it, which would upgrade it."""
+    server = read_server(folder)
+    found = read_version(folder / "ledger.db") if server is None else read_schema_version(server, "discreet_ledger")
+    check_version("the ledger", found or 0, LEDGER)
+    if found is None or found == LEDGER:
+        return UpgradedPart("the ledger", LEDGER, LEDGER)
+    does = "made accounts that count ε beside ρ, and know whose people they are about"
+    return UpgradedPart("the ledger", found, LEDGER, _open_ledger, does)
 
 
-def _renew(folder: Path) -> None:
-    ledger = Ledger(folder)
-    kind = _kind(ledger.storage)
-
-    def part(database: Database) -> None:
-        if database.execute(WITHOUT_RETURNS[kind]).fetchone()[0]:
-            for statement in RETURNS[kind]:
-                database.execute(statement)
-
-    try:
-        ledger.storage.write(part)
-    finally:
-        ledger.close()
-
-
-def _kind(storage: GroupCommitDatabase) -> str:
-    return "sqlite" if isinstance(storage, SQLiteStorage) else "postgres"
+def _open_ledger(folder: Path) -> None:
+    Ledger(folder).close()

@@ -21,13 +21,12 @@ from weakref import WeakKeyDictionary
 
 from discreet.curator.answers.arrow import answer_from_arrow
 from discreet.curator.certificates.certificate import is_by_curator, is_in_ledger
-from discreet.curator.charge import find_table, total
-from discreet.curator.ledger.chain import canonical
+from discreet.curator.charge import find_table
+from discreet.curator.ledger.chain import AccountKind, canonical
 from discreet.curator.ledger.ledger import Account, Entry, Ledger
 from discreet.curator.ledger.maintenance import upkeep_words
-from discreet.curator.ledger.remaining import LastPrices
-from discreet.curator.ledger.unanswered import prices_in
-from discreet.curator.ledger.units import LedgerPrice, amount
+from discreet.curator.ledger.remaining import LastPrices, worst_of
+from discreet.curator.ledger.units import LedgerPrice, amount, in_epsilon, prices_in
 from discreet.curator.ledger.verify import Verification
 from discreet.curator.ledger.verify import verify as replay
 from discreet.curator.suspensions import ending_words
@@ -46,7 +45,6 @@ __all__ = [
     "Paper",
     "Record",
     "Sought",
-    "at_worst",
     "certificate",
     "charges_to",
     "entries",
@@ -179,14 +177,6 @@ def _with_end(ledger: Ledger, record: Record, end: Entry | None) -> Record:
     if end is not None and kind == "answer":
         return replace(record, answered=end.position)
     return replace(record, prices=None) if kind == "return" else record
-
-
-def at_worst(price: LedgerPrice, places: int) -> int:
-    """What a price is for the person whom it concerns most, where a neighbour touches ``places`` keys."""
-    apart: dict[str, dict[str, int]] = defaultdict(dict)
-    for part, key, loss in price.portions:
-        apart[part][key] = loss
-    return total(price.loss, apart, places)
 
 
 def _record(entry: Entry) -> Record | None:
@@ -331,12 +321,14 @@ def price_words(service: ServiceState, records: Sequence[Record]) -> list[list[s
 
 
 def _prices(record: Record, accounts: Mapping[str, Account]) -> list[str]:
-    charged = {name: price for name, price in (record.prices or {}).items() if "/" not in name}
-    words = {
-        name: amount(accounts[name].allowance.loss(at_worst(price, accounts[name].places)))
-        for name, price in charged.items()
-    }
+    charged = (record.prices or {}).items()
+    words = {name: _cost(price, accounts[name]) for name, price in charged if accounts[name].kind is AccountKind.TABLE}
     return [f"{cost} of {name}" if len(words) > 1 else cost for name, cost in words.items()]
+
+
+def _cost(price: LedgerPrice, account: Account) -> str:
+    worst = worst_of(price, account.places)
+    return amount(account.allowance.loss(worst.loss) if worst.pure is None else in_epsilon(worst.pure))
 
 
 def verify(service: ServiceState, principal: Principal) -> Checked:

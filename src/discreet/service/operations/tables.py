@@ -17,15 +17,15 @@ from fractions import Fraction
 
 from discreet.accounting.calibration import least
 from discreet.catalog.table import Table
-from discreet.curator.charge import find_account, total
+from discreet.curator.charge import find_account
 from discreet.curator.ledger.ledger import Account
-from discreet.curator.ledger.remaining import questions_left
-from discreet.curator.ledger.units import DELTA_UNITS, Allowance, LedgerPrice
+from discreet.curator.ledger.remaining import questions_left, worst_of
+from discreet.curator.ledger.units import DELTA_UNITS, Allowance, LedgerPrice, total
 from discreet.engines.sql_text import quote
 from discreet.errors import InvalidValue, NotFound, QueryRefused
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.service.auth.roles import EVERYBODY, READERS, MemberRole, Principal
-from discreet.service.operations.ledger import Charged, at_worst, charges_to, list_last_prices
+from discreet.service.operations.ledger import Charged, charges_to, list_last_prices
 from discreet.service.state import ServiceState
 
 __all__ = ["Balance", "SpentQuestion", "Typical", "budget", "spending", "table", "tables", "typical_questions"]
@@ -119,14 +119,14 @@ def _may_know_prices(principal: Principal, analyst: str | None) -> bool:
 
 def _balance(account: Account, table: str, analyst: str | None, price: LedgerPrice | None) -> Balance:
     allowance = account.allowance
-    last = None if price is None else LedgerPrice(at_worst(price, account.places), price.delta)
+    last = None if price is None else worst_of(price, account.places)
     return Balance(
         account=account.name,
         table=table,
         analyst=analyst,
-        cap=allowance.loss(allowance.cap),
-        spent=allowance.loss(account.spent),
-        left=allowance.loss(account.left),
+        cap=account.granted,
+        spent=account.was_spent,
+        left=account.left,
         more=questions_left(account, last),
         delta_cap=_delta(account, allowance.delta_cap),
         delta_spent=_delta(account, account.delta_spent),
@@ -157,7 +157,7 @@ def _replayed(charges: list[Charged], account: Account) -> Iterator[SpentQuestio
     for record in charges:
         price = record.price
         common += price.loss
-        for part, key, loss in price.portions:
+        for part, key, loss, _ in price.portions:
             apart[part][key] += loss
         after = total(common, apart, account.places)
         if after > before or price.loss or price.portions:

@@ -49,6 +49,7 @@ class ExplainBody(BaseModel):
     sql: str = Field(max_length=LONGEST_QUESTION, description="One SELECT.")
     epsilon: Number | None = Field(None, description='The price, exact: 0.1, "0.1" or "1/10".')
     within: Number | None = Field(None, description="Instead of a price: the error that counts and sums may have.")
+    part: Number | None = Field(None, description='Instead of both: the part of the budget to pay, such as "1/4".')
     confidence: Number = Field(0.95, description="How often error bars cover the truth, at least.")
     raw: bool = Field(
         False, strict=True, description="Whether values are shown as drawn, also where they make no sense."
@@ -56,7 +57,7 @@ class ExplainBody(BaseModel):
 
     def ask_request(self) -> AskRequest:
         """The question, checked."""
-        return AskRequest(self.sql, self.epsilon, self.within, self.confidence, self.raw)
+        return AskRequest(self.sql, self.epsilon, self.within, self.part, self.confidence, self.raw)
 
 
 class AskBody(ExplainBody):
@@ -81,6 +82,15 @@ class ShareFacts(BaseModel):
     price: Amount = Field(description="The share.")
 
 
+class NoiseFacts(BaseModel):
+    """A way in which a part of the budget can be paid."""
+
+    noise: str = Field(description="Laplace or Gaussian.")
+    price: Amount = Field(description="What it takes from the budget.")
+    affordable: bool = Field(description="Whether it fits what is left, or is free.")
+    errors: list[ErrorFacts] = Field(description="The expected error of each aggregate.")
+
+
 class ExplanationFacts(BaseModel):
     """What a question would cost and how good its answer would be."""
 
@@ -93,6 +103,7 @@ class ExplanationFacts(BaseModel):
     shares: list[ShareFacts] = Field(description="How the price is divided so that the errors together are least.")
     notes: list[str] = Field(description="What will be clamped, weighted or left out.")
     accounts: list[str] = Field(description="The accounts of the ledger that would pay.")
+    options: list[NoiseFacts] = Field(description="Where a part of the budget is named, how it can be paid.")
 
     @classmethod
     def of(cls, found: Explanation) -> ExplanationFacts:
@@ -107,6 +118,15 @@ class ExplanationFacts(BaseModel):
             shares=[ShareFacts(part=part, price=Amount.price(price)) for part, price in found.shares],
             notes=list(found.notes),
             accounts=list(found.accounts),
+            options=[
+                NoiseFacts(
+                    noise=one.noise,
+                    price=Amount.price(one.price),
+                    affordable=one.affordable,
+                    errors=[ErrorFacts(column=each.column, within=each.within) for each in one.errors],
+                )
+                for one in found.options
+            ],
         )
 
 
