@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from discreet.console.budget import questions_words, shares, spending_chart, spending_words
 from discreet.console.ledger import checked_words, record_head, sought
 from discreet.curator.certificates.certificate import is_genuine
+from discreet.curator.ledger.chain import AccountKind
 from discreet.curator.ledger.ledger import Ledger
 from discreet.errors import InvalidValue
 from discreet.privacy.loss import Pure
@@ -31,7 +32,7 @@ SPENT = [
     SpentQuestion(8, "2026-03-02T10:00:00+00:00", None, Pure(0), Pure("0.5")),
     SpentQuestion(9, "2026-03-03T10:00:00+00:00", "ben", Pure("0.75"), Pure("1.25")),
 ]
-WHOLE = Balance("visits", "visits", None, Pure(3), Pure("1.25"), Pure("1.75"), 2, None, None, None)
+WHOLE = Balance("visits", AccountKind.TABLE, "visits", None, Pure(3), Pure("1.25"), Pure("1.75"), 2, None, None, None)
 
 
 def test_shares_add_up_to_what_was_spent() -> None:

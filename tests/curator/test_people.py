@@ -91,6 +91,28 @@ def test_a_table_that_joins_has_a_budget_within_that_of_its_people(tmp_path: Pat
     assert other.ledger.accounts()["/patients.id"].allowance == Allowance.of(Approximate(3, "1e-6"))
 
 
+def test_what_people_have_is_granted_with_their_first_table(tmp_path: Path) -> None:
+    curator = Curator(tmp_path)
+    curator.protect(PEOPLE, PATIENTS)
+    stated = Table("patients", PATIENTS.columns, unit="id", unit_budget=Budget(3), budget=Budget(1))
+    with pytest.raises(InvalidInput, match="were granted ε 1 with their first table"):
+        curator.protect(PEOPLE, stated)
+    (tmp_path / "policies" / "patients.yaml").unlink()
+    with pytest.raises(InvalidInput, match="were granted ε 1 with their first table"):
+        Curator(tmp_path).protect(PEOPLE, stated)
+
+
+def test_people_are_known_under_one_relation_also_when_policies_are_gone(tmp_path: Path) -> None:
+    curator = Curator(tmp_path)
+    unit: Any = {"name": "patient", "column": "id"}
+    curator.protect(PEOPLE, table="patients", unit=unit, budget=1)
+    (tmp_path / "policies" / "patients.yaml").unlink()
+    other = Curator(tmp_path)
+    named: Any = {"name": "Patient", "column": "id"}  # names are those of people, in any case
+    with pytest.raises(InvalidInput, match="must agree on neighbours"):
+        other.protect(PEOPLE, table="surveys", unit=named, budget=1, neighbours="replace-one")
+
+
 def test_people_are_called_by_a_name_where_no_foreign_key_says_who_they_are(tmp_path: Path) -> None:
     curator = Curator(tmp_path)
     named: Any = {"name": "patient", "column": "id", "budget": 2}

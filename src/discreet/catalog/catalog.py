@@ -83,7 +83,7 @@ class Units:
         path = self.path(table)
         if path.column is None:
             return f"rows of {table.name}"
-        known = path.holder.unit_name
+        known = None if path.holder.unit_name is None else path.holder.unit_name.casefold()
         for place, key in self._aliases(path.holder, path.column):
             other = self.tables[fold_name(key.table)]
             _refuse_circle(path.holder, place, (*trail, path.holder.name), other)

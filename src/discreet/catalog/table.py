@@ -70,7 +70,7 @@ class Table:
     """The column whose value names the person; None when every row is a person of its own, or when a foreign
     key leads to the person."""
     unit_name: str | None = None
-    """What its people are called, where tables without a foreign key between them are about the same people."""
+    """What its people are called, in any case, where tables without a foreign key between them are about the same."""
     unit_budget: Budget | None = None
     """What its people may lose in all, over all their tables; as much as their first table grants, if it is not said.
     """

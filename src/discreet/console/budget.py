@@ -17,6 +17,7 @@ from discreet.console import theme
 from discreet.console.charts import Chart, ChartAxis, ChartLine, line_chart
 from discreet.console.layout import PageVisit
 from discreet.console.tables.page import no_table_hint
+from discreet.curator.ledger.chain import AccountKind
 from discreet.curator.ledger.units import amount, as_json, balance
 from discreet.errors import DiscreetError, InvalidValue
 from discreet.privacy.format import shown
@@ -158,13 +159,13 @@ class _BudgetPage:
             self._draw(name, [one for one in balances if one.table == name], spent)
 
     def _draw(self, name: str, balances: list[Balance], spent: list[SpentQuestion]) -> None:
-        whole = next((one for one in balances if one.analyst is None), None)
+        whole = next((one for one in balances if one.kind is AccountKind.TABLE), None)
         if whole is None:
             theme.empty("account_balance_wallet", f"Nothing was granted for {name} yet.")
             return
         caps = [one for one in balances if one.analyst is not None]
         with theme.section("What is left"):
-            self._figures(whole, caps)
+            self._figures(whole, caps, [one for one in balances if one.kind is AccountKind.UNIT])
         with theme.section("When it was spent"):
             granted = whole if self._reads_all or not caps else caps[0]
             Chart(spending_chart(spent, granted.cap), spending_words(spent, granted, is_own=not self._reads_all))
@@ -175,18 +176,21 @@ class _BudgetPage:
             with theme.section("What typical questions would still cost", "Nothing is spent by looking."):
                 _TypicalCosts(self._visit, name).draw()
 
-    def _figures(self, whole: Balance, caps: list[Balance]) -> None:
+    def _figures(self, whole: Balance, caps: list[Balance], people: list[Balance]) -> None:
         with theme.figures():
             if not self._reads_all:
                 for one in caps:
                     theme.figure("Left for you", balance(one.left), f"of {balance(one.cap)}")
                     theme.figure("You spent", amount(one.spent), questions_words(one.more))
+            for one in people:
+                words = f"of {balance(one.cap)}, over all tables that are about them"
+                theme.figure("Left for its people", balance(one.left), words)
             theme.figure("Left for all together", balance(whole.left), f"of {balance(whole.cap)}")
             theme.figure("Spent by all", amount(whole.spent), questions_words(whole.more))
             if whole.delta_left is not None and whole.delta_cap is not None:
                 figures = f"{float(whole.delta_left):.3g}", f"of {float(whole.delta_cap):.3g}"
                 theme.figure("δ left for groups that nobody listed", *figures)
-        for one in [whole] if self._reads_all or not caps else [*caps, whole]:
+        for one in [*people, *([whole] if self._reads_all or not caps else [*caps, whole])]:
             _bar(one)
 
 
@@ -194,7 +198,7 @@ def _bar(one: Balance) -> None:
     """How much of an account is gone, as a bar with words."""
     cap = size_of(one.cap)
     share = min(size_of(one.spent) / cap, 1.0) if cap else 1.0
-    whose = "all together" if one.analyst is None else one.analyst
+    whose = "its people" if one.kind is AccountKind.UNIT else "all together" if one.analyst is None else one.analyst
     with ui.element("div").classes("w-full"):
         bar = ui.element("div").classes("d-bar").props('role="img"')
         bar.props["aria-label"] = f"{whose}: {100 * share:.0f} % spent"

@@ -86,6 +86,7 @@ def check_people(table: Table, catalog: Catalog, accounts: Mapping[str, Account]
     people, own = find_people(catalog, table.name), accounts.get(find_account(table))
     if people is None:
         return
+    _check_neighbours(table, people, accounts)
     granted = _granted(table, catalog, people, accounts)
     if granted is not None and (own is None or own.open_unit is None):
         _check_within(table, granted, people)
@@ -98,10 +99,24 @@ def _granted(table: Table, catalog: Catalog, people: str, accounts: Mapping[str,
     if known is not None:
         _check_stated(stated, known)
         return known.allowance
-    if stated is not None:
-        return grant(stated, None)
-    others = [one.allowance for one in accounts.values() if one.unit == people and one.name != find_account(table)]
-    return sum_allowances(others) if others else None
+    members = [one.allowance for one in accounts.values() if one.unit == people]
+    if stated is None:
+        return sum_allowances(members) if members else None
+    wanted = grant(stated, None)
+    if members and not _is_within(wanted, sum_allowances(members)):
+        rule = f"the people of {people[1:]} were granted {_in_words(sum_allowances(members))} with their first table"
+        raise InvalidValue(rule, f"<{_in_words(wanted)}>", "it is never raised; state that, or less")
+    return wanted
+
+
+def _check_neighbours(table: Table, people: str, accounts: Mapping[str, Account]) -> None:
+    """Losses under two relations do not add up, also where the policy of the other table is gone."""
+    known = [one for one in accounts.values() if people in (one.unit, one.name)]
+    if any(one.places != partitions_per_neighbour(table) for one in known):
+        rule = (
+            f"{table.name}: tables of one unit must agree on neighbours, and {people[1:]} is known under the other ones"
+        )
+        raise InvalidValue(rule, str(table.neighbours), "state those")
 
 
 def _check_stated(stated: Budget | None, known: Account) -> None:

@@ -16,6 +16,7 @@ from discreet.console.ask.answer import EPSILONS, error_words, least, nearest, p
 from discreet.console.theme import bullets, figure, figures
 from discreet.console.widgets import shared
 from discreet.curator.explanation import Explanation
+from discreet.curator.ledger.chain import AccountKind
 from discreet.curator.ledger.units import amount, balance
 from discreet.errors import InvalidValue
 from discreet.exact.rational import positive
@@ -157,7 +158,8 @@ def _read(text: str, name: str) -> Fraction:
 
 
 def _bar(one: Balance, found: Explanation | None) -> None:
-    whose = "All together" if one.analyst is None else "You"
+    everybody = "Everything about the people" if one.kind is AccountKind.UNIT else "All together"
+    whose = everybody if one.analyst is None else "You"
     price = None if found is None else found.due
     spent = share_of(one.spent, one.cap)
     takes = 0.0 if price is None or type(price) is not type(one.cap) else share_of(price, one.cap)

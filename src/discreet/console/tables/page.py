@@ -34,6 +34,7 @@ from discreet.console.theme import (
     section,
 )
 from discreet.console.widgets import UPLOAD_STYLE, stay_on
+from discreet.curator.ledger.chain import AccountKind
 from discreet.curator.ledger.units import balance
 from discreet.errors import DiscreetError, InvalidValue
 from discreet.reports.format import counted
@@ -228,7 +229,10 @@ def _promise(holding: protect_ops.Holding) -> None:
 
 def _left(holding: protect_ops.Holding, analyst: str | None) -> str:
     """What is left of a grant, where the ledger knows it."""
-    return next((f", left {balance(one.left)}" for one in holding.balances if one.analyst == analyst), "")
+    own = [one for one in holding.balances if one.analyst == analyst and one.kind is not AccountKind.UNIT]
+    people = [one for one in holding.balances if one.kind is AccountKind.UNIT and analyst is None]
+    said = [f", left {balance(one.left)}" for one in own]
+    return "".join([*said, *(f", and {balance(one.left)} for everything about its people" for one in people)])
 
 
 def _cap(epsilon: str, delta: str) -> Budget | None:

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.accounting.calibration import least
 from discreet.catalog.table import Table
 from discreet.curator.charge import find_account
+from discreet.curator.ledger.chain import AccountKind
 from discreet.curator.ledger.ledger import Account
 from discreet.curator.ledger.remaining import questions_left, worst_of
 from discreet.curator.ledger.units import DELTA_UNITS, Allowance, LedgerPrice, total
@@ -37,6 +38,8 @@ class Balance:
 
     account: str
     """Its name in the ledger."""
+    kind: AccountKind
+    """Whether it is that of the table's people, of the table, or of an analyst at it."""
     table: str
     """The table that it pays for."""
     analyst: str | None
@@ -98,18 +101,24 @@ def _seen_by(principal: Principal, known: Table) -> Table | None:
 
 
 def budget(service: ServiceState, principal: Principal) -> list[Balance]:
-    """What is left: of every table for all together, and of the caps that the principal may see."""
+    """What is left: of every table for all together, of its people, and of the caps that the principal may see."""
     accounts = service.curator.ledger.accounts()
-    whose = {name: who for name, who in _accounts(tables(service, principal)) if name in accounts}
     last = list_last_prices(service.curator.ledger)
-    told = {name: last.get(name) for name, (_, who) in whose.items() if _may_know_prices(principal, who)}
-    return [_balance(accounts[name], *who, told.get(name)) for name, who in whose.items()]
+    return [
+        _balance(accounts[name], table, analyst, last.get(name) if _may_know_prices(principal, analyst) else None)
+        for name, table, analyst in _accounts(tables(service, principal), accounts)
+    ]
 
 
-def _accounts(known: list[Table]) -> Iterator[tuple[str, tuple[str, str | None]]]:
+def _accounts(known: list[Table], accounts: Mapping[str, Account]) -> Iterator[tuple[str, str, str | None]]:
+    """The accounts that pay for questions about some tables, each with its table and its analyst."""
     for one in known:
+        own = accounts.get(find_account(one))
+        if own is not None and own.open_unit is not None:
+            yield own.open_unit, one.name, None
         for analyst in (None, *sorted(one.analysts)):
-            yield find_account(one, analyst), (one.name, analyst)
+            if find_account(one, analyst) in accounts:
+                yield find_account(one, analyst), one.name, analyst
 
 
 def _may_know_prices(principal: Principal, analyst: str | None) -> bool:
@@ -122,6 +131,7 @@ def _balance(account: Account, table: str, analyst: str | None, price: LedgerPri
     last = None if price is None else worst_of(price, account.places)
     return Balance(
         account=account.name,
+        kind=account.kind,
         table=table,
         analyst=analyst,
         cap=account.granted,

@@ -132,6 +132,7 @@ class BalanceFacts(BaseModel):
     """What one account was granted, what was taken from it and what is left."""
 
     account: str = Field(description="Its name in the ledger.")
+    kind: str = Field(description="unit for that of the people of a table, table, or analyst.")
     table: str = Field(description="The table that it pays for.")
     analyst: str | None = Field(description="Whose cap it is; none for what all may spend together.")
     cap: Amount = Field(description="What was granted.")
@@ -147,6 +148,7 @@ class BalanceFacts(BaseModel):
         """A balance, rounded so that it never says more than there is."""
         return cls(
             account=one.account,
+            kind=one.kind.value,
             table=one.table,
             analyst=one.analyst,
             cap=Amount.balance(one.cap),
@@ -207,7 +209,8 @@ def budget(
     limit: Limit = 100,
 ) -> list[BalanceFacts]:
     """Every account that the principal may see, by its name."""
-    found = sorted(tables_ops.budget(service, principal), key=lambda one: one.account)
+    known = {one.account: one for one in tables_ops.budget(service, principal)}  # people pay for several tables
+    found = [known[name] for name in sorted(known)]
     return [BalanceFacts.of(one) for one in page(found, lambda one: one.account, after, limit=limit)]
 
 
