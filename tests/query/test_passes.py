@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -18,6 +19,7 @@ from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure
 from discreet.query import passes
 from discreet.query.expressions.expression import Statement
+from discreet.query.parse.clock import AsOf
 from discreet.query.passes import PASSES, PLANNING, READING, Pass, QuestionDraft, walk
 from discreet.query.plan import question as question_module
 from discreet.query.plan.budget_split import get_magnitude
@@ -32,7 +34,7 @@ DELTA = Fraction(1, 10**6)
 
 
 def _draft(sql: str) -> QuestionDraft:
-    known = {"count_alike": COUNT_ALIKE, "public_values": PUBLIC_VALUES}
+    known: dict[str, Any] = {"count_alike": COUNT_ALIKE, "public_values": PUBLIC_VALUES, "as_of": AsOf.of("2026-02-16")}
     return QuestionDraft(sql.split("\n&\n"), catalog=CATALOG, price=Pure(1), delta=DELTA, **known)
 
 
@@ -94,6 +96,7 @@ def _of_statements(draft: QuestionDraft) -> Iterator[str]:
 
 SHOWN: dict[str, Callable[[QuestionDraft], Iterator[str]]] = {
     "parse": _of_trees,
+    "set_clock": _of_trees,
     "expand_shorthands": _of_trees,
     "cut_at_aggregates": _of_cuts,
     "merge_blocks": _of_merged,
@@ -160,7 +163,8 @@ def _planned_without(left_out: Pass | None, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(passes, "READING", tuple(one for one in READING if one is not left_out))
     monkeypatch.setattr(question_module, "PLANNING", tuple(one for one in PLANNING if one is not left_out))
     try:
-        question = prepare("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ALL", CATALOG, Pure(1))
+        text = "SELECT ward, COUNT(*) AS n FROM visits WHERE age < YEAR(CURRENT_DATE) GROUP BY ALL"
+        question = prepare(text, CATALOG, Pure(1), as_of=AsOf.of("2026-02-16"))
     except (QueryRefused, LookupError, ValueError, RuntimeError):
         return None
     return [bool(plan.written) for plan in question.plans]

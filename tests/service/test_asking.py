@@ -97,6 +97,21 @@ def test_a_question_is_explained_by_its_price_or_by_its_error(clients: Clients, 
     assert spent(service) == 0
 
 
+def test_a_part_of_the_budget_and_a_day_are_asked_for(clients: Clients, service: ServiceState) -> None:
+    body = {"sql": "SELECT COUNT(*) AS n FROM visits WHERE YEAR(CURRENT_DATE) = 2026", "part": "1/10"}
+    assert clients.ana.post("/api/v1/explain", json=body).status_code == 422
+    body |= {"as_of": "2026-02-16"}
+    told = clients.ana.post("/api/v1/explain", json=body).json()
+    assert [one["noise"] for one in told["options"]][0] == "Laplace"
+    assert told["price"] in [one["price"] for one in told["options"]]
+    answer = clients.ana.post("/api/v1/ask", json=body).json()
+    assert answer["price"]["exact"] == told["price"]["exact"]
+    request = AskRequest(body["sql"], part="1/10", as_of="2026-02-16")
+    assert AskRequest.read(request.written()) == request
+    for wrong in ({"part": "2"}, {"as_of": "tomorrow"}, {"epsilon": "1"}):
+        assert clients.ana.post("/api/v1/ask", json=body | wrong).status_code == 422
+
+
 def test_a_refusal_says_where_and_costs_nothing(clients: Clients, service: ServiceState) -> None:
     for route in ("explain", "ask"):
         refused = clients.ana.post(f"/api/v1/{route}", json={"sql": "SELECT wrad FROM visits", "epsilon": 1})

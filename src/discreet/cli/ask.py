@@ -46,20 +46,23 @@ def rehearsed(
     folder: Path,
     policies: Sequence[Path],
     sql: str,
-    price: Mapping[str, Any],
+    terms: Mapping[str, Any],
     confidence: float,
     analyst: str | None,
 ) -> Answer:
     """The answer on rows made up from the policies that are named, or from those of the curator in ``folder``."""
     if not policies:
-        return opened(folder).rehearse(sql, **price, confidence=confidence, analyst=analyst)
+        return opened(folder).rehearse(sql, **terms, confidence=confidence, analyst=analyst)
     if analyst is not None:
         raise InvalidValue("a rehearsal of policy files has no analysts", analyst, "leave --analyst or --policy out")
     from discreet.curator.rehearsal.rehearsal import rehearse
 
-    return rehearse(policies, sql, **price, confidence=confidence)
+    return rehearse(policies, sql, **terms, confidence=confidence)
 
 
+AsOf = Annotated[
+    str | None, typer.Option("--as-of", help="The day that CURRENT_DATE means, such as 2026-02-16; or a moment in UTC.")
+]
 _PICTURES = (".png", ".svg", ".pdf")
 
 
@@ -70,6 +73,7 @@ def explain(
     ] = None,
     within: Annotated[float | None, typer.Option(help="The wanted error instead; the price follows.")] = None,
     part: Annotated[str | None, typer.Option(help="A part of the budget instead, such as 1/4.")] = None,
+    as_of: AsOf = None,
     file: SqlFile = None,
     folder: Folder = DEFAULT_FOLDER,
     analyst: Analyst = None,
@@ -83,7 +87,7 @@ def explain(
     """
     with refusals():
         price = "0.5" if epsilon is None and within is None and part is None else epsilon
-        found = opened(folder).explain(sql_of(sql, file), price, within=within, part=part, analyst=analyst)
+        found = opened(folder).explain(sql_of(sql, file), price, within=within, part=part, as_of=as_of, analyst=analyst)
         if as_json:
             emit(found.to_dict())
         else:
@@ -99,6 +103,7 @@ def ask(
     part: Annotated[
         str | None, typer.Option(help="A part of the budget, such as 1/4, with the noise that is better for it.")
     ] = None,
+    as_of: AsOf = None,
     file: SqlFile = None,
     folder: Folder = DEFAULT_FOLDER,
     analyst: Analyst = None,
@@ -120,12 +125,12 @@ def ask(
 
     [dim]Example:[/]  discreet ask "SELECT ward, AVG(age) FROM visits GROUP BY ward" -e 0.5
     [dim]Example:[/]  discreet ask -f question.sql --within 20 --csv > answer.csv
-    [dim]Example:[/]  discreet ask -f question.sql --part 1/4
+    [dim]Example:[/]  discreet ask -f question.sql --part 1/4 --as-of 2026-02-16
     [dim]Example:[/]  echo "SELECT COUNT(*) FROM visits" | discreet ask - -e 0.1 --json
     """
     with refusals("a price that was charged by then stays charged; ask again, and the same question costs no more"):
-        price: dict[str, Any] = {"epsilon": epsilon, "within": within, "part": part}
-        given = [name for name, value in price.items() if value is not None]
+        terms: dict[str, Any] = {"epsilon": epsilon, "within": within, "part": part}
+        given = [name for name, value in terms.items() if value is not None]
         if len(given) != 1:
             rule, remedy = (
                 "a question has a price, a wanted error or a part of the budget",
@@ -134,14 +139,14 @@ def ask(
             raise InvalidValue(rule, f"<{' and '.join(given) or 'none of them'}>", remedy)
         if as_json and as_csv:
             raise InvalidValue("an answer is printed in one form", "<both>", "pass --json or --csv")
-        question = sql_of(sql, file)
+        question, terms["as_of"] = sql_of(sql, file), as_of
         if plot is not None:
             _check_picture(plot)
         check_rehearsal(rehearse, policy, certificate)
         if rehearse:
-            answer = rehearsed(folder, policy or (), question, price, confidence, analyst)
+            answer = rehearsed(folder, policy or (), question, terms, confidence, analyst)
         else:
-            answer = opened(folder).ask(question, **price, analyst=analyst, confidence=confidence)
+            answer = opened(folder).ask(question, **terms, analyst=analyst, confidence=confidence)
         _print(answer, as_json, as_csv)
         if certificate is not None:
             certificate.write_text(json.dumps(answer.certificate, ensure_ascii=False, indent=1) + "\n", "utf-8")

@@ -21,7 +21,7 @@ from discreet.curator.answers.arrow import answer_from_arrow
 from discreet.curator.curator import Explanation
 from discreet.curator.ledger.remaining import Balances
 from discreet.curator.ledger.units import from_json
-from discreet.curator.wanted_price import NoiseOption
+from discreet.curator.question_terms import NoiseOption
 from discreet.errors import InvalidType, InvalidValue, NotSignedIn
 from discreet.exact.rational import Number, positive, rational
 from discreet.http.bodies import check_request_id
@@ -29,6 +29,7 @@ from discreet.http.problems import choose_fault
 from discreet.noise.law import open_probability
 from discreet.noise.source import fresh_id
 from discreet.privacy.loss import Pure, ZeroConcentrated
+from discreet.query.parse.clock import AsOf, AsOfStated
 from discreet.query.plan.question import ExpectedError
 
 __all__ = ["PastQuestion", "RemoteCurator", "asked", "budget", "connect", "explanation", "objects"]
@@ -176,13 +177,14 @@ class RemoteCurator:
         *,
         within: Number | None = None,
         part: Number | None = None,
+        as_of: AsOfStated | None = None,
         confidence: Number = 0.95,
     ) -> Explanation:
         """Price, shape and expected error of a question, by its price, its error, or a part of the budget.
 
         It reads no data and is free.
         """
-        body = _ask_request(sql, epsilon, within, part, confidence)
+        body = _ask_request(sql, epsilon, within, part, confidence, as_of)
         return understood(explanation, self._connection.send("POST", "/explain", body=body).json())
 
     def ask(
@@ -192,6 +194,7 @@ class RemoteCurator:
         *,
         within: Number | None = None,
         part: Number | None = None,
+        as_of: AsOfStated | None = None,
         confidence: Number = 0.95,
         request: str | None = None,
         raw: bool = False,
@@ -201,7 +204,7 @@ class RemoteCurator:
         Where connections get lost, the same request is sent again. What is raised in the end names its id.
         """
         named = fresh_id() if request is None else check_request_id(request)
-        body = {**_ask_request(sql, epsilon, within, part, confidence), "raw": raw, "request": named}
+        body = {**_ask_request(sql, epsilon, within, part, confidence, as_of), "raw": raw, "request": named}
         accept = f"{_ARROW}, application/json;q=0.1"
         reply = self._connection.send("POST", "/ask", body=body, params={"wait": _WAIT}, accept=accept, request=named)
         return self._finished(named) if reply.status == _LATER else understood(answer_from_arrow, reply.data)
@@ -280,7 +283,12 @@ class RemoteCurator:
 
 
 def _ask_request(
-    sql: str, epsilon: Number | None, within: Number | None, part: Number | None, confidence: Number
+    sql: str,
+    epsilon: Number | None,
+    within: Number | None,
+    part: Number | None,
+    confidence: Number,
+    as_of: AsOfStated | None = None,
 ) -> dict[str, Any]:
     """A question as the service reads it; numbers travel as exact texts."""
     if not isinstance(sql, str):
@@ -291,4 +299,5 @@ def _ask_request(
         "part": None if part is None else positive(part, "part"),
         "confidence": open_probability(confidence, "confidence"),
     }
-    return {"sql": sql, **{name: str(number) for name, number in numbers.items() if number is not None}}
+    moment = {} if as_of is None else {"as_of": str(AsOf.of(as_of))}
+    return {"sql": sql, **{name: str(number) for name, number in numbers.items() if number is not None}, **moment}

@@ -72,10 +72,10 @@ from discreet.curator.preconditions import (
 )
 from discreet.curator.prepare import AskedQuestion, Prepared, Unanswered, find_accounts, name_plan, prepare_question
 from discreet.curator.publications import PublicationRecord, publications_in, record_publication
+from discreet.curator.question_terms import QuestionTerms, choose
 from discreet.curator.rehearsal.store import NOTE, SyntheticStore
 from discreet.curator.rehearsal.synthetic_rows import MadeUpRows
 from discreet.curator.suspensions import Suspension, lift, suspensions_in
-from discreet.curator.wanted_price import WantedPrice, choose
 from discreet.engines.engine import TableStore, Unread
 from discreet.engines.open import open_engine
 from discreet.errors import DiscreetError, InvalidType, InvalidValue, LedgerError, StoreError
@@ -87,6 +87,7 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.query.answer.answer import compute_answer, find_shares, label_columns
 from discreet.query.answer.notes import note_on_lost_bars
 from discreet.query.answer.sandbox import post_process
+from discreet.query.parse.clock import AsOf, AsOfStated
 from discreet.query.plan.question import PlannedQuestion
 from discreet.query.plan.sensitivity import AggregationPlan
 from discreet.query.run.measure import Measured, Run, measure
@@ -111,6 +112,7 @@ class _AnswerContext:
     is_new: bool
     raw: bool
     accounts: tuple[str, ...]
+    as_of: str | None
     batch: dict[str, Any]
     """What a batch cost as a whole, composed once for all its answers; empty for a single question."""
 
@@ -360,6 +362,7 @@ class Curator:
         *,
         within: Number | None = None,
         part: Number | None = None,
+        as_of: AsOfStated | None = None,
         confidence: Number = 0.95,
         analyst: str | None = None,
     ) -> Explanation:
@@ -367,7 +370,7 @@ class Curator:
 
         It reads no data and is free.
         """
-        confidence, wanted = _as_float(confidence), WantedPrice(epsilon, within, part)
+        confidence, wanted = _as_float(confidence), QuestionTerms(epsilon, within, part, as_of)
         planner = self._planner
         options = wanted.plan(planner, sql, confidence, analyst)
         check_analyst(options, planner.catalog, analyst)
@@ -376,6 +379,7 @@ class Curator:
         told = found[id(best)]
         if part is not None:
             return replace(told, options=tuple(one.option for one in found.values() if one.price is not None))
+        planner = planner.at(None if as_of is None else AsOf.of(as_of))
         return replace(told, epsilon=planner.price(sql, epsilon, within, confidence))
 
     def _explained(
@@ -431,6 +435,7 @@ class Curator:
         *,
         within: Number | None = None,
         part: Number | None = None,
+        as_of: AsOfStated | None = None,
         confidence: Number = 0.95,
         analyst: str | None = None,
         request: str | None = None,
@@ -440,14 +445,14 @@ class Curator:
         """The private answer. Give the price ``epsilon``, or the error ``within`` and let the price follow.
 
         Or give a ``part`` of the budget, such as "1/4": the noise is then Laplace or Gaussian, whichever is expected to
-        be off by less, among those that still fit.
+        be off by less, among those that still fit. ``as_of`` is the day or the moment that CURRENT_DATE means.
 
         The same ``request`` is charged once and answered once, also where its process was killed, and new data came
         before it was asked again. ``hold`` is called once rows were read, also where that failed, before anything is
         written down about them: how long it took shows in the order of records and in balances, unless a service waits
         there.
         """
-        confidence, wanted = _as_float(confidence), WantedPrice(epsilon, within, part)
+        confidence, wanted = _as_float(confidence), QuestionTerms(epsilon, within, part, as_of)
 
         def planned(planner: Planner) -> list[PlannedQuestion]:
             return [self._chosen(planner, wanted.plan(planner, sql, confidence, analyst), analyst)]
@@ -461,6 +466,7 @@ class Curator:
         queries: Sequence[str],
         epsilon: Number,
         *,
+        as_of: AsOfStated | None = None,
         confidence: Number = 0.95,
         analyst: str | None = None,
         request: str | None = None,
@@ -479,10 +485,10 @@ class Curator:
             raise InvalidValue("a batch is a list of questions", queries or "<none>", "ask one question with ask")
 
         def planned(planner: Planner) -> list[PlannedQuestion]:
-            return planner.questions(texts, epsilon)
+            return planner.at(None if as_of is None else AsOf.of(as_of)).questions(texts, epsilon)
 
         return self._ask_together(
-            AskedQuestion(texts, planned, WantedPrice(epsilon), confidence, analyst, request, raw)
+            AskedQuestion(texts, planned, QuestionTerms(epsilon, as_of=as_of), confidence, analyst, request, raw)
         )
 
     def _ask_together(self, asked: AskedQuestion, hold: Callable[[], object] | None = None) -> list[Answer]:
@@ -536,7 +542,7 @@ class Curator:
         batch = batch_facts(plans, _BATCH_DELTA) if len(ready.questions) > 1 else {}
         accounts = tuple(ready.prices)
         told = _AnswerContext(
-            ready.planner, receipt, ready.versions, asked.confidence, is_new, asked.raw, accounts, batch
+            ready.planner, receipt, ready.versions, asked.confidence, is_new, asked.raw, accounts, asked.as_of, batch
         )
         return [
             self._answer(text, question, [measured[id(one)] for one in question.plans], told)
@@ -556,6 +562,7 @@ class Curator:
         *,
         within: Number | None = None,
         part: Number | None = None,
+        as_of: AsOfStated | None = None,
         confidence: Number = 0.95,
         analyst: str | None = None,
         rows: int = 1000,
@@ -563,7 +570,7 @@ class Curator:
     ) -> Answer:
         """The answer on ``rows`` made-up rows: same plan, price and shape, but free, and of nobody's data."""
         confidence, planner = _as_float(confidence), self._planner
-        options = WantedPrice(epsilon, within, part).plan(planner, sql, confidence, analyst)
+        options = QuestionTerms(epsilon, within, part, as_of).plan(planner, sql, confidence, analyst)
         check_analyst(options, planner.catalog, analyst)
         question = choose(options, is_known=lambda _: False, affords=lambda _: True)
         if question.price is None:
@@ -642,8 +649,9 @@ class Curator:
         planner = told.planner
         table, error = compute_answer(question.split, measured, planner.public(question), told.confidence, told.raw)
         facts = state_facts(sql, question, told.receipt, told.versions, measured, planner.catalog, self.ledger)
-        facts |= told.batch
-        notes = write_notes(question, told.confidence, offers=self.offers) + notes_on_values(table)
+        facts |= told.batch | ({} if told.as_of is None else {"as_of": told.as_of})
+        clock = [] if told.as_of is None else [f"CURRENT_DATE is {told.as_of}, as it was asked."]
+        notes = (*clock, *write_notes(question, told.confidence, offers=self.offers), *notes_on_values(table))
         notes += tuple(note_on_lost_bars(question, error))
         if not told.raw:
             notes += notes_on_moved_cells(question, measured, told.confidence)

@@ -8,7 +8,7 @@ from typing import Any
 
 from discreet.curator.answers.formats import html_grid
 from discreet.curator.ledger.units import amount, as_json
-from discreet.curator.wanted_price import NoiseOption, noise_name
+from discreet.curator.question_terms import NoiseOption, noise_name
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.query.plan.question import ExpectedError
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from fractions import Fraction
 from functools import lru_cache
 from weakref import WeakSet
@@ -32,6 +33,7 @@ from discreet.query.answer.intervals import noisy_schema
 from discreet.query.answer.sandbox import check_above
 from discreet.query.bind.public_multiplicity import PublicMultiplicity
 from discreet.query.bind.split import SplitQuery
+from discreet.query.parse.clock import AsOf
 from discreet.query.passes import split
 from discreet.query.plan.public_groups import PublicEnds, PublicValues
 from discreet.query.plan.question import PlannedQuestion, list_tables, prepare_all
@@ -80,12 +82,22 @@ class Planner:
         at_rest = snapshot.capabilities.pinned_snapshots
         count, ends = self.public_rows.count_alike, self.public_rows.ends
 
-        def split_anew(text: str) -> SplitQuery:
-            return split(text, catalog, at_rest=at_rest, count_alike=count, find_ends=ends)
+        def split_anew(text: str, as_of: AsOf | None) -> SplitQuery:
+            return split(text, catalog, at_rest=at_rest, count_alike=count, find_ends=ends, as_of=as_of)
 
         self._split_anew = split_anew
-        self._known = lru_cache(maxsize=_KNOWN)(lambda text: [split_anew(text)])
+        self._known = lru_cache(maxsize=_KNOWN)(lambda text, as_of: [split_anew(text, as_of)])
+        self.as_of: AsOf | None = None
+        """What CURRENT_DATE means; None where nobody named a moment."""
         self._checked: WeakSet[SplitQuery] = WeakSet()
+
+    def at(self, as_of: AsOf | None) -> Planner:
+        """The same for questions about a moment."""
+        if as_of == self.as_of:
+            return self
+        other = copy(self)
+        other.as_of = as_of
+        return other
 
     def question(self, sql: str, epsilon: Number) -> PlannedQuestion:
         """One planned question."""
@@ -142,10 +154,10 @@ class Planner:
 
     def _split(self, text: str) -> SplitQuery:
         """The query as it was split before, unless public rows that it was built on are others by now."""
-        rows, kept = self.public_rows, self._known(text)
+        rows, kept = self.public_rows, self._known(text, self.as_of)
         changed = any(rows.count_alike(*columns) != most for columns, most in kept[0].multiplicities.items())
         if changed or any(rows.ends(*column) != known for column, known in kept[0].public_ends.items()):
-            kept[0] = self._split_anew(text)
+            kept[0] = self._split_anew(text, self.as_of)
         return kept[0]
 
     def price(self, sql: str, epsilon: Number | None, within: Number | None, confidence: float) -> Fraction:

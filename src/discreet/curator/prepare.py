@@ -24,9 +24,10 @@ from discreet.curator.ledger.unanswered import covers
 from discreet.curator.ledger.units import LedgerPrice
 from discreet.curator.planner import Planner
 from discreet.curator.preconditions import check_runnable, check_stored, check_translatable, use_stored_columns
-from discreet.curator.wanted_price import WantedPrice
+from discreet.curator.question_terms import QuestionTerms
 from discreet.engines.engine import TableStore
 from discreet.errors import DiscreetError, EngineFailure, RequestConflict
+from discreet.query.parse.clock import AsOf
 from discreet.query.plan.fingerprint import compute_fingerprint, write_recorded
 from discreet.query.plan.question import PlannedQuestion
 from discreet.query.plan.sensitivity import AggregationPlan
@@ -42,8 +43,8 @@ class AskedQuestion:
     """The questions, in SQL."""
     planned: Callable[[Planner], list[PlannedQuestion]]
     """Plans them, for whatever data and policies."""
-    price: WantedPrice
-    """A price, or the error or the part of the budget that was asked for instead."""
+    terms: QuestionTerms
+    """A price, an error or a part of the budget, and the moment that it is about."""
     confidence: float
     """At which error bars are stated."""
     analyst: str | None
@@ -56,7 +57,12 @@ class AskedQuestion:
     @property
     def question(self) -> str:
         """The same for the same texts at the same price."""
-        return find_question(self.texts, self.price.in_words(), self.confidence)
+        return find_question(self.texts, self.terms.in_words(), self.confidence, self.as_of)
+
+    @property
+    def as_of(self) -> str | None:
+        """The moment that it is about, in words."""
+        return None if self.terms.as_of is None else str(AsOf.of(self.terms.as_of))
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,7 @@ class Prepared:
         """The same as it is charged, under the id that the ledger has for the request."""
         price = next(question.price for question in self.questions if question.price is not None)
         note: dict[str, Any] = {"sql": "; ".join(asked.texts), "analyst": asked.analyst, "price": write_recorded(price)}
+        note |= {} if asked.as_of is None else {"as_of": asked.as_of}
         note |= {"versions": dict(self.versions)} | ({"public": dict(self.public)} if self.public else {})
         versions = {**self.versions, **self.public}
         check = partial(check_runnable, self.runnable, self.planner.snapshot)

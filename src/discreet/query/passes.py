@@ -20,7 +20,8 @@ from discreet.query.bind import split as cuts
 from discreet.query.bind.multiplicity import CountAlike, count_of_nothing
 from discreet.query.bind.relation import FindEnds
 from discreet.query.bind.split import SplitQuery
-from discreet.query.parse import parser
+from discreet.query.parse import clock, parser
+from discreet.query.parse.clock import AsOf
 from discreet.query.plan import budget_split, sensitivity
 from discreet.query.plan import list_groups as listings
 from discreet.query.plan import merge_blocks as merging
@@ -49,6 +50,8 @@ class QuestionDraft:
     """How many rows of a public table one private row can meet."""
     find_ends: FindEnds | None = None
     """Between which values a column of a public table lies."""
+    as_of: AsOf | None = None
+    """The moment that CURRENT_DATE means; None where nobody named one."""
     price: Price | None = None
     """What all of them together cost."""
     delta: Fraction = Fraction(0)
@@ -57,7 +60,7 @@ class QuestionDraft:
     """What columns of public tables hold."""
 
     trees: Sequence[exp.Query] = ()
-    """`parse`, `expand_shorthands`: one parsed SELECT for each text."""
+    """`parse`, `set_clock`, `expand_shorthands`: one parsed SELECT for each text."""
     queries: Sequence[SplitQuery] = ()
     """`cut_at_aggregates`: private rows below and post-processing above, for each text."""
     blocks: Sequence[PrivateAggregation] = ()
@@ -80,6 +83,11 @@ Pass = Callable[[QuestionDraft], QuestionDraft]
 def parse(draft: QuestionDraft) -> QuestionDraft:
     """Read each text as one SELECT (`parse/parser.py`)."""
     return replace(draft, trees=[parser.parse(text, draft.dialect) for text in draft.texts])
+
+
+def set_clock(draft: QuestionDraft) -> QuestionDraft:
+    """Write the moment that was named for CURRENT_DATE and its kin (`parse/clock.py`)."""
+    return replace(draft, trees=[clock.set_clock(tree, draft.as_of) for tree in draft.trees])
 
 
 def expand_shorthands(draft: QuestionDraft) -> QuestionDraft:
@@ -140,7 +148,7 @@ def write_statements(draft: QuestionDraft) -> QuestionDraft:
     return draft
 
 
-READING: tuple[Pass, ...] = (parse, expand_shorthands, cut_at_aggregates)
+READING: tuple[Pass, ...] = (parse, set_clock, expand_shorthands, cut_at_aggregates)
 PLANNING: tuple[Pass, ...] = (
     merge_blocks,
     list_groups,
@@ -167,14 +175,15 @@ def split(
     at_rest: bool = True,
     count_alike: CountAlike = count_of_nothing,
     find_ends: FindEnds | None = None,
+    as_of: AsOf | None = None,
 ) -> SplitQuery:
     """Read ``text`` and cut it at its aggregates, or refuse it with the place and the reason.
 
     Where rows are not ``at_rest`` between two readings, a person can be in two parts of a column, one after the other.
     ``count_alike`` tells how many rows of a public table one private row can meet; it is asked where they are joined.
-    ``find_ends`` tells between which values a column of a public table lies.
+    ``find_ends`` tells between which values a column of a public table lies. ``as_of`` is what CURRENT_DATE means.
     """
-    (query,) = walk(QuestionDraft([text], dialect, catalog, at_rest, count_alike, find_ends), READING).queries
+    (query,) = walk(QuestionDraft([text], dialect, catalog, at_rest, count_alike, find_ends, as_of), READING).queries
     return query
 
 

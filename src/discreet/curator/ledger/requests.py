@@ -41,11 +41,19 @@ class BoundRequest:
     """How often the id was tied to a plan."""
 
 
-def find_question(texts: Sequence[str], price: tuple[str | None, str | None, str | None], confidence: float) -> str:
-    """A fingerprint of what was asked for, whatever the policies and rows are: texts; and ε, an error, or a part."""
+def find_question(
+    texts: Sequence[str], price: tuple[str | None, str | None, str | None], confidence: float, as_of: str | None = None
+) -> str:
+    """A fingerprint of what was asked for, whatever the policies and rows are: texts; ε, an error, or a part; a day."""
     epsilon, within, part = price
     error = None if within is None else [within, confidence]
-    told = [list(texts), epsilon, error, *([] if part is None else [part])]
+    told = [
+        list(texts),
+        epsilon,
+        error,
+        *([] if part is None else [part]),
+        *([] if as_of is None else [{"as_of": as_of}]),
+    ]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 

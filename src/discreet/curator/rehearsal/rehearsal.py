@@ -23,6 +23,7 @@ from discreet.curator.answers.answer import Answer
 from discreet.curator.curator import Curator
 from discreet.curator.rehearsal.synthetic_rows import MadeUpRows
 from discreet.exact.rational import Number
+from discreet.query.parse.clock import AsOfStated
 
 __all__ = ["rehearse"]
 
@@ -37,6 +38,7 @@ def rehearse(
     *,
     within: Number | None = None,
     part: Number | None = None,
+    as_of: AsOfStated | None = None,
     confidence: Number = 0.95,
     rows: int = 1000,
     raw: bool = False,
@@ -50,6 +52,8 @@ def rehearse(
             if table.public:
                 curator.protect(made_up.of(table.name), table, unread=lambda _: None)
         curator.catalog = catalog  # rows are made up for the others when they are asked about
-        answer = curator.rehearse(sql, epsilon, within=within, part=part, confidence=confidence, rows=rows, raw=raw)
+        answer = curator.rehearse(
+            sql, epsilon, within=within, part=part, as_of=as_of, confidence=confidence, rows=rows, raw=raw
+        )
         curator.engine.close()
     return answer

@@ -15,6 +15,7 @@ from discreet.query.aggregates.aggregate import Aggregate
 from discreet.query.bind.multiplicity import CountAlike, count_of_nothing
 from discreet.query.bind.relation import FindEnds
 from discreet.query.bind.split import SplitQuery
+from discreet.query.parse.clock import AsOf
 from discreet.query.passes import PLANNING, QuestionDraft, split, walk
 from discreet.query.plan.budget_split import Price
 from discreet.query.plan.fingerprint import compute_fingerprint
@@ -85,9 +86,10 @@ def prepare(
     public_values: ListRows | None = None,
     count_alike: CountAlike = count_of_nothing,
     find_ends: FindEnds | None = None,
+    as_of: AsOf | None = None,
 ) -> PlannedQuestion:
     """Split a query and plan its blocks for ``price``; ``delta`` is there for keys that are not public."""
-    query = split(text, catalog, dialect, count_alike=count_alike, find_ends=find_ends)
+    query = split(text, catalog, dialect, count_alike=count_alike, find_ends=find_ends, as_of=as_of)
     (question,) = prepare_all([query], price, delta=delta, public_values=public_values)
     return question
 

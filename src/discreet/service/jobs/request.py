@@ -14,10 +14,11 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.catalog.names import check_text
-from discreet.curator.wanted_price import WantedPrice
+from discreet.curator.question_terms import QuestionTerms
 from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.rational import Number, positive, rational
 from discreet.noise.law import open_probability
+from discreet.query.parse.clock import AsOf
 
 __all__ = ["LONGEST_QUESTION", "AskRequest"]
 
@@ -40,6 +41,8 @@ class AskRequest:
     """The wanted error, kept as a rational; None where the price is named."""
     part: Number | None = None
     """The part of the budget to pay, kept as a rational; None where a price or an error is named."""
+    as_of: str | None = None
+    """The day or moment that CURRENT_DATE means."""
     confidence: Number = Fraction(95, 100)
     """How often an interval covers the truth, at least."""
     raw: bool = False
@@ -49,7 +52,9 @@ class AskRequest:
         """Refuse what no curator could price, and make numbers exact."""
         if len(check_text(self.sql, "a question")) > LONGEST_QUESTION:
             raise InvalidValue(f"a question must have at most {LONGEST_QUESTION:,} characters", f"<{len(self.sql):,}>")
-        WantedPrice(self.epsilon, self.within, self.part)
+        QuestionTerms(self.epsilon, self.within, self.part)
+        if self.as_of is not None:
+            object.__setattr__(self, "as_of", str(AsOf.of(check_text(self.as_of, "as_of"))))
         if not isinstance(self.raw, bool):
             raise InvalidType("raw must be true or false", self.raw)
         if self.epsilon is not None:
@@ -68,13 +73,15 @@ class AskRequest:
             "epsilon": self.epsilon,
             "within": None if self.within is None else float(self.within),
             "part": self.part,
+            "as_of": self.as_of,
             "confidence": float(self.confidence),
         }
 
     def written(self) -> str:
         """The request as text; equal requests are written alike."""
         found = {name: getattr(self, field) for name, field in _FIELDS.items()}
-        found |= {} if self.part is None else {"part": self.part}  # as it was before there were parts
+        later = {"part": self.part, "as_of": self.as_of}  # written where they are named, as before they could be
+        found |= {name: value for name, value in later.items() if value is not None}
         exact = {name: str(value) if isinstance(value, Fraction) else value for name, value in found.items()}
         return json.dumps(exact, ensure_ascii=False, sort_keys=True)
 

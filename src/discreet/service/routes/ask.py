@@ -50,6 +50,7 @@ class ExplainBody(BaseModel):
     epsilon: Number | None = Field(None, description='The price, exact: 0.1, "0.1" or "1/10".')
     within: Number | None = Field(None, description="Instead of a price: the error that counts and sums may have.")
     part: Number | None = Field(None, description='Instead of both: the part of the budget to pay, such as "1/4".')
+    as_of: str | None = Field(None, max_length=40, description="The day that CURRENT_DATE means; or a moment in UTC.")
     confidence: Number = Field(0.95, description="How often error bars cover the truth, at least.")
     raw: bool = Field(
         False, strict=True, description="Whether values are shown as drawn, also where they make no sense."
@@ -57,7 +58,7 @@ class ExplainBody(BaseModel):
 
     def ask_request(self) -> AskRequest:
         """The question, checked."""
-        return AskRequest(self.sql, self.epsilon, self.within, self.part, self.confidence, self.raw)
+        return AskRequest(self.sql, self.epsilon, self.within, self.part, self.as_of, self.confidence, self.raw)
 
 
 class AskBody(ExplainBody):

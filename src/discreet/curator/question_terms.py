@@ -17,14 +17,15 @@ from discreet.curator.planner import Planner
 from discreet.errors import InvalidValue
 from discreet.exact.rational import Number, positive, rational
 from discreet.privacy.loss import Pure, ZeroConcentrated
+from discreet.query.parse.clock import AsOf, AsOfStated
 from discreet.query.plan.question import ExpectedError, PlannedQuestion
 
-__all__ = ["NoiseOption", "WantedPrice", "choose", "noise_name"]
+__all__ = ["NoiseOption", "QuestionTerms", "choose", "noise_name"]
 
 
 @dataclass(frozen=True)
-class WantedPrice:
-    """One of the three: a price, an error, or a part of the budget."""
+class QuestionTerms:
+    """One of the three: a price, an error, or a part of the budget; and the moment that the question is about."""
 
     epsilon: Number | None = None
     """The ε to pay."""
@@ -32,6 +33,8 @@ class WantedPrice:
     """The error that counts and sums may have, whose price follows."""
     part: Number | None = None
     """The part of the budget to pay, such as 1/4."""
+    as_of: AsOfStated | None = None
+    """The day or moment that CURRENT_DATE means."""
 
     def __post_init__(self) -> None:
         if sum(one is not None for one in (self.epsilon, self.within, self.part)) != 1:
@@ -42,12 +45,13 @@ class WantedPrice:
 
     def plan(self, planner: Planner, sql: str, confidence: float, analyst: str | None) -> list[PlannedQuestion]:
         """The question, planned in every way in which it can be paid so."""
+        planner = planner.at(None if self.as_of is None else AsOf.of(self.as_of))
         if self.part is not None:
             return planner.part_questions(sql, rational(self.part, "part"), analyst)
         return [planner.question(sql, planner.price(sql, self.epsilon, self.within, confidence))]
 
     def in_words(self) -> tuple[str | None, str | None, str | None]:
-        """The three as exact texts, by which the same wish is known again."""
+        """A price, an error and a part as exact texts, by which the same question is known again."""
         epsilon = None if self.epsilon is None else str(positive(self.epsilon, "epsilon"))
         within = None if self.within is None else str(positive(self.within, "the wanted error"))
         return epsilon, within, None if self.part is None else str(rational(self.part, "part"))
