@@ -19,12 +19,16 @@ from discreet.catalog.table import ForeignKey, Table
 from discreet.curator.curator import Curator
 from discreet.curator.ledger import chain, people
 from discreet.curator.ledger.ledger import Ledger
+from discreet.curator.ledger.move import move
 from discreet.curator.ledger.units import LOSS_UNITS, Allowance, BudgetMeasure, LedgerPrice, Portion
 from discreet.curator.ledger.verify import verify
 from discreet.curator.ledger.witness import attestation
 from discreet.errors import BudgetExceeded, InvalidInput
 from discreet.privacy.loss import Approximate, Pure
 from tests.curator.older_ledger import make_older
+from tests.servers.fixtures import postgres_server, postgres_url
+
+__all__ = ["postgres_server", "postgres_url"]
 
 INTEGER = ColumnType.INTEGER
 PATIENTS = Table("patients", (Column("id", INTEGER),), unit="id", budget=Budget(1))
@@ -288,6 +292,24 @@ def test_taking_over_never_counts_too_little_and_never_grants(tmp_path: Path, se
             left = accounts[f"t{number}"].allowance.cap - accounts[f"t{number}"].spent
             assert left <= 0 or not is_pure or owners.allowance.cap - owners.spent >= left
     assert verify(tmp_path).problems == []
+
+
+def test_people_get_their_account_on_a_server_too(tmp_path: Path, postgres_url: str) -> None:
+    ledger = Ledger.create(tmp_path)
+    for name in ("a", "b"):
+        ledger.open_account(name, Allowance.of(Pure(1)))
+        ledger.charge(name, b"", {name: LedgerPrice(1000, 0, (Portion("ward", "x", 70), Portion("ward", "y", 90)))}, {})
+    ledger.close()
+    make_older(str(tmp_path / "ledger.db"))
+    move(tmp_path, postgres_url)
+    ledger = Ledger(tmp_path)
+    ledger.join_people({"a": "/p", "b": "/p"}, {"/p": 1})
+    assert ledger.accounts()["/p"].spent == 2180  # the same key of the same column in both
+    with pytest.raises(InvalidInput, match="whoever pays for a table pays for its people"):
+        ledger.charge("c", b"", {"a": LedgerPrice(1)}, {})
+    ledger.charge("c", b"", {"a": LedgerPrice(1), "/p": LedgerPrice(1)}, {})
+    assert verify(tmp_path).problems == []
+    ledger.close()
 
 
 def test_a_takeover_that_says_too_little_does_not_verify(tmp_path: Path) -> None:
