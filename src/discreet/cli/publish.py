@@ -184,7 +184,7 @@ def anonymize(
     """
     with refusals("nothing was written"):
         from discreet.anonymize.methods import RecodingJob, checked_report
-        from discreet.anonymize.models.requested import RequestedModels
+        from discreet.anonymize.models.registry import RequestedModels
         from discreet.anonymize.table import arrow_table
         from discreet.cli.output import refuse_overwriting
         from discreet.cli.recoding_methods import refuse_options
@@ -269,7 +269,7 @@ def check(
     [dim]Example:[/]  discreet check patients.csv --quasi zip,age --sensitive disease --k 4 --l 2 --html report.html
     """
     with refusals("nothing was written"):
-        from discreet.anonymize.models.requested import RequestedModels
+        from discreet.anonymize.models.registry import RequestedModels
         from discreet.anonymize.report.report import table_report
         from discreet.anonymize.table import arrow_table
         from discreet.cli.output import refuse_overwriting, write_texts

@@ -21,7 +21,7 @@ import numpy as np
 
 from discreet.anonymize.hierarchies.hierarchy import Hierarchy, matched_hierarchies
 from discreet.anonymize.models.model import Model
-from discreet.anonymize.models.requested import asked_models
+from discreet.anonymize.models.registry import asked_models
 from discreet.anonymize.recode.axes import Axis
 from discreet.anonymize.recode.labels import group_labels, range_labels, region_labels, region_sets, set_labels
 from discreet.anonymize.recode.median_cuts import Progress, grow_cuts

@@ -31,7 +31,7 @@ from discreet.anonymize.equivalence_classes import Patterns
 from discreet.anonymize.hierarchies.hierarchy import Hierarchy, matched_hierarchies
 from discreet.anonymize.loss.search_loss import named_loss
 from discreet.anonymize.models.model import Model
-from discreet.anonymize.models.requested import asked_models, sensitive_of
+from discreet.anonymize.models.registry import asked_models, sensitive_of
 from discreet.anonymize.recode.full_domain import FullDomainRecoding
 from discreet.anonymize.recode.lattice import GeneralizationLattice
 from discreet.anonymize.recode.lattice_node import Inspector

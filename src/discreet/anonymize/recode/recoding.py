@@ -32,7 +32,7 @@ from pyarrow import compute
 from discreet.anonymize.equivalence_classes import SUPPRESSED_ROW, Counts, EquivalenceClasses
 from discreet.anonymize.models.k_anonymity import KAnonymity
 from discreet.anonymize.models.model import Flags, Histograms, Model
-from discreet.anonymize.models.requested import sensitive_of
+from discreet.anonymize.models.registry import sensitive_of
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.table import CodedColumn, CodedTable
 from discreet.catalog.names import suggestion

@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from discreet.anonymize.hierarchies.hierarchy import Hierarchy, matched_hierarchies
 from discreet.anonymize.models.model import Model
-from discreet.anonymize.models.requested import asked_models
+from discreet.anonymize.models.registry import asked_models
 from discreet.anonymize.recode.axes import Axis, GroupLevels
 from discreet.anonymize.recode.labels import group_labels
 from discreet.anonymize.recode.median_cuts import Progress, share_done

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from discreet.anonymize.check import CheckReport, check
 from discreet.anonymize.models.model import Model
-from discreet.anonymize.models.requested import RequestedModels
+from discreet.anonymize.models.registry import RequestedModels
 from discreet.anonymize.recode.recoding import refuse_other_columns
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.table import arrow_table
