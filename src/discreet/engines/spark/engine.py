@@ -100,13 +100,14 @@ class SparkEngine(RemoteEngine):
     ) -> None:
         """Name the folder of the curator, and where Spark is.
 
-        ``server`` is a Spark Connect URL, ``sc://host:port``; without one it is ``session``, or the session of this
-        process, which is started where there is none. See `DuckDBEngine` for ``timeout`` and ``owner_log``.
+        ``server`` is a Spark Connect URL, ``sc://host:port``; without one, or with ``spark``, it is ``session``, or the
+        session of this process, which is started where there is none. See `DuckDBEngine` for ``timeout`` and
+        ``owner_log``.
         """
         super().__init__(folder, timeout=timeout, owner_log=owner_log)
         if server is not None and session is not None:
             raise InvalidValue("Spark is named by a server or by a session", "<both>", "leave one out")
-        self._server, self._given = server, session
+        self._server, self._given = None if server == "spark" else server, session
         self._own: list[Any] = [None]
         """The session; in a list, because snapshots of the engine have the same one."""
         self._lock = threading.Lock()
