@@ -32,7 +32,7 @@ from discreet.query.expressions.expression import Expression
 from discreet.query.expressions.read import LookUp
 from discreet.query.plan.noise_tails import LinearForm
 from discreet.query.plan.public_groups import Key, ListRows
-from discreet.query.plan.statistics import Moments, NoisyStatistic, Part
+from discreet.query.plan.statistics import Moments, NoisyStatistic, Statistic
 
 __all__ = [
     "Aggregate",
@@ -85,10 +85,10 @@ class SummedAggregate(Aggregate):
 
     @property
     @abstractmethod
-    def statistic(self) -> Part:
+    def statistic(self) -> Statistic:
         """What answers it alone; others of the same values and rows may share a larger one with it."""
 
-    def importance(self, part: Part) -> Fraction:
+    def importance(self, part: Statistic) -> Fraction:
         """The variance of what is read from a part, in units of what one row can contribute, at noise of one."""
         return self._variance_in(part) if isinstance(part, Moments) else Fraction(1)
 
