@@ -36,7 +36,7 @@ from discreet.errors import InvalidValue
 from discreet.exact.rational import Number, positive
 from discreet.noise.experiment import experiment
 from discreet.privacy.loss import Approximate, Loss, Pure, ZeroConcentrated
-from discreet.query.plan.question import PlannedQuestion
+from discreet.query.question import PlannedQuestion
 from discreet.query.run.measure import Measured
 
 __all__ = ["end_to_end"]

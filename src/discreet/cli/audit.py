@@ -55,7 +55,7 @@ def replay(
     [dim]Example:[/]  discreet replay visits.csv visits.yaml --sql "SELECT ward, COUNT(*) FROM visits GROUP BY ward"
     """
     with refusals("nothing was written", BAD_INPUT):
-        from discreet.audit.replay.replay import replay as run
+        from discreet.audit.replay.replay import replay as replay_session
         from discreet.cli.ingest import source_of
         from discreet.cli.output import refuse_overwriting, write_texts
 
@@ -63,7 +63,7 @@ def replay(
         refuse_overwriting({"--html": html}, None, force)
         source, asked = source_of(file, table, delimiter), _asked(sql, questions)
         with counted(is_quiet) as told:
-            report = run(source, policy, asked, epsilon=epsilon, neighbours=neighbours, told=told)
+            report = replay_session(source, policy, asked, epsilon=epsilon, neighbours=neighbours, told=told)
         audits = [] if draws is None else _audits(source, policy, report, epsilon, draws)
         if html is not None:
             write_texts({html: report.to_html()})

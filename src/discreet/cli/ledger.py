@@ -88,10 +88,10 @@ def verify(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
     [dim]Example:[/]  discreet ledger verify
     """
     with refusals():
-        from discreet.curator.ledger.verify import verify as replay
+        from discreet.curator.ledger.verify import verify as verify_ledger
 
         check_folder(folder)
-        found = replay(folder)
+        found = verify_ledger(folder)
         if as_json:
             facts = {"sound": found.is_sound, "records": found.entries, "head": found.head.hex()}
             emit({**facts, "problems": list(found.problems)})
@@ -141,10 +141,10 @@ def rotate_key(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None
     [dim]Example:[/]  discreet ledger rotate-key
     """
     with refusals():
-        from discreet.curator.ledger.signing_keys import rotate_key as rotated
+        from discreet.curator.ledger.signing_keys import rotate_key as rotate_signing_key
 
         check_folder(folder)
-        key = rotated(folder)
+        key = rotate_signing_key(folder)
         if as_json:
             return emit({"record": key.position, "public_key": key.public_key.hex()})
         return say(f"record {key.position}: a new key signs from here on; its public half is {key.public_key.hex()}")
@@ -191,10 +191,10 @@ def lift(
     """
     with refusals():
         from discreet.curator.ledger.ledger import Ledger
-        from discreet.curator.suspensions import lift as lifted
+        from discreet.curator.suspensions import lift as lift_suspension
 
         check_folder(folder)
-        found = lifted(Ledger(folder), record, because, None)
+        found = lift_suspension(Ledger(folder), record, because, None)
         if as_json:
             return emit(asdict(found))
         return say(f"record {found.lifted}: {found.analyst or 'whoever names no analyst'} may ask again.")
@@ -213,10 +213,10 @@ def move(
     [dim]Example:[/]  discreet ledger move --to postgresql://curator@db.example/discreet
     """
     with refusals():
-        from discreet.service.storage import move as moved
+        from discreet.service.storage import move as move_service
 
         check_folder(folder)
-        records = moved(folder, to)
+        records = move_service(folder, to)
         if as_json:
             return emit({"records": records})
         return say(f"{records:,} records are on the server, and the folder's file ledger.server names it.")

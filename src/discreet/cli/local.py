@@ -28,9 +28,9 @@ def shuffle(
     with refusals("nothing was computed"):
         from discreet.errors import InvalidValue
         from discreet.local.shuffling import closed_form
-        from discreet.local.shuffling import shuffle as mixed
+        from discreet.local.shuffling import shuffle as shuffle_reports
 
-        found = mixed(people, epsilon, delta)
+        found = shuffle_reports(people, epsilon, delta)
         if as_json:
             local, mixed_loss = float(found.local.epsilon), repr(found.central)
             return emit({"people": found.n, "local_epsilon": local, "mixed": mixed_loss, "factor": found.factor})
@@ -60,10 +60,10 @@ def compare(
     """
     with refusals("nothing was written"):
         from discreet.cli.output import refuse_overwriting, write_texts
-        from discreet.local.choose import compare as errors_of
+        from discreet.local.choose import compare as compare_errors
 
         refuse_overwriting({"--html": html}, None, force)
-        found = errors_of(people, epsilon, delta=delta)
+        found = compare_errors(people, epsilon, delta=delta)
         if html is not None:
             write_texts({html: found.to_html()})
         if as_json:

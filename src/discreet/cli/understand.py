@@ -32,10 +32,10 @@ def understand(
     """
     with refusals("nothing was written"):
         from discreet.cli.output import refuse_overwriting, write_texts
-        from discreet.interpretation.understanding import understand as understood
+        from discreet.interpretation.understanding import understand as explain_loss
 
         refuse_overwriting({"--html": html}, None, force)
-        found = understood(epsilon, delta, group, prior, n)
+        found = explain_loss(epsilon, delta, group, prior, n)
         if html is not None:
             write_texts({html: found.to_html()})
         if json:

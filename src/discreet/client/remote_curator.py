@@ -28,7 +28,7 @@ from discreet.http.problems import choose_fault
 from discreet.noise.law import open_probability
 from discreet.noise.source import fresh_id
 from discreet.privacy.loss import Pure, ZeroConcentrated
-from discreet.query.plan.question import ExpectedError
+from discreet.query.question import ExpectedError
 
 __all__ = ["PastQuestion", "RemoteCurator", "asked", "budget", "connect", "explanation", "objects"]
 

@@ -9,7 +9,7 @@ from typing import Any
 from discreet.curator.answers.formats import html_grid
 from discreet.curator.ledger.units import amount, as_json
 from discreet.privacy.loss import Pure, ZeroConcentrated
-from discreet.query.plan.question import ExpectedError
+from discreet.query.question import ExpectedError
 
 __all__ = ["Explanation"]
 

@@ -30,11 +30,10 @@ from discreet.exact.rational import Number, positive
 from discreet.privacy.loss import Approximate, Pure, ZeroConcentrated
 from discreet.query.answer.intervals import noisy_schema
 from discreet.query.answer.sandbox import check_above
-from discreet.query.bind.public_multiplicity import PublicMultiplicity
+from discreet.query.bind.public_tables import PublicEnds, PublicMultiplicity, PublicValues
 from discreet.query.bind.split import SplitQuery
 from discreet.query.passes import split
-from discreet.query.plan.public_groups import PublicEnds, PublicValues
-from discreet.query.plan.question import PlannedQuestion, list_tables, prepare_all
+from discreet.query.question import PlannedQuestion, list_tables, prepare_all
 
 __all__ = ["Planner", "PublicRows"]
 

@@ -27,9 +27,9 @@ from discreet.curator.preconditions import check_runnable, check_stored, check_t
 from discreet.engines.engine import TableStore
 from discreet.errors import DiscreetError, EngineFailure, RequestConflict
 from discreet.exact.rational import Number
-from discreet.query.plan.fingerprint import compute_fingerprint, write_recorded
-from discreet.query.plan.question import PlannedQuestion
 from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.question import PlannedQuestion
+from discreet.query.run.fingerprint import compute_fingerprint, write_recorded
 
 __all__ = ["AskedQuestion", "Prepared", "Unanswered", "find_own_accounts", "name_plan", "prepare_question"]
 

@@ -28,7 +28,7 @@ from discreet.curator.certificates.certificate import is_genuine
 from discreet.curator.ledger.units import amount
 from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure, ZeroConcentrated
-from discreet.query.plan.question import ExpectedError
+from discreet.query.question import ExpectedError
 from discreet.service.jobs.jobs import Job, State
 from discreet.service.operations import ask as ask_ops
 from discreet.service.operations.formats import for_sheets

@@ -12,12 +12,12 @@ from discreet.catalog.column import ColumnType
 from discreet.exact.grid import Integers
 from discreet.query.aggregates.aggregate import Aggregate, Forms, Spellings, SummedAggregate
 from discreet.query.aggregates.estimate import CellEstimate, move_within
+from discreet.query.aggregates.noise_tails import LinearForm
+from discreet.query.aggregates.statistics import DistinctUnits, DistinctValues, Moments, NoisyStatistic, Statistic
 from discreet.query.expressions.expression import Call, Expression, Field
 from discreet.query.expressions.interval import UNKNOWN
 from discreet.query.expressions.read import LookUp, read, read_condition
-from discreet.query.plan.noise_tails import LinearForm
-from discreet.query.plan.statistics import DistinctUnits, DistinctValues, Moments, NoisyStatistic, Statistic
-from discreet.query.refusal import refuse
+from discreet.query.parse.refusal import refuse
 
 __all__ = ["CountAggregate", "UnitCountAggregate", "ValueCountAggregate"]
 

@@ -25,9 +25,9 @@ from discreet.query.aggregates.estimate import (
     rows_form,
     sum_form,
 )
+from discreet.query.aggregates.noise_tails import LinearForm
+from discreet.query.aggregates.statistics import Moments, NoisyStatistic, PlainSum, Statistic, bound_values
 from discreet.query.expressions.read import LookUp
-from discreet.query.plan.noise_tails import LinearForm
-from discreet.query.plan.statistics import Moments, NoisyStatistic, PlainSum, Statistic, bound_values
 
 __all__ = ["MeanAggregate", "SumAggregate"]
 

@@ -23,8 +23,8 @@ from discreet.query.aggregates.estimate import (
     move_within,
     polynomial_form,
 )
+from discreet.query.aggregates.statistics import Moments, NoisyStatistic, Statistic, bound_values
 from discreet.query.expressions.read import LookUp
-from discreet.query.plan.statistics import Moments, NoisyStatistic, Statistic, bound_values
 
 __all__ = ["DeviationAggregate", "VarianceAggregate"]
 

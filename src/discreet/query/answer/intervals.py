@@ -36,12 +36,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.query.aggregates.aggregate import Aggregate, PrivateAggregation, SummedAggregate
+from discreet.query.aggregates.aggregate import Aggregate, SummedAggregate
 from discreet.query.aggregates.estimate import CellEstimate, rows_form
-from discreet.query.plan.noise_tails import LinearForm, Noise
-from discreet.query.plan.public_groups import arrow_type
+from discreet.query.aggregates.noise_tails import LinearForm, Noise
+from discreet.query.aggregates.statistics import Moments
+from discreet.query.bind.group_by import PrivateAggregation
+from discreet.query.expressions.public_values import arrow_type
 from discreet.query.plan.sensitivity import AggregationPlan
-from discreet.query.plan.statistics import Moments
 from discreet.query.run.measure import Measured
 
 __all__ = [

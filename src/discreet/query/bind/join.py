@@ -26,7 +26,7 @@ from discreet.query.expressions.expression import Call, Expression, Field, State
 from discreet.query.expressions.logic import LOGIC_RULES
 from discreet.query.expressions.read import LookUp, read, read_condition
 from discreet.query.expressions.types import as_type, common_type
-from discreet.query.refusal import refuse
+from discreet.query.parse.refusal import refuse
 
 __all__ = ["filter_in_public", "find_shared_columns", "join", "list_tests", "split_conditions", "split_in_predicates"]
 

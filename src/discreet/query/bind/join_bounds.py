@@ -19,7 +19,7 @@ from discreet.query.bind.contribution import (
 from discreet.query.bind.relation import Names, Privacy, Relation, RowCounts
 from discreet.query.bind.truncation import limit_rows_per_key, one_per_key, truncate_rows
 from discreet.query.expressions.expression import Field
-from discreet.query.refusal import refuse
+from discreet.query.parse.refusal import refuse
 
 __all__ = ["bound_sides", "check_rows"]
 

@@ -19,7 +19,7 @@ from discreet.engines.casts import DUCKDB_TYPES
 from discreet.engines.duckdb.manifest import Stored
 from discreet.engines.parameters import Bindings
 from discreet.query.expressions.interval import UNKNOWN, Interval
-from discreet.query.plan.work_limit import LETTERS_IN_A_PIECE, Work
+from discreet.query.expressions.work_limit import LETTERS_IN_A_PIECE, Work
 
 __all__ = [
     "Call",

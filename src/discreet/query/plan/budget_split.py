@@ -20,7 +20,7 @@ from fractions import Fraction
 
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
-from discreet.query.aggregates.aggregate import PrivateAggregation
+from discreet.query.bind.group_by import PrivateAggregation
 
 __all__ = ["Price", "block_shares", "combine_prices", "get_magnitude", "split_price", "with_magnitude"]
 

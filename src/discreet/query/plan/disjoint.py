@@ -15,9 +15,9 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.catalog.column import ColumnType
+from discreet.query.aggregates.statistics import Moments, PlainSum, RowStatistic
 from discreet.query.expressions.expression import Call, Constant, Expression
 from discreet.query.expressions.logic import AND, NOT, OR
-from discreet.query.plan.statistics import Moments, PlainSum, RowStatistic
 
 __all__ = ["are_disjoint", "find_disjoint_families"]
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.query.aggregates.aggregate import Aggregate, SummedAggregate
+from discreet.query.aggregates.statistics import Moments, PlainSum, RowStatistic, Statistic
 from discreet.query.expressions.expression import Expression
 from discreet.query.plan.disjoint import find_disjoint_families
-from discreet.query.plan.statistics import Moments, PlainSum, RowStatistic, Statistic
 
 __all__ = ["StatisticGroup", "share_statistics"]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from discreet.engines.parameters import bind_parameter
-from discreet.query.aggregates.aggregate import PrivateAggregation
+from discreet.query.bind.group_by import PrivateAggregation
 from discreet.query.bind.split import SplitQuery
 from discreet.query.expressions.expression import Statement
-from discreet.query.refusal import refuse
+from discreet.query.parse.refusal import refuse
 
 __all__ = ["merge_blocks"]
 

@@ -23,25 +23,20 @@ from discreet.mechanisms.noisy_threshold import KeyThreshold
 from discreet.noise.inversion import SMALLEST_SCALE
 from discreet.privacy.loss import Pure
 from discreet.privacy.neighbours import Neighbours
-from discreet.query.aggregates.aggregate import (
-    Aggregate,
-    ChosenAggregate,
-    PlannedSelection,
-    PrivateAggregation,
-    SummedAggregate,
-)
+from discreet.query.aggregates.aggregate import Aggregate, ChosenAggregate, PlannedSelection, SummedAggregate
 from discreet.query.aggregates.counts import CountAggregate, UnitCountAggregate
+from discreet.query.aggregates.noise_tails import LinearForm, Noise
+from discreet.query.aggregates.statistics import ContributionBound, DistinctUnits, NoisyStatistic, UnitBounds
+from discreet.query.bind.group_by import PrivateAggregation
 from discreet.query.bind.relation import Privacy
 from discreet.query.expressions.expression import get_rows_per_key
+from discreet.query.expressions.public_values import Key, ListRows
+from discreet.query.parse.refusal import refuse
 from discreet.query.plan.budget_split import Price, get_magnitude, split_price, with_magnitude
 from discreet.query.plan.disjoint import find_disjoint_families
 from discreet.query.plan.layout import StatisticGroup, share_statistics
 from discreet.query.plan.list_groups import Listing
-from discreet.query.plan.noise_tails import LinearForm, Noise
-from discreet.query.plan.public_groups import Key, ListRows
-from discreet.query.plan.statistics import ContributionBound, DistinctUnits, NoisyStatistic, UnitBounds
 from discreet.query.plan.top_groups import TopSelection, read_top_groups, selection_is_better
-from discreet.query.refusal import refuse
 
 __all__ = ["AggregationPlan", "KeyRule", "PricedStatistic", "UnpricedPlan", "lay_out", "plan_block"]
 

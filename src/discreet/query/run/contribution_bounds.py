@@ -25,10 +25,10 @@ from discreet.engines.stored_columns import use_stored_key_bound, use_stored_row
 from discreet.engines.value_grid import describe_steps, in_steps, is_exact, real
 from discreet.exact.grid import LARGEST_STEPS
 from discreet.query.aggregates.aggregate import PlannedSelection
+from discreet.query.aggregates.statistics import ValueScale
 from discreet.query.bind.relation import RowCounts, list_unit_columns, name_grid_column
 from discreet.query.expressions.expression import Expression, Field, Statement, canonical
 from discreet.query.plan.sensitivity import AggregationPlan, PricedStatistic
-from discreet.query.plan.statistics import ValueScale
 from discreet.query.plan.top_groups import TopSelection
 
 __all__ = ["Parameters", "add_up", "count_apart", "write_histogram", "write_statements", "write_sums", "write_weights"]

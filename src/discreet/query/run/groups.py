@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from discreet.exact.grid import Integers
 from discreet.query.expressions.expression import Expression
+from discreet.query.expressions.public_values import Key, arrow_type
 from discreet.query.plan.list_groups import Listing
-from discreet.query.plan.public_groups import Key, arrow_type
 
 __all__ = ["Groups"]
 

@@ -21,7 +21,7 @@ import pyarrow as pa
 from discreet.exact.grid import LARGEST_STEPS, Integers
 from discreet.noise.source import Source, Stream
 from discreet.query.aggregates.aggregate import PlannedSelection
-from discreet.query.plan.noise_tails import Noise
+from discreet.query.aggregates.noise_tails import Noise
 from discreet.query.plan.sensitivity import AggregationPlan, KeyRule
 from discreet.query.plan.top_groups import TopSelection
 from discreet.query.run.contribution_bounds import add_up, count_apart, write_histogram, write_sums, write_weights

@@ -23,8 +23,8 @@ from discreet.catalog.column import ColumnType
 from discreet.engines.value_grid import find_step
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
+from discreet.query.aggregates.noise_tails import Noise
 from discreet.query.expressions.expression import Expression
-from discreet.query.plan.noise_tails import Noise
 
 __all__ = [
     "ContributionBound",
