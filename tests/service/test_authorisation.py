@@ -20,7 +20,7 @@ import pytest
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute, iter_route_contexts
 
-from discreet.http.methods import Unknown
+from discreet.http.problems import Unknown
 from discreet.service.app import application
 from discreet.service.auth.bearer import roles_of
 from discreet.service.auth.members import Members

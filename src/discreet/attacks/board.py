@@ -25,12 +25,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.attacks.attack import Attack, Defence, Goal, Guesses, Knowledge
+from discreet.attacks.attack import Attack, Defence, Goal, Guesses, Knowledge, View
 from discreet.attacks.catalogue import chosen_attacks, chosen_defences
 from discreet.attacks.people import Codes, People
 from discreet.attacks.report_content import board_details, board_document, board_summary, report_data
 from discreet.attacks.score import DefenceVerdict, Score, ceiling_of, scored, verdict_of
-from discreet.attacks.view import View
 from discreet.errors import DiscreetError
 from discreet.exact.rational import Number
 from discreet.noise.experiment import Chance, experiment

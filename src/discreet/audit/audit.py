@@ -25,11 +25,10 @@ import numpy as np
 
 from discreet.audit.builtin import Case
 from discreet.audit.canonical import Raised, Unhashable, canonical
-from discreet.audit.claim import Verdict, claimed
 from discreet.audit.draws import Chunk, Deadline, Drawn, DrawRoles, Progress, as_objects, draw, lengths
 from discreet.audit.events import Counts, Discriminant, Family, Floats, LikelihoodRatio, LowBits, Thresholds
 from discreet.audit.exact_check import ExactCheck, checked_laws, exact_check
-from discreet.audit.mechanism import Batched, Mechanism, checked_mechanism, mechanism_name, shown
+from discreet.audit.mechanism import Batched, Mechanism, Verdict, checked_mechanism, claimed, mechanism_name, shown
 from discreet.audit.outcomes import OutcomeTally
 from discreet.audit.proof import Proof, Tested, check_rate, drift, tested
 from discreet.audit.report import AuditReport, Seen

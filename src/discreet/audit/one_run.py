@@ -32,7 +32,7 @@ import numpy.typing as npt
 from scipy.stats import binom
 
 from discreet.audit.canonical import Raised
-from discreet.audit.claim import Claimed, Verdict, claimed
+from discreet.audit.mechanism import Claimed, Verdict, claimed
 from discreet.audit.proof import check_rate
 from discreet.errors import DiscreetError, InvalidType, InvalidValue
 from discreet.exact.rational import Number, integer

@@ -28,9 +28,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.audit.claim import Claimed
 from discreet.audit.draws import Chunk, DrawRoles, Piece
 from discreet.audit.events import Counts, Event, Family, Learning, LikelihoodRatio, OutcomeScore, Thresholds
+from discreet.audit.mechanism import Claimed
 from discreet.audit.outcomes import OutcomeTally, tally
 from discreet.errors import InvalidValue
 from discreet.exact.binomial import Proportion, lower_bounds, upper_bounds

@@ -8,9 +8,8 @@ from typing import Any
 
 from discreet.audit.audit import audit_case
 from discreet.audit.builtin import Case
-from discreet.audit.claim import Verdict
-from discreet.audit.report import AuditReport
-from discreet.audit.report_content import TONES, claim_figure, event_words, exact_figure, observed_figure
+from discreet.audit.mechanism import Verdict
+from discreet.audit.report import TONES, AuditReport, claim_figure, event_words, exact_figure, observed_figure
 from discreet.reports.document import Alert, Document, Section, Stacked, TableBlock, TableCell, Toned
 from discreet.reports.report import Report
 

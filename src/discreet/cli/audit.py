@@ -187,7 +187,7 @@ def audit(
 
 
 def _is_fine(report: AuditReport | AuditSuite) -> bool:
-    from discreet.audit.claim import Verdict
+    from discreet.audit.mechanism import Verdict
     from discreet.audit.report import AuditReport
 
     if isinstance(report, AuditReport):

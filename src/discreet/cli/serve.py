@@ -117,7 +117,7 @@ def _with_console(service: ServiceState) -> ASGIApp:
 
 
 def _tell(settings: Settings, address: str) -> None:
-    from discreet.http.listen import LOOPBACK
+    from discreet.http.one_process import LOOPBACK
 
     say(f"serving {settings.folder} at {address}{'' if settings.console else '/api/v1'}")
     if settings.host not in LOOPBACK and not settings.encrypted:

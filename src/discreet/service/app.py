@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Scope
 
 from discreet.errors import NotSignedIn
 from discreet.http.bodies import BodyLimit, StrictJson
-from discreet.http.methods import Methods, Unknown
+from discreet.http.problems import Methods, Unknown
 from discreet.http.security import HEADERS, Https, SameSite, SecurityHeaders, policy
 from discreet.service.auth.roles import MemberRole
 from discreet.service.monitoring import Health, Metrics

@@ -31,8 +31,15 @@ from discreet.curator.curator import Curator
 from discreet.engines.sql_text import quote
 from discreet.errors import DiscreetError
 from discreet.http.guard import GUARDED, share_connections
-from discreet.http.listen import QUIET, end_by_signals, format_address, listening
-from discreet.http.one_process import MeetingPlace, OneProcess, meeting_place
+from discreet.http.one_process import (
+    QUIET,
+    MeetingPlace,
+    OneProcess,
+    end_by_signals,
+    format_address,
+    listening,
+    meeting_place,
+)
 from discreet.service.audit_trail import Trail
 from discreet.service.auth.members import Members
 from discreet.service.logs import log_event, start_logs

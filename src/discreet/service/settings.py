@@ -22,7 +22,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from discreet.catalog.names import suggestion
 from discreet.errors import InvalidValue, PolicyError, Problem
-from discreet.http.listen import LOOPBACK
+from discreet.http.one_process import LOOPBACK
 
 __all__ = ["PREFIX", "Settings", "check_certificate", "read_settings", "with_hosts"]
 

@@ -20,11 +20,10 @@ from typing import Any, TypeVar
 
 from discreet.curator.ledger.move import move as move_ledger
 from discreet.errors import StoreError
-from discreet.storage.database import Database, GroupCommitDatabase, Part, copy_database
+from discreet.storage.database import Database, GroupCommitDatabase, Part, check_version, copy_database
 from discreet.storage.postgres import PostgresStorage, check_server, read_server
 from discreet.storage.presence import Presence
 from discreet.storage.sqlite import SQLiteStorage
-from discreet.storage.versions import check_version
 
 __all__ = [
     "ADDED",

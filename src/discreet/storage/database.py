@@ -17,10 +17,26 @@ from threading import Condition
 from time import sleep
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, StoreError
 from discreet.storage.presence import Presence
 
-__all__ = ["Database", "GroupCommitDatabase", "Part", "Row", "Rows", "Shape", "copy_database"]
+__all__ = [
+    "Database",
+    "GroupCommitDatabase",
+    "Part",
+    "Row",
+    "Rows",
+    "Shape",
+    "check_version",
+    "copy_database",
+]
+
+
+def check_version(what: str, found: int, known: int) -> None:
+    """Refuse what a newer release has made: this one cannot know what it means."""
+    if found > known:
+        rule = f"{what} was made by a newer release of Discreet, and this one reads its format up to version {known}"
+        raise StoreError(rule, f"<version {found}>", "install that release again; nothing was changed")
 
 
 _MOMENT = 0.001

@@ -25,10 +25,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.errors import DiscreetError, InvalidValue, LedgerError, MissingExtra
-from discreet.storage.database import Database, GroupCommitDatabase, Rows, Shape
+from discreet.storage.database import Database, GroupCommitDatabase, Rows, Shape, check_version
 from discreet.storage.files import write_whole
 from discreet.storage.presence import ServerPresence
-from discreet.storage.versions import check_version
 
 if TYPE_CHECKING:
     import psycopg

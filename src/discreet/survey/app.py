@@ -27,9 +27,8 @@ from starlette.types import ASGIApp
 from discreet.errors import DiscreetError, InvalidInput, InvalidType, InvalidValue, StoreError
 from discreet.http.bodies import body_within
 from discreet.http.guard import GUARDED
-from discreet.http.listen import QUIET, end_by_signals, format_address, listening
-from discreet.http.methods import Methods
-from discreet.http.problems import problem
+from discreet.http.one_process import QUIET, end_by_signals, format_address, listening
+from discreet.http.problems import Methods, problem
 from discreet.http.security import SecurityHeaders
 from discreet.reports.html import STYLE, blocks_html
 from discreet.survey.results import ResultRequest, results_of

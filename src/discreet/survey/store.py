@@ -38,8 +38,8 @@ import numpy as np
 from discreet.errors import InvalidType, InvalidValue, StoreError
 from discreet.local.reports import Reports
 from discreet.noise.source import fresh_id
+from discreet.storage.database import check_version
 from discreet.storage.files import keep_name
-from discreet.storage.versions import check_version
 from discreet.survey.survey import Question, Survey
 
 __all__ = ["VERSION", "Outcome", "Records", "SurveyStore", "fresh_token", "hash_of", "is_token"]

@@ -38,7 +38,7 @@ from discreet.anonymize.equivalence_classes import EquivalenceClasses
 from discreet.anonymize.models.k_anonymity import KAnonymity
 from discreet.anonymize.models.model import Model
 from discreet.anonymize.models.registry import asked_models
-from discreet.anonymize.recode.median_cuts import Progress
+from discreet.anonymize.recode.mondrian import Progress
 from discreet.anonymize.recode.recoding import Acceptance, Recoded, Recoding, coded_for, releasable, release
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.table import CodedColumn, CodedTable, arrow_table

@@ -31,7 +31,7 @@ from discreet.anonymize.models.model import Model
 from discreet.anonymize.models.registry import asked_models
 from discreet.anonymize.recode.axes import Axis, GroupLevels
 from discreet.anonymize.recode.labels import group_labels
-from discreet.anonymize.recode.median_cuts import Progress, share_done
+from discreet.anonymize.recode.mondrian import Progress, share_done
 from discreet.anonymize.recode.partition_tree import (
     LEAF,
     NOWHERE,

@@ -13,7 +13,7 @@ from discreet.anonymize.risk.disclosure import FOR_THE_OWNER, NOT_PRIVACY
 from discreet.anonymize.risk.risk import Risks
 from discreet.reports import document as doc
 from discreet.reports.format import counted, figure, share
-from discreet.reports.json import plain
+from discreet.reports.report import plain
 
 if TYPE_CHECKING:
     from discreet.anonymize.report.report import ReleaseComparison, TableReport

@@ -24,10 +24,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from discreet.attacks.attack import Defence
+from discreet.attacks.attack import Counts, Defence, View
 from discreet.attacks.people import Coded, People
 from discreet.attacks.queries import Part, TableQuery
-from discreet.attacks.view import Counts, View
 from discreet.errors import InvalidValue
 from discreet.exact.rational import Number, integer, positive, probability
 from discreet.noise.experiment import Chance

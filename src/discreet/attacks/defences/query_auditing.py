@@ -35,11 +35,10 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.attacks.algebra.maxima import Maxima
-from discreet.attacks.attack import Defence
+from discreet.attacks.attack import Counts, Defence, View
 from discreet.attacks.defences.interactive import ExactView
 from discreet.attacks.people import Codes, People
 from discreet.attacks.queries import Part, TableQuery
-from discreet.attacks.view import Counts, View
 from discreet.noise.experiment import Chance
 
 __all__ = ["AuditedView", "CountAuditor", "MaxAuditor", "QueryAuditing"]

@@ -32,11 +32,10 @@ from discreet.anonymize.models.t_closeness import Closeness
 from discreet.anonymize.recode.mondrian import mondrian
 from discreet.anonymize.recode.optimal import optimal
 from discreet.anonymize.roles import Roles
-from discreet.attacks.attack import Defence
+from discreet.attacks.attack import Counts, Defence, Published, View
 from discreet.attacks.linkage.matching import Fits, fitting
 from discreet.attacks.people import Coded, Codes, People
 from discreet.attacks.queries import Part, TableQuery
-from discreet.attacks.view import Counts, Published, View
 from discreet.noise.experiment import Chance
 
 __all__ = [

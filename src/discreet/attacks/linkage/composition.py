@@ -28,11 +28,10 @@ import pyarrow as pa
 
 from discreet.anonymize.hierarchies.hierarchy import Hierarchy
 from discreet.anonymize.table import arrow_table
-from discreet.attacks.attack import Defence
+from discreet.attacks.attack import Counts, Defence
 from discreet.attacks.linkage.matching import fitting
 from discreet.attacks.methods.releases import combined, likeliest
 from discreet.attacks.people import Codes, People
-from discreet.attacks.view import Counts
 from discreet.catalog.names import suggestion
 from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.binomial import Proportion

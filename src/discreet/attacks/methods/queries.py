@@ -17,10 +17,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from discreet.attacks.attack import Attack, Goal, Guesses, Knowledge
+from discreet.attacks.attack import Attack, Counts, Goal, Guesses, Knowledge, View
 from discreet.attacks.people import Codes
 from discreet.attacks.queries import Is, Listed, Part, Person, Side, TableQuery
-from discreet.attacks.view import Counts, View
 from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.rational import integer
 from discreet.noise.experiment import Chance

@@ -30,7 +30,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from discreet.attacks.attack import Attack, Goal, Guesses, Knowledge
+from discreet.attacks.attack import Attack, Counts, Goal, Guesses, Knowledge, View
 from discreet.attacks.methods.queries import Floats, finite_floats
 from discreet.attacks.methods.solvers import (
     NormalEquations,
@@ -47,7 +47,6 @@ from discreet.attacks.methods.solvers import (
 from discreet.attacks.methods.tracing import tracing_chart, tracing_curve
 from discreet.attacks.people import Codes
 from discreet.attacks.queries import AnyOf, Side, TableQuery
-from discreet.attacks.view import Counts, View
 from discreet.errors import InvalidValue
 from discreet.exact.binomial import Proportion
 from discreet.noise.experiment import Chance, experiment

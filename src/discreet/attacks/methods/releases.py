@@ -28,10 +28,9 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.anonymize.equivalence_classes import EquivalenceClasses
-from discreet.attacks.attack import Attack, Guesses, Knowledge
+from discreet.attacks.attack import Attack, Counts, Guesses, Knowledge, View
 from discreet.attacks.people import Coded, Codes
 from discreet.attacks.queries import TableQuery, Value
-from discreet.attacks.view import Counts, View
 from discreet.errors import InvalidType, InvalidValue
 from discreet.noise.experiment import Chance
 

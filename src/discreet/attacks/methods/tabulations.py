@@ -41,11 +41,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.attacks.attack import Attack, Guesses, Knowledge
+from discreet.attacks.attack import Attack, Counts, Guesses, Knowledge, View
 from discreet.attacks.methods.solvers import IntegerProgram
 from discreet.attacks.people import Codes
 from discreet.attacks.queries import TableQuery, Value
-from discreet.attacks.view import Counts, View
 from discreet.errors import InvalidValue, OutOfReach
 from discreet.exact.rational import Number, integer, rational
 from discreet.noise.experiment import Chance

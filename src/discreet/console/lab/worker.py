@@ -32,7 +32,7 @@ from discreet.attacks.report_content import headline as headline_of_board
 from discreet.audit.audit import audit_case
 from discreet.audit.builtin import Case, builtin_case, builtin_mechanisms
 from discreet.audit.gallery import BROKEN as EXHIBITS
-from discreet.audit.report_content import (
+from discreet.audit.report import (
     claim_figure,
     confidence_words,
     event_words,

@@ -28,7 +28,7 @@ from functools import cache
 
 import duckdb
 
-from discreet.exact.doubles import double_above, double_below
+from discreet.exact.rational import double_above, double_below
 
 __all__ = ["Columns", "Ends", "Facts", "ValueKind", "WriterScope", "Written", "WrittenQuery", "change_letters", "hull"]
 
