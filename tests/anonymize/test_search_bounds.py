@@ -19,7 +19,8 @@ from discreet.anonymize.loss.search_loss import LOSSES, AdditiveLoss, LossBound,
 from discreet.anonymize.models.k_anonymity import KAnonymity
 from discreet.anonymize.models.l_diversity import EntropyDiversity
 from discreet.anonymize.models.model import Model
-from discreet.anonymize.recode.lattice import Inspection, Inspector, Node
+from discreet.anonymize.recode.lattice import Node
+from discreet.anonymize.recode.lattice_node import Inspection, Inspector
 from discreet.anonymize.recode.lattice_search import Frontier, SparseFrontier, least_total
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.table import CodedTable

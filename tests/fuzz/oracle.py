@@ -45,8 +45,16 @@ from discreet.query.run.contribution_bounds import (
 )
 from discreet.query.run.contribution_bounds import _rows as _rows_of
 from discreet.query.run.fingerprint import compute_fingerprint
-from discreet.query.run.groups import Groups, _typed
-from discreet.query.run.measure import _histograms, _holders, _placed, _value_weights, exact_sums, public_groups
+from discreet.query.run.measure import (
+    Groups,
+    _histograms,
+    _holders,
+    _placed,
+    _typed,
+    _value_weights,
+    exact_sums,
+    public_groups,
+)
 from tests.fuzz.finding import Broken, Finding
 from tests.fuzz.places import Pair, Side
 from tests.query.world import nothing_measured

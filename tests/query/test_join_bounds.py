@@ -19,7 +19,7 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.query.bind import join as joining
 from discreet.query.bind import truncation
 from discreet.query.bind.contribution import ONE_ROW, ContributionBound, Truncation, needing_truncation, pair_bounds
-from discreet.query.bind.join_bounds import bound_sides
+from discreet.query.bind.join import bound_sides
 from discreet.query.bind.multiplicity import CountAlike
 from discreet.query.bind.public_tables import PublicMultiplicity
 from discreet.query.bind.relation import Relation

@@ -29,8 +29,7 @@ from discreet.query.plan.sensitivity import AggregationPlan, PricedStatistic
 from discreet.query.question import prepare
 from discreet.query.run import contribution_bounds as statement
 from discreet.query.run.contribution_bounds import count_apart, write_histogram, write_statements
-from discreet.query.run.groups import Groups
-from discreet.query.run.measure import exact_sums, public_groups
+from discreet.query.run.measure import Groups, exact_sums, public_groups
 from tests.engines.same_everywhere import tables
 from tests.query.few_rows import LISTED, UNLISTED, catalog_with
 from tests.query.hostile import PEOPLE, Person, world_of

@@ -26,8 +26,7 @@ from discreet.query.answer.sandbox import post_process
 from discreet.query.bind.public_tables import PublicMultiplicity, PublicValues
 from discreet.query.plan.sensitivity import AggregationPlan
 from discreet.query.question import PlannedQuestion, prepare
-from discreet.query.run.groups import Groups
-from discreet.query.run.measure import Measured, exact_sums, public_groups
+from discreet.query.run.measure import Groups, Measured, exact_sums, public_groups
 
 FIXTURES = Path(__file__).parent / "fixtures"
 INTEGER, REAL, TEXT, BOOLEAN = ColumnType.INTEGER, ColumnType.REAL, ColumnType.TEXT, ColumnType.BOOLEAN

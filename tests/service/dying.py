@@ -10,8 +10,7 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
-from discreet.service.jobs.jobs import LEASE
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import LEASE, AskRequest
 from discreet.service.operations import ask as asking
 from tests.service.hospital import Hospital
 from tests.service.served import die_at

@@ -26,7 +26,7 @@ from discreet.service.auth.bearer import roles_of
 from discreet.service.auth.members import Members
 from discreet.service.auth.rate_limit import Limits
 from discreet.service.auth.roles import MemberRole
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest
 from discreet.service.state import ServiceState
 from tests.service.hospital import CHEAP, MEMBERS, Hospital, client_of
 

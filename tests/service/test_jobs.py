@@ -21,8 +21,7 @@ from discreet.curator.curator import Curator
 from discreet.curator.fuse import MOST_RUNS
 from discreet.curator.ledger.verify import verify
 from discreet.errors import EngineFailure, NotAllowed, RequestConflict, Suspended, TooManyRequests
-from discreet.service.jobs.jobs import LEASE, Job, State
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import LEASE, AskRequest, Job, State
 from discreet.service.jobs.worker import FairQueue, ReleaseDelay
 from discreet.service.operations import ask as asking
 from discreet.service.operations import ask as waiting

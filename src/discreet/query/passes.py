@@ -23,8 +23,8 @@ from discreet.query.bind.split import SplitQuery
 from discreet.query.expressions.public_values import ListRows
 from discreet.query.parse import parser
 from discreet.query.plan import budget_split, sensitivity
+from discreet.query.plan import budget_split as merging
 from discreet.query.plan import list_groups as listings
-from discreet.query.plan import merge_blocks as merging
 from discreet.query.plan.budget_split import Price
 from discreet.query.plan.list_groups import Listing
 from discreet.query.plan.sensitivity import AggregationPlan, UnpricedPlan

@@ -16,7 +16,7 @@ from discreet.query.bind.multiplicity import CountAlike, count_of_nothing
 from discreet.query.bind.relation import FindEnds
 from discreet.query.bind.split import SplitQuery
 from discreet.query.expressions.public_values import ListRows
-from discreet.query.parse.refusal import refuse
+from discreet.query.parse.places import refuse
 from discreet.query.passes import PLANNING, QuestionDraft, split, walk
 from discreet.query.plan.budget_split import Price
 from discreet.query.plan.sensitivity import AggregationPlan

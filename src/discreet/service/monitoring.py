@@ -1,11 +1,9 @@
-"""Health: whether the service can answer now. It says yes or no, and nothing about why.
+"""Health and metrics, which say nothing that depends on rows.
 
-It says no where a database cannot be read or written, and where a verification found the ledger wrong.
-
-Metrics for the owner: what was asked of the service and what it said, and nothing that depends on rows.
-
-Times are kept of explaining alone, which reads no rows. How long questions ran, how large answers were, how much
-memory or processor time was used: all of that depends on rows, so none of it is here.
+Health says yes or no, and nothing about why: no where a database cannot be read or written, and where a verification
+found the ledger wrong. Metrics count what was asked of the service and what it said. Times are kept of explaining
+alone, which reads no rows: how long questions ran, how large answers were, how much memory or processor time was used,
+all of that depends on rows.
 """
 
 from __future__ import annotations

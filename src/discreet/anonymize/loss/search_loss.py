@@ -27,7 +27,8 @@ import numpy.typing as npt
 
 from discreet.anonymize.equivalence_classes import Patterns
 from discreet.anonymize.hierarchies.hierarchy import Hierarchy
-from discreet.anonymize.recode.lattice import Inspection, Node
+from discreet.anonymize.recode.lattice import Node
+from discreet.anonymize.recode.lattice_node import Inspection
 from discreet.catalog.names import suggestion
 from discreet.errors import InvalidType, InvalidValue
 

@@ -31,7 +31,8 @@ from typing import Protocol
 import numpy as np
 
 from discreet.anonymize.loss.search_loss import Floats, LossBound, SearchLoss
-from discreet.anonymize.recode.lattice import GeneralizationLattice, Inspection, Inspector, Node
+from discreet.anonymize.recode.lattice import GeneralizationLattice, Node
+from discreet.anonymize.recode.lattice_node import Inspection, Inspector
 
 __all__ = ["LARGEST_LATTICE", "Certificate", "Frontier", "LatticeSearch", "Progress", "SparseFrontier", "least_total"]
 

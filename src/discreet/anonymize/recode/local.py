@@ -30,7 +30,8 @@ from discreet.anonymize.hierarchies.hierarchy import Hierarchy, matched_hierarch
 from discreet.anonymize.loss.search_loss import named_loss
 from discreet.anonymize.models.model import Model
 from discreet.anonymize.models.registry import asked_models, sensitive_of
-from discreet.anonymize.recode.lattice import Inspector, Node
+from discreet.anonymize.recode.lattice import Node
+from discreet.anonymize.recode.lattice_node import Inspector
 from discreet.anonymize.recode.lattice_search import LatticeSearch
 from discreet.anonymize.recode.optimal import out_of_reach, refuse_endless
 from discreet.anonymize.recode.recoding import Recoded, Recoding, coded_for, releasable, release, suppression_limit

@@ -33,7 +33,8 @@ from discreet.anonymize.loss.search_loss import named_loss
 from discreet.anonymize.models.model import Model
 from discreet.anonymize.models.registry import asked_models, sensitive_of
 from discreet.anonymize.recode.full_domain import FullDomainRecoding
-from discreet.anonymize.recode.lattice import GeneralizationLattice, Inspector
+from discreet.anonymize.recode.lattice import GeneralizationLattice
+from discreet.anonymize.recode.lattice_node import Inspector
 from discreet.anonymize.recode.lattice_search import LARGEST_LATTICE, Certificate, LatticeSearch, Progress
 from discreet.anonymize.recode.recoding import coded_for, suppression_limit
 from discreet.anonymize.roles import Roles

@@ -17,7 +17,7 @@ from discreet.query.aggregates.statistics import DistinctUnits, DistinctValues, 
 from discreet.query.expressions.expression import Call, Expression, Field
 from discreet.query.expressions.interval import UNKNOWN
 from discreet.query.expressions.read import LookUp, read, read_condition
-from discreet.query.parse.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = ["CountAggregate", "UnitCountAggregate", "ValueCountAggregate"]
 

@@ -20,7 +20,7 @@ from discreet.query.expressions.decimals import as_key
 from discreet.query.expressions.expression import Field, collect_fields
 from discreet.query.expressions.public_values import Key, ListRows, arrow_type, find_domain, with_values
 from discreet.query.expressions.read import LookUp, read
-from discreet.query.parse.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = [
     "ModeAggregate",

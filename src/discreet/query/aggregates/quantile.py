@@ -25,7 +25,7 @@ from discreet.query.aggregates.statistics import bound_values
 from discreet.query.expressions.expression import Constant
 from discreet.query.expressions.public_values import ListRows
 from discreet.query.expressions.read import LookUp, read
-from discreet.query.parse.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = ["MaximumAggregate", "MinimumAggregate", "QuantileAggregate", "QuantileSelection"]
 

@@ -27,7 +27,6 @@ from discreet.query.aggregates.noise_tails import Noise
 from discreet.query.expressions.expression import Expression
 
 __all__ = [
-    "ContributionBound",
     "DistinctUnits",
     "DistinctValues",
     "Moments",
@@ -38,6 +37,7 @@ __all__ = [
     "StatisticWriter",
     "UnitBounds",
     "ValueScale",
+    "WeightBound",
     "bound_values",
 ]
 
@@ -63,8 +63,8 @@ _COUNTED = ValueScale(Fraction(0), Fraction(1), 0, 1)
 
 
 @dataclass(frozen=True)
-class ContributionBound:
-    """What one unit contributes at most, in whole rows, groups or values."""
+class WeightBound:
+    """The contribution bound of a statistic: what one unit weighs at most, in whole rows, groups or values."""
 
     weight: int
     """The integer units of a whole one."""
@@ -78,9 +78,9 @@ class ContributionBound:
 class UnitBounds:
     """The contribution bounds of a block."""
 
-    rows: ContributionBound
-    groups: ContributionBound
-    values: ContributionBound
+    rows: WeightBound
+    groups: WeightBound
+    values: WeightBound
 
 
 class StatisticWriter(Protocol):
@@ -126,7 +126,7 @@ class Statistic(ABC):
         """How many integers it has per group."""
 
     @abstractmethod
-    def bound(self, bounds: UnitBounds) -> ContributionBound:
+    def bound(self, bounds: UnitBounds) -> WeightBound:
         """The contribution bound that it is under."""
 
     @abstractmethod
@@ -161,7 +161,7 @@ class RowStatistic(Statistic):
     argument: Expression | None
     """Which values; None counts rows."""
 
-    def bound(self, bounds: UnitBounds) -> ContributionBound:
+    def bound(self, bounds: UnitBounds) -> WeightBound:
         """That of rows."""
         return bounds.rows
 
@@ -271,7 +271,7 @@ class DistinctUnits(Statistic):
     size = 1
     degree = 0
 
-    def bound(self, bounds: UnitBounds) -> ContributionBound:
+    def bound(self, bounds: UnitBounds) -> WeightBound:
         """That of groups."""
         return bounds.groups
 
@@ -305,7 +305,7 @@ class DistinctValues(Statistic):
     size = 1
     degree = 0
 
-    def bound(self, bounds: UnitBounds) -> ContributionBound:
+    def bound(self, bounds: UnitBounds) -> WeightBound:
         """That of values."""
         return bounds.values
 

@@ -19,7 +19,7 @@ from sqlglot import ErrorLevel, exp
 
 from discreet.engines.duckdb.closed_database import open_closed_database
 from discreet.query.answer.post_processing_errors import mistake_in, refuse_post_processing
-from discreet.query.parse.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = ["check_above", "post_process", "tell_apart"]
 

@@ -15,7 +15,7 @@ from discreet.query.bind.relation import PartitionFilter, Relation
 from discreet.query.expressions.expression import Expression
 from discreet.query.expressions.read import LookUp, read
 from discreet.query.parse.alternatives import not_answered
-from discreet.query.parse.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = ["PrivateAggregation", "group_keys"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from discreet.query.expressions.expression import Field
-from discreet.query.parse.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = ["Alike", "CountAlike", "count_of_nothing", "of_pairs", "of_renamed", "of_table"]
 

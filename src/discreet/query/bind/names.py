@@ -20,7 +20,7 @@ from discreet.query.bind.multiplicity import CountAlike, count_of_nothing
 from discreet.query.bind.relation import FindEnds, Names, Privacy, Relation, scan_table
 from discreet.query.expressions.expression import Call, Expression, Field
 from discreet.query.parse.alternatives import INSTEAD, is_clock
-from discreet.query.parse.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = [
     "Aliased",

@@ -28,8 +28,7 @@ from discreet.query.expressions.functions import RULES
 from discreet.query.expressions.read import LookUp, check_complete, read
 from discreet.query.parse.alternatives import not_answered
 from discreet.query.parse.parser import is_aggregate
-from discreet.query.parse.places import replacing
-from discreet.query.parse.refusal import refuse, refuse_part, spell
+from discreet.query.parse.places import refuse, refuse_part, replacing, spell
 
 __all__ = [
     "ALLOWED_ABOVE",

@@ -24,6 +24,7 @@ from discreet.catalog.column import Value
 from discreet.errors import QueryRefused
 from discreet.query.bind.group_by import PrivateAggregation, group_keys
 from discreet.query.bind.join import (
+    check_rows,
     filter_in_public,
     find_shared_columns,
     join,
@@ -31,7 +32,6 @@ from discreet.query.bind.join import (
     split_conditions,
     split_in_predicates,
 )
-from discreet.query.bind.join_bounds import check_rows
 from discreet.query.bind.multiplicity import CountAlike
 from discreet.query.bind.names import (
     Aliased,
@@ -61,7 +61,7 @@ from discreet.query.expressions.narrowing import find_facts, narrow_interval
 from discreet.query.expressions.read import LookUp, read, read_condition
 from discreet.query.expressions.types import as_type, number_type
 from discreet.query.parse.parser import has_aggregate
-from discreet.query.parse.refusal import refuse, refuse_part
+from discreet.query.parse.places import refuse, refuse_part
 
 __all__ = ["QuerySizeLimit", "SplitQuery", "cut_at_aggregates"]
 

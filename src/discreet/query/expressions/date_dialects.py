@@ -24,7 +24,7 @@ from discreet.query.expressions.expression import Constant, Expression
 from discreet.query.expressions.types import as_type
 from discreet.query.parse.alternatives import INSTEAD
 from discreet.query.parse.dialect import unit_named
-from discreet.query.parse.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = ["CLOCKS", "DATE_SPELLINGS", "is_interval", "move_by_interval"]
 

@@ -20,7 +20,7 @@ from discreet.query.expressions.calendar import UNITS, epoch, floor_date, move_d
 from discreet.query.expressions.expression import Call, Constant, Expression, Field, is_stored, type_name
 from discreet.query.expressions.interval import UNKNOWN, Interval
 from discreet.query.parse.dialect import DATE_PARTS, part_name
-from discreet.query.parse.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = [
     "as_date",

@@ -44,7 +44,7 @@ from discreet.query.expressions.types import (
     number_type,
     slots,
 )
-from discreet.query.parse.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = ["NUMBER_RULES", "RULES"]
 

@@ -32,7 +32,7 @@ from discreet.query.expressions.expression import (
     lists_missing,
     type_name,
 )
-from discreet.query.parse.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = [
     "MOST_GROUPS",

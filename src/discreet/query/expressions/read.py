@@ -24,7 +24,7 @@ from discreet.query.expressions.narrowing import Fact, find_facts, narrow
 from discreet.query.expressions.texts import TEXT_RULES
 from discreet.query.expressions.types import as_decimal, as_type, common_type
 from discreet.query.parse.alternatives import not_answered, suggest_alternative
-from discreet.query.parse.refusal import refuse, refuse_part
+from discreet.query.parse.places import refuse, refuse_part
 
 __all__ = ["CAST_TYPES", "SPECIAL", "LookUp", "as_condition", "check_complete", "read", "read_condition"]
 

@@ -18,7 +18,7 @@ from discreet.query.expressions.expression import Call, Constant, Expression, li
 from discreet.query.expressions.interval import UNKNOWN, Interval
 from discreet.query.expressions.types import Arguments, Rule, any_nullable, as_type, slots
 from discreet.query.expressions.work_limit import pattern_states
-from discreet.query.parse.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = ["TEXT_RULES"]
 

@@ -26,8 +26,7 @@ from sqlglot.dialects.dialect import DialectType
 
 from discreet.errors import QueryRefused
 from discreet.query.parse.dialect import AskedTop, QuestionDialect
-from discreet.query.parse.places import parse_with_places, replacing
-from discreet.query.parse.refusal import refuse
+from discreet.query.parse.places import parse_with_places, refuse, replacing
 
 __all__ = ["expand_shorthands", "has_aggregate", "is_aggregate", "parse", "unreadable"]
 

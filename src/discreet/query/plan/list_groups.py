@@ -58,7 +58,7 @@ from discreet.query.expressions.public_values import (
     replace_values,
     with_values,
 )
-from discreet.query.parse.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = [
     "Listing",

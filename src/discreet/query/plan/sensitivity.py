@@ -26,12 +26,12 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.query.aggregates.aggregate import Aggregate, ChosenAggregate, PlannedSelection, SummedAggregate
 from discreet.query.aggregates.counts import CountAggregate, UnitCountAggregate
 from discreet.query.aggregates.noise_tails import LinearForm, Noise
-from discreet.query.aggregates.statistics import ContributionBound, DistinctUnits, NoisyStatistic, UnitBounds
+from discreet.query.aggregates.statistics import DistinctUnits, NoisyStatistic, UnitBounds, WeightBound
 from discreet.query.bind.group_by import PrivateAggregation
 from discreet.query.bind.relation import Privacy
 from discreet.query.expressions.expression import get_rows_per_key
 from discreet.query.expressions.public_values import Key, ListRows
-from discreet.query.parse.refusal import refuse
+from discreet.query.parse.places import refuse
 from discreet.query.plan.budget_split import Price, get_magnitude, split_price, with_magnitude
 from discreet.query.plan.disjoint import find_disjoint_families
 from discreet.query.plan.layout import StatisticGroup, share_statistics
@@ -329,9 +329,9 @@ def _bounds(draft: UnpricedPlan, price: Price) -> UnitBounds:
     privacy = _privacy(draft.block)
     weight, rows = _weights(privacy)
     return UnitBounds(
-        rows=ContributionBound(weight, rows, _squared_rows(draft, price)),
+        rows=WeightBound(weight, rows, _squared_rows(draft, price)),
         groups=_bound_of_groups(privacy, draft),
-        values=ContributionBound(1, rows, rows * rows),
+        values=WeightBound(1, rows, rows * rows),
     )
 
 
@@ -359,7 +359,7 @@ def _squared_rows(draft: UnpricedPlan, price: Price) -> int:
     return in_group * (rows if draft.listing is not None else min(rows, in_group * privacy.counted_groups))
 
 
-def _bound_of_groups(privacy: Privacy, draft: UnpricedPlan) -> ContributionBound:
+def _bound_of_groups(privacy: Privacy, draft: UnpricedPlan) -> WeightBound:
     """The weight of a person in a group, and the groups of a person.
 
     Of keys that are not public a person holds few, by dropping rows: groups_per_unit. Of public groups they are in as
@@ -367,14 +367,14 @@ def _bound_of_groups(privacy: Privacy, draft: UnpricedPlan) -> ContributionBound
     squares add up to l at most.
     """
     if privacy.one_row_each or not draft.block.keys:
-        return ContributionBound(1, 1, 1)
+        return WeightBound(1, 1, 1)
     if draft.listing is None:
-        return ContributionBound(1, privacy.counted_groups, privacy.counted_groups)
+        return WeightBound(1, privacy.counted_groups, privacy.counted_groups)
     most = max(min(len(draft.listing), privacy.counted_rows), 1)
-    return ContributionBound(_weight(most), most, most)
+    return WeightBound(_weight(most), most, most)
 
 
-def _bits(power: int, bound: ContributionBound, price: Price) -> int:
+def _bits(power: int, bound: WeightBound, price: Price) -> int:
     """How finely values are read: as fine as the largest noise allows, and as a row's weight times its powers fits."""
     share = get_magnitude(price)
     most = (

@@ -37,8 +37,7 @@ from discreet.noise.source import fresh_id
 from discreet.query.bind.multiplicity import CountAlike
 from discreet.query.passes import split
 from discreet.service.auth.roles import Principal
-from discreet.service.jobs.jobs import Job, State, check_same
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest, Job, State, check_same
 from discreet.service.jobs.worker import ASKERS
 from discreet.service.state import ServiceState
 

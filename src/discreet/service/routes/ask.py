@@ -15,8 +15,7 @@ from discreet.http.bodies import LONGEST_ID
 from discreet.privacy.loss import Loss
 from discreet.service.auth.bearer import ServiceHere, principal_with
 from discreet.service.auth.roles import Principal
-from discreet.service.jobs.jobs import Job, State
-from discreet.service.jobs.request import LONGEST_QUESTION, AskRequest
+from discreet.service.jobs.jobs import LONGEST_QUESTION, AskRequest, Job, State
 from discreet.service.jobs.worker import ASKERS
 from discreet.service.operations import ask as ask_ops
 from discreet.service.operations.formats import Format, choose_format, write_answer
