@@ -22,7 +22,7 @@ from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import ForeignKey, Table
 from discreet.curator import curator as curator_module
 from discreet.curator.curator import Curator
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import quote
 from discreet.errors import DiscreetError, InvalidValue, QueryRefused
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.noisy_threshold import KeyThreshold

@@ -9,9 +9,9 @@ import pytest
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType
 from discreet.curator.preconditions import use_stored_columns
-from discreet.engines.clamp import describe_limits
 from discreet.engines.duckdb.engine import DuckDBEngine
 from discreet.engines.stored_columns import name_within
+from discreet.engines.value_grid import describe_limits
 from discreet.privacy.loss import Pure
 from discreet.query.bind import relation
 from discreet.query.plan.sensitivity import AggregationPlan

@@ -1,4 +1,4 @@
-"""``discreet ledger``: what was spent, on what, and whether to believe it."""
+"""``discreet budget`` and ``discreet ledger``: what was granted, spent and left, on what, and whether to believe it."""
 
 from __future__ import annotations
 
@@ -8,15 +8,39 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
+from rich.table import Table as Grid
 
-from discreet.cli.output import DEFAULT_FOLDER, AsJson, Folder, check_folder, console, emit, refusals, say
+from discreet.cli.output import (
+    DEFAULT_FOLDER,
+    AsJson,
+    Folder,
+    check_folder,
+    console,
+    emit,
+    opened,
+    refusals,
+    say,
+    whisper,
+)
 from discreet.errors import LedgerError
 
 if TYPE_CHECKING:
     from discreet.curator.ledger.ledger import Account, Entry
     from discreet.curator.ledger.witness_repair import WitnessRepair
 
-__all__ = ["lift", "move", "repair", "rotate_key", "show", "suspensions", "verify"]
+if TYPE_CHECKING:
+    from discreet.curator.ledger.remaining import Balances
+
+__all__ = [
+    "budget",
+    "lift",
+    "move",
+    "repair",
+    "rotate_key",
+    "show",
+    "suspensions",
+    "verify",
+]
 
 
 def show(
@@ -220,3 +244,30 @@ def move(
         if as_json:
             return emit({"records": records})
         return say(f"{records:,} records are on the server, and the folder's file ledger.server names it.")
+
+
+def budget(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
+    """Show what was granted, spent and left, per table and per analyst with a cap.
+
+    [dim]Example:[/]  discreet budget
+    [dim]Example:[/]  discreet budget --json
+    """
+    with refusals():
+        found = opened(folder).budget()
+        if as_json:
+            return emit(found.to_dict())
+        if not found:
+            return say("no protected table yet: discreet protect")
+        _show(found)
+        return None
+
+
+def _show(found: Balances) -> None:
+    grid = Grid(box=None, pad_edge=False)
+    for heading in found.HEADS:
+        grid.add_column(heading, justify="left" if heading in ("account", "in questions") else "right")
+    for line in found.lines():
+        grid.add_row(*map(escape, line))
+    console.print(grid)
+    for note in found.notes():
+        whisper(note)

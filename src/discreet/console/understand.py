@@ -25,7 +25,7 @@ from discreet.exact.rational import Number
 from discreet.interpretation.answers import TwoLaws, Useful, Usefulness
 from discreet.interpretation.given import Given, number, share, times
 from discreet.interpretation.person import Belief, Believing, Exposure, Group, Guessing, groups
-from discreet.interpretation.verdict import PromiseVerdict, verdict
+from discreet.interpretation.understanding import PromiseVerdict, verdict
 from discreet.privacy.format import shown
 
 __all__ = [

@@ -24,7 +24,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.curator.ledger.units import DELTA_UNITS, LOSS_UNITS
 from discreet.curator.preconditions import list_beliefs, public_version
 from discreet.engines.engine import Engine
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import quote
 from discreet.errors import InvalidType, InvalidValue, QueryRefused
 from discreet.exact.rational import Number, positive
 from discreet.privacy.loss import Approximate, Pure, ZeroConcentrated

@@ -28,7 +28,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.supervisors.multiprocess import Multiprocess
 
 from discreet.curator.curator import Curator
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import quote
 from discreet.errors import DiscreetError
 from discreet.http.guard import GUARDED, share_connections
 from discreet.http.one_process import (

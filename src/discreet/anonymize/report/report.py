@@ -32,9 +32,8 @@ from discreet.anonymize.loss.release_loss import ClassLosses, ColumnLosses, Publ
 from discreet.anonymize.models.k_anonymity import KAnonymity
 from discreet.anonymize.models.model import Model
 from discreet.anonymize.report.content import report_data, report_document
-from discreet.anonymize.risk.disclosure import Danger, dangers
 from discreet.anonymize.risk.population import PopulationUniques, population_sizes, population_uniques
-from discreet.anonymize.risk.risk import DEFAULT_THRESHOLD, Distinction, Risks, distinctions, risks
+from discreet.anonymize.risk.risk import DEFAULT_THRESHOLD, Danger, Distinction, Risks, dangers, distinctions, risks
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.table import CodedTable, arrow_table, label_of
 from discreet.reports.document import Document

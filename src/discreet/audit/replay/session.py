@@ -36,8 +36,7 @@ from discreet.engines.duckdb.engine import DuckDBEngine
 from discreet.engines.duckdb.manifest import Manifest
 from discreet.engines.duckdb.snapshot import DuckDBSnapshot, Settings
 from discreet.engines.duckdb.sources import declare_columns, read_parts, selection
-from discreet.engines.parameters import ParameterValue
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import ParameterValue, quote
 from discreet.errors import DiscreetError, EngineFailure, InvalidValue
 from discreet.exact.rational import Number
 from discreet.noise.experiment import Chance

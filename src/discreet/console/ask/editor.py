@@ -14,7 +14,7 @@ from nicegui import ui
 from discreet.catalog.column import Column, Value
 from discreet.catalog.table import Table
 from discreet.console.theme import chip, heading
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import quote
 
 __all__ = ["Editor", "SchemaPanel", "written"]
 

@@ -6,11 +6,10 @@ import pyarrow as pa
 from nicegui import events, ui
 
 from discreet.anonymize.report.content import headline, price_words, verdict_words
-from discreet.anonymize.risk.disclosure import FOR_THE_OWNER, NOT_PRIVACY, Danger
+from discreet.anonymize.risk.risk import FOR_THE_OWNER, NOT_PRIVACY, Danger
 from discreet.anonymize.roles import Roles
 from discreet.console.publish.attempts import ReleaseCandidate, RiskLine, column_changes, gauge_svg, risk_lines, verdict
-from discreet.console.publish.state import Bench
-from discreet.console.publish.style import bar, role_chip, some_rows
+from discreet.console.publish.state import Bench, bar, role_chip, some_rows
 from discreet.console.theme import download_button, heading, notice, quiet, row, section
 from discreet.reports.format import share
 

@@ -36,7 +36,7 @@ from discreet.catalog.policy.csv_format import CSVFormat
 from discreet.catalog.table import Table
 from discreet.engines.casts import total_cast
 from discreet.engines.duckdb.unreadable import look
-from discreet.engines.sql_text import quote, quote_text
+from discreet.engines.parameters import quote, quote_text
 from discreet.errors import InvalidType, InvalidValue, StoreError, UnreadableSource
 
 __all__ = [

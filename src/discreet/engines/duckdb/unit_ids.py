@@ -22,7 +22,7 @@ from discreet.engines.bounded_keys import write_salt
 from discreet.engines.duckdb.manifest import Stored
 from discreet.engines.duckdb.store import TableFiles, lookup
 from discreet.engines.duckdb.workbench import Build
-from discreet.engines.sql_text import quote, quote_text
+from discreet.engines.parameters import quote, quote_text
 from discreet.errors import InvalidValue
 
 __all__ = ["ByKey", "ByParent", "Numbering", "RowByRow", "numbering"]

@@ -26,7 +26,7 @@ from discreet.engines.duckdb.snapshot import CLOSED_TO_EXTENSIONS, Settings
 from discreet.engines.duckdb.store import FileLock
 from discreet.engines.engine import Progress
 from discreet.engines.interrupt import run_attended
-from discreet.engines.sql_text import quote_text
+from discreet.engines.parameters import quote_text
 from discreet.noise.source import fresh_id
 
 __all__ = ["Build", "Scratch"]

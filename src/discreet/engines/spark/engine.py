@@ -29,7 +29,6 @@ from discreet.engines.interrupt import run_attended
 from discreet.engines.parameters import ParameterValue
 from discreet.engines.remote import RemoteEngine
 from discreet.engines.spark.columns import column_cast
-from discreet.engines.spark.contribution_bounds import Readings, count_readings
 from discreet.engines.spark.session import (
     connect_session,
     interrupt,
@@ -41,7 +40,15 @@ from discreet.engines.spark.session import (
     tag_session,
 )
 from discreet.engines.spark.tables import files_at_rest, find_folder, frame_of_files, rows_kept
-from discreet.engines.spark.writer import HINT, ROW_NUMBER, ApartWriter, SparkWriter, quote_in_spark
+from discreet.engines.spark.writer import (
+    HINT,
+    ROW_NUMBER,
+    ApartWriter,
+    Readings,
+    SparkWriter,
+    count_readings,
+    quote_in_spark,
+)
 from discreet.engines.translate.writer import StatementWriter
 from discreet.errors import DiscreetError, InvalidValue, StoreError
 from discreet.noise.source import fresh_id

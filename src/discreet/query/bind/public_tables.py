@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, Value
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import quote
 from discreet.errors import InvalidValue
 from discreet.query.bind.relation import normalise
 from discreet.query.expressions.expression import Field, Statement, canonical

@@ -22,10 +22,10 @@ from itertools import count
 from discreet.catalog.column import Column, ColumnType, Value
 from discreet.catalog.table import Table
 from discreet.engines.bounded_keys import spell_value, write_salt
-from discreet.engines.clamp import clamp_value, describe_limits
 from discreet.engines.duckdb.manifest import Stored
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import quote
 from discreet.engines.stored_columns import use_stored_clamp, use_stored_steps
+from discreet.engines.value_grid import clamp_value, describe_limits
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.bind.contribution import ContributionBound, Truncation
 from discreet.query.bind.multiplicity import Alike, CountAlike, of_renamed, of_table

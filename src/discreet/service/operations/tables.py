@@ -21,7 +21,7 @@ from discreet.curator.charge import find_account, total
 from discreet.curator.ledger.ledger import Account
 from discreet.curator.ledger.remaining import questions_left
 from discreet.curator.ledger.units import DELTA_UNITS, Allowance, LedgerPrice
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import quote
 from discreet.errors import InvalidValue, NotFound, QueryRefused
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.service.auth.roles import EVERYBODY, READERS, MemberRole, Principal
