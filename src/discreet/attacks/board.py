@@ -7,8 +7,7 @@
 >>> cell.attack, cell.defence, cell.score.right, cell.verdict.name
 ('direct question', 'exact answers', Proportion(hits=96, trials=96), 'LEAK')
 
-Who is in the table, who is attacked, and what is true: everything that an attack is run on and scored by.
-
+A scene has everything that an attack is run on and scored by: who is in the table, who is attacked, and what is true.
 The truth never reaches the attack: it gets views and `Knowledge`, and the scene keeps the rest.
 """
 

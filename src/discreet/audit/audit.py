@@ -10,9 +10,8 @@ most ``false_alarm``, whatever the mechanism is and however events are found. Pr
 >>> str(audit(Laplace(2), 0, 1, claim=1, draws=10_000).verdict)
 'violation'
 
-What an audit noticed beside the claim: exceptions, NaN, changing types, hidden state, stored answers.
-
-The two laws as the held-out draws show them, in as many outcomes or ranges as a chart can hold.
+A report also says what was noticed beside the claim (exceptions, NaN, changing types, hidden state, stored answers),
+and shows the two laws as the held-out draws have them, in as many outcomes or ranges as a chart can hold.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""``discreet audit``: does a mechanism keep its promise?
+"""``discreet audit`` and ``discreet replay``: does a mechanism keep its promise, and does the curator?
 
-``discreet replay``: does the curator tell anything about one person that noise does not hide?
-
-What ``discreet audit --side-channels`` adds: do the last bits of an answer, or its time, tell the inputs apart?
+A replay asks whether the curator tells anything about one person that noise does not hide. ``--side-channels`` adds
+whether the last bits of an answer, or its time, tell the inputs apart.
 """
 
 from __future__ import annotations

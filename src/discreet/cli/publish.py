@@ -1,8 +1,6 @@
-"""``discreet anonymize``: make a table that can be published, and say what it still tells.
+"""``discreet check`` and ``discreet anonymize``: what a table would tell if it were published, and one that tells less.
 
-``discreet check``: what a table would tell if it were published.
-
-What the options of ``discreet check`` and ``discreet anonymize`` mean: roles, hierarchies, populations.
+Both share their options: roles, hierarchies and populations.
 """
 
 from __future__ import annotations

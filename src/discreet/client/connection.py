@@ -3,7 +3,7 @@
 Connections get lost, proxies time out, servers restart. Whatever is sent here may be sent twice: reading changes
 nothing, and a question has a request id under which it is charged once.
 
-The address of a service, and whether a token may travel there.
+A token travels to no address where others could read it.
 
 >>> checked_address("https://data.example.org/", insecure=False)
 'https://data.example.org'

@@ -1,6 +1,6 @@
 """A curator behind a service: the questions of a local one, with the same answers, prices and refusals.
 
-What a service says about prices, budgets and past questions, as the objects that a local curator returns.
+What the service says about prices, budgets and past questions comes as the objects that a local curator returns.
 """
 
 from __future__ import annotations

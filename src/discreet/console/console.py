@@ -1,8 +1,7 @@
-"""The console on an application: sign-in, sign-out, and a page for every room.
+"""The console on an application: sign-in, sign-out, and and its pages.
 
-Pages that are not there, or failed: they say so, and nothing of why.
-
-NiceGUI's own show the words of the error, which can hold anything.
+Pages that are not there, or failed, say so and nothing of why: NiceGUI's own show the words of the error, which can
+hold anything.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """The frame around every page: name, navigation by role, light and dark, sign out, and words for whatever fails.
 
-A visit: one person in front of one page.
-
-Rooms of the console: each has a place in the navigation, and a page for those who may enter.
+Each page has a place in the navigation of those who may see it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Ledger: every release, a check of all of them, and the certificates.
 
-What the page of the ledger says about records and about a check of all of them.
-
-Who is suspended because a question failed: a part of the ledger's page, where owners lift it.
+Who is suspended because a question failed stands there, too, and owners lift it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """Understand ε: choose one, and see what it means for Alice and for the answers.
 
-The charts about ε, as options for ECharts.
-
-The figures of the page about ε: everything that one choice of numbers leads to, computed once.
-
-One sentence below each chart about ε, with the chosen numbers in it.
+Everything that one choice of numbers leads to is computed once, drawn by ECharts, and said in a sentence below each
+chart.
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
 """Bodies of requests within limits, on every route: a sender can keep a server neither full nor waiting.
 
-What arrives is counted as it arrives, whatever the headers say about it.
-
-The body of a request, up to a size and within a time: a sender can keep the server neither full nor waiting.
-
-JSON that means one thing: no key twice, no number that Python reads as infinity, no text that has no UTF-8.
-
-A body is read whole and checked before an application sees it, so that no handler has to think of these.
-
-Request ids: short texts that fit into an address as they are, which client and service check alike.
+What arrives is counted as it arrives, whatever the headers say about it, up to a size and within a time. JSON means one
+thing: no key twice, no number that Python reads as infinity, no text that has no UTF-8. A body is read whole and
+checked before an application sees it, so that no handler has to think of these. Request ids are short texts that fit
+into an address as they are, which client and service check alike.
 
 >>> check_request_id("monday-1")
 'monday-1'

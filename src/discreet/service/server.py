@@ -1,11 +1,9 @@
 """The service as processes: it listens, answers until it is told to end, finishes what is under way, and ends well.
 
-The end of a process: questions that read rows are finished within a limit, and the rest waits for the next start.
-
-Before the door opens: whatever the first principals would wait for is done once, on made-up rows.
-
-The first question loads libraries and compiles statements. And what is in memory once all of it is there stays until
-the end, so the garbage collector need not look through it every few seconds, while everybody waits.
+At the end, questions that read rows are finished within a limit, and the rest waits for the next start. Before it
+listens, whatever the first principals would wait for is done once, on made-up rows: the first question loads libraries
+and compiles statements. And what is in memory once all of it is there stays until the end, so the garbage collector
+need not look through it every few seconds, while everybody waits.
 """
 
 from __future__ import annotations

@@ -3,12 +3,9 @@
 The ledger alone says what was spent. What is here could be lost without a budget being passed: an answer that is kept
 here is one that the ledger has, made readable.
 
-The tables of the service's database, in the words of SQLite and of PostgreSQL: the same columns and triggers in both.
-
-Moving a service to a PostgreSQL server: its members, tokens and requests, and the ledger.
-
-Nobody may serve the folder meanwhile: the ledger refuses late records by itself, but a member who joins at the wrong
-moment would stay behind.
+Its tables have the same columns and triggers in the words of SQLite and of PostgreSQL. A service can move to a
+PostgreSQL server with its members, tokens and requests, and the ledger. Nobody may serve the folder meanwhile: the
+ledger refuses late records by itself, but a member who joins at the wrong moment would stay behind.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ transaction, so that many writers share one wait for the disk. Each writer's par
 raises is undone to its beginning, and the others stay. Parts are first written in one go, as if nothing could fail;
 where something does, all of it is undone and written again, one part after the other, each behind a savepoint.
 
-Copying a database into another one that is empty, or that holds the same already after a copy that was cut off.
+A database can be copied into another one that is empty, or that holds the same already after a copy that was cut off.
+What a newer release has made is refused in a plain sentence.
 """
 
 from __future__ import annotations

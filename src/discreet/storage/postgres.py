@@ -5,10 +5,9 @@ its disk, or that only follows another one, is refused. Where a connection break
 guessed. Statements are sent ahead: nobody waits for the server but to hear what was read, and at the commit. A server
 that says nothing is given up after some seconds, and for a moment nobody else waits for it.
 
-Where the databases of a folder are: files in it, or on the PostgreSQL server that the file ``ledger.server`` names.
-
-The file holds one connection string, such as ``postgresql://curator@db.example/discreet``. A password belongs into
-the server's password file or the variable PGPASSWORD, not here.
+The databases of a folder are files in it, or on the server that the file ``ledger.server`` names. That holds one
+connection string, such as ``postgresql://curator@db.example/discreet``. A password belongs into the server's password
+file or the variable PGPASSWORD, not here.
 """
 
 from __future__ import annotations

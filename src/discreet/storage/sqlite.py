@@ -3,7 +3,7 @@
 One connection writes. Every thread reads through a connection of its own, so that it sees what is durable and never
 what another thread is about to write and may take back.
 
-One moment of a SQLite file, held while others go on writing, and copied as a whole.
+One moment of the file can be held while others go on writing, and copied as a whole.
 """
 
 from __future__ import annotations

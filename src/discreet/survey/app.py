@@ -1,8 +1,7 @@
 """The web application of a survey: a page to answer on, a place for reports, and a page of results for the owner.
 
-What a browser sends: an invitation and a report for each question. Anything else is refused before it is stored.
-
-A server for a survey: one process, no log of who asked, and a clean end.
+A browser sends an invitation and a report for each question; anything else is refused before it is stored. The server
+is one process, with no log of who asked, and a clean end.
 """
 
 from __future__ import annotations

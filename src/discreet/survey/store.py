@@ -7,12 +7,10 @@ page and the log of SQLite show it to whoever can read the folder. Invitations g
 places say nothing about the order of the links. A record lies beside the hash of its invitation: whoever knows which
 link went to whom can read that person's noisy report, and its promise is made for such readers.
 
-The reports of one person as a record of fixed size, so that the records of a crowd are a few arrays.
-
-Secrets in links: whoever holds one may answer once, and whoever holds the owner's may see the results.
-
-A token has 128 bits of the operating system's randomness, so that nobody guesses one. The store keeps its hash alone,
-so that nobody who reads the store can answer in another's name.
+The reports of one person are a record of fixed size, so that those of a crowd are a few arrays. Links hold secrets:
+whoever has one may answer once, and whoever has the owner's may see the results. A token has 128 bits of the operating
+system's randomness, so that nobody guesses one. The store keeps its hash alone, so that nobody who reads the store can
+answer in another's name.
 
 >>> len(fresh_token()), is_token(fresh_token()), is_token("no")
 (32, True, False)

@@ -1,7 +1,4 @@
-"""Full-domain recoding: every cell of a column is released at the same level of its hierarchy.
-
-A table as it reads at some levels of its hierarchies.
-"""
+"""Full-domain recoding: every cell of a column is released at the same level of its hierarchy."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ because classes that meet them do so when they are merged. The result is not dif
 >>> found.table["zip"].to_pylist(), found.suppressed
 (['*', '*', '13053', '13053'], 0)
 
-A recoding in rounds: a row is released by the first round that has a class for it.
+Applied to other rows, the first round that has a class for a row releases it.
 """
 
 from __future__ import annotations

@@ -14,9 +14,8 @@ about the same people, may still learn what the table was to hide.
 >>> print(found.certificate)
 optimal: 3 of 3 recodings were inspected, the others are proved to be no better than 0.625000
 
-Why no recoding meets what was asked: what fails even at the coarsest one.
-
-Whether a lattice can be searched: its size is known before anything is done.
+Where no recoding meets what was asked, the refusal says what fails even at the coarsest one. Whether a lattice can be
+searched is known from its size, before anything is done.
 """
 
 from __future__ import annotations

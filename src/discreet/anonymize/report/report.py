@@ -9,11 +9,9 @@ cost through the curator.
 >>> report.checked.k, report.dangers[0].name, report.dangers[0].share
 (2, 'homogeneity', 0.5)
 
-What the same question would cost through the curator: the ε at which its answers err as little as the release.
-
-The release tells each count with an error that depends on the rows and with no promise to anybody. The curator adds
-noise to the true count; at the ε given here 95 % of its answers are as close, and ε bounds what they tell about a
-person, whatever else an attacker knows.
+That cost is the ε at which the curator's answers err as little as the release. The release tells each count with an
+error that depends on the rows and with no promise to anybody. The curator adds noise to the true count; at the ε given
+here 95 % of its answers are as close, and ε bounds what they tell about a person, whatever else an attacker knows.
 """
 
 from __future__ import annotations

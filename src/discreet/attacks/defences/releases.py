@@ -8,10 +8,9 @@
 >>> view.published.histograms.tolist(), view.published.class_of.tolist()
 ([[1, 1], [2, 0]], [0, 0, 1, 1])
 
-A published table as an outsider uses it: which class fits whom, and statistics estimated from the classes.
-
-Every row of a class is taken to be any of the people on the outside list whom the class fits, each as likely as the
-others. So the counts of whole classes are exact, and what is asked about parts of a class is its share.
+An outsider finds in such a table which class fits whom, and estimates statistics from the classes. Every row of a class
+is taken to be any of the people on the outside list whom the class fits, each as likely as the others. So the counts of
+whole classes are exact, and what is asked about parts of a class is its share.
 """
 
 from __future__ import annotations

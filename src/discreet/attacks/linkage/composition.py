@@ -9,9 +9,8 @@
 >>> found.counts
 ({'flu': 1, 'cancer': 1}, {'cold': 1, 'flu': 1})
 
-What several published tables tell together: how many people are pinned down, against the number of tables.
-
-Every table holds the same targets among other people, and each is safe by its own definition.
+A chart shows how many people are pinned down against the number of tables. Every table holds the same targets among
+other people, and each is safe by its own definition.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 What is written down is of two kinds. Facts must not depend on anybody's rows: refusals, plans, prices, statements in
 their order, columns, notes, laws of noise, balances, the ledger. The rest is what noise hides, seen by an onlooker.
 
-Neighbours of an owner's own table: one person's rows removed, added or replaced, the most telling people first.
-
-Who is telling: whoever has the most rows, holds the greatest or the least value of a column, or has a value missing;
+Neighbours of an owner's own table have one person's rows removed, added or replaced, the most telling people first:
+whoever has the most rows, holds the greatest or the least value of a column, or has a value missing;
 and people who are not there yet, with values far outside of every bound, or broken ones. The rest is chosen at random.
 The words about a neighbour name no person.
 """

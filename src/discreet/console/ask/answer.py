@@ -1,10 +1,7 @@
 """An answer on the page: figures or a table, a chart with error bars, what it cost, and files to take away.
 
-A certificate in a dialog: what it says in a few lines, whether its signature is genuine, and all of it below.
-
-What the principal asked before, newest first: see an answer again, or put its question back into the editor.
-
-Words and places for a question: which words were refused, how large an error is, how much of a budget is gone.
+A certificate opens in a dialog: what it says in a few lines, whether its signature is genuine, and all of it below.
+What was asked before stands beside it, newest first: see an answer again, or put its question back into the editor.
 """
 
 from __future__ import annotations

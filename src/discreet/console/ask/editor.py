@@ -1,6 +1,6 @@
 """The editor of a question: SQL with colours, names to complete, and the refused words underlined.
 
-What is public about a table, beside the question: names to press, types, bounds and keys.
+Beside the question stands what is public about a table: names to press, types, bounds and keys.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Ask: a question and what it would cost, its answer, what is public about the tables, and what was asked before.
 
-Questions for a newcomer, made from what is public about a table.
+A newcomer finds questions that are made from what is public about a table.
 """
 
 from __future__ import annotations

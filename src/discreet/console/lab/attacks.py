@@ -1,6 +1,6 @@
-"""The bench of attacks: choose a table, attacks and defences, run them, and watch the scoreboard fill.
+"""Attacks in the lab: choose a table, attacks and defences, run them, and watch the scoreboard fill, cell by cell.
 
-The scoreboard of the lab, which fills cell by cell: defences down, attacks across, and a chart of one attack.
+Defences stand down, attacks across, and a chart shows one attack.
 """
 
 from __future__ import annotations

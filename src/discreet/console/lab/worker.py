@@ -1,14 +1,8 @@
-"""A run in the lab: one piece of separate work with a bar, words and a button to stop it.
+"""A run in the lab: attacks or an audit in a process of its own, with a bar, words and a button to stop it.
 
-The worker of the lab: who may run something now. Runs take a whole processor, so there are few places.
-
-What the lab is asked to do, and what it hands back: plain data that travels between processes.
-
-What the lab's own process does: run attacks or an audit, and hand over what people see, cell by cell.
-
-It gets tables that were uploaded or made up, and never opens a curator's folder.
-
-What the lab has on its shelves: attacks, defences and mechanisms, each with a sentence about it.
+Runs take a whole processor, so there are few places for them. What a run is asked to do, and what it hands back cell by
+cell, is plain data that travels between processes. It gets tables that were uploaded or made up, and never opens a
+curator's folder. Attacks, defences and mechanisms are listed here, each with a sentence about it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""What an owner asks for, and the attempts that follow from it: each method, once or with larger k.
+"""Attempts at a publication: each method, once or with larger k, and the candidates that they give.
 
-Candidates for a publication: what every attempt gives, how much it loses and how likely people are found.
-
-What a release changed: column by column in words, and rows of both tables to look at.
-
-How likely people are found, held against a limit: a gauge as a drawing, and each attacker in words.
+A candidate says how much it loses, what it changed, column by column in words and with rows of both tables to look at,
+and how likely people are found, held against a limit: a gauge as a drawing, and each attacker in words.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 Promise. For every source and at every moment, also at Ctrl-C, kill -9 or a power cut: readers see the whole old
 version or the whole new one. Columns that the policy does not declare are never stored.
 
-Checks of a new table against what its policy promises; plans rely on them, so a table that fails is not taken in.
-
-What is told names the column and no value. It depends on the rows, so it is for the owner.
+A new table is checked against what its policy promises; plans rely on that, so a table that fails is not taken in. What
+is told names the column and no value. It depends on the rows, so it is for the owner.
 """
 
 from __future__ import annotations

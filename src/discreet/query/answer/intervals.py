@@ -5,7 +5,7 @@ Each aggregate makes its own value and interval of them (`query/aggregates/`).
 Where the interval of a group's count contains 0, nobody can tell whether the group is empty: its mean, variance,
 median or mode is NULL, as that of an empty group is in SQL.
 
-How far the noise of many groups carries their sum: much less than every group at its worst.
+The noise of many groups carries their sum much less far than every group at its worst.
 
 Claim. Let n groups each have the noise Σ fⱼXⱼ, all X independent. With probability c, at least, the sum over the groups
 is off by at most max(√(n·p), r), where L = ln(2 / (1 - c)), and

@@ -1,8 +1,7 @@
 """What a name stands for, given the tables that are visible. Case makes no difference, with quotes or without.
 
-What names stand for inside a query: queries that WITH named, and results that may leave.
-
-A table of the catalog as rows: whose they are, and which of its columns names the person.
+Inside a query they also stand for queries that WITH named, and for results that may leave. A table of the catalog
+becomes rows: whose they are, and which of its columns names the person.
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
 """Queries over noisy and public tables: left as they are, every name in them resolved and every function checked.
 
-What post-processing may use: operators, and functions from a list that is closed.
+Post-processing may use operators, and functions from a list that is closed. It runs where there is nothing private. The
+list keeps out what reads files, settings or the clock, what differs from call to call, and what fills memory.
 
-It runs where there is nothing private. The list keeps out what reads files, settings or the clock, what differs from
-call to call, and what fills memory.
-
-Lift what is above an aggregate: groups and aggregates become columns of the block's noisy table.
-
-A column that is neither is refused, so nothing of a row can be named above its block.
+What is above an aggregate is lifted: groups and aggregates become columns of the block's noisy table. A column that is
+neither is refused, so nothing of a row can be named above its block.
 """
 
 from __future__ import annotations

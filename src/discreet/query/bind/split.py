@@ -4,10 +4,9 @@ In one walk over the tree every name is resolved against the catalog, the privat
 them is cut out as a block, and what is above is left as a query over the blocks' noisy tables and public tables. All of
 it looks at the text and the policy alone, so a plan, a price or a refusal can say nothing about the rows.
 
-Growth: a query is written out before it is planned, and one that is short in text can be huge when written out.
-
-Each table of a WITH stands wherever it is named. Named twice by the next, which is named twice by the one after, it
-stands a million times after twenty lines. So what is written out is counted while it is built, and refused in time.
+A query is written out before it is planned, and one that is short in text can be huge when written out. Each table of a
+WITH stands wherever it is named. Named twice by the next, which is named twice by the one after, it stands a million
+times after twenty lines. So what is written out is counted while it is built, and refused in time.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""The databases: what was released, to whom and for what, whether the ledger can be believed, and the certificates.
+"""The ledger: what was released, to whom and for what, whether the ledger can be believed, and the certificates.
 
 Owners and auditors read everything. For an analyst there is nothing but their own questions.
 
-The ledger as people read it: one record for each question, account and publication.
-
-Records are read from the newest on, a page at a time, and not kept: a ledger may have a million of them.
+People read one record for each question, account and publication. Records are read from the newest on, a page at a
+time, and not kept: a ledger may have a million of them.
 """
 
 from __future__ import annotations

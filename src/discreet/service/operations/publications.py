@@ -2,8 +2,6 @@
 
 What is stated about a release is checked on its own bytes before they are kept. It is not differential privacy, and
 the ledger says so.
-
-Whether a release meets what is stated about it, found from its own bytes.
 """
 
 from __future__ import annotations

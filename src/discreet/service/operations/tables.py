@@ -1,10 +1,9 @@
-"""Telling: which tables there are, what is public about them, and what was spent on them.
+"""Tables: which there are, what is public about them, and what was spent on them.
 
 An analyst sees the tables whose policies name them, and public ones; their own spending, and what is left for all.
 
-Typical questions: what a count, a count in groups and an average of a table would still cost.
-
-Prices come from explaining, which reads no row and costs nothing.
+Typical questions tell what a count, a count in groups and an average of a table would still cost. Prices come from
+explaining, which reads no row and costs nothing.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 What arrives is checked as it arrives and once more when it is here: it must be a table, and no larger unpacked than an
 upload may be. Whatever is refused is gone at once; whatever is forgotten is gone after a while.
 
-Files that hold a table: which kinds there are, what their columns are, and whether they unpack to too much.
+Of a file that holds a table, its kind and its columns are read, and whether it unpacks to too much.
 """
 
 from __future__ import annotations
