@@ -45,3 +45,9 @@ def test_names_are_words_of_the_field() -> None:
             if words(name) & METAPHORS:
                 found[str(path.relative_to(SOURCES))].add(name)
     assert not found
+
+
+def test_time_limits_that_nobody_sets_stand_on_one_page() -> None:
+    limit = re.compile(r"^\w*(?:SECONDS|TIMEOUT|PATIENCE)\w* = [\d.]", re.MULTILINE)
+    texts = {path: path.read_text(encoding="utf-8") for path in MODULES if path.name != "time_limits.py"}
+    assert not {str(path.relative_to(SOURCES)): found for path, text in texts.items() if (found := limit.findall(text))}

@@ -24,6 +24,7 @@ from discreet.console.websocket_guard import WebSocketGuard
 from discreet.errors import TooManyRequests
 from discreet.http.problems import problem
 from discreet.service.state import ServiceState
+from discreet.time_limits import PAGE_RECONNECT
 
 __all__ = ["add_console", "replace_error_pages", "too_many"]
 
@@ -72,10 +73,6 @@ def _page(status: HTTPStatus, title: str, words: str) -> Response:
     return HTMLResponse(_FRAME.format(**filled), status)
 
 
-_PATIENCE = 30.0
-"""Seconds for which a page waits for a browser that lost its connection."""
-
-
 def add_console(app: FastAPI, service: ServiceState) -> None:
     """Add the pages of the console to the application of a service."""
     sessions = Sessions(service)
@@ -91,7 +88,7 @@ def add_console(app: FastAPI, service: ServiceState) -> None:
         favicon="🎭",
         dark=None,
         language="en-US",
-        reconnect_timeout=_PATIENCE,
+        reconnect_timeout=PAGE_RECONNECT,
         show_welcome_message=False,
     )
 

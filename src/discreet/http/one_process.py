@@ -30,6 +30,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.errors import InvalidValue
 from discreet.http.problems import problem
+from discreet.time_limits import HAND_OVER, HAND_OVER_END
 
 __all__ = [
     "LOOPBACK",
@@ -84,9 +85,6 @@ def end_by_signals(*signals: signal.Signals) -> Iterator[None]:
             signal.signal(one, handler)
 
 
-_PATIENCE = 15.0
-"""Seconds until somebody hears that no process answers, which is longer than one takes to end and the next to begin."""
-_MOMENT = 2.0
 _TAKEN = b"+"
 """Says that a process will answer; before it comes, a request can be handed to another."""
 _LENGTHS = struct.Struct("!II")
@@ -212,7 +210,7 @@ class OneProcess:
         self._server.close()
         self._server = None
         if self._answering:
-            await asyncio.wait(self._answering, timeout=_MOMENT)
+            await asyncio.wait(self._answering, timeout=HAND_OVER_END)
         for task in self._answering:
             task.cancel()
         if self._lock is not None:
@@ -224,7 +222,7 @@ class OneProcess:
 
 async def _hand_on(path: str, scope: Scope, receive: Receive, send: Send) -> None:
     try:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(HAND_OVER):
             reader, writer = await _reached(path)
     except (OSError, TimeoutError):
         await _say_unreachable(scope, receive, send)

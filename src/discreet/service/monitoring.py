@@ -25,11 +25,11 @@ from discreet.errors import DiscreetError
 from discreet.privacy.loss import Pure
 from discreet.service.state import ServiceState
 from discreet.storage.database import Database
+from discreet.time_limits import HEALTH_KEPT
 
 __all__ = ["EXPLAIN", "SHARED", "Health", "Metrics", "write_metrics"]
 
 
-_SECONDS = 1.0
 _ROOM = 2**16
 """Bytes that must fit the disk before questions are taken."""
 
@@ -49,7 +49,7 @@ class Health:
         """Whether the databases can be read and written."""
         with self._lock:
             now = self._clock()
-            if self._looked is None or now - self._looked >= _SECONDS:
+            if self._looked is None or now - self._looked >= HEALTH_KEPT:
                 self._found, self._looked = self._look(), now
             return self._found
 

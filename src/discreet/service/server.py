@@ -46,6 +46,7 @@ from discreet.service.settings import Settings
 from discreet.service.signed_heads import check_saved
 from discreet.service.state import ServiceState
 from discreet.service.storage import ServiceStore
+from discreet.time_limits import WORKER_LOOK
 
 __all__ = ["Built", "Ending", "Ready", "serve", "warm"]
 
@@ -103,8 +104,6 @@ Built = Callable[[ServiceState], ASGIApp]
 """What makes an application of a service; it is handed to other processes, so it has a place in a module."""
 Ready = Callable[[str, Members], object]
 """What hears the address and the members, before the first request is answered."""
-_PATIENCE_WITH_WORKERS = 60
-"""Seconds in which a worker says that it is there; a busy machine is no reason to end one."""
 _AS_A_WORD = 2
 """How much longer a text may become on its way from a page, where line ends and quotes are two characters each."""
 _ANYBODYS = ("/api/", "/health/")
@@ -191,7 +190,7 @@ def _config(settings: Settings, app: Any, **more: Any) -> uvicorn.Config:
         proxy_headers=bool(settings.behind_proxy),
         forwarded_allow_ips=",".join(settings.behind_proxy),
         timeout_graceful_shutdown=settings.shutdown_seconds,
-        timeout_worker_healthcheck=_PATIENCE_WITH_WORKERS,
+        timeout_worker_healthcheck=WORKER_LOOK,
         ws_max_size=_AS_A_WORD * settings.largest_body,
         ssl_certfile=settings.certificate_file,
         ssl_keyfile=settings.key_file,

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 from discreet.errors import DiscreetError, StoreError
 from discreet.storage.presence import Presence
+from discreet.time_limits import INTERRUPT_LOOK
 
 __all__ = [
     "Database",
@@ -42,8 +43,6 @@ def check_version(what: str, found: int, known: int) -> None:
 
 _MOMENT = 0.001
 """Seconds in which those who were served together may come back, so that they share one wait for the disk again."""
-_DEAF = 0.1
-"""The longest one wait in seconds, so that Ctrl-C is noticed even if a library replaced the handler of SIGINT."""
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
@@ -173,7 +172,7 @@ class GroupCommitDatabase(ABC):
         """Wait until this part was written by somebody else, or until it is the turn of its writer."""
         with self._turn:
             self._queue.append(ticket)
-            while not self._turn.wait_for(lambda: ticket.done or self._pen is None, _DEAF):
+            while not self._turn.wait_for(lambda: ticket.done or self._pen is None, INTERRUPT_LOOK):
                 pass
             if not ticket.done:
                 self._pen = ticket

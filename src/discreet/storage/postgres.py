@@ -27,6 +27,7 @@ from discreet.errors import DiscreetError, InvalidValue, LedgerError, MissingExt
 from discreet.storage.database import Database, GroupCommitDatabase, Rows, Shape, check_version
 from discreet.storage.files import write_whole
 from discreet.storage.presence import ServerPresence
+from discreet.time_limits import LEDGER_CONNECT, LEDGER_LOCK, LEDGER_SILENT_SINCE
 
 if TYPE_CHECKING:
     import psycopg
@@ -37,15 +38,11 @@ __all__ = ["FILE", "PostgresStorage", "check_server", "line_in", "read_server", 
 
 
 _MOST_IDLE = 4
-_LOCK_SECONDS = 15
-_CONNECT_SECONDS = 5
-_AFTER_SILENCE = 3.0
-"""Seconds in which nobody waits for a server that was silent a moment ago: those who ask hear at once that it is."""
 _SILENT = ("SilentServer", "ConnectionTimeout")
 """Faults of a server that says nothing."""
 _SESSION = {
     "synchronous_commit": "on",
-    "lock_timeout": f"'{_LOCK_SECONDS}s'",
+    "lock_timeout": f"'{LEDGER_LOCK}s'",
     # Whoever gets the write lock sees what the one before has written.
     "default_transaction_isolation": "'read committed'",
 }
@@ -164,7 +161,7 @@ class PostgresStorage(GroupCommitDatabase):
             connection.execute("UPDATE pen SET version = %s", (found,))
 
     def _connected(self) -> psycopg.Connection[Any]:
-        if self._silent is not None and monotonic() < self._silent + _AFTER_SILENCE:
+        if self._silent is not None and monotonic() < self._silent + LEDGER_SILENT_SINCE:
             raise self._library.OperationalError("the server was silent a moment ago")
         return _connection(self._kind, self._url, self._schema)
 
@@ -347,7 +344,7 @@ def _plain(statement: str) -> Any:
 
 def _connection(kind: type[AttentiveConnection], url: str, schema: str) -> psycopg.Connection[Any]:
     connection = kind.connect(
-        url, autocommit=True, connect_timeout=_CONNECT_SECONDS, application_name="discreet", **_NETWORK
+        url, autocommit=True, connect_timeout=LEDGER_CONNECT, application_name="discreet", **_NETWORK
     )
     settings = {"search_path": schema, **_SESSION}
     connection.execute(_plain("; ".join(f"SET {name} TO {value}" for name, value in settings.items())))

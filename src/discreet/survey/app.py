@@ -33,6 +33,7 @@ from discreet.reports.html import STYLE, blocks_html
 from discreet.survey.results import ResultRequest, results_of
 from discreet.survey.store import Outcome, Records, SurveyStore, is_token
 from discreet.survey.survey import Survey
+from discreet.time_limits import SURVEY_END
 
 __all__ = ["Submission", "application", "serve"]
 
@@ -218,9 +219,6 @@ async def _failed(_: Request, __: Exception) -> Response:
     return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "The server failed; what was stored before is as it was.")
 
 
-_PATIENCE_SECONDS = 10
-
-
 class _Server(uvicorn.Server):
     """Leaves no order of arrival behind; uvicorn raises the signal that came again, so nothing runs later."""
 
@@ -248,7 +246,7 @@ def _server(store: SurveyStore) -> _Server:
         log_level="warning",
         lifespan="off",
         proxy_headers=False,
-        timeout_graceful_shutdown=_PATIENCE_SECONDS,
+        timeout_graceful_shutdown=SURVEY_END,
         **QUIET,
         **GUARDED,
     )

@@ -39,6 +39,7 @@ from discreet.noise.source import fresh_id
 from discreet.storage.database import check_version
 from discreet.storage.files import keep_name
 from discreet.survey.survey import Question, Survey
+from discreet.time_limits import SQLITE_BUSY
 
 __all__ = ["VERSION", "Outcome", "Records", "SurveyStore", "fresh_token", "hash_of", "is_token"]
 
@@ -113,7 +114,6 @@ def hash_of(token: str) -> bytes:
 
 VERSION = 1
 """Of the tables below."""
-_PATIENCE = 60_000  # milliseconds
 _SCHEMA = """
 CREATE TABLE survey (
     only INTEGER PRIMARY KEY CHECK (only = 1),
@@ -266,7 +266,7 @@ def _hashes(tokens: Iterable[str]) -> list[tuple[bytes]]:
 
 def _connected(path: Path) -> apsw.Connection:
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-    connection.set_busy_timeout(_PATIENCE)
+    connection.set_busy_timeout(int(1000 * SQLITE_BUSY))
     for name, value in {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "trusted_schema": 0}.items():
         connection.pragma(name, value)
         if connection.pragma(name) != value:

@@ -37,6 +37,7 @@ from discreet.audit.report import (
 from discreet.console import theme
 from discreet.console.worker import ProgressRelay, SeparateWork, Stopped, WorkFailed
 from discreet.errors import DiscreetError, InvalidValue, TooManyRequests
+from discreet.time_limits import LAB_AUDIT
 
 __all__ = [
     "BROKEN",
@@ -362,9 +363,6 @@ def _small(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:]
 
 
-_MOST_SECONDS = 600.0
-
-
 def run_attacks(ask_request: AttackAskRequest, said: ProgressRelay) -> BoardDone:
     """Run the attacks; every cell is shown as soon as it is there."""
     tempfile.tempdir = ask_request.folder  # so that nothing is left behind when this process is ended
@@ -421,7 +419,7 @@ def run_audit(ask_request: AuditAskRequest, said: ProgressRelay) -> Audited:
     def drawn(done: int, total: int) -> None:
         said(done / total, f"{done:,} of {total:,} answers drawn")
 
-    report = audit_case(_case(ask_request), draws=ask_request.draws, seconds=_MOST_SECONDS, progress=drawn)
+    report = audit_case(_case(ask_request), draws=ask_request.draws, seconds=LAB_AUDIT, progress=drawn)
     exact = None if report.exact is None else report.exact.epsilon
     return Audited(
         verdict=str(report.verdict),

@@ -49,6 +49,7 @@ from discreet.engines.postgres.writer import HalvingWriter, KeepingWriter, Postg
 from discreet.engines.remote import RemoteEngine, describe_column
 from discreet.engines.translate.writer import StatementWriter
 from discreet.errors import InvalidValue, StoreError
+from discreet.time_limits import ROWS_LOCK, ROWS_REACH
 
 __all__ = ["PostgresEngine", "find_middle"]
 
@@ -88,10 +89,6 @@ _SETTINGS = {
 _OF_THE_STATEMENT = ("22", "42", "0A", "54")
 _FORBIDDEN = "42501"
 """States of the server: classes that are about a statement, and a right that the role has lost."""
-_LONGEST_WAIT = 60
-"""Seconds to wait for somebody who changes a table."""
-_REACH_SECONDS = 15.0
-"""In which a server that is well says that it is there."""
 
 
 class PostgresEngine(RemoteEngine):
@@ -169,7 +166,7 @@ class PostgresEngine(RemoteEngine):
 
     def reach(self) -> None:
         """Refuse where no connection answers, also where the server holds it and says nothing."""
-        seconds = _REACH_SECONDS if self.timeout is None else min(self.timeout, _REACH_SECONDS)
+        seconds = ROWS_REACH if self.timeout is None else min(self.timeout, ROWS_REACH)
         shield_errors(lambda: self._asked_unless(Event(), lambda one: one.execute("SELECT 1"), seconds), self.owner_log)
 
     def _run(self, statement: str, values: Sequence[ParameterValue]) -> pa.Table:
@@ -256,7 +253,7 @@ class PostgresEngine(RemoteEngine):
 
     def _opening(self, used: Sequence[Stored]) -> str:
         """The start of a transaction; tables are locked as every reader locks them, from now until its end."""
-        waits = min(self.timeout or _LONGEST_WAIT, _LONGEST_WAIT)
+        waits = min(self.timeout or ROWS_LOCK, ROWS_LOCK)
         limits = {
             "lock_timeout": str(max(1, round(waits * 1000))),
             "statement_timeout": str(0 if self.timeout is None else max(1, round(self.timeout * 1000))),

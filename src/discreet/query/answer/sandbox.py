@@ -20,12 +20,9 @@ from sqlglot import ErrorLevel, exp
 from discreet.engines.duckdb.closed_database import open_closed_database
 from discreet.query.answer.post_processing_errors import mistake_in, refuse_post_processing
 from discreet.query.parse.places import refuse
+from discreet.time_limits import POST_PROCESSING
 
 __all__ = ["check_above", "post_process", "tell_apart"]
-
-
-_SECONDS = 30.0
-"""How long post-processing may take. It sees noisy and public values alone, so how long it takes says nothing more."""
 
 
 def post_process(query: exp.Query, tables: Mapping[str, pa.Table]) -> pa.Table:
@@ -95,7 +92,7 @@ def _sandbox(tables: Mapping[str, pa.Table], query: exp.Query, remedy: str) -> I
         with open_closed_database(tables) as database:
             yield database
     except duckdb.InterruptException:
-        rule = f"the part of the query above the aggregates must take at most {_SECONDS:g} seconds"
+        rule = f"the part of the query above the aggregates must take at most {POST_PROCESSING:g} seconds"
         raise refuse(query, rule, "join or group fewer of its rows; " + remedy) from None
     except duckdb.Error as error:
         # What it complains about was computed from public and noisy values alone.
@@ -105,7 +102,7 @@ def _sandbox(tables: Mapping[str, pa.Table], query: exp.Query, remedy: str) -> I
 @contextmanager
 def _ended_in_time(database: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """A few noisy rows, crossed with themselves often enough, are more than any computer can count."""
-    clock = Timer(_SECONDS, database.interrupt)
+    clock = Timer(POST_PROCESSING, database.interrupt)
     clock.daemon = True
     clock.start()
     try:

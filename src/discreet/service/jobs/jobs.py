@@ -31,8 +31,9 @@ from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.service.storage import ServiceStore
 from discreet.storage.database import Database
 from discreet.storage.presence import Presence
+from discreet.time_limits import LEASE
 
-__all__ = ["LEASE", "LONGEST_QUESTION", "AskRequest", "Job", "Key", "Requests", "State"]
+__all__ = ["LONGEST_QUESTION", "AskRequest", "Job", "Key", "Requests", "State"]
 
 
 LONGEST_QUESTION = 100_000
@@ -93,8 +94,6 @@ class AskRequest:
         return AskRequest(**{_FIELDS[name]: value for name, value in json.loads(text).items()})
 
 
-LEASE = 4.0
-"""Seconds for which a worker holds a request without renewing its lease."""
 Key = tuple[str, str]
 """The name of a member and the id of a request: ids of different members never meet."""
 _HEADER = "member, id, wish, price, made, state, lease, settled, entry, problem"

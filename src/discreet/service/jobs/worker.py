@@ -51,8 +51,9 @@ from discreet.errors import DiscreetError, EngineFailure, NotAllowed, StoreError
 from discreet.http.problems import choose_problem
 from discreet.service.auth.members import Members
 from discreet.service.auth.roles import MemberRole
-from discreet.service.jobs.jobs import LEASE, Job, Key, Requests
+from discreet.service.jobs.jobs import Job, Key, Requests
 from discreet.service.logs import log_event
+from discreet.time_limits import LEASE
 
 __all__ = ["ASKERS", "FairQueue", "JobWorker", "ReleaseDelay", "answer_job", "wait_until_release"]
 

@@ -31,6 +31,7 @@ from discreet.errors import DiscreetError, InvalidValue, NotFound, StoreError
 from discreet.noise.source import fresh_id
 from discreet.service.auth.roles import MemberRole, Principal
 from discreet.service.state import ServiceState
+from discreet.time_limits import UPLOAD_KEPT
 
 __all__ = ["ENDINGS", "PARQUET", "Receiving", "Upload", "check_schema", "discard", "receive", "receiving", "upload"]
 
@@ -127,8 +128,6 @@ _OWNERS = frozenset({MemberRole.OWNER})
 _FOLDER = "uploads"
 _ID = re.compile(r"[0-9a-f]{32}\Z")
 _PACKED = ".gz"
-_SECONDS = 6 * 3600.0
-"""How long an upload waits to be taken in."""
 _MOST = 16
 """How many may wait at a time."""
 _AT_ONCE = 2**20
@@ -223,7 +222,7 @@ def _forget(root: Path) -> None:
         with suppress(FileNotFoundError):  # another process forgets it too
             waiting.append((place.stat().st_mtime, place))
     waiting.sort()
-    late = time.time() - _SECONDS
+    late = time.time() - UPLOAD_KEPT
     for rank, (since, place) in enumerate(reversed(waiting), start=1):
         if since < late or rank >= _MOST:
             shutil.rmtree(place, ignore_errors=True)
