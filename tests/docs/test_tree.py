@@ -9,7 +9,7 @@ from pathlib import Path
 
 SOURCES = Path(__file__).parents[2] / "src" / "discreet"
 MODULES = sorted(SOURCES.rglob("*.py"))
-MOST_MODULES = 24
+MOST_MODULES = 22
 METAPHORS = {"house", "desk", "door", "pen", "wish", "visitor", "book"}
 """Words that a newcomer would have to learn from us; the field has others for the same."""
 

@@ -19,11 +19,11 @@ from discreet.cli.output import BAD_INPUT, AsJson, console, counted, refusals, w
 from discreet.errors import InvalidValue
 
 if TYPE_CHECKING:
+    from discreet.audit.audit import AuditSuite
     from discreet.audit.builtin import Case
     from discreet.audit.float_lattice import LatticeReport
     from discreet.audit.replay.replay import ReplayReport
     from discreet.audit.report import AuditReport
-    from discreet.audit.suite import AuditSuite
     from discreet.audit.timing import TimingReport
 
 __all__ = ["are_quiet", "audit", "replay", "side_channels"]
@@ -197,9 +197,9 @@ def _is_fine(report: AuditReport | AuditSuite) -> bool:
 def _surveyed(
     what: str | None, epsilon: str | None, delta: str | None, options: dict[str, Any], is_quiet: bool
 ) -> AuditSuite:
+    from discreet.audit.audit import survey
     from discreet.audit.builtin import builtin_mechanisms
     from discreet.audit.gallery import BROKEN
-    from discreet.audit.suite import survey
 
     with counted(is_quiet) as told:
         if what == "gallery":
