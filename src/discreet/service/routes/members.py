@@ -25,6 +25,19 @@ _Owner = Annotated[Principal, principal_with({MemberRole.OWNER})]
 _LATEST = datetime.max.replace(tzinfo=UTC).timestamp() - 1
 
 
+class Me(BaseModel):
+    """Who is signed in."""
+
+    name: str = Field(description="The name that policies and the ledger know.")
+    role: MemberRole = Field(description="What they may do.")
+
+
+@router.get("/me", tags=["me"], summary="Who this token stands for")
+def me(principal: Annotated[Principal, principal_with()]) -> Me:
+    """The name and role of the principal."""
+    return Me(name=principal.name, role=principal.role)
+
+
 class _MemberBody(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -180,16 +193,3 @@ def _moment(seconds: float | None) -> datetime | None:
     if seconds is None:
         return None
     return datetime.fromtimestamp(min(max(seconds, 0.0), _LATEST), UTC).replace(microsecond=0)
-
-
-class Me(BaseModel):
-    """Who is signed in."""
-
-    name: str = Field(description="The name that policies and the ledger know.")
-    role: MemberRole = Field(description="What they may do.")
-
-
-@router.get("/me", tags=["me"], summary="Who this token stands for")
-def me(principal: Annotated[Principal, principal_with()]) -> Me:
-    """The name and role of the principal."""
-    return Me(name=principal.name, role=principal.role)
