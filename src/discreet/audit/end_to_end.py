@@ -97,7 +97,7 @@ def end_to_end(
     positive(epsilon, "epsilon")
     rows = rows_of(table, stated)
     other = _most_telling(rows, stated, sql, epsilon, neighbours_of(rows, stated, neighbours, experiment(seed)))
-    with TemporaryDirectory(prefix="discreet-door-") as folder:
+    with TemporaryDirectory(prefix="discreet-audit-") as folder:
         curators = [_OftenMeasured(Path(folder) / name) for name in ("here", "there")]
         try:
             for curator, own in zip(curators, (rows, other.rows), strict=True):

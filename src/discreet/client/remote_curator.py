@@ -155,7 +155,7 @@ def _verified(verify: str | os.PathLike[str] | ssl.SSLContext | bool, insecure: 
 
 
 class RemoteCurator:
-    """The door of a curator on another computer; who asks is who the token stands for."""
+    """A curator on another computer; who asks is who the token stands for."""
 
     def __init__(self, connection: Connection) -> None:
         """Through a connection; `connect` makes one."""

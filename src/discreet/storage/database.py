@@ -105,7 +105,10 @@ class _OneByOne(Exception):
 
 
 class GroupCommitDatabase(ABC):
-    """A database with one pen. ``seal`` is called after a transaction that asks for it, before anybody hears of it."""
+    """A database with one writer at a time.
+
+    ``seal`` is called after a transaction that asks for it, before anybody hears of it.
+    """
 
     presence: Presence
     """Who works on what this database has records of, in whatever process."""
@@ -121,7 +124,7 @@ class GroupCommitDatabase(ABC):
         """Locks that nobody holds, for a new process too."""
         self._turn = Condition()
         self._queue: list[_Ticket] = []
-        self._pen: _Ticket | None = None
+        self._writing: _Ticket | None = None
         """Who writes now, for everybody whom they found in the queue."""
         self._served = 0
         """How many were written last time."""
@@ -172,10 +175,10 @@ class GroupCommitDatabase(ABC):
         """Wait until this part was written by somebody else, or until it is the turn of its writer."""
         with self._turn:
             self._queue.append(ticket)
-            while not self._turn.wait_for(lambda: ticket.done or self._pen is None, INTERRUPT_LOOK):
+            while not self._turn.wait_for(lambda: ticket.done or self._writing is None, INTERRUPT_LOOK):
                 pass
             if not ticket.done:
-                self._pen = ticket
+                self._writing = ticket
             return not ticket.done
 
     def _release_writer(self, ticket: _Ticket) -> None:
@@ -183,8 +186,8 @@ class GroupCommitDatabase(ABC):
         with self._turn:
             if ticket in self._queue:  # interrupted while it waited: nothing of it will be done
                 self._queue.remove(ticket)
-            if self._pen is ticket:
-                self._pen = None
+            if self._writing is ticket:
+                self._writing = None
                 self._turn.notify_all()
 
     @abstractmethod

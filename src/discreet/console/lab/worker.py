@@ -50,14 +50,14 @@ __all__ = [
     "Audited",
     "BoardDone",
     "Item",
+    "LabCatalogue",
     "LabQueue",
     "RunPanel",
-    "Shelves",
     "ShownCell",
     "curators",
+    "list_catalogue",
     "run_attacks",
     "run_audit",
-    "shelves",
     "shown_cell",
 ]
 
@@ -76,7 +76,7 @@ class LabQueue:
     def place(self, principal: str) -> Iterator[None]:
         """A place for a principal, until they leave it; refused where there is none."""
         if principal in self._taken:
-            raise TooManyRequests("one visitor runs one thing at a time", None, "wait for it, or stop it")
+            raise TooManyRequests("one person runs one thing at a time", None, "wait for it, or stop it")
         if len(self._taken) >= self._places:
             rule = f"the lab runs {self._places} things at a time"
             raise TooManyRequests(rule, None, "somebody else is at work; try again in a minute")
@@ -311,7 +311,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Shelves:
+class LabCatalogue:
     """Everything that can be tried."""
 
     attacks: tuple[Item, ...]
@@ -329,7 +329,7 @@ _MOST_BUDGETS = 10
 
 
 @cache
-def shelves() -> Shelves:
+def list_catalogue() -> LabCatalogue:
     """All of it."""
     attacks = [
         Item(one.name, f"{one.claims} It needs: {_small(one.needs)}", one.name in _USUAL_ATTACKS)
@@ -337,7 +337,7 @@ def shelves() -> Shelves:
     ]
     defences = [Item(one.name, one.says, one.name in _USUAL_DEFENCES) for one in every_defence(())]
     (curator,) = every_defence((1,))[len(defences) :]
-    return Shelves(tuple(attacks), (*defences, Item(CURATOR, curator.says, is_usual=True)), _mechanisms())
+    return LabCatalogue(tuple(attacks), (*defences, Item(CURATOR, curator.says, is_usual=True)), _mechanisms())
 
 
 def _mechanisms() -> tuple[Item, ...]:

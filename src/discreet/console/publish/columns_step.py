@@ -28,7 +28,7 @@ from discreet.console.publish.plan import (
     laid_out,
     level_preview,
 )
-from discreet.console.publish.state import ROLE_NAMES, ROLE_WORDS, Bench, role_chip, role_class
+from discreet.console.publish.state import ROLE_NAMES, ROLE_WORDS, PublicationState, role_chip, role_class
 from discreet.console.theme import button, chip, notice, plain_table, quiet, row, section
 from discreet.console.widgets import one_line_upload, stay_on
 from discreet.errors import DiscreetError
@@ -43,13 +43,13 @@ __all__ = [
 class TableStep:
     """Where the table comes from."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+    def __init__(self, state: PublicationState) -> None:
+        self._state = state
         self._problem = ""
 
     def draw(self) -> None:
         """The step."""
-        largest = min(LARGEST_FILE, self._bench.visit.service.settings.largest_upload)
+        largest = min(LARGEST_FILE, self._state.visit.service.settings.largest_upload)
         with section("1. Bring a table", "It stays in the memory of this page: nothing is kept until you approve it."):
             with row():
                 too_large = f"a file must be a .csv or .parquet of at most {largest:,} bytes"
@@ -68,8 +68,8 @@ class TableStep:
     def _facts(self) -> None:
         if self._problem:
             notice(self._problem, "error")
-        if self._bench.table is not None:
-            found = self._bench.table.brought
+        if self._state.table is not None:
+            found = self._state.table.brought
             notice(f"{found.name}: {found.table.num_rows:,} rows, {found.table.num_columns} columns", "good")
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
@@ -88,7 +88,7 @@ class TableStep:
         except DiscreetError as refusal:
             self._say(str(refusal))
             return
-        self._bench.bring(table)
+        self._state.bring(table)
         self._say("")
 
     def _say(self, problem: str) -> None:
@@ -113,21 +113,21 @@ _LEVELS_OF_DATES = ["day", "month", "quarter", "year", "decade"]
 class ColumnsStep:
     """Roles and hierarchies."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-        bench.when("table", self.draw.refresh)
+    def __init__(self, state: PublicationState) -> None:
+        self._state = state
+        state.when("table", self.draw.refresh)
 
     @ui.refreshable_method
     def draw(self) -> None:
         """The step, once there is a table."""
-        table = self._bench.table
+        table = self._state.table
         if table is None:
             return
         words = "What does each column say about a person, and who knows it? These are guesses: look at each one."
         with section("2. Columns and their roles", words):
             _legend()
-            for name in self._bench.plans:
-                _ColumnCard(self._bench, table, name).draw()
+            for name in self._state.plans:
+                _ColumnCard(self._state, table, name).draw()
 
 
 def _legend() -> None:
@@ -143,8 +143,8 @@ def _legend() -> None:
 class _ColumnCard:
     """One column: its role, and its hierarchy with a preview."""
 
-    def __init__(self, bench: Bench, table: LaidOut, name: str) -> None:
-        self._bench = bench
+    def __init__(self, state: PublicationState, table: LaidOut, name: str) -> None:
+        self._state = state
         self._name = name
         self._column = table.columns[name]
         self._preview = table.previews[name]
@@ -153,7 +153,7 @@ class _ColumnCard:
 
     @property
     def _plan(self) -> ColumnPlan:
-        return self._bench.plans[self._name]
+        return self._state.plans[self._name]
 
     @ui.refreshable_method
     def draw(self) -> None:
@@ -237,7 +237,7 @@ class _ColumnCard:
     # What is changed ----------------------------------------------------------------------------------------------
 
     def _other_role(self, event: events.ValueChangeEventArguments[Role]) -> None:
-        self._bench.plan(self._name, self._plan.with_role(event.value))
+        self._state.plan(self._name, self._plan.with_role(event.value))
         self._changed = "role"
         self.draw.refresh()
 
@@ -272,7 +272,7 @@ class _ColumnCard:
     async def _change(self, hierarchy: HierarchyPlan) -> None:
         """Take another hierarchy, and look what it makes of the values beside the event loop."""
         self._file_problem = ""
-        self._bench.plan(self._name, self._plan.with_hierarchy(hierarchy))
+        self._state.plan(self._name, self._plan.with_hierarchy(hierarchy))
         found = await asyncio.to_thread(level_preview, self._column, hierarchy)
         if self._plan.hierarchy is hierarchy:  # or somebody typed on, and a later one will come
             self._preview = found

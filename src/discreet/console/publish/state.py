@@ -16,11 +16,21 @@ from discreet.console.publish.attempts import ReleaseCandidate, ReleaseCandidate
 from discreet.console.publish.plan import ColumnPlan, LaidOut
 from discreet.console.theme import table_of
 
-__all__ = ["ROLE_ICONS", "ROLE_NAMES", "ROLE_WORDS", "STYLE", "Bench", "bar", "role_chip", "role_class", "some_rows"]
+__all__ = [
+    "ROLE_ICONS",
+    "ROLE_NAMES",
+    "ROLE_WORDS",
+    "STYLE",
+    "PublicationState",
+    "bar",
+    "role_chip",
+    "role_class",
+    "some_rows",
+]
 
 
 @dataclass(eq=False)
-class Bench:
+class PublicationState:
     """The table, the plan and the candidates of one open page."""
 
     visit: PageVisit

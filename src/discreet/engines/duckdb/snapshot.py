@@ -1,6 +1,6 @@
 """The store as it was at one moment, opened for questions and for nothing else.
 
-An in-memory DuckDB attaches the current files read-only and shows each table under its own name. Then the doors are
+An in-memory DuckDB attaches the current files read-only and shows each table under its own name. Then it is
 closed for good: no file or network access, no extensions, no Python variables as tables, no further settings.
 """
 

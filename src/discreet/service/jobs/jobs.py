@@ -73,7 +73,7 @@ class AskRequest:
         object.__setattr__(self, "confidence", open_probability(self.confidence, "confidence"))
 
     def told(self) -> dict[str, Any]:
-        """The request as the curator's door takes it."""
+        """The request as the curator takes it."""
         assert not isinstance(self.within, str)  # noqa: S101  it was made a rational
         return {
             "sql": self.sql,

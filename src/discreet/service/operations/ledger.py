@@ -57,7 +57,7 @@ __all__ = [
 
 
 QUESTION, ACCOUNT, START, FAILURE = "question", "account", "start", "failure"
-"""Kinds of records; what other rooms write keeps the name that they gave it."""
+"""Kinds of records; what other packages write keeps the name that they gave it."""
 KINDS = (
     *(ACCOUNT, "analyst", "cap", FAILURE, "key", "lift", "publication", QUESTION, "repair", "replan", "rerun"),
     *("restore", "return", START, "stop", "trail"),
