@@ -29,7 +29,7 @@ from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, Table
 from discreet.engines.engine import TableStore
 from discreet.privacy.loss import Pure
-from discreet.query.plan.question import prepare
+from discreet.query.question import prepare
 from discreet.query.run.contribution_bounds import write_statements
 
 __all__ = ["ENGINES", "Server", "measured"]

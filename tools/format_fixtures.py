@@ -33,7 +33,7 @@ from discreet.demo.hospital import visits, visits_policy
 from discreet.privacy.neighbours import Neighbours
 from discreet.service.auth.members import Members
 from discreet.service.auth.roles import MemberRole, Principal
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest
 from discreet.service.operations import ask as asking
 from discreet.service.settings import Settings
 from discreet.service.state import ServiceState

@@ -11,8 +11,7 @@ from pathlib import Path
 from discreet.audit.audit import audit_case
 from discreet.audit.float_lattice import lattice
 from discreet.audit.gallery import BROKEN, Exhibit
-from discreet.audit.report import AuditReport
-from discreet.audit.report_content import number, observed_words
+from discreet.audit.report import AuditReport, number, observed_words
 
 PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "what-the-auditor-catches.md"
 START, END = "<!-- the table starts here -->", "<!-- the table ends here -->"

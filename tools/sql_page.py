@@ -17,6 +17,8 @@ from discreet.query.bind import join as joining
 from discreet.query.bind import per_unit, split
 from discreet.query.bind.post_processing import ALLOWED_ABOVE
 from discreet.query.expressions import calendar, dates, decimals
+from discreet.query.expressions import public_values as domains
+from discreet.query.expressions.date_dialects import CLOCKS, DATE_SPELLINGS
 from discreet.query.expressions.functions import NUMBER_RULES
 from discreet.query.expressions.logic import LOGIC_RULES
 from discreet.query.expressions.read import CAST_TYPES, SPECIAL
@@ -24,9 +26,7 @@ from discreet.query.expressions.texts import TEXT_RULES
 from discreet.query.parse import alternatives as instead
 from discreet.query.parse import parser as parsing
 from discreet.query.parse.alternatives import INSTEAD
-from discreet.query.parse.date_dialects import CLOCKS, DATE_SPELLINGS
 from discreet.query.parse.dialect import QuestionDialect
-from discreet.query.plan import public_groups as domains
 
 HIDDEN = {
     "TS_OR_DS_ADD",

@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from discreet.privacy.sensitivity import Norm as Norm
     from discreet.privacy.sensitivity import Sensitivity as Sensitivity
 
-_HOMES = {
+_MODULES = {
     "mechanisms.laplace": "Laplace",
     "mechanisms.gaussian": "Gaussian",
     "mechanisms.randomized_response": "RandomizedResponse",
@@ -112,18 +112,18 @@ _HOMES = {
     "errors": "BudgetExceeded DiscreetError InvalidInput InvalidType InvalidValue NoProvedPath OutOfReach",
 }
 # Their names would crowd those of the curator: dp.anonymize.check, dp.attacks.link, dp.audit.audit, …
-_ROOMS = ("anonymize", "attacks", "audit", "local")
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+_PACKAGES = ("anonymize", "attacks", "audit", "local")
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
-__all__ = ["__version__", *_ROOMS, *_HOME_OF]  # noqa: PLE0604  the keys are strings
+__all__ = ["__version__", *_PACKAGES, *_MODULE_OF]  # noqa: PLE0604  the keys are strings
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
+    if name in _PACKAGES:
         return import_module(f"discreet.{name}")
-    if name not in _HOME_OF:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'discreet' has no attribute {name!r}")
-    return getattr(import_module(f"discreet.{_HOME_OF[name]}"), name)
+    return getattr(import_module(f"discreet.{_MODULE_OF[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -22,9 +22,11 @@ from discreet.anonymize.models.disclosure import BetaLikeness, DeltaDisclosure
 from discreet.anonymize.models.k_anonymity import AlphaK, KAnonymity
 from discreet.anonymize.models.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from discreet.anonymize.models.model import Model
+from discreet.anonymize.models.registry import ABOUT_CLASSES, models_about
 from discreet.anonymize.models.t_closeness import Closeness
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.table import CodedTable
+from tests.anonymize.plain_models import with_parameter
 
 Labels = list[tuple[str, ...]]
 
@@ -197,9 +199,11 @@ def hierarchies_of(draw: st.DrawFn, values: Sequence[str | int]) -> Hierarchy:
 
 def models_of(column: str, tree: Hierarchy) -> st.SearchStrategy[Model]:
     """A model with a parameter that small tables can meet, or not."""
+    registered = [*ABOUT_CLASSES, *models_about(column, numeric=True)]
     small, shares = st.integers(1, 4), st.floats(0.05, 1.0)
     distances = st.sampled_from(["equal", "ordered", "numeric", tree])
     return st.one_of(
+        st.builds(with_parameter, st.sampled_from(registered), st.floats(0.25, 8)),
         st.builds(KAnonymity, small),
         st.builds(DistinctDiversity, st.just(column), st.integers(1, 3)),
         st.builds(EntropyDiversity, st.just(column), st.floats(1.0, 2.5)),

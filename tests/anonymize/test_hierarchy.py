@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.anonymize.hierarchies.hierarchy import Hierarchy, matched_hierarchies
-from discreet.anonymize.recode.full_domain import generalised
+from discreet.anonymize.recode.optimal import generalised
 from discreet.anonymize.table import CodedColumn, CodedTable
 from discreet.errors import InvalidType, InvalidValue
 from tests.thoroughness import many

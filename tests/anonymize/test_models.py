@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from inspect import isabstract
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,19 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from discreet import anonymize
 from discreet.anonymize.equivalence_classes import EquivalenceClasses
 from discreet.anonymize.hierarchies.hierarchy import Hierarchy
 from discreet.anonymize.models.disclosure import BetaLikeness, DeltaDisclosure
 from discreet.anonymize.models.k_anonymity import AlphaK, KAnonymity
 from discreet.anonymize.models.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from discreet.anonymize.models.model import Histograms, Model
+from discreet.anonymize.models.registry import ABOUT_CLASSES, models_about
 from discreet.anonymize.models.t_closeness import Closeness
 from discreet.anonymize.table import CodedTable
 from discreet.errors import InvalidType, InvalidValue
-from tests.anonymize import reference
+from tests.anonymize import plain_models, reference
+from tests.anonymize.plain_models import DEFINITIONS, with_parameter
 from tests.thoroughness import many
 
 S = "s"
@@ -30,7 +34,6 @@ Table = list[tuple[Any, ...]]
 quasi = st.one_of(st.integers(0, 2), st.none())
 sensitive = st.sampled_from([1, 2, 5, 9, None])
 tables = st.lists(st.tuples(quasi, quasi, sensitive), min_size=1, max_size=24)
-full_tables = st.lists(st.tuples(quasi, quasi, st.sampled_from([1, 2, 5, 9])), min_size=1, max_size=24)
 
 PATHS = {1: (1, "low", "*"), 2: (2, "low", "*"), 5: (5, "high", "*"), 9: (9, "high", "*"), None: (None, "none", "*")}
 TREE = Hierarchy.of(PATHS, [[path[level] for path in PATHS.values()] for level in (1, 2)])
@@ -44,60 +47,36 @@ def grouped(rows: Table) -> tuple[EquivalenceClasses, Histograms]:
     return classes, {S: classes.histogram(table[S])}
 
 
-def values_of(rows: Table) -> list[Any]:
-    return list(dict.fromkeys(row[-1] for row in rows))
+REGISTERED = [*ABOUT_CLASSES, *models_about(S, numeric=True)]
+MODELS = [*REGISTERED, RecursiveDiversity(S, 1, 1), RecursiveDiversity(S, 1, 3), Closeness(S, 0, TREE)]
 
 
-DEFINITIONS: list[tuple[Model, Callable[[Table], float]]] = [
-    (KAnonymity(1), lambda rows: reference.k(rows, 2)),
-    (DistinctDiversity(S, 1), lambda rows: reference.distinct_l(rows, 2)),
-    (EntropyDiversity(S, 1), lambda rows: reference.entropy_l(rows, 2)),
-    (RecursiveDiversity(S, 1, 1), lambda rows: reference.recursive_c(rows, 2, 1)),
-    (RecursiveDiversity(S, 1, 2), lambda rows: reference.recursive_c(rows, 2, 2)),
-    (RecursiveDiversity(S, 1, 3), lambda rows: reference.recursive_c(rows, 2, 3)),
-    (AlphaK(S, 1), lambda rows: reference.alpha(rows, 2)),
-    (DeltaDisclosure(S, 1), lambda rows: reference.delta(rows, 2)),
-    (BetaLikeness(S, 1), lambda rows: reference.beta(rows, 2, False)),
-    (BetaLikeness(S, 1, enhanced=True), lambda rows: reference.beta(rows, 2, True)),
-    (Closeness(S, 0), lambda rows: reference.closeness(rows, 2, reference.equally)),
-    (Closeness(S, 0, "ordered"), lambda rows: reference.closeness(rows, 2, reference.ranked(values_of(rows)))),
-    (Closeness(S, 0, TREE), lambda rows: reference.closeness(rows, 2, reference.by_meeting(PATHS))),
-]
+def kinds_below(kind: type[Model]) -> Iterator[type[Model]]:
+    for below in kind.__subclasses__():
+        yield from [below] if not isabstract(below) else kinds_below(below)
 
 
-@pytest.mark.parametrize(("model", "definition"), DEFINITIONS, ids=lambda part: getattr(part, "title", ""))
+def test_every_model_is_registered_and_public() -> None:
+    every = set(kinds_below(Model))
+    assert every == {type(model) for model in REGISTERED} == set(DEFINITIONS)
+    assert {kind.__name__ for kind in every} <= set(anonymize.__all__)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.title)
 @settings(deadline=None, max_examples=many(20, 60))
 @given(rows=tables)
-def test_the_strictest_parameter_is_that_of_the_definition(
-    model: Model, definition: Callable[[Table], float], rows: Table
-) -> None:
-    assert model.strictest(*grouped(rows)) == pytest.approx(definition(rows), abs=1e-9)
+def test_the_strictest_parameter_is_that_of_the_definition(model: Model, rows: Table) -> None:
+    if is_numeric(model):
+        rows = [(*row[:-1], row[-1] or 1) for row in rows]
+    assert model.strictest(*grouped(rows)) == pytest.approx(plain_models.strictest(rows, 2, model), abs=1e-9)
 
 
-@settings(deadline=None, max_examples=many(20, 60))
-@given(rows=full_tables)
-def test_numeric_closeness_is_that_of_the_definition(rows: Table) -> None:
-    expected = reference.closeness(rows, 2, reference.by_difference(values_of(rows)))
-    assert Closeness(S, 0, "numeric").strictest(*grouped(rows)) == pytest.approx(expected, abs=1e-9)
+def is_numeric(model: Model) -> bool:
+    return isinstance(model, Closeness) and model.distance == "numeric"
 
 
 def each_model(value: float) -> list[Model]:
-    whole = max(1, round(value))
-    share = min(1.0, value / 10)
-    return [
-        KAnonymity(whole),
-        DistinctDiversity(S, whole),
-        EntropyDiversity(S, max(1.0, value)),
-        RecursiveDiversity(S, value, 1),
-        RecursiveDiversity(S, value, 2),
-        AlphaK(S, share),
-        DeltaDisclosure(S, value / 4),
-        BetaLikeness(S, value / 4),
-        BetaLikeness(S, value / 4, enhanced=True),
-        Closeness(S, share),
-        Closeness(S, share, "ordered"),
-        Closeness(S, share, TREE),
-    ]
+    return [with_parameter(model, value) for model in MODELS if not is_numeric(model)]
 
 
 def one_class_at_a_time(model: Model, rows: Table) -> list[tuple[Any, ...]]:
@@ -132,7 +111,7 @@ def test_a_model_holds_exactly_up_to_its_strictest_parameter(rows: Table, value:
     grouping = grouped(rows)
     for model in each_model(value):
         strictest = model.strictest(*grouping)
-        asked = getattr(model, {"α": "alpha", "β": "beta", "δ": "delta"}.get(model.parameter, model.parameter))
+        asked = model.value
         assume(abs(asked - strictest) > 1e-9 or isinstance(asked, int))
         allowed = asked <= strictest if model.larger_is_stricter else asked >= strictest
         assert model.satisfied(*grouping) == allowed, model.name

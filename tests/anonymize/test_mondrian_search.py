@@ -14,7 +14,7 @@ from discreet.anonymize.equivalence_classes import EquivalenceClasses
 from discreet.anonymize.hierarchies.hierarchy import Hierarchy
 from discreet.anonymize.models.k_anonymity import KAnonymity
 from discreet.anonymize.recode.axes import Axis, GroupLevels
-from discreet.anonymize.recode.median_cuts import grow_cuts
+from discreet.anonymize.recode.mondrian import grow_cuts
 from discreet.anonymize.recode.recoding import Acceptance
 from discreet.anonymize.recode.taxonomy_mondrian import grow_groups
 from discreet.anonymize.table import CodedColumn, CodedTable

@@ -15,7 +15,7 @@ from discreet.anonymize.hierarchies.intervals import intervals
 from discreet.anonymize.models.k_anonymity import KAnonymity
 from discreet.anonymize.models.l_diversity import DistinctDiversity
 from discreet.anonymize.models.t_closeness import Closeness
-from discreet.anonymize.recode.full_domain import generalised
+from discreet.anonymize.recode.optimal import generalised
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.table import CodedColumn, CodedTable
 from tests.texts.tables import FIGURE_1, FIGURE_2

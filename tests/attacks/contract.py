@@ -15,13 +15,12 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binom
 
-from discreet.attacks.attack import Attack, Defence, Goal, Guesses
+from discreet.attacks.attack import Attack, Counts, Defence, Goal, Guesses, View
 from discreet.attacks.board import Inapplicable, Scene
 from discreet.attacks.defences.interactive import RawStatistics
 from discreet.attacks.people import Coded, People
 from discreet.attacks.queries import Part, TableQuery
 from discreet.attacks.score import Score
-from discreet.attacks.view import Counts, View
 from discreet.noise.experiment import Chance
 from tests.attacks.crowd import crowd
 

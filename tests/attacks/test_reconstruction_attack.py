@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.attacks.attack import Defence
+from discreet.attacks.attack import Defence, View
 from discreet.attacks.board import Scene
 from discreet.attacks.defences.curator import CuratorDefence
 from discreet.attacks.defences.interactive import ExactView, RawStatistics
 from discreet.attacks.methods.reconstruction import Reconstruction
 from discreet.attacks.people import People
-from discreet.attacks.view import View
 from discreet.noise.experiment import Chance
 from tests.attacks.contract import AttackContract, assert_tells_nothing
 from tests.attacks.crowd import crowd

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from discreet.audit.claim import Verdict
 from discreet.audit.end_to_end import end_to_end
+from discreet.audit.mechanism import Verdict
 from discreet.catalog.budget import Budget
 from discreet.errors import DiscreetError
 from discreet.exact.grid import Integers

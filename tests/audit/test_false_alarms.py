@@ -13,9 +13,9 @@ from scipy.stats import binom
 from discreet.audit import Verdict, audit
 from discreet.audit import proof as testing
 from discreet.audit.audit import FAMILIES
-from discreet.audit.claim import Claimed
 from discreet.audit.draws import DrawRoles
 from discreet.audit.events import Event, Learning
+from discreet.audit.mechanism import Claimed
 from discreet.audit.outcomes import Outcomes
 from discreet.audit.proof import Choosing, prove, telling_events
 from discreet.exact.ball import ln_up

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from discreet.audit import FAMILIES, Batched, Learning, Outcomes, audit
-from discreet.audit.claim import Claimed
 from discreet.audit.events import LowBits, Thresholds, lowest_bit
+from discreet.audit.mechanism import Claimed
 from discreet.audit.proof import Choosing, telling_events
 from discreet.noise.experiment import experiment
 from discreet.privacy.loss import GaussianDP, Pure

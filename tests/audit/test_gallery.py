@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from discreet.audit.audit import audit, audit_case
-from discreet.audit.claim import Verdict
 from discreet.audit.gallery import BROKEN, Exhibit
 from discreet.audit.gallery.exhibit import naive
 from discreet.audit.gallery.learning import LogisticRegression
 from discreet.audit.gallery.noise import whole_laplace
+from discreet.audit.mechanism import Verdict
 from discreet.noise.experiment import experiment
 from discreet.noise.laplace import DiscreteLaplace
 

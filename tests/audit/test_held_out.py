@@ -11,9 +11,9 @@ import pytest
 from discreet.audit import FAMILIES, audit
 from discreet.audit import proof as testing
 from discreet.audit.canonical import canonical, key_of
-from discreet.audit.claim import Claimed
 from discreet.audit.draws import Deadline, DrawRoles, draw, lengths, piece, reached
 from discreet.audit.float_lattice import FloatLattice
+from discreet.audit.mechanism import Claimed
 from discreet.noise.experiment import experiment
 from discreet.privacy.loss import Pure
 

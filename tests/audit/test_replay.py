@@ -22,17 +22,17 @@ from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import ForeignKey, Table
 from discreet.curator import curator as curator_module
 from discreet.curator.curator import Curator
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import quote
 from discreet.errors import DiscreetError, InvalidValue, QueryRefused
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.noisy_threshold import KeyThreshold
 from discreet.noise.source import Source
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.aggregates.quantile import QuantileAggregate
+from discreet.query.aggregates.statistics import DistinctUnits
 from discreet.query.bind import relation as relation_module
 from discreet.query.plan import sensitivity as plan_module
 from discreet.query.plan.sensitivity import AggregationPlan
-from discreet.query.plan.statistics import DistinctUnits
 from discreet.query.run import contribution_bounds as statement_module
 from discreet.query.run import measure as measure_module
 from discreet.query.run.measure import Measured, MeasurementObserver, Run

@@ -96,7 +96,7 @@ def test_the_whole_service_is_one_table(monkeypatch: pytest.MonkeyPatch):
 
 def test_a_mechanism_of_the_service_that_is_broken_has_exit_code_1(monkeypatch: pytest.MonkeyPatch):
     def claims_too_little(epsilon, delta):
-        return (service_module.Laplace(2 * epsilon), 0, 2)
+        return (service_module.Laplace(2 * epsilon), 0, 2, None)
 
     monkeypatch.setitem(service_module._BUILDERS, "laplace", ("planted", claims_too_little))
     monkeypatch.setattr(service_module, "NAMES", ("laplace",))

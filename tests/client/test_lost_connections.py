@@ -66,7 +66,7 @@ def test_who_gives_up_is_told_the_id_to_ask_again_with(there: Served) -> None:
 
 
 def test_long_questions_are_polled_as_jobs(there: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote_curator, "_WAIT", 0.0)
+    monkeypatch.setattr(remote_curator, "CLIENT_WAIT", 0.0)
     answer = there.remote().ask(COUNT, "1/67", request="polled")
     assert answer == there.remote().answer("polled")
     with pytest.raises(discreet.BudgetExceeded):

@@ -18,7 +18,7 @@ from discreet.console.widgets import Latest
 from discreet.curator.certificates.certificate import is_genuine
 from discreet.curator.curator import Curator
 from discreet.errors import QueryRefused
-from discreet.query.plan.question import ExpectedError
+from discreet.query.question import ExpectedError
 from tests.console.asking import COUNT, answer, ask, editor, history, price, write
 from tests.console.conftest import Contexts, Enter, sign_in
 from tests.console.serving import Serving

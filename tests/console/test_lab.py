@@ -27,9 +27,9 @@ from discreet.console.lab.worker import (
     LabQueue,
     ShownCell,
     curators,
+    list_catalogue,
     run_attacks,
     run_audit,
-    shelves,
 )
 from discreet.console.worker import ProgressRelay
 from discreet.errors import InvalidValue, TooManyRequests
@@ -64,7 +64,7 @@ def own_tempdir(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_everything_in_the_catalogues_is_on_the_shelves_with_a_sentence() -> None:
-    found = shelves()
+    found = list_catalogue()
     assert [one.name for one in found.attacks] == [one.name for one in every_attack()]
     assert [one.name for one in found.defences] == [*(one.name for one in every_defence(())), CURATOR]
     assert {one.name for one in found.mechanisms if one.kind == BROKEN} == {one.name for one in EXHIBITS}
@@ -173,7 +173,7 @@ def _choose(page: Page, group: str, *wanted: str) -> None:
     page.get_by_text(re.compile(f"^{group}: ")).click()
     shown = page.locator(".q-expansion-item").filter(has_text=re.compile(f"^{group}: "))
     expect(shown.get_by_role("checkbox").first).to_be_visible()
-    items = shelves().attacks if group == "Attacks" else shelves().defences
+    items = list_catalogue().attacks if group == "Attacks" else list_catalogue().defences
     for item in items:
         if item.is_usual != (item.name in wanted):
             shown.get_by_role("checkbox", name=item.name, exact=True).click()

@@ -14,7 +14,7 @@ from pyarrow import parquet
 
 from discreet.anonymize.hierarchies.builders import read_arx_csv
 from discreet.anonymize.methods import CheckedRows
-from discreet.anonymize.models.requested import RequestedModels
+from discreet.anonymize.models.registry import RequestedModels
 from discreet.anonymize.roles import Role
 from discreet.anonymize.table import CodedColumn
 from discreet.console.publish import plan as brought_table

@@ -22,8 +22,8 @@ import pyarrow as pa
 
 from discreet import Budget, Curator
 from discreet.audit.audit import FAMILIES
-from discreet.audit.claim import Claimed
 from discreet.audit.draws import DrawRoles
+from discreet.audit.mechanism import Claimed
 from discreet.audit.proof import tested
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Table

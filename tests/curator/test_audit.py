@@ -18,7 +18,7 @@ import pytest
 from discreet.curator import curator as curator_module
 from discreet.curator.ledger.ledger import Ledger, Receipt
 from discreet.engines.duckdb import ingest as ingest_module
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import quote
 from discreet.exact.grid import Integers
 from discreet.mechanisms import noisy_threshold
 from discreet.noise.gaussian import DiscreteGaussian

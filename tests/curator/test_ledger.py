@@ -216,7 +216,7 @@ def test_an_unwritable_witness_releases_nothing(ledger: Ledger) -> None:
 
 
 def test_a_lock_that_is_never_freed_fails_closed(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite, "_PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(sqlite, "SQLITE_BUSY", 0.05)
     impatient = Ledger(ledger.path.parent)
     ledger.database.execute("BEGIN IMMEDIATE")
     for request in ("r", "s"):

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from discreet import Curator
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import quote
 from discreet.errors import DiscreetError
 from discreet.query.bind import relation as relation_module
 from discreet.query.run import contribution_bounds as statement_module

@@ -20,7 +20,7 @@ from discreet.curator.curator import Curator
 from discreet.exact.grid import Integers
 from discreet.query.plan.sensitivity import AggregationPlan
 from discreet.query.run import measure as measure_module
-from discreet.query.run.groups import Groups
+from discreet.query.run.measure import Groups
 
 PEOPLE = 60
 ROWS = pa.table(

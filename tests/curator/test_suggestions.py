@@ -30,7 +30,7 @@ from discreet.engines.duckdb.engine import DuckDBEngine
 from discreet.engines.duckdb.snapshot import DuckDBSnapshot
 from discreet.errors import BudgetExceeded, InvalidInput
 from discreet.privacy.loss import Pure, ZeroConcentrated
-from discreet.query.plan.question import prepare
+from discreet.query.question import prepare
 from discreet.query.run.measure import exact_sums, public_groups
 
 INTEGER, REAL, TEXT, BOOLEAN = ColumnType.INTEGER, ColumnType.REAL, ColumnType.TEXT, ColumnType.BOOLEAN

@@ -14,6 +14,7 @@ from types import ModuleType
 import pytest
 
 import discreet
+from discreet.audit.builtin import builtin_mechanisms
 from discreet.errors import DiscreetError
 from discreet.mechanisms.measurement import Measurement
 
@@ -55,6 +56,12 @@ def test_every_mechanism_has_a_proof_sheet_beside_it(file: Path) -> None:
 @pytest.mark.parametrize("file", mechanism_files(), ids=lambda file: file.stem)
 def test_every_mechanism_has_a_test_file_of_its_own(file: Path) -> None:
     assert (ROOT / "tests" / "mechanisms" / f"test_{file.stem}.py").exists()
+
+
+def test_every_public_mechanism_can_be_audited_by_name() -> None:
+    public = [getattr(discreet, name) for name in discreet.__all__]
+    audited = {type(case.mechanism) for case in builtin_mechanisms()}
+    assert {one for one in public if inspect.isclass(one) and issubclass(one, Measurement)} <= audited
 
 
 def test_every_public_name_is_documented_and_loads() -> None:

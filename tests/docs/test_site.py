@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tools.site_navigation import written_out
 
 import discreet
 from tests.docs.installed import ROOT
@@ -28,7 +29,7 @@ Settings.add_multi_constructor("tag:yaml.org,2002:python/", lambda *_: None)
 
 def navigation() -> list[str]:
     settings = yaml.load((ROOT / "mkdocs.yml").read_text("utf-8"), Settings)
-    return list(leaves(settings["nav"]))
+    return list(leaves(written_out(settings["nav"])))
 
 
 def leaves(entry: Any) -> list[str]:

@@ -35,7 +35,7 @@ from discreet.query.bind.relation import Names, Relation
 from discreet.query.expressions.expression import Expression, Statement
 from discreet.query.expressions.read import read
 from discreet.query.passes import split
-from discreet.query.plan.question import PlannedQuestion, prepare, prepare_all
+from discreet.query.question import PlannedQuestion, prepare, prepare_all
 from discreet.query.run.contribution_bounds import write_statements
 from tests.query import few_rows, test_totality, test_unlisted_keys
 from tests.query.hostile import DATES, REALS, TIMES, WHOLE, WORDS

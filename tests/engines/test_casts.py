@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.catalog.column import ColumnType
-from discreet.engines.casts import DUCKDB_TYPES, total_cast
+from discreet.engines.casts import total_cast
+from discreet.engines.parameters import DUCKDB_TYPES
 
 INTEGER, REAL, TEXT = ColumnType.INTEGER, ColumnType.REAL, ColumnType.TEXT
 BOOLEAN, DATE, TIMESTAMP = ColumnType.BOOLEAN, ColumnType.DATE, ColumnType.TIMESTAMP

@@ -16,7 +16,7 @@ from discreet.catalog.table import Budget, Table
 from discreet.engines.duckdb.engine import DuckDBEngine
 from discreet.engines.postgres.engine import PostgresEngine
 from discreet.privacy.loss import Pure
-from discreet.query.plan.question import prepare
+from discreet.query.question import prepare
 from discreet.query.run.contribution_bounds import write_statements
 from tests.engines.same_everywhere import SameEverywhere, comparable
 from tests.query.world import CATALOG

@@ -17,7 +17,7 @@ from discreet.engines.duckdb.engine import DuckDBEngine
 from discreet.engines.postgres.engine import PostgresEngine, find_middle
 from discreet.engines.postgres.writer import HalvingWriter
 from discreet.privacy.loss import Pure
-from discreet.query.plan.question import prepare
+from discreet.query.question import prepare
 from discreet.query.run.contribution_bounds import write_statements
 from tests.engines.same_everywhere import comparable
 from tests.engines.test_postgres import as_reader, load

@@ -14,7 +14,7 @@ from discreet.engines.postgres.engine import PostgresEngine
 from discreet.engines.postgres.tables import is_plain
 from discreet.errors import EngineUnavailable, InvalidValue
 from discreet.privacy.loss import Pure
-from discreet.query.plan.question import prepare
+from discreet.query.question import prepare
 from discreet.query.run.contribution_bounds import write_statements
 from tests.engines.same_everywhere import comparable, few_of_every_kind, tables
 from tests.engines.test_postgres import REFUSED, as_reader, load, quoted

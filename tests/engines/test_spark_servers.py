@@ -184,7 +184,7 @@ def test_a_server_that_has_forgotten_the_session_is_asked_for_another(
 def test_a_server_that_does_not_answer_is_waited_for_no_longer_than_the_timeout(
     folder: Path, connect_server: SparkConnectServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "_SECONDS", 1.0)
+    monkeypatch.setattr(sessions, "SPARK_ANSWER", 1.0)
     with SparkEngine(folder / "curator", connect_server.url, timeout=1.0) as engine:
         engine._session()
         connect_server.freeze()
@@ -203,7 +203,7 @@ def test_a_server_that_does_not_answer_is_waited_for_no_longer_than_the_timeout(
 def test_what_listens_and_is_no_server_of_spark_connect_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "_SECONDS", 1.0)
+    monkeypatch.setattr(sessions, "SPARK_ANSWER", 1.0)
     monkeypatch.setattr(sessions, "_RETRIES", 1)
 
     class Handler(http.server.BaseHTTPRequestHandler):

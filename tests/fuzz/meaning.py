@@ -16,11 +16,11 @@ import numpy as np
 
 from discreet.curator.preconditions import use_stored_columns
 from discreet.errors import DiscreetError
+from discreet.query.aggregates.statistics import Moments, PlainSum
 from discreet.query.answer.intervals import noisy_table
 from discreet.query.answer.sandbox import post_process
-from discreet.query.plan.question import PlannedQuestion
 from discreet.query.plan.sensitivity import AggregationPlan
-from discreet.query.plan.statistics import Moments, PlainSum
+from discreet.query.question import PlannedQuestion
 from discreet.query.run.measure import Measured, exact_sums, public_groups
 from tests.fuzz.finding import Broken, Finding
 from tests.fuzz.places import Pair, Side

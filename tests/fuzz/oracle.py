@@ -25,16 +25,15 @@ from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy.loss import Pure
 from discreet.query.aggregates.mode import ModeSelection
+from discreet.query.aggregates.noise_tails import Noise
 from discreet.query.aggregates.quantile import QuantileSelection
 from discreet.query.answer.answer import compute_answer
 from discreet.query.expressions.expression import Call, Constant, DecimalType, Expression, Statement
+from discreet.query.expressions.public_values import ListRows, with_values
 from discreet.query.plan.budget_split import get_magnitude
-from discreet.query.plan.fingerprint import compute_fingerprint
-from discreet.query.plan.list_groups import _independent, _rooted, with_values
-from discreet.query.plan.noise_tails import Noise
-from discreet.query.plan.public_groups import ListRows
-from discreet.query.plan.question import PlannedQuestion
+from discreet.query.plan.list_groups import _independent, _rooted
 from discreet.query.plan.sensitivity import AggregationPlan, KeyRule
+from discreet.query.question import PlannedQuestion
 from discreet.query.run.contribution_bounds import (
     _opened,
     add_up,
@@ -45,8 +44,17 @@ from discreet.query.run.contribution_bounds import (
     write_weights,
 )
 from discreet.query.run.contribution_bounds import _rows as _rows_of
-from discreet.query.run.groups import Groups, _typed
-from discreet.query.run.measure import _histograms, _holders, _placed, _value_weights, exact_sums, public_groups
+from discreet.query.run.fingerprint import compute_fingerprint
+from discreet.query.run.measure import (
+    Groups,
+    _histograms,
+    _holders,
+    _placed,
+    _typed,
+    _value_weights,
+    exact_sums,
+    public_groups,
+)
 from tests.fuzz.finding import Broken, Finding
 from tests.fuzz.places import Pair, Side
 from tests.query.world import nothing_measured

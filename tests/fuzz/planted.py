@@ -30,8 +30,9 @@ from discreet.query.aggregates import quantile as choice
 from discreet.query.aggregates import registry as aggregates
 from discreet.query.aggregates.mode import ModeAggregate
 from discreet.query.aggregates.quantile import QuantileAggregate
+from discreet.query.bind import join as join_bounds
 from discreet.query.bind import join as membership
-from discreet.query.bind import join_bounds, per_unit, relation
+from discreet.query.bind import per_unit, relation
 from discreet.query.expressions import expression, logic
 from discreet.query.expressions import functions as numbers
 from discreet.query.expressions.interval import Interval

@@ -143,7 +143,7 @@ def test_words_of_a_socket_go_both_ways_until_it_is_closed() -> None:
 
 
 def test_a_process_that_ends_in_the_middle_is_heard_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(one_process, "_MOMENT", 0.1)
+    monkeypatch.setattr(one_process, "HAND_OVER_END", 0.1)
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await receive()
@@ -181,7 +181,7 @@ def test_a_request_waits_for_the_process_that_is_starting_and_hears_after_a_whil
         await asyncio.sleep(0.1)
         async with Living(lifespan(app), place):
             found = await early
-        monkeypatch.setattr(one_process, "_PATIENCE", 0.2)
+        monkeypatch.setattr(one_process, "HAND_OVER", 0.2)
         return found, await other(place, scope_of(), [])
 
     late, never = run(work)

@@ -1,7 +1,7 @@
 """What every mechanism must pass. To add one: subclass `MechanismContract` and fill in the four methods.
 
 The definition of privacy is checked outcome by outcome in ball arithmetic, so a failure is a proof of a violation and
-not bad luck. The one statistical test says its false-alarm rate.
+not bad luck. The one statistical test says its false-alarm rate. `broken` plants a bug that the same check must catch.
 """
 
 from __future__ import annotations
@@ -99,6 +99,10 @@ class MechanismContract(ABC):
     def bad_inputs(self) -> list[Any]:
         """Values that must be refused before anything is drawn."""
 
+    def broken(self) -> Measurement | None:
+        """The mechanism with a bug that the check must catch at the worst neighbours; other files may plant it too."""
+        return None
+
     tight = True
     """Whether the worst neighbours reach the stated pure ε to within 1e-9."""
 
@@ -106,6 +110,16 @@ class MechanismContract(ABC):
         for first, second in self.worst_neighbours():
             assert privacy_violation(self.mechanism(), first, second, self.outcomes()) is None
             assert privacy_violation(self.mechanism(), second, first, self.outcomes()) is None
+
+    def test_the_check_catches_the_planted_bug(self) -> None:
+        planted = self.broken()
+        found = [
+            privacy_violation(planted, here, there, self.outcomes())
+            for pair in self.worst_neighbours()
+            for here, there in (pair, pair[::-1])
+            if planted
+        ]
+        assert planted is None or any(found)
 
     def test_claims_no_more_than_it_needs(self) -> None:
         loss = self.mechanism().loss

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
+from discreet.audit.builtin import builtin_mechanisms
 from discreet.errors import InvalidInput
 from discreet.mechanisms.measurement import Measurement
 from discreet.noise.source import ScriptedSource
@@ -87,22 +88,8 @@ RANGES: dict[str, Callable[[Any, Any], Any]] = {
     "Sensitivity.median": lambda low, high: dp.Sensitivity.median(low, high, "replace-one"),
 }
 
-NUMERIC: list[Measurement] = [
-    dp.Laplace(1),
-    dp.Gaussian(1, 1e-6),
-    dp.Gaussian(rho=1, integers=True),
-    dp.RandomizedResponse(1),
-    dp.CategoricalResponse(1, NAMES),
-    dp.Exponential(1),
-    dp.PermuteAndFlip(1),
-    dp.NoisyMax(1),
-    dp.TopK(1, 2),
-    dp.AboveThreshold(1, 10),
-    dp.Median(1, 0, 10),
-    dp.LaplaceThreshold(1, 1e-6),
-    dp.GaussianThreshold(1, 1e-6),
-    dp.OptimalKeySelection(1, 1e-6),
-]
+BUILT_IN = {type(case.mechanism).__name__: case.mechanism for case in builtin_mechanisms()}
+"""One of every kind, as the registry of audits has them."""
 ODD_DATA: dict[str, Any] = {
     "nothing": None,
     "text": "5",
@@ -199,7 +186,7 @@ def test_ranges(make: Callable[[Any, Any], Any], low: Any, high: Any) -> None:
 
 
 @pytest.mark.parametrize("data", ODD_DATA.values(), ids=ODD_DATA.keys())
-@pytest.mark.parametrize("mechanism", NUMERIC, ids=lambda mechanism: type(mechanism).__name__)
+@pytest.mark.parametrize("mechanism", BUILT_IN.values(), ids=BUILT_IN.keys())
 def test_odd_data(mechanism: Measurement, data: Any) -> None:
     with pytest.raises(InvalidInput):
         mechanism.release(data, source=ScriptedSource([]))  # an empty script fails on any draw

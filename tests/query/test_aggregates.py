@@ -13,14 +13,14 @@ from discreet.privacy.loss import Pure
 from discreet.query.aggregates.aggregate import Aggregate
 from discreet.query.aggregates.quantile import MaximumAggregate, MinimumAggregate
 from discreet.query.aggregates.registry import AGGREGATES
-from discreet.query.plan.question import prepare
+from discreet.query.question import prepare
 from tests.query.world import CATALOG, COUNT_ALIKE, PUBLIC_VALUES, read_queries
 
-SHARED = {"aggregate", "argument", "estimate", "registry"}
+SHARED = {"aggregate", "argument", "estimate", "noise_tails", "registry", "statistics"}
 """What modules of other packages may use: nothing in them is about one aggregate."""
 NAMED = {
     "query/plan/sensitivity.py": {"counts"},  # keys that are not public are shown by the number of people
-    "query/plan/fingerprint.py": {"counts", "mode", "quantile"},  # the words of what is stored never change
+    "query/run/fingerprint.py": {"counts", "mode", "quantile"},  # the words of what is stored never change
     "audit/replay/compare.py": {"quantile"},  # computes what a mechanism does a second time
 }
 

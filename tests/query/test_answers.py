@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from discreet.privacy.loss import Pure
-from discreet.query.plan.question import prepare
+from discreet.query.question import prepare
 from tests.query.hostile import DATES, REALS, TIMES, WHOLE, WORDS
 from tests.query.world import CATALOG, COUNT_ALIKE, Row, World, answer_without_noise, prepared, read_pairs, read_queries
 

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
-from discreet.query.expressions.calendar import UNITS, epoch, floor_date, number_days, starts, unit_named
-from discreet.query.expressions.dates import DATE_PARTS, date_part, difference, last_day, shift_date, truncate_date
+from discreet.query.expressions.calendar import UNITS, epoch, floor_date, number_days, starts
+from discreet.query.expressions.dates import date_part, difference, last_day, shift_date, truncate_date
 from discreet.query.expressions.expression import Constant, Expression, Statement
 from discreet.query.expressions.interval import Interval
+from discreet.query.parse.dialect import DATE_PARTS, unit_named
 
 DATE, TIMESTAMP = ColumnType.DATE, ColumnType.TIMESTAMP
 NODE = exp.Null()

@@ -20,7 +20,7 @@ from discreet.privacy.loss import Pure
 from discreet.query.expressions.decimals import as_real
 from discreet.query.expressions.expression import Constant, DecimalType, Statement
 from discreet.query.expressions.interval import Interval
-from discreet.query.plan.question import prepare
+from discreet.query.question import prepare
 from tests.query.hostile import WHOLE
 from tests.query.test_totality import _typed
 from tests.query.world import CATALOG, World, answer_without_noise, prepared

@@ -10,7 +10,7 @@ from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure
 from discreet.query.parse.dialect import SPELLINGS, QuestionDialect
 from discreet.query.parse.parser import parse
-from discreet.query.plan.question import prepare
+from discreet.query.question import prepare
 from tests.query.world import CATALOG, read_pairs, read_queries
 
 PLAIN = [*read_queries("answers.sql"), *read_queries("measured.sql")]

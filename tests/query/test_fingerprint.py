@@ -17,16 +17,16 @@ from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.aggregates.aggregate import PlannedSelection
+from discreet.query.aggregates.noise_tails import Noise
 from discreet.query.aggregates.registry import AGGREGATES
+from discreet.query.aggregates.statistics import ValueScale
 from discreet.query.expressions.expression import Call, Expression, Field, Type
 from discreet.query.expressions.interval import UNKNOWN
 from discreet.query.plan.budget_split import Price
-from discreet.query.plan.fingerprint import MEMBERS, PLANNED, RECORDED, Recorded, check_tables, write_recorded
-from discreet.query.plan.noise_tails import Noise
-from discreet.query.plan.question import PlannedQuestion, prepare
 from discreet.query.plan.sensitivity import AggregationPlan, KeyRule, PricedStatistic
-from discreet.query.plan.statistics import ValueScale
 from discreet.query.plan.top_groups import TopSelection
+from discreet.query.question import PlannedQuestion, prepare
+from discreet.query.run.fingerprint import MEMBERS, PLANNED, RECORDED, Recorded, check_tables, write_recorded
 from tests.query.world import CATALOG, COUNT_ALIKE, PUBLIC_VALUES, read_pairs
 from tests.renaming import renamed
 

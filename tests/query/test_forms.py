@@ -10,7 +10,7 @@ import pytest
 from discreet.exact.ball import working_precision
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.query.plan.noise_tails import LinearForm, Noise
+from discreet.query.aggregates.noise_tails import LinearForm, Noise
 
 CONFIDENCES = (0.5, 0.9, 0.95, 0.999)
 

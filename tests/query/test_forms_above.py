@@ -13,11 +13,11 @@ from scipy.stats import binom
 
 from discreet.noise.source import SYSTEM
 from discreet.privacy.loss import Pure, ZeroConcentrated
+from discreet.query.aggregates.noise_tails import LinearForm
 from discreet.query.answer import cell_intervals as cells_above
 from discreet.query.answer import linear_forms as forms_above
 from discreet.query.answer.answer import Intervals, compute_answer
-from discreet.query.plan.noise_tails import LinearForm
-from discreet.query.plan.question import PlannedQuestion, prepare
+from discreet.query.question import PlannedQuestion, prepare
 from discreet.query.run.measure import Measured, exact_sums, measure, public_groups
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG, World, nothing_measured

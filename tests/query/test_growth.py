@@ -88,7 +88,7 @@ def test_a_star_beside_other_columns_is_understood(sql: str) -> None:
 
 
 def test_what_would_never_end_above_the_aggregates_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("discreet.query.answer.sandbox._SECONDS", 0.3)
+    monkeypatch.setattr("discreet.query.answer.sandbox.POST_PROCESSING", 0.3)
     rows = {"g": pa.table({"n": list(range(5))})}
     crossed = ", ".join(f"g g{number}" for number in range(25))
     with pytest.raises(QueryRefused, match="must take at most"):

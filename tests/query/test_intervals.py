@@ -10,8 +10,8 @@ import pytest
 from discreet.noise.source import SYSTEM
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.query.answer.intervals import noisy_table
-from discreet.query.plan.question import prepare
 from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.question import prepare
 from discreet.query.run.measure import Measured, exact_sums, public_groups
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG

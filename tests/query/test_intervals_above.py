@@ -25,9 +25,8 @@ from discreet.query.answer.intervals import noisy_table
 from discreet.query.answer.noisy_columns import NoisyTable
 from discreet.query.answer.notes import notes_above
 from discreet.query.answer.sandbox import post_process
-from discreet.query.bind.public_multiplicity import PublicMultiplicity
-from discreet.query.plan.public_groups import PublicValues
-from discreet.query.plan.question import PlannedQuestion, prepare
+from discreet.query.bind.public_tables import PublicMultiplicity, PublicValues
+from discreet.query.question import PlannedQuestion, prepare
 from discreet.query.run.measure import Measured, exact_sums, measure, public_groups
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG, COUNT_ALIKE, PUBLIC_VALUES, World, nothing_measured, read_queries

@@ -19,14 +19,14 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.query.bind import join as joining
 from discreet.query.bind import truncation
 from discreet.query.bind.contribution import ONE_ROW, ContributionBound, Truncation, needing_truncation, pair_bounds
-from discreet.query.bind.join_bounds import bound_sides
+from discreet.query.bind.join import bound_sides
 from discreet.query.bind.multiplicity import CountAlike
-from discreet.query.bind.public_multiplicity import PublicMultiplicity
+from discreet.query.bind.public_tables import PublicMultiplicity
 from discreet.query.bind.relation import Relation
 from discreet.query.expressions.expression import Statement
 from discreet.query.passes import split
-from discreet.query.plan.question import prepare, prepare_all
 from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.question import prepare, prepare_all
 from discreet.query.run.measure import exact_sums, public_groups
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG, COUNT_ALIKE, PUBLIC_VALUES, Row, World, read_pairs, read_queries

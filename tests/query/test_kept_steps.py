@@ -17,8 +17,8 @@ from discreet.curator.preconditions import use_stored_columns
 from discreet.engines.duckdb.engine import DuckDBEngine
 from discreet.engines.value_grid import VALUE_BITS, find_grid
 from discreet.privacy.loss import Pure
-from discreet.query.plan.question import prepare
 from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.question import prepare
 from discreet.query.run import contribution_bounds as statement
 from discreet.query.run.contribution_bounds import write_statements
 from tests.query.test_tallied import same, unmarked

@@ -9,13 +9,13 @@ import pytest
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType
 from discreet.curator.preconditions import use_stored_columns
-from discreet.engines.clamp import describe_limits
 from discreet.engines.duckdb.engine import DuckDBEngine
 from discreet.engines.stored_columns import name_within
+from discreet.engines.value_grid import describe_limits
 from discreet.privacy.loss import Pure
 from discreet.query.bind import relation
-from discreet.query.plan.question import prepare
 from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.question import prepare
 from discreet.query.run.contribution_bounds import write_statements
 from tests.query.test_tallied import engine, plans, same, unmarked
 from tests.query.world import CATALOG

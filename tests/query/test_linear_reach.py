@@ -11,8 +11,8 @@ import pytest
 
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.query.plan import noise_tails as linear_reach
-from discreet.query.plan.noise_tails import Noise, reach
+from discreet.query.aggregates import noise_tails as linear_reach
+from discreet.query.aggregates.noise_tails import Noise, reach
 
 Floats = npt.NDArray[np.float64]
 

@@ -14,10 +14,9 @@ from discreet.catalog.table import Budget, Table
 from discreet.errors import PolicyError, QueryRefused
 from discreet.privacy.loss import Pure
 from discreet.query.bind import relation
-from discreet.query.bind.public_multiplicity import PublicMultiplicity
+from discreet.query.bind.public_tables import PublicEnds, PublicMultiplicity, PublicValues
 from discreet.query.plan import list_groups as listing
-from discreet.query.plan.public_groups import PublicEnds, PublicValues
-from discreet.query.plan.question import prepare
+from discreet.query.question import prepare
 from discreet.query.run.measure import exact_sums, public_groups
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG, COUNT_ALIKE, World, prepared

@@ -14,8 +14,8 @@ from discreet.curator.preconditions import use_stored_columns
 from discreet.engines.duckdb import precompute_bounds as marking
 from discreet.engines.duckdb.engine import DuckDBEngine
 from discreet.privacy.loss import ZeroConcentrated
-from discreet.query.plan.question import prepare
 from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.question import prepare
 from discreet.query.run import contribution_bounds as statement
 from discreet.query.run.contribution_bounds import write_statements
 from tests.engines.same_everywhere import tables

@@ -8,8 +8,8 @@ import pytest
 
 from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure
-from discreet.query.plan.question import prepare
-from discreet.query.plan.statistics import bound_values
+from discreet.query.aggregates.statistics import bound_values
+from discreet.query.question import prepare
 from discreet.query.run.measure import exact_sums, public_groups
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG

@@ -8,7 +8,7 @@ import pytest
 from discreet.privacy.loss import Pure
 from discreet.query.answer.answer import compute_answer
 from discreet.query.answer.notes import notes_above
-from discreet.query.plan.question import prepare
+from discreet.query.question import prepare
 from tests.query.test_unclipped_totals import measured_counts
 from tests.query.world import CATALOG, nothing_measured
 

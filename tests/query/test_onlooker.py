@@ -9,7 +9,7 @@ import pytest
 
 from discreet.noise.source import ReplayableSource
 from discreet.privacy.loss import ZeroConcentrated
-from discreet.query.plan.question import prepare
+from discreet.query.question import prepare
 from discreet.query.run.measure import Measured, NoiseObservation, SelectionObservation, measure
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG

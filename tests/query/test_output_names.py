@@ -8,7 +8,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.catalog.policy.read import loads
 from discreet.privacy.loss import Pure
 from discreet.query.answer.answer import label_columns
-from discreet.query.plan.question import prepare
+from discreet.query.question import prepare
 
 CATALOG = Catalog(
     [

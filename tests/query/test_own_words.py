@@ -19,7 +19,7 @@ from discreet.query.answer.intervals import noisy_schema
 from discreet.query.answer.sandbox import check_above
 from discreet.query.parse.alternatives import INSTEAD, USAGE
 from discreet.query.passes import split
-from discreet.query.plan.question import prepare
+from discreet.query.question import prepare
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.worlds import make_world
 from tests.query.world import CATALOG, FIXTURES, read_queries

@@ -18,15 +18,15 @@ from discreet.curator.curator import Curator
 from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure
 from discreet.query import passes
+from discreet.query import question as question_module
 from discreet.query.expressions.expression import Statement
 from discreet.query.parse.clock import AsOf
 from discreet.query.passes import PASSES, PLANNING, READING, Pass, QuestionDraft, walk
-from discreet.query.plan import question as question_module
 from discreet.query.plan.budget_split import get_magnitude
-from discreet.query.plan.fingerprint import write_recorded
-from discreet.query.plan.question import prepare
 from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.question import prepare
 from discreet.query.run import contribution_bounds
+from discreet.query.run.fingerprint import write_recorded
 from tests.query.world import CATALOG, COUNT_ALIKE, FIXTURES, PUBLIC_VALUES, read_pairs
 
 NAMES = [one.__name__ for one in PASSES]

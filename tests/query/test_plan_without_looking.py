@@ -9,7 +9,7 @@ from sqlglot import exp
 from discreet.noise.source import SYSTEM
 from discreet.privacy.loss import Pure
 from discreet.query.answer.answer import compute_answer
-from discreet.query.plan.question import PlannedQuestion, prepare
+from discreet.query.question import PlannedQuestion, prepare
 from discreet.query.run.measure import measure
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG, World, prepared, read_pairs, read_queries

@@ -7,10 +7,10 @@ from datetime import date
 import pytest
 
 from discreet.errors import InvalidValue, QueryRefused
+from discreet.query.bind.public_tables import PublicValues
 from discreet.query.passes import split
 from discreet.query.plan import list_groups as listing
 from discreet.query.plan.list_groups import list_groups
-from discreet.query.plan.public_groups import PublicValues
 from tests.query.world import CATALOG, COUNT_ALIKE, World
 
 WORLD = World({})

@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 from discreet.mechanisms.weighted_quantile import WeightedQuantile
 from discreet.noise.source import SYSTEM
 from discreet.privacy.loss import Pure
-from discreet.query.plan.question import prepare
+from discreet.query.question import prepare
 from discreet.query.run.measure import measure
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG

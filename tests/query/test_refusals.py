@@ -13,7 +13,7 @@ from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure
 from discreet.query.bind.post_processing import ALLOWED_ABOVE
 from discreet.query.parse.dialect import SPELLINGS
-from discreet.query.plan.question import prepare
+from discreet.query.question import prepare
 from tests.query.world import CATALOG, FIXTURES
 from tests.thoroughness import many
 

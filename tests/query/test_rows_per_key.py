@@ -23,14 +23,13 @@ from discreet.errors import PolicyError
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.aggregates.quantile import QuantileSelection
+from discreet.query.aggregates.statistics import Moments
 from discreet.query.plan.budget_split import Price
-from discreet.query.plan.question import prepare
 from discreet.query.plan.sensitivity import AggregationPlan, PricedStatistic
-from discreet.query.plan.statistics import Moments
+from discreet.query.question import prepare
 from discreet.query.run import contribution_bounds as statement
 from discreet.query.run.contribution_bounds import count_apart, write_histogram, write_statements
-from discreet.query.run.groups import Groups
-from discreet.query.run.measure import exact_sums, public_groups
+from discreet.query.run.measure import Groups, exact_sums, public_groups
 from tests.engines.same_everywhere import tables
 from tests.query.few_rows import LISTED, UNLISTED, catalog_with
 from tests.query.hostile import PEOPLE, Person, world_of

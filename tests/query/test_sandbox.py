@@ -11,13 +11,14 @@ import sqlglot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.engines.duckdb.closed_database import open_closed_database
 from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure
 from discreet.query.answer.intervals import noisy_schema, noisy_table
-from discreet.query.answer.noisy_columns import only_picks
-from discreet.query.answer.sandbox import check_above, open_closed_database, post_process
+from discreet.query.answer.sandbox import check_above, post_process
+from discreet.query.bind.post_processing import only_picks
 from discreet.query.bind.split import SplitQuery
-from discreet.query.plan.question import PlannedQuestion, prepare
+from discreet.query.question import PlannedQuestion, prepare
 from discreet.query.run.contribution_bounds import write_sums
 from tests.query.hostile import Person, world_of
 from tests.query.world import (

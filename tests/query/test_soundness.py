@@ -16,8 +16,8 @@ from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.aggregates.quantile import QuantileSelection
-from discreet.query.plan.question import prepare
 from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.question import prepare
 from discreet.query.run.contribution_bounds import write_histogram
 from discreet.query.run.measure import exact_sums, public_groups
 from tests.query.hostile import PEOPLE, Person, world_of

@@ -10,8 +10,8 @@ import pytest
 
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
+from discreet.query.aggregates.noise_tails import LinearForm, Noise
 from discreet.query.answer.intervals import spread
-from discreet.query.plan.noise_tails import LinearForm, Noise
 
 Floats = npt.NDArray[np.float64]
 

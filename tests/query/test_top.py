@@ -15,9 +15,9 @@ from discreet.noise.source import SYSTEM
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.answer.intervals import noisy_table
-from discreet.query.plan.question import prepare
 from discreet.query.plan.sensitivity import AggregationPlan
 from discreet.query.plan.top_groups import selection_is_better
+from discreet.query.question import prepare
 from discreet.query.run.contribution_bounds import write_weights
 from discreet.query.run.measure import measure, public_groups
 from tests.query.hostile import PEOPLE, Person, world_of

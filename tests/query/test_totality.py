@@ -17,13 +17,13 @@ from discreet.errors import QueryRefused
 from discreet.query.bind.names import collect_names, table_rows
 from discreet.query.bind.relation import Names, Relation
 from discreet.query.expressions.calendar import UNITS
+from discreet.query.expressions.date_dialects import DATE_SPELLINGS
 from discreet.query.expressions.dates import epoch, format_iso_date
 from discreet.query.expressions.expression import DecimalType, Expression, Statement
 from discreet.query.expressions.functions import RULES
+from discreet.query.expressions.public_values import find_domain
 from discreet.query.expressions.read import read
-from discreet.query.parse.date_dialects import DATE_SPELLINGS
 from discreet.query.parse.dialect import QuestionDialect
-from discreet.query.plan.public_groups import find_domain
 from tests.query.hostile import DATES, REALS, TIMES, WHOLE, WORDS
 from tests.query.world import CATALOG, World
 

@@ -11,7 +11,7 @@ import pytest
 
 from discreet.privacy.loss import Pure
 from discreet.query.answer.answer import Intervals, compute_answer
-from discreet.query.plan.question import PlannedQuestion, prepare
+from discreet.query.question import PlannedQuestion, prepare
 from discreet.query.run.measure import Measured
 from tests.query.world import CATALOG, nothing_measured
 

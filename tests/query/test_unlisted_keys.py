@@ -20,12 +20,11 @@ from discreet.noise.source import SYSTEM
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.answer.intervals import noisy_table
-from discreet.query.plan.question import prepare
 from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.question import prepare
 from discreet.query.run import contribution_bounds as statement
 from discreet.query.run.contribution_bounds import count_apart
-from discreet.query.run.groups import Groups
-from discreet.query.run.measure import exact_sums, measure
+from discreet.query.run.measure import Groups, exact_sums, measure
 from tests.query.hostile import PEOPLE, Person, world_of
 from tests.query.world import CATALOG, World, nothing_measured
 from tests.thoroughness import many

@@ -15,10 +15,10 @@ from discreet.catalog.table import Budget, Table
 from discreet.curator.curator import Curator
 from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure
+from discreet.query.expressions.work_limit import pattern_states
 from discreet.query.parse import places
 from discreet.query.parse.parser import parse
-from discreet.query.plan.question import prepare
-from discreet.query.plan.work_limit import pattern_states
+from discreet.query.question import prepare
 from tests.query.world import CATALOG
 
 PRICE = Pure(1)

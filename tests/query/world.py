@@ -23,12 +23,10 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.query.aggregates.aggregate import PlannedSelection
 from discreet.query.answer.intervals import noisy_table
 from discreet.query.answer.sandbox import post_process
-from discreet.query.bind.public_multiplicity import PublicMultiplicity
-from discreet.query.plan.public_groups import PublicValues
-from discreet.query.plan.question import PlannedQuestion, prepare
+from discreet.query.bind.public_tables import PublicMultiplicity, PublicValues
 from discreet.query.plan.sensitivity import AggregationPlan
-from discreet.query.run.groups import Groups
-from discreet.query.run.measure import Measured, exact_sums, public_groups
+from discreet.query.question import PlannedQuestion, prepare
+from discreet.query.run.measure import Groups, Measured, exact_sums, public_groups
 
 FIXTURES = Path(__file__).parent / "fixtures"
 INTEGER, REAL, TEXT, BOOLEAN = ColumnType.INTEGER, ColumnType.REAL, ColumnType.TEXT, ColumnType.BOOLEAN

@@ -14,8 +14,7 @@ from rich.console import Console, RenderableType
 from discreet.errors import InvalidValue
 from discreet.reports import document as doc
 from discreet.reports.html import blocks_html, document_html, framed
-from discreet.reports.json import json_text, plain
-from discreet.reports.report import Report
+from discreet.reports.report import Report, json_text, plain
 from discreet.reports.terminal import block_text, document_text
 from tests.reports.parsed import ParsedPage, assert_standalone
 

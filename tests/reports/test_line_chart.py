@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 import pytest
 
 from discreet.errors import InvalidValue
+from discreet.reports.charts import line_chart
 from discreet.reports.document import Document, LineChart, Series
 from discreet.reports.html import document_html
-from discreet.reports.line_chart import line_chart
 from tests.reports.parsed import ParsedPage, assert_standalone
 
 EVIL = "</svg><script>alert(1)</script>\"'&"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidValue
-from discreet.reports.line_chart import ChartScale
+from discreet.reports.charts import ChartScale
 
 LARGE = st.floats(-1e100, 1e100, allow_nan=False)
 POSITIVE = st.floats(1e-100, 1e100, allow_nan=False)

@@ -10,9 +10,9 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
-from discreet.service.jobs.jobs import LEASE
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest
 from discreet.service.operations import ask as asking
+from discreet.time_limits import LEASE
 from tests.service.hospital import Hospital
 from tests.service.served import die_at
 from tests.service.visiting import ANA

@@ -20,8 +20,7 @@ from discreet.curator.ledger.verify import verify
 from discreet.errors import DiscreetError, EngineFailure, NotAllowed, NotFound, QueryRefused, RequestConflict
 from discreet.privacy.loss import Pure
 from discreet.service.auth.roles import MemberRole
-from discreet.service.jobs.jobs import Job, State
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest, Job, State
 from discreet.service.jobs.worker import answer_job
 from discreet.service.operations import ask as asking
 from discreet.service.operations.formats import Format, choose_format, write_answer

@@ -20,13 +20,13 @@ import pytest
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute, iter_route_contexts
 
-from discreet.http.methods import Unknown
+from discreet.http.problems import Unknown
 from discreet.service.app import application
 from discreet.service.auth.bearer import roles_of
 from discreet.service.auth.members import Members
 from discreet.service.auth.rate_limit import Limits
 from discreet.service.auth.roles import MemberRole
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest
 from discreet.service.state import ServiceState
 from tests.service.hospital import CHEAP, MEMBERS, Hospital, client_of
 

@@ -23,7 +23,7 @@ from discreet.curator.ledger.verify import verify
 from discreet.errors import BudgetExceeded, InvalidValue, LedgerError, NotSignedIn, StoreError
 from discreet.privacy.loss import Pure
 from discreet.service.auth.roles import MemberRole, Principal
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest
 from discreet.service.maintenance.backup import back_up, read_backup
 from discreet.service.maintenance.restore import RestoreStatement, restore
 from discreet.service.operations import ask as asking

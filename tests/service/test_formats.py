@@ -28,7 +28,7 @@ from discreet.curator.ledger.verify import verify
 from discreet.errors import DiscreetError, NotSignedIn, StoreError
 from discreet.service.auth.members import Members
 from discreet.service.auth.roles import MemberRole, Principal
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest
 from discreet.service.maintenance.backup import back_up
 from discreet.service.maintenance.restore import restore
 from discreet.service.maintenance.upgrade import parts_of, upgrade

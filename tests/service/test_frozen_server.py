@@ -44,7 +44,7 @@ def server() -> Iterator[PostgresServer]:
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AttentiveConnection, "silence", 2.0)
-    monkeypatch.setattr(rows_engine, "_REACH_SECONDS", 2.0)
+    monkeypatch.setattr(rows_engine, "ROWS_REACH", 2.0)
 
 
 def _within(pool: ThreadPoolExecutor, client: httpx.Client, method: str, path: str, **sent: object) -> httpx.Response:

@@ -16,7 +16,7 @@ from discreet.cli.main import app
 from discreet.curator.ledger.maintenance import last_mark
 from discreet.errors import LedgerError
 from discreet.service.auth.roles import MemberRole, Principal
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest
 from discreet.service.maintenance.restore import RestoreStatement, restore
 from discreet.service.operations import ask as asking
 from discreet.service.state import ServiceState

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import DiscreetError, LedgerError, StoreError
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest
 from discreet.service.monitoring import Health
 from discreet.service.operations import ask as asking
 from discreet.service.state import ServiceState

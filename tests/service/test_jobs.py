@@ -21,13 +21,13 @@ from discreet.curator.curator import Curator
 from discreet.curator.fuse import MOST_RUNS
 from discreet.curator.ledger.verify import verify
 from discreet.errors import EngineFailure, NotAllowed, RequestConflict, Suspended, TooManyRequests
-from discreet.service.jobs.jobs import LEASE, Job, State
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest, Job, State
 from discreet.service.jobs.worker import FairQueue, ReleaseDelay
 from discreet.service.operations import ask as asking
 from discreet.service.operations import ask as waiting
 from discreet.service.operations.ask import MOST_WAITING
 from discreet.service.state import ServiceState
+from discreet.time_limits import LEASE
 from tests.service.hospital import Clients, Hospital, policy, visits
 from tests.service.served import KEEP, PATIENCE, ROOT, STEPS
 from tests.service.test_asking import ARROW, COUNT, ask, spent

@@ -13,7 +13,7 @@ from discreet.curator.ledger.verify import verify
 from discreet.errors import BudgetExceeded, NotSignedIn, RequestConflict, StoreError
 from discreet.service.auth.members import Members
 from discreet.service.auth.roles import MemberRole, Principal
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest
 from discreet.service.operations import ask as asking
 from discreet.service.state import ServiceState
 from discreet.service.storage import ServiceStore, move

@@ -18,7 +18,7 @@ from discreet.catalog.policy.read import dumps
 from discreet.catalog.table import Budget
 from discreet.errors import DiscreetError, InvalidValue, NotAllowed, NotFound, PolicyError
 from discreet.service.auth.roles import Principal
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest
 from discreet.service.operations import ask as asking
 from discreet.service.operations import protect as owning
 from discreet.service.operations.protect import OnServer, Uploaded

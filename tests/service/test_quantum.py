@@ -19,8 +19,7 @@ from discreet.query.plan.sensitivity import AggregationPlan
 from discreet.query.run.measure import Measured, Run
 from discreet.service.auth.members import Members
 from discreet.service.auth.roles import MemberRole
-from discreet.service.jobs.jobs import Job, Requests
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest, Job, Requests
 from discreet.service.jobs.worker import JobWorker, ReleaseDelay, wait_until_release
 from discreet.service.operations import ask as asking
 from discreet.service.operations import ledger as storages

@@ -33,8 +33,7 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.query.aggregates.registry import AGGREGATES
 from discreet.service.app import application
 from discreet.service.auth.roles import MemberRole
-from discreet.service.jobs.jobs import State
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest, State
 from discreet.service.openapi import OPERATIONS, describe_api
 from discreet.service.operations import ask as asking
 from discreet.service.settings import Settings

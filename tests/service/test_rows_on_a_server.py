@@ -8,7 +8,7 @@ from discreet.catalog.table import Budget
 from discreet.curator.curator import Curator
 from discreet.engines.postgres.engine import PostgresEngine
 from discreet.service.auth.roles import MemberRole
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest
 from discreet.service.operations import ask as asking
 from discreet.service.server import warm
 from discreet.service.settings import Settings

@@ -13,10 +13,10 @@ from discreet.curator.ledger.verify import verify
 from discreet.engines.duckdb.snapshot import DuckDBSnapshot
 from discreet.engines.engine import Unsent
 from discreet.errors import EngineFailure, EngineUnavailable, NotAllowed, Suspended
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest
 from discreet.service.operations import ask as asking
 from discreet.service.operations import ledger as storages
-from discreet.service.operations import suspensions as suspending
+from discreet.service.operations import oversight
 from discreet.service.operations import tables as telling
 from discreet.service.operations.ledger import FAILURE
 from discreet.service.state import ServiceState
@@ -95,8 +95,8 @@ def test_owners_and_auditors_see_it_and_owners_lift_it(clients: Clients, failed:
 
 def test_the_storages_tell_it_to_their_readers_alone(clients: Clients, failed: Any, service: ServiceState) -> None:
     assert CANARY not in json.dumps(failed)
-    record = suspending.suspensions(service, OWNER)[0].record
-    suspending.lift(service, OWNER, record, "looked at it")
+    record = oversight.suspensions(service, OWNER)[0].record
+    oversight.lift(service, OWNER, record, "looked at it")
     kinds = {one.kind: one for one in storages.entries(service, AUDITOR)}
     assert "ana is suspended at visits" in kinds[FAILURE].text
     assert (kinds[FAILURE].analyst, kinds[FAILURE].tables) == ("ana", ("visits",))
@@ -104,10 +104,10 @@ def test_the_storages_tell_it_to_their_readers_alone(clients: Clients, failed: A
     assert {one.kind for one in storages.entries(service, ANA)} == {"question"}
     for principal in (ANA, BEN, AUDITOR):
         with pytest.raises(NotAllowed):
-            suspending.lift(service, principal, record, "please")
+            oversight.lift(service, principal, record, "please")
     for principal in (ANA, BEN):
         with pytest.raises(NotAllowed):
-            suspending.suspensions(service, principal)
+            oversight.suspensions(service, principal)
 
 
 def test_an_engine_that_is_down_is_another_problem_and_the_same_request_goes_on(
@@ -136,6 +136,6 @@ def test_a_suspension_outlives_the_service(
     again = hospital.service()
     with pytest.raises(Suspended):
         asking.ask(again, ANA, AskRequest(OTHER, "0.1"))
-    suspending.lift(again, OWNER, suspending.suspensions(again, OWNER)[0].record, "looked at it")
+    oversight.lift(again, OWNER, oversight.suspensions(again, OWNER)[0].record, "looked at it")
     assert asking.ask(again, ANA, AskRequest(OTHER, "0.1")).answer.charged
     again.close()

@@ -17,12 +17,11 @@ from discreet.errors import InvalidValue, NotSignedIn, QueryRefused, StoreError,
 from discreet.service.audit_trail import RefusalCounts, Trail
 from discreet.service.auth.members import Members
 from discreet.service.auth.roles import MemberRole, Principal
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest
 from discreet.service.operations import ask as asking
 from discreet.service.operations import members as joining
+from discreet.service.operations import oversight, uploads
 from discreet.service.operations import protect as owning
-from discreet.service.operations import suspensions as suspending
-from discreet.service.operations import uploads
 from discreet.service.state import ServiceState
 from discreet.service.storage import ServiceStore, move
 from tests.servers.fixtures import postgres_server, postgres_url
@@ -98,7 +97,7 @@ def test_policies_uploads_and_lifts_leave_events_before_they_are_done(service: S
     owning.allow(service, OWNER, "places", "ana", None)
     owning.disallow(service, OWNER, "places", "ana")
     with pytest.raises(InvalidValue):
-        suspending.lift(service, OWNER, 1, "because")
+        oversight.lift(service, OWNER, 1, "because")
     after = kinds(service)
     wanted = ["upload", "table protected", "analyst allowed", "analyst disallowed", "suspension lifted", "refused"]
     assert after[-6:] == wanted

@@ -13,17 +13,14 @@ This is not differential privacy: a table that passes can still tell what a pers
 >>> report.violating()[0].sensitive
 {'disease': {'flu': 2}}
 
-What a check found. It says nothing about differential privacy, which no look at a table can show.
-
-The strictest parameter of every model that a table satisfies, whatever was asked of it.
-
-How much each quasi-identifier adds to what singles people out: the table is looked at without it.
+A report also says the strictest parameter of every model that the table satisfies, whatever was asked of it, and how
+much each quasi-identifier adds to what singles people out, which is seen by looking at the table without it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,11 +28,8 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.anonymize.equivalence_classes import ClassHistogram, EquivalenceClasses
-from discreet.anonymize.models.disclosure import BetaLikeness, DeltaDisclosure
-from discreet.anonymize.models.k_anonymity import AlphaK, KAnonymity
-from discreet.anonymize.models.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from discreet.anonymize.models.model import Flags, Histograms, Model
-from discreet.anonymize.models.t_closeness import Closeness
+from discreet.anonymize.models.registry import ABOUT_CLASSES, models_about
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.table import CodedColumn, CodedTable, label_of
 from discreet.catalog.names import suggestion
@@ -83,22 +77,9 @@ class StrictestParameter:
 
 def measures(classes: EquivalenceClasses, histograms: Histograms) -> tuple[StrictestParameter, ...]:
     """The measure of every model, for every sensitive column."""
-    models = [KAnonymity(1), *(model for name, one in histograms.items() for model in _models(name, one))]
+    about = (model for name, one in histograms.items() for model in models_about(name, numeric=_is_numeric(one)))
+    models = [*ABOUT_CLASSES, *about]
     return tuple(StrictestParameter.of(model, classes, histograms) for model in models)
-
-
-def _models(column: str, histogram: ClassHistogram) -> Iterator[Model]:
-    yield DistinctDiversity(column, 1)
-    yield EntropyDiversity(column, 1)
-    yield RecursiveDiversity(column, 1, 2)
-    yield Closeness(column, 0)
-    if _is_numeric(histogram):
-        yield Closeness(column, 0, "ordered")
-        yield Closeness(column, 0, "numeric")
-    yield AlphaK(column, 1)
-    yield DeltaDisclosure(column, 1)
-    yield BetaLikeness(column, 1)
-    yield BetaLikeness(column, 1, enhanced=True)
 
 
 def _is_numeric(histogram: ClassHistogram) -> bool:

@@ -1,8 +1,7 @@
 """Classes: the rows that nobody can tell apart by their quasi-identifiers, and what is sensitive within them.
 
-The distinct rows of a table as far as anonymity goes: what is searched is them, each with how often it occurs.
-
-How many rows are in small classes and how many in large ones.
+Searches work on patterns: the distinct rows as far as anonymity goes, each with how often it occurs. A summary says how
+many rows are in small classes and how many in large ones.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The methods by name: from a table and its models to the rows to publish, and how they were made in a sentence.
 
-The report of a release that was made, which checks it again: a method that errs is found out here.
+The report of a release checks it again, so that a method that errs is found out here.
 """
 
 from __future__ import annotations

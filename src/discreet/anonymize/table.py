@@ -1,10 +1,10 @@
-"""Tables from anywhere: Arrow, pandas, Polars, and paths of CSV and Parquet files.
+"""Tables from anywhere, with their columns as small integers.
 
-A pandas index is never read: it is no column, and it must not find its way into a release.
+They come from Arrow, pandas, Polars, and paths of CSV and Parquet files. A pandas index is never read: it is no column,
+and it must not find its way into a release.
 
-Columns as small integers: every distinct value gets a number, and all heavy work is done on the numbers.
-
-Missing cells (None, NaN, NaT) are one value of their own, the last one. No row is ever dropped because of them.
+Every distinct value of a column gets a number, and all heavy work is done on the numbers. Missing cells (None, NaN,
+NaT) are one value of their own, the last one. No row is ever dropped because of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The outsider's bench: attacks that see only what an outsider sees, run against every defence.
+"""Attacks that see only what an outsider sees, run against every defence.
 
 Names are loaded when they are first used, and no file has the name of a function, which it would hide.
 """

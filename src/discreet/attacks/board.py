@@ -7,8 +7,7 @@
 >>> cell.attack, cell.defence, cell.score.right, cell.verdict.name
 ('direct question', 'exact answers', Proportion(hits=96, trials=96), 'LEAK')
 
-Who is in the table, who is attacked, and what is true: everything that an attack is run on and scored by.
-
+A scene has everything that an attack is run on and scored by: who is in the table, who is attacked, and what is true.
 The truth never reaches the attack: it gets views and `Knowledge`, and the scene keeps the rest.
 """
 
@@ -25,12 +24,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.attacks.attack import Attack, Defence, Goal, Guesses, Knowledge
+from discreet.attacks.attack import Attack, Defence, Goal, Guesses, Knowledge, View
 from discreet.attacks.catalogue import chosen_attacks, chosen_defences
 from discreet.attacks.people import Codes, People
 from discreet.attacks.report_content import board_details, board_document, board_summary, report_data
 from discreet.attacks.score import DefenceVerdict, Score, ceiling_of, scored, verdict_of
-from discreet.attacks.view import View
 from discreet.errors import DiscreetError
 from discreet.exact.rational import Number
 from discreet.noise.experiment import Chance, experiment

@@ -5,7 +5,7 @@
 >>> people.size, people.secret.values
 (3, ('no', 'yes'))
 
-A made-up hospital with one row for each patient, the same on every machine.
+Where nobody brings a table there is a made-up hospital with one row for each patient, the same on every machine.
 
 >>> patients(3).to_pylist()[0]
 {'age': 65, 'zip': '13002', 'sex': 'f', 'diagnosis': 'flu'}

@@ -13,7 +13,7 @@ array([2, 0])
 >>> question.sql("people")
 'SELECT "ill" AS c0, COUNT(*) AS n FROM people WHERE ("person" = 1) = FALSE GROUP BY c0'
 
-What divides people into cells, over rows and in SQL: the values of a column, a list of people, a random half.
+Cells are the values of a column, a list of people, or a random half.
 """
 
 from __future__ import annotations

@@ -14,13 +14,12 @@ import pyarrow as pa
 
 from discreet.anonymize.hierarchies.hierarchy import Hierarchy
 from discreet.anonymize.table import arrow_table
-from discreet.attacks.attack import Attack, Defence, Goal
+from discreet.attacks.attack import Attack, Defence, Goal, View
 from discreet.attacks.board import Progress, Scene, Scoreboard, held_against
 from discreet.attacks.catalogue import chosen_attacks
 from discreet.attacks.defences.releases import PublishedView
 from discreet.attacks.methods.releases import BackgroundKnowledge, Homogeneity, Linkage
 from discreet.attacks.people import People
-from discreet.attacks.view import View
 from discreet.errors import InvalidValue
 from discreet.noise.experiment import Chance, experiment
 

@@ -10,15 +10,14 @@ hardly ever is (a sign test); or so many of its claims are true as hardly ever o
 as the most frequent secret occurs. The second is for attacks that are sure of a few: who knows which of all people have
 the most frequent secret gains nothing on the baseline there, and has learned a lot.
 
-How a score reads: guessing, learned from the crowd, learned from a person's own record, or a broken promise.
-
-An attack that beats guessing (see ``score``) may have learned what holds of everybody: smokers get ill more often, also
-those who are not in the table. So the same attack guesses people who are in no release, drawn from the same list by the
-same lot. If being in the table made no difference, which of all right guesses fall on members would be decided by that
-lot alone, and their number would be hypergeometric (Fisher's exact test). The same holds of true claims among all
-claims. Only where one of the two is so large that the lot gives it with probability 1/2000 at most is the person's own
-record held to have been used. Attacks whose questions need members (differencing, reconstruction, refusals) are not
-tried on others, and are held against guessing alone.
+A score reads as guessing, learned from the crowd, learned from a person's own record, or a broken promise. An attack
+that beats guessing (see ``score``) may have learned what holds of everybody: smokers get ill more often, also those who
+are not in the table. So the same attack guesses people who are in no release, drawn from the same list by the same lot.
+If being in the table made no difference, which of all right guesses fall on members would be decided by that lot alone,
+and their number would be hypergeometric (Fisher's exact test). The same holds of true claims among all claims. Only
+where one of the two is so large that the lot gives it with probability 1/2000 at most is the person's own record held
+to have been used. Attacks whose questions need members (differencing, reconstruction, refusals) are not tried on
+others, and are held against guessing alone.
 
 The most that a promise lets anybody learn, to be held beside what an attack learned.
 

@@ -6,21 +6,19 @@
 (True, 2.7)
 """
 
-from discreet.audit.audit import FAMILIES, audit, audit_case, audit_laws
+from discreet.audit.audit import FAMILIES, AuditSuite, audit, audit_case, audit_laws, survey
 from discreet.audit.builtin import Case, builtin_case, builtin_mechanisms
-from discreet.audit.claim import Verdict
 from discreet.audit.end_to_end import end_to_end
 from discreet.audit.events import Family, Learning, OutcomeScore
 from discreet.audit.exact_check import ExactCheck
 from discreet.audit.float_lattice import FloatLattice, LatticeReport, lattice
 from discreet.audit.gallery import BROKEN, Exhibit
-from discreet.audit.mechanism import Batched
+from discreet.audit.mechanism import Batched, Verdict
 from discreet.audit.one_run import OneRunReport, one_run
 from discreet.audit.outcomes import Outcomes
 from discreet.audit.proof import Proof
 from discreet.audit.replay.replay import ReplayReport, replay, replay_worlds
 from discreet.audit.report import AuditReport
-from discreet.audit.suite import AuditSuite, survey
 from discreet.audit.timing import TimingReport, timing
 
 # Imported here and not when first used: a function is named as its file, which would shadow it.

@@ -1,8 +1,7 @@
-"""Every built-in mechanism, on neighbours that are hard for it: claimed against observed, for each of them.
+"""The registry of mechanisms that can be audited by name, each with neighbouring inputs that put its claim to the test.
 
-A mechanism together with what it claims and two neighbouring inputs that put the claim to the test.
-
-What people call a mechanism: one of ours by name, or their own as ``module:function`` or ``file.py:function``.
+Audits, the command line, the console and the tests of bad input walk it, so a mechanism that stands here is checked by
+all of them. People name their own mechanism as ``module:function`` or ``file.py:function``.
 """
 
 from __future__ import annotations
@@ -77,31 +76,35 @@ def builtin_mechanisms(epsilon: Number = 1, delta: Number = _DELTA) -> tuple[Cas
 def builtin_case(name: str, epsilon: Number = 1, delta: Number = _DELTA) -> Case:
     """The case of this name."""
     about, build = _BUILDERS[name]
-    mechanism, first, second = build(positive(epsilon, "epsilon"), positive(delta, "delta"))
-    outcomes = _shown_keys(mechanism)
+    mechanism, first, second, outcomes = build(positive(epsilon, "epsilon"), positive(delta, "delta"))
     return Case(name, mechanism, first, second, mechanism.loss, about, outcomes=outcomes)
 
 
-def _shown_keys(mechanism: Measurement) -> list[Any] | None:
-    """What rules for keys can say about one key; their laws have no end and list nothing."""
-    if isinstance(mechanism, OptimalKeySelection):
-        return [[], ["tea"]]
-    if isinstance(mechanism, (LaplaceThreshold, GaussianThreshold)):
-        low = mechanism.threshold
-        return [{}, *({"tea": count} for count in range(low, low + _FAR_COUNTS))]
-    return None
-
-
-Built = tuple[Measurement, Any, Any]
+Built = tuple[Measurement, Any, Any, Sequence[Any] | None]
 Builder = Callable[[Fraction, Fraction], Built]
 
 
 def _one(kind: Callable[[Fraction], Measurement], first: Any, second: Any) -> Builder:
-    return lambda epsilon, delta: (kind(epsilon), first, second)
+    return lambda epsilon, delta: (kind(epsilon), first, second, None)
 
 
 def _both(kind: Callable[[Fraction, Fraction], Measurement], first: Any, second: Any) -> Builder:
-    return lambda epsilon, delta: (kind(epsilon, delta), first, second)
+    return lambda epsilon, delta: (kind(epsilon, delta), first, second, None)
+
+
+def _threshold(kind: type[LaplaceThreshold | GaussianThreshold], first: Any, second: Any) -> Builder:
+    """A threshold's law has no end and lists nothing, so its case says which counts are compared."""
+
+    def build(epsilon: Fraction, delta: Fraction) -> Built:
+        mechanism = kind(epsilon, delta)
+        counts = range(mechanism.threshold, mechanism.threshold + _FAR_COUNTS)
+        return mechanism, first, second, [{}, *({"tea": count} for count in counts)]
+
+    return build
+
+
+def _keys(first: Any, second: Any) -> Builder:
+    return lambda epsilon, delta: (OptimalKeySelection(epsilon, delta), first, second, [[], ["tea"]])
 
 
 _BUILDERS: dict[str, tuple[str, Builder]] = {
@@ -127,10 +130,10 @@ _BUILDERS: dict[str, tuple[str, Builder]] = {
         "which of three answers are large",
         _one(lambda e: AboveThreshold(e, threshold=1), [0, 1, 0], [1, 0, 1]),
     ),
-    "laplace-threshold": ("a key past a noisy threshold", _both(LaplaceThreshold, {"tea": 5}, {"tea": 4})),
-    "gaussian-threshold": ("a key past a noisy threshold", _both(GaussianThreshold, {"tea": 5}, {"tea": 4})),
-    "optimal-keys": ("a key as often as may be", _both(OptimalKeySelection, {"tea": 2}, {"tea": 1})),
-    "one-person-key": ("a key that one person alone holds", _both(OptimalKeySelection, {"tea": 1}, {})),
+    "laplace-threshold": ("a key past a noisy threshold", _threshold(LaplaceThreshold, {"tea": 5}, {"tea": 4})),
+    "gaussian-threshold": ("a key past a noisy threshold", _threshold(GaussianThreshold, {"tea": 5}, {"tea": 4})),
+    "optimal-keys": ("a key as often as may be", _keys({"tea": 2}, {"tea": 1})),
+    "one-person-key": ("a key that one person alone holds", _keys({"tea": 1}, {})),
 }
 NAMES: tuple[str, ...] = tuple(_BUILDERS)
 """What people ask for, in the order of the table."""

@@ -3,13 +3,8 @@
 A function of one value is called for both inputs in turn, and a coin decides each time which comes first. What raises
 has an outcome too: the exception. A batched function is called for both inputs in turn with the same size.
 
-Answers for both inputs that were drawn at about the same time, and the roles that they play in an audit.
-
-Many answers at once: an array where they are all numbers of one kind, else a list of canonical outcomes.
-
-A limit on the time that an audit takes, also where a single call never returns.
-
-How many draws count when the time is up before all are made.
+Answers come in chunks drawn at about the same time, each with its role in the audit: an array where they are all
+numbers of one kind, else a list of canonical outcomes. There is a limit on the time, also where a call never returns.
 
 A clock may stop an audit early, and when it does can depend on the answers: a mechanism may be slow for some of them.
 Then the draws that were made in time are no fair sample. But the first n draws are one for every n that is fixed in

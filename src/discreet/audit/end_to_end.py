@@ -36,7 +36,7 @@ from discreet.errors import InvalidValue
 from discreet.exact.rational import Number, positive
 from discreet.noise.experiment import experiment
 from discreet.privacy.loss import Approximate, Loss, Pure, ZeroConcentrated
-from discreet.query.plan.question import PlannedQuestion
+from discreet.query.question import PlannedQuestion
 from discreet.query.run.measure import Measured
 
 __all__ = ["end_to_end"]
@@ -97,7 +97,7 @@ def end_to_end(
     positive(epsilon, "epsilon")
     rows = rows_of(table, stated)
     other = _most_telling(rows, stated, sql, epsilon, neighbours_of(rows, stated, neighbours, experiment(seed)))
-    with TemporaryDirectory(prefix="discreet-door-") as folder:
+    with TemporaryDirectory(prefix="discreet-audit-") as folder:
         curators = [_OftenMeasured(Path(folder) / name) for name in ("here", "there")]
         try:
             for curator, own in zip(curators, (rows, other.rows), strict=True):

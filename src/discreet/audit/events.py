@@ -1,24 +1,18 @@
-"""An event: a set of outcomes, in words that a person can check.
+"""Events: sets of outcomes, in words that a person can check, and the families that they are chosen from.
 
-Families of events: each gives scores to the outcomes, and an event is "the score is at least, or at most, so much".
+A family gives scores to the outcomes, and an event is "the score is at least, or at most, so much".
 
 A family sees how often each outcome was drawn in the learning half and nothing of the other half, which alone is used
 to prove anything. So a family may try as many scores as it likes: that costs time and never confidence. The score of an
 outcome must follow from the outcome itself and from the learning draws: not from its place in the list, nor from
 outcomes that `Outcomes.learned` does not mark. They are listed so that a score can be given to them as well.
 
-Thresholds on each coordinate of the answer, on sums, differences and corners of coordinates, and on their number.
-
-Likelihood ratios: the outcomes, or groups of them, ranked by how much likelier they were for one input.
-
-By Neyman and Pearson the best events are those where the true ratio is largest; here the ratio is the learned one.
-
-Learned classifiers: a direction, a bell curve per input, and the sum of what each coordinate says by itself.
-
-Low-order bits: what the last digits of a number give away, such as the grid that it was rounded to.
-
-The sum of a true value and a float of noise can only take some floats, and which ones depends on the true value
-(Mironov 2012). Whole numbers can give away a parity or a remainder.
+The families are thresholds on each coordinate of the answer, on sums, differences and corners of coordinates, and on
+their number; likelihood ratios, which are best by Neyman and Pearson where the true ratio is largest, here the learned
+one; learned classifiers, which are a direction, a bell curve per input, and the sum of what each coordinate says by
+itself; and low-order bits, which give away the grid that a number was rounded to. The sum of a true value and a float
+of noise can only take some floats, and which ones depends on the true value (Mironov 2012). Whole numbers can give away
+a parity or a remainder.
 """
 
 from __future__ import annotations

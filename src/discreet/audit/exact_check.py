@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.audit.claim import Claimed
+from discreet.audit.mechanism import Claimed
 from discreet.errors import InvalidInput, InvalidValue
 from discreet.exact.ball import BITS, Ball, ball, working_precision
 from discreet.mechanisms.measurement import Measurement

@@ -33,8 +33,7 @@ from discreet.audit.draws import Deadline, draw, joined
 from discreet.audit.events import Floats, Learning, OutcomeScore, coordinate_words, grouped_score, lowest_bit
 from discreet.audit.mechanism import Mechanism, checked_mechanism
 from discreet.audit.outcomes import Outcomes
-from discreet.audit.report import AuditReport
-from discreet.audit.report_content import number
+from discreet.audit.report import AuditReport, number
 from discreet.errors import InvalidValue
 from discreet.exact.rational import Number
 from discreet.noise.experiment import experiment

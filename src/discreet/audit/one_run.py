@@ -7,7 +7,7 @@ a score of the output says which ones look present, and the most extreme scores 
 Promise. If the mechanism keeps its claim for one canary more or less, the verdict is "violation" with probability at
 most ``false_alarm``. Proof: ``one_run.md``.
 
-How many of many coins can be guessed from one private output: a bound for every (ε, δ).
+It rests on a bound on how many of many coins can be guessed from one private output, for every (ε, δ).
 
 Promise. Let m fair coins decide independently who is in the data of an (ε, δ)-private mechanism, and let a rule that
 sees its output alone guess r of them, r fixed in advance. Then P(at least v guesses are right) ≤
@@ -32,7 +32,7 @@ import numpy.typing as npt
 from scipy.stats import binom
 
 from discreet.audit.canonical import Raised
-from discreet.audit.claim import Claimed, Verdict, claimed
+from discreet.audit.mechanism import Claimed, Verdict, claimed
 from discreet.audit.proof import check_rate
 from discreet.errors import DiscreetError, InvalidType, InvalidValue
 from discreet.exact.rational import Number, integer

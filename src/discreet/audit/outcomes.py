@@ -5,7 +5,7 @@ Outcomes of one kind of number are kept as one array; all others as objects. `nu
 What is said of an outcome depends on this outcome alone, and on how wide and of what kind the learned outcomes are:
 never on outcomes that only the proving draws saw. So an event that was chosen without those draws stays the same event.
 
-How often each outcome was drawn, in each of several groups of draws.
+A tally says how often each outcome was drawn, in each of several groups of draws.
 """
 
 from __future__ import annotations

@@ -1,18 +1,13 @@
-"""What the held-out draws prove about one event: bounds on its two probabilities, and what follows for the claim.
+"""The test of a claim: choose one event per family and input, and bound its probabilities on the held-out half.
 
-The event of a family that promises to prove most: a quarter of the draws teaches scores, another one chooses.
-
-The choice weighs events by what they would prove if the rest of the draws looked like this quarter. It affects what is
+A quarter of the draws teaches scores, and another one chooses the event of a family that promises to prove most. The
+choice weighs events by what they would prove if the rest of the draws looked like this quarter. It affects what is
 found and never what is proved.
-
-The whole test: tally the draws, choose one event per family and input, and bound it on the held-out half.
 
 Promise. If every draw for an input is independent of all others and has the law of that input, and the two laws keep
 the claim, then some proof refutes the claim with probability at most ``false_alarm``. Proof: ``audit.md``.
 
-How often an audit may find a mechanism guilty that keeps its claim.
-
-Whether the mechanism stayed the same while it was audited: early draws against late ones, for each input.
+Early draws are held against late ones, for each input, to see whether the mechanism stayed the same meanwhile.
 
 Promise. If all draws for one input are independent and have one law, a change is reported with probability at most
 ``false_alarm``. The claim that is put to the test is that early and late draws have the same law: a loss of 0.
@@ -28,9 +23,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.audit.claim import Claimed
 from discreet.audit.draws import Chunk, DrawRoles, Piece
 from discreet.audit.events import Counts, Event, Family, Learning, LikelihoodRatio, OutcomeScore, Thresholds
+from discreet.audit.mechanism import Claimed
 from discreet.audit.outcomes import OutcomeTally, tally
 from discreet.errors import InvalidValue
 from discreet.exact.binomial import Proportion, lower_bounds, upper_bounds

@@ -1,6 +1,6 @@
 """``discreet explain`` and ``discreet ask``: the price before, the answer after.
 
-``discreet ask --rehearse``: the answer on made-up rows, with a curator or with policy files alone.
+``discreet ask --rehearse`` answers on made-up rows, with a curator or with policy files alone.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""``discreet audit``: does a mechanism keep its promise?
+"""``discreet audit`` and ``discreet replay``: does a mechanism keep its promise, and does the curator?
 
-``discreet replay``: does the curator tell anything about one person that noise does not hide?
-
-What ``discreet audit --side-channels`` adds: do the last bits of an answer, or its time, tell the inputs apart?
+A replay asks whether the curator tells anything about one person that noise does not hide. ``--side-channels`` adds
+whether the last bits of an answer, or its time, tell the inputs apart.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from discreet.cli.output import BAD_INPUT, AsJson, console, counted, refusals, w
 from discreet.errors import InvalidValue
 
 if TYPE_CHECKING:
+    from discreet.audit.audit import AuditSuite
     from discreet.audit.builtin import Case
     from discreet.audit.float_lattice import LatticeReport
     from discreet.audit.replay.replay import ReplayReport
     from discreet.audit.report import AuditReport
-    from discreet.audit.suite import AuditSuite
     from discreet.audit.timing import TimingReport
 
 __all__ = ["are_quiet", "audit", "replay", "side_channels"]
@@ -55,7 +54,7 @@ def replay(
     [dim]Example:[/]  discreet replay visits.csv visits.yaml --sql "SELECT ward, COUNT(*) FROM visits GROUP BY ward"
     """
     with refusals("nothing was written", BAD_INPUT):
-        from discreet.audit.replay.replay import replay as run
+        from discreet.audit.replay.replay import replay as replay_session
         from discreet.cli.ingest import source_of
         from discreet.cli.output import refuse_overwriting, write_texts
 
@@ -63,7 +62,7 @@ def replay(
         refuse_overwriting({"--html": html}, None, force)
         source, asked = source_of(file, table, delimiter), _asked(sql, questions)
         with counted(is_quiet) as told:
-            report = run(source, policy, asked, epsilon=epsilon, neighbours=neighbours, told=told)
+            report = replay_session(source, policy, asked, epsilon=epsilon, neighbours=neighbours, told=told)
         audits = [] if draws is None else _audits(source, policy, report, epsilon, draws)
         if html is not None:
             write_texts({html: report.to_html()})
@@ -187,7 +186,7 @@ def audit(
 
 
 def _is_fine(report: AuditReport | AuditSuite) -> bool:
-    from discreet.audit.claim import Verdict
+    from discreet.audit.mechanism import Verdict
     from discreet.audit.report import AuditReport
 
     if isinstance(report, AuditReport):
@@ -198,9 +197,9 @@ def _is_fine(report: AuditReport | AuditSuite) -> bool:
 def _surveyed(
     what: str | None, epsilon: str | None, delta: str | None, options: dict[str, Any], is_quiet: bool
 ) -> AuditSuite:
+    from discreet.audit.audit import survey
     from discreet.audit.builtin import builtin_mechanisms
     from discreet.audit.gallery import BROKEN
-    from discreet.audit.suite import survey
 
     with counted(is_quiet) as told:
         if what == "gallery":

@@ -127,15 +127,15 @@ def check_head(
     [dim]Example:[/]  discreet ledger check-head /mnt/elsewhere/head.json --folder hospital
     """
     with refusals(), _both(folder) as (trail, ledger):
-        from discreet.curator.ledger.signed_head import check_head as compared
+        from discreet.curator.ledger.signed_head import check_head as compare_head
         from discreet.curator.ledger.signing import Signer
-        from discreet.curator.ledger.verify import verify as replay
+        from discreet.curator.ledger.verify import verify as verify_ledger
         from discreet.service.audit_trail import head_problems
 
         document = _read(file)
-        found = compared(ledger, document, public_key or Signer(folder).public_key.hex())
+        found = compare_head(ledger, document, public_key or Signer(folder).public_key.hex())
         of_trail = [] if trail is None or not found.is_good else head_problems(trail, document)
-        problems = [*of_trail, *replay(folder).problems]
+        problems = [*of_trail, *verify_ledger(folder).problems]
         if as_json:
             emit({"verdict": found.verdict.value, "good": found.is_good, "words": found.words, "problems": problems})
         else:

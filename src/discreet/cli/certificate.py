@@ -59,12 +59,12 @@ def _fault(paper: dict[str, Any], public_key: str | None, folder: Path | None) -
 def _look_up(paper: dict[str, Any], folder: Path) -> tuple[str, str] | None:
     from discreet.curator.certificates.certificate import is_by_curator, is_in_ledger
     from discreet.curator.ledger.ledger import Ledger
-    from discreet.curator.ledger.verify import verify as replay
+    from discreet.curator.ledger.verify import verify as verify_ledger
 
     check_folder(folder)
     if not is_by_curator(paper, Ledger(folder)):
         return "not genuine", "another curator signed it"
-    if not replay(folder).is_sound:
+    if not verify_ledger(folder).is_sound:
         return "not proved", "the ledger itself cannot be believed; see discreet ledger verify"
     if not is_in_ledger(paper, Ledger(folder)):
         return "not genuine", "the ledger does not have this answer at the position that it states"

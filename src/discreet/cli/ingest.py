@@ -22,7 +22,7 @@ from discreet.cli.output import DEFAULT_FOLDER, console, emit, say, whisper
 from discreet.curator.curator import Curator
 from discreet.engines.duckdb.sources import CSVFiles, DuckDBTable
 from discreet.engines.open import open_engine
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import quote
 from discreet.errors import InvalidValue
 
 __all__ = ["source_of", "take_in"]

@@ -1,4 +1,4 @@
-"""``discreet ledger``: what was spent, on what, and whether to believe it."""
+"""``discreet budget`` and ``discreet ledger``: what was granted, spent and left, on what, and whether to believe it."""
 
 from __future__ import annotations
 
@@ -8,15 +8,40 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
+from rich.table import Table as Grid
 
-from discreet.cli.output import DEFAULT_FOLDER, AsJson, Folder, check_folder, console, emit, refusals, say
-from discreet.errors import LedgerError
+from discreet.catalog.budget import Budget
+from discreet.cli.output import (
+    DEFAULT_FOLDER,
+    AsJson,
+    Folder,
+    check_folder,
+    console,
+    emit,
+    opened,
+    refusals,
+    say,
+    whisper,
+)
+from discreet.errors import InvalidValue, LedgerError
 
 if TYPE_CHECKING:
     from discreet.curator.ledger.ledger import Account, Entry
     from discreet.curator.ledger.witness_repair import WitnessRepair
 
-__all__ = ["lift", "move", "repair", "rotate_key", "show", "suspensions", "verify"]
+if TYPE_CHECKING:
+    from discreet.curator.ledger.remaining import Balances
+
+__all__ = [
+    "budget",
+    "lift",
+    "move",
+    "repair",
+    "rotate_key",
+    "show",
+    "suspensions",
+    "verify",
+]
 
 
 def show(
@@ -88,10 +113,10 @@ def verify(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
     [dim]Example:[/]  discreet ledger verify
     """
     with refusals():
-        from discreet.curator.ledger.verify import verify as replay
+        from discreet.curator.ledger.verify import verify as verify_ledger
 
         check_folder(folder)
-        found = replay(folder)
+        found = verify_ledger(folder)
         if as_json:
             facts = {"sound": found.is_sound, "records": found.entries, "head": found.head.hex()}
             emit({**facts, "problems": list(found.problems)})
@@ -141,10 +166,10 @@ def rotate_key(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None
     [dim]Example:[/]  discreet ledger rotate-key
     """
     with refusals():
-        from discreet.curator.ledger.signing_keys import rotate_key as rotated
+        from discreet.curator.ledger.signing_keys import rotate_key as rotate_signing_key
 
         check_folder(folder)
-        key = rotated(folder)
+        key = rotate_signing_key(folder)
         if as_json:
             return emit({"record": key.position, "public_key": key.public_key.hex()})
         return say(f"record {key.position}: a new key signs from here on; its public half is {key.public_key.hex()}")
@@ -191,10 +216,10 @@ def lift(
     """
     with refusals():
         from discreet.curator.ledger.ledger import Ledger
-        from discreet.curator.suspensions import lift as lifted
+        from discreet.curator.suspensions import lift as lift_suspension
 
         check_folder(folder)
-        found = lifted(Ledger(folder), record, because, None)
+        found = lift_suspension(Ledger(folder), record, because, None)
         if as_json:
             return emit(asdict(found))
         return say(f"record {found.lifted}: {found.analyst or 'whoever names no analyst'} may ask again.")
@@ -213,10 +238,52 @@ def move(
     [dim]Example:[/]  discreet ledger move --to postgresql://curator@db.example/discreet
     """
     with refusals():
-        from discreet.service.storage import move as moved
+        from discreet.service.storage import move as move_service
 
         check_folder(folder)
-        records = moved(folder, to)
+        records = move_service(folder, to)
         if as_json:
             return emit({"records": records})
         return say(f"{records:,} records are on the server, and the folder's file ledger.server names it.")
+
+
+_PEOPLE = "Whose budget to lower, as they are called here, such as patients.id."
+
+
+def budget(
+    folder: Folder = DEFAULT_FOLDER,
+    as_json: AsJson = False,
+    lower: Annotated[str | None, typer.Option(metavar="PEOPLE", help=_PEOPLE)] = None,
+    epsilon: Annotated[str | None, typer.Option("--to", help="With --lower: the ε that they have in all.")] = None,
+    delta: Annotated[str, typer.Option(help="With --lower: the δ, where their budget has one.")] = "0",
+    delta_for_keys: Annotated[str, typer.Option(help="With --lower: the part of it for unlisted keys.")] = "0",
+) -> None:
+    """Show what was granted, spent and left: per people, table, and analyst with a cap. Or lower what people have.
+
+    [dim]Example:[/]  discreet budget
+    [dim]Example:[/]  discreet budget --json
+    [dim]Example:[/]  discreet budget --lower patients.id --to 2
+    """
+    with refusals():
+        if (lower is None) is not (epsilon is None):
+            raise InvalidValue("a lower budget is one of people", "<half of it>", "pass --lower patients.id --to 2")
+        if lower is not None and epsilon is not None:
+            opened(folder).lower(lower, Budget(epsilon, delta, delta_for_keys))
+        found = opened(folder).budget()
+        if as_json:
+            return emit(found.to_dict())
+        if not found:
+            return say("no protected table yet: discreet protect")
+        _show(found)
+        return None
+
+
+def _show(found: Balances) -> None:
+    grid = Grid(box=None, pad_edge=False)
+    for heading in found.HEADS:
+        grid.add_column(heading, justify="left" if heading in ("account", "in questions") else "right")
+    for line in found.lines():
+        grid.add_row(*map(escape, line))
+    console.print(grid)
+    for note in found.notes():
+        whisper(note)

@@ -1,4 +1,7 @@
-"""``discreet local``: what can be planned before anybody is asked, without a curator."""
+"""``discreet understand`` and ``discreet local``: what can be known before anybody is asked, without a curator.
+
+The first says what an ε means for one person, in words, figures and charts; the second plans a collection of reports.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,46 @@ import typer
 
 from discreet.cli.output import AsJson, console, emit, refusals, say, whisper
 
-__all__ = ["best", "compare", "shuffle"]
+__all__ = [
+    "best",
+    "compare",
+    "shuffle",
+    "understand",
+]
+
+
+def understand(
+    epsilon: Annotated[str, typer.Option("--epsilon", "-e", help="The loss of one answer, such as 1 or 0.1.")],
+    delta: Annotated[
+        str, typer.Option("--delta", "-d", help="The δ: the probability about which ε says nothing.")
+    ] = "0",
+    group: Annotated[int, typer.Option("--group", "-g", help="How many people belong together.")] = 1,
+    prior: Annotated[str, typer.Option(help="What somebody believes about a person before the answer.")] = "0.5",
+    n: Annotated[int, typer.Option("--n", "-n", help="How many people are in the table.")] = 1000,
+    json: AsJson = False,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a standalone page with charts.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+) -> None:
+    """Say what an ε means for one person: what others can tell and believe, and how good the answers are.
+
+    Nothing is read and nothing is spent.
+
+    [dim]Example:[/]  discreet understand --epsilon 1 --group 4 --n 1000 --html epsilon.html
+    """
+    with refusals("nothing was written"):
+        from discreet.cli.output import refuse_overwriting, write_texts
+        from discreet.interpretation.understanding import understand as explain_loss
+
+        refuse_overwriting({"--html": html}, None, force)
+        found = explain_loss(epsilon, delta, group, prior, n)
+        if html is not None:
+            write_texts({html: found.to_html()})
+        if json:
+            typer.echo(found.to_json())
+            return
+        console.print(found)
+        if html is not None:
+            whisper(f"wrote {html}")
 
 
 _HARDLY = 1.05
@@ -28,9 +70,9 @@ def shuffle(
     with refusals("nothing was computed"):
         from discreet.errors import InvalidValue
         from discreet.local.shuffling import closed_form
-        from discreet.local.shuffling import shuffle as mixed
+        from discreet.local.shuffling import shuffle as shuffle_reports
 
-        found = mixed(people, epsilon, delta)
+        found = shuffle_reports(people, epsilon, delta)
         if as_json:
             local, mixed_loss = float(found.local.epsilon), repr(found.central)
             return emit({"people": found.n, "local_epsilon": local, "mixed": mixed_loss, "factor": found.factor})
@@ -60,10 +102,10 @@ def compare(
     """
     with refusals("nothing was written"):
         from discreet.cli.output import refuse_overwriting, write_texts
-        from discreet.local.choose import compare as errors_of
+        from discreet.local.choose import compare as compare_errors
 
         refuse_overwriting({"--html": html}, None, force)
-        found = errors_of(people, epsilon, delta=delta)
+        found = compare_errors(people, epsilon, delta=delta)
         if html is not None:
             write_texts({html: found.to_html()})
         if as_json:

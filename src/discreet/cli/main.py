@@ -11,13 +11,13 @@ from discreet.cli import audit_trail, certificate, ledger, local, members, sugge
 from discreet.cli.ask import ask, explain
 from discreet.cli.attack import attack
 from discreet.cli.audit import audit, replay
-from discreet.cli.budget import budget
 from discreet.cli.demo import demo, tour
+from discreet.cli.ledger import budget
+from discreet.cli.local import understand
 from discreet.cli.maintenance import backup, restore, upgrade
 from discreet.cli.protect import init, protect
 from discreet.cli.publish import anonymize, check
 from discreet.cli.serve import serve
-from discreet.cli.understand import understand
 
 __all__ = ["app"]
 

@@ -67,7 +67,7 @@ def restore(
     """
     with refusals():
         from discreet.service.maintenance.restore import RestoreStatement
-        from discreet.service.maintenance.restore import restore as restored
+        from discreet.service.maintenance.restore import restore as restore_backup
 
         chosen = {
             RestoreStatement.NOTHING_LOST: nothing_lost,
@@ -77,7 +77,7 @@ def restore(
         said = [one for one, is_said in chosen.items() if is_said] or [RestoreStatement.NOTHING]
         if len(said) > 1:
             raise InvalidValue("one option says what happened after the backup", f"<{len(said)}>", "say one")
-        found = restored(source, folder, said=said[0], old=old, heads=head or ())
+        found = restore_backup(source, folder, said=said[0], old=old, heads=head or ())
         if as_json:
             facts = {"folder": str(folder), "record": found.record, "charged": list(found.charged)}
             return emit({**facts, "ended_tokens": found.tokens})
@@ -105,9 +105,9 @@ def upgrade(
     [dim]Example:[/]  discreet upgrade hospital
     """
     with refusals("run it again; what was done is not done twice"):
-        from discreet.service.maintenance.upgrade import upgrade as upgraded
+        from discreet.service.maintenance.upgrade import upgrade as upgrade_folder
 
-        found = upgraded(folder, dumped=dumped)
+        found = upgrade_folder(folder, dumped=dumped)
         if as_json:
             parts = [{"name": one.name, "from": one.found, "to": one.known, "does": one.does} for one in found.parts]
             return emit({"backup": found.backup, "done": list(found.done), "parts": parts})

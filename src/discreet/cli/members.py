@@ -144,13 +144,13 @@ def recover(folder: Folder = DEFAULT_FOLDER, as_json: AsJson = False) -> None:
     """
     with refusals():
         from discreet.curator.ledger.ledger import Ledger
-        from discreet.service.maintenance.restore import recover as recovered
+        from discreet.service.maintenance.restore import recover as recover_members
         from discreet.service.storage import ServiceStore
 
         check_folder(folder)
         store, ledger = ServiceStore(folder), Ledger(folder)
         try:
-            ended = recovered(store, ledger)
+            ended = recover_members(store, ledger)
         finally:
             store.close()
             ledger.close()

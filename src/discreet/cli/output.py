@@ -1,14 +1,8 @@
 """How commands speak: one console, and refusals as one line that a person can act on.
 
-The files of this room import what is heavy inside their functions, so that ``discreet --help`` answers at once.
-
-Files that are there as a whole or not at all: written under another name, then renamed.
-
-Options that several commands share.
-
-Explanations and answers in the terminal.
-
-A bar that counts what is done, on a terminal, with the name of what is being done.
+It has the options that several commands share, explanations and answers in the terminal, a bar that counts what is
+done, and files that are there as a whole or not at all. Modules of this package import what is heavy inside their
+functions, so that ``discreet --help`` answers at once.
 """
 
 from __future__ import annotations

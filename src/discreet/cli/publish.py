@@ -1,8 +1,6 @@
-"""``discreet anonymize``: make a table that can be published, and say what it still tells.
+"""``discreet check`` and ``discreet anonymize``: what a table would tell if it were published, and one that tells less.
 
-``discreet check``: what a table would tell if it were published.
-
-What the options of ``discreet check`` and ``discreet anonymize`` mean: roles, hierarchies, populations.
+Both share their options: roles, hierarchies and populations.
 """
 
 from __future__ import annotations
@@ -184,7 +182,7 @@ def anonymize(
     """
     with refusals("nothing was written"):
         from discreet.anonymize.methods import RecodingJob, checked_report
-        from discreet.anonymize.models.requested import RequestedModels
+        from discreet.anonymize.models.registry import RequestedModels
         from discreet.anonymize.table import arrow_table
         from discreet.cli.output import refuse_overwriting
         from discreet.cli.recoding_methods import refuse_options
@@ -269,7 +267,7 @@ def check(
     [dim]Example:[/]  discreet check patients.csv --quasi zip,age --sensitive disease --k 4 --l 2 --html report.html
     """
     with refusals("nothing was written"):
-        from discreet.anonymize.models.requested import RequestedModels
+        from discreet.anonymize.models.registry import RequestedModels
         from discreet.anonymize.report.report import table_report
         from discreet.anonymize.table import arrow_table
         from discreet.cli.output import refuse_overwriting, write_texts

@@ -60,7 +60,7 @@ def serve(
     }
     with refusals("what was spent and answered is in the ledger; serve it again at any time"):
         _require("argon2", "fastapi", "prometheus_client", "pydantic_settings", "uvicorn")
-        from discreet.service.server import serve as run
+        from discreet.service.server import serve as run_service
 
         flags = {name: value for name, value in given.items() if value is not None}
         with _readied(config, flags, demo=demo) as (settings, tokens):
@@ -71,7 +71,7 @@ def serve(
                 _tell(settings, address)
                 _tell_tokens(members, tokens)
 
-            run(settings, _with_console if settings.console else _rest, ready)
+            run_service(settings, _with_console if settings.console else _rest, ready)
 
 
 @contextmanager
@@ -117,7 +117,7 @@ def _with_console(service: ServiceState) -> ASGIApp:
 
 
 def _tell(settings: Settings, address: str) -> None:
-    from discreet.http.listen import LOOPBACK
+    from discreet.http.one_process import LOOPBACK
 
     say(f"serving {settings.folder} at {address}{'' if settings.console else '/api/v1'}")
     if settings.host not in LOOPBACK and not settings.encrypted:

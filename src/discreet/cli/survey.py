@@ -118,7 +118,7 @@ def serve(
     """
     with refusals("the survey is as it was; serve it again at any time"):
         _require_extra()
-        from discreet.survey.app import serve as run
+        from discreet.survey.app import serve as serve_survey
         from discreet.survey.store import SurveyStore
 
         store = SurveyStore(folder)
@@ -132,7 +132,7 @@ def serve(
             if host not in ("127.0.0.1", "::1", "localhost"):
                 whisper("people must reach it by https: put a proxy that encrypts in front, and let it log nothing")
 
-        run(store, host, port, ready)
+        serve_survey(store, host, port, ready)
         store.close()
 
 

@@ -3,7 +3,7 @@
 Connections get lost, proxies time out, servers restart. Whatever is sent here may be sent twice: reading changes
 nothing, and a question has a request id under which it is charged once.
 
-The address of a service, and whether a token may travel there.
+A token travels to no address where others could read it.
 
 >>> checked_address("https://data.example.org/", insecure=False)
 'https://data.example.org'
@@ -30,6 +30,7 @@ from urllib.parse import SplitResult, urlsplit
 from discreet.curator.answers.plot import extra
 from discreet.errors import DiscreetError, InvalidType, InvalidValue, Unreachable
 from discreet.http.problems import choose_fault
+from discreet.time_limits import CLIENT_ANSWER, CLIENT_CONNECT, CLIENT_FIRST_PAUSE, CLIENT_LONGEST_PAUSE
 from discreet.version import __version__
 
 if TYPE_CHECKING:
@@ -75,8 +76,6 @@ def _is_loopback(host: str) -> bool:
 
 
 _API = "/api/v1"
-_FIRST_PAUSE = 0.1
-_LONGEST_PAUSE = 5.0
 _LARGEST = 512 * 2**20
 """Bytes of an answer, at most."""
 _TRANSIENT = frozenset({502, 503, 504})
@@ -125,7 +124,7 @@ class Connection:
             base_url=address + _API,
             headers=headers,
             verify=verify,
-            timeout=self._httpx.Timeout(10.0, read=wait + 20.0),
+            timeout=self._httpx.Timeout(CLIENT_CONNECT, read=wait + CLIENT_ANSWER),
             trust_env=is_encrypted(address),  # or a proxy would see the token of a service on this computer
         )
         weakref.finalize(self, self._client.close)  # notebooks close nothing
@@ -141,7 +140,7 @@ class Connection:
         request: str | None = None,
     ) -> Reply:
         """The reply; refusals raise. ``request`` is the id to name when the service cannot be reached."""
-        end, pause = time.monotonic() + self._patience, _FIRST_PAUSE
+        end, pause = time.monotonic() + self._patience, CLIENT_FIRST_PAUSE
         while True:
             reply, reason = self._try(method, path, body, params, accept)
             if reply is not None and reply.status not in _TRANSIENT:
@@ -149,7 +148,7 @@ class Connection:
             if time.monotonic() + pause > end:
                 raise self._given_up(reply, reason, request)
             time.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            pause = min(2 * pause, CLIENT_LONGEST_PAUSE)
         if reply.status >= _REFUSED:
             raise reply.fault()
         return reply

@@ -1,6 +1,6 @@
 """A curator behind a service: the questions of a local one, with the same answers, prices and refusals.
 
-What a service says about prices, budgets and past questions, as the objects that a local curator returns.
+What the service says about prices, budgets and past questions comes as the objects that a local curator returns.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from discreet.noise.law import open_probability
 from discreet.noise.source import fresh_id
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.query.parse.clock import AsOf, AsOfStated
-from discreet.query.plan.question import ExpectedError
+from discreet.query.question import ExpectedError
+from discreet.time_limits import CLIENT_WAIT
 
 __all__ = ["PastQuestion", "RemoteCurator", "asked", "budget", "connect", "explanation", "objects"]
 
@@ -113,8 +114,6 @@ def _of(kind: type, value: Any) -> Any:
 
 
 _ARROW = "application/vnd.apache.arrow.stream"
-_WAIT = 25.0
-"""Seconds that the service may hold a request before it says that it takes longer; proxies cut off after 30 or 60."""
 _PAUSE = 0.1
 _PAGE = 500
 """How many of a list are fetched at once."""
@@ -138,7 +137,7 @@ def connect(
     """
     address = checked_address(url, insecure=insecure)
     return RemoteCurator(
-        Connection(address, _token(token), verify=_verified(verify, insecure), patience=patience, wait=_WAIT)
+        Connection(address, _token(token), verify=_verified(verify, insecure), patience=patience, wait=CLIENT_WAIT)
     )
 
 
@@ -164,7 +163,7 @@ def _verified(verify: str | os.PathLike[str] | ssl.SSLContext | bool, insecure: 
 
 
 class RemoteCurator:
-    """The door of a curator on another computer; who asks is who the token stands for."""
+    """A curator on another computer; who asks is who the token stands for."""
 
     def __init__(self, connection: Connection) -> None:
         """Through a connection; `connect` makes one."""
@@ -206,13 +205,15 @@ class RemoteCurator:
         named = fresh_id() if request is None else check_request_id(request)
         body = {**_ask_request(sql, epsilon, within, part, confidence, as_of), "raw": raw, "request": named}
         accept = f"{_ARROW}, application/json;q=0.1"
-        reply = self._connection.send("POST", "/ask", body=body, params={"wait": _WAIT}, accept=accept, request=named)
+        reply = self._connection.send(
+            "POST", "/ask", body=body, params={"wait": CLIENT_WAIT}, accept=accept, request=named
+        )
         return self._finished(named) if reply.status == _LATER else understood(answer_from_arrow, reply.data)
 
     def _finished(self, request: str) -> Answer:
         """The answer to a question that takes longer than a request may."""
         while True:
-            reply = self._connection.send("GET", f"/jobs/{request}", params={"wait": _WAIT}, request=request)
+            reply = self._connection.send("GET", f"/jobs/{request}", params={"wait": CLIENT_WAIT}, request=request)
             state, problem = understood(lambda said: (said["state"], said["problem"]), reply.json())
             if state == "refused":
                 raise understood(choose_fault, problem)

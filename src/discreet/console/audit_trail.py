@@ -7,7 +7,7 @@ from nicegui import run, ui
 from discreet.console import theme
 from discreet.console.layout import PageVisit
 from discreet.service.audit_trail import TrailCheck, TrailEvent, event_words
-from discreet.service.operations import audit_trail as audit_trail_ops
+from discreet.service.operations import oversight as oversight_ops
 
 __all__ = ["build", "trail_words"]
 
@@ -60,7 +60,7 @@ class _TrailPage:
 
     async def _check(self) -> None:
         with theme.busy(self._verify):
-            found = await run.io_bound(audit_trail_ops.check_events, self._visit.service, self._visit.principal)
+            found = await run.io_bound(oversight_ops.check_events, self._visit.service, self._visit.principal)
         self._checked.clear()
         if found is not None:
             with self._checked:
@@ -97,7 +97,7 @@ class _TrailPage:
 
     def _read(self) -> list[TrailEvent]:
         kind, by = (self._kind.value or "").strip() or None, (self._by.value or "").strip() or None
-        return audit_trail_ops.events(self._visit.service, self._visit.principal, _AT_ONCE + 1, self._before, kind, by)
+        return oversight_ops.events(self._visit.service, self._visit.principal, _AT_ONCE + 1, self._before, kind, by)
 
 
 def _draw(event: TrailEvent) -> None:

@@ -1,7 +1,4 @@
-"""Budget: what is spent, by whom and when, what is left, and what typical questions would still cost.
-
-What is told about a budget: who spent how much, when, and what is left, in figures and in words.
-"""
+"""Budget: what is spent, by whom and when, what is left, and what typical questions would still cost."""
 
 from __future__ import annotations
 

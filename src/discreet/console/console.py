@@ -1,8 +1,7 @@
-"""The console on an application: sign-in, sign-out, and a page for every room.
+"""The console on an application: sign-in, sign-out, and and its pages.
 
-Pages that are not there, or failed: they say so, and nothing of why.
-
-NiceGUI's own show the words of the error, which can hold anything.
+Pages that are not there, or failed, say so and nothing of why: NiceGUI's own show the words of the error, which can
+hold anything.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from discreet.console.websocket_guard import WebSocketGuard
 from discreet.errors import TooManyRequests
 from discreet.http.problems import problem
 from discreet.service.state import ServiceState
+from discreet.time_limits import PAGE_RECONNECT
 
 __all__ = ["add_console", "replace_error_pages", "too_many"]
 
@@ -64,7 +64,7 @@ async def _failed(_: Request, __: Exception) -> Response:
 
 def too_many() -> Response:
     """To somebody who loads more pages than one can look at."""
-    words = "You asked for more pages than one visitor may have in a minute. Wait a little, then load it again."
+    words = "You asked for more pages than one person may have in a minute. Wait a little, then load it again."
     return _page(HTTPStatus.TOO_MANY_REQUESTS, "Too many requests", words)
 
 
@@ -73,18 +73,14 @@ def _page(status: HTTPStatus, title: str, words: str) -> Response:
     return HTMLResponse(_FRAME.format(**filled), status)
 
 
-_PATIENCE = 30.0
-"""Seconds for which a page waits for a browser that lost its connection."""
-
-
 def add_console(app: FastAPI, service: ServiceState) -> None:
     """Add the pages of the console to the application of a service."""
     sessions = Sessions(service)
     app.include_router(signing(service, sessions))
-    for room in PAGES:
-        _draw_on(room, service, sessions)
+    for one in PAGES:
+        _draw_on(one, service, sessions)
     replace_error_pages(pages)
-    pages.config.socket_io_js_transports = ["websocket"]  # what the door can check word by word
+    pages.config.socket_io_js_transports = ["websocket"]  # what the guard can check word by word
     app.add_middleware(WebSocketGuard, sessions=sessions, refusal=partial(_refusal, service, sessions))
     ui.run_with(
         app,
@@ -92,7 +88,7 @@ def add_console(app: FastAPI, service: ServiceState) -> None:
         favicon="🎭",
         dark=None,
         language="en-US",
-        reconnect_timeout=_PATIENCE,
+        reconnect_timeout=PAGE_RECONNECT,
         show_welcome_message=False,
     )
 
@@ -105,12 +101,12 @@ async def _hand_over(token: str, done: Callable[[], None]) -> None:
 
 def _refusal(service: ServiceState, sessions: Sessions, request: Request) -> Response | None:
     """What somebody is told who may not have the page that they ask for, or not yet."""
-    room = next(one for one in PAGES if one.path == request.url.path)
+    wanted = next(one for one in PAGES if one.path == request.url.path)
     session = request.cookies.get(COOKIE)
     principal = sessions.principal(session)
     if principal is None:
-        return to_sign_in("ended" if session else "", room.path)
-    if principal.role not in room.roles:
+        return to_sign_in("ended" if session else "", wanted.path)
+    if principal.role not in wanted.roles:
         return RedirectResponse(next(one.path for one in PAGES if principal.role in one.roles))
     request.state.member = principal.name  # for the log
     try:
@@ -120,23 +116,23 @@ def _refusal(service: ServiceState, sessions: Sessions, request: Request) -> Res
     return None
 
 
-def _draw_on(room: ConsolePage, service: ServiceState, sessions: Sessions) -> None:
+def _draw_on(shown: ConsolePage, service: ServiceState, sessions: Sessions) -> None:
     async def page(request: Request) -> Response | None:
         session = request.cookies.get(COOKIE)
         principal = sessions.principal(session)
         if principal is None:  # it ended a moment ago
-            return to_sign_in("ended", room.path)
+            return to_sign_in("ended", shown.path)
         client = ui.context.client
         for other in sessions.draw(session, client.id, _listens):
             _remove(other)
         client.on_delete(lambda: sessions.drop(session, client.id))
-        await framed(room, PageVisit(service, principal))
+        await framed(shown, PageVisit(service, principal))
         unseen = sessions.unseen(session)
         if unseen is not None:
             ui.timer(0, lambda: _hand_over(unseen, partial(sessions.seen, session)), once=True)
         return None
 
-    ui.page(room.path, title=f"{room.title} · Discreet")(page)
+    ui.page(shown.path, title=f"{shown.title} · Discreet")(page)
 
 
 def _listens(page: str) -> bool:

@@ -1,8 +1,6 @@
 """The frame around every page: name, navigation by role, light and dark, sign out, and words for whatever fails.
 
-A visit: one person in front of one page.
-
-Rooms of the console: each has a place in the navigation, and a page for those who may enter.
+Each page has a place in the navigation of those who may see it.
 """
 
 from __future__ import annotations
@@ -93,21 +91,21 @@ addEventListener("DOMContentLoaded", () => {
 </script>"""
 
 
-async def framed(room: ConsolePage, visit: PageVisit) -> None:
-    """Draw a room's page for a visit."""
+async def framed(shown: ConsolePage, visit: PageVisit) -> None:
+    """Draw a page for a visit."""
     shade = apply_look()
     ui.add_head_html(_LOST)
     ui.context.client.on_exception(_say)
-    drawer = _navigation(room, visit)
+    drawer = _navigation(shown, visit)
     _header(visit, drawer, shade)
     with ui.element("div").classes("d-page") as page:
-        await _filled(room, visit)
+        await _filled(shown, visit)
     ui.skip_link("Skip to the page", target=page)
 
 
-async def _filled(room: ConsolePage, visit: PageVisit) -> None:
+async def _filled(page: ConsolePage, visit: PageVisit) -> None:
     try:
-        filling = room.build()(visit)
+        filling = page.build()(visit)
         if filling is not None:
             await filling
     except DiscreetError as fault:
@@ -116,18 +114,18 @@ async def _filled(room: ConsolePage, visit: PageVisit) -> None:
         notice(failure_words(fault), "error")
 
 
-def _navigation(room: ConsolePage, visit: PageVisit) -> ui.left_drawer:
+def _navigation(page: ConsolePage, visit: PageVisit) -> ui.left_drawer:
     drawer = ui.left_drawer(value=False).props("width=232 show-if-above").classes("d-drawer")
-    ways = [_way(one, one is room) for one in PAGES if visit.principal.role in one.roles]
+    ways = [_way(one, one is page) for one in PAGES if visit.principal.role in one.roles]
     with drawer:  # one element: each that the server knows takes some kilobytes for as long as the page lives
         ui.html("".join(ways), sanitize=False, tag="nav").classes("d-nav").props('aria-label="Pages"')
     return drawer
 
 
-def _way(room: ConsolePage, is_here: bool) -> str:
+def _way(page: ConsolePage, is_here: bool) -> str:
     here = ' aria-current="page"' if is_here else ""
-    icon = f'<i class="q-icon notranslate material-icons" aria-hidden="true">{escape(room.icon)}</i>'
-    return f'<a class="d-nav-link" href="{escape(room.path)}"{here}>{icon}<div>{escape(room.title)}</div></a>'
+    icon = f'<i class="q-icon notranslate material-icons" aria-hidden="true">{escape(page.icon)}</i>'
+    return f'<a class="d-nav-link" href="{escape(page.path)}"{here}>{icon}<div>{escape(page.title)}</div></a>'
 
 
 def _header(visit: PageVisit, drawer: ui.left_drawer, shade: ui.dark_mode) -> None:

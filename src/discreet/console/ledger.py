@@ -1,8 +1,6 @@
 """Ledger: every release, a check of all of them, and the certificates.
 
-What the page of the ledger says about records and about a check of all of them.
-
-Who is suspended because a question failed: a part of the ledger's page, where owners lift it.
+Who is suspended because a question failed stands there, too, and owners lift it.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from discreet.curator.suspensions import LONGEST_REASON, Suspension
 from discreet.errors import DiscreetError, InvalidValue
 from discreet.service.auth.roles import READERS, MemberRole
 from discreet.service.operations import ledger as ledger_ops
-from discreet.service.operations import suspensions as suspensions_ops
+from discreet.service.operations import oversight as oversight_ops
 from discreet.service.operations import tables as tables_ops
 from discreet.service.operations.ledger import KINDS, QUESTION, Checked, Record, Sought
 from discreet.service.state import ServiceState
@@ -101,7 +99,7 @@ async def draw_suspended(visit: PageVisit) -> None:
 
 
 async def _fill(box: ui.element, visit: PageVisit) -> None:
-    found = await run.io_bound(suspensions_ops.suspensions, visit.service, visit.principal)
+    found = await run.io_bound(oversight_ops.suspensions, visit.service, visit.principal)
     box.clear()
     if found:
         with box, theme.section("Suspended", _HINT):
@@ -118,7 +116,7 @@ def _draw(box: ui.element, visit: PageVisit, one: Suspension) -> None:
 
     async def lift() -> None:
         try:
-            await run.io_bound(suspensions_ops.lift, visit.service, visit.principal, one.record, because.value or "")
+            await run.io_bound(oversight_ops.lift, visit.service, visit.principal, one.record, because.value or "")
         except DiscreetError as refused:
             refusal.set_text(str(refused))
             return

@@ -1,7 +1,4 @@
-"""People: who may come in, in which role, and the tokens that they come in with.
-
-Members and tokens in words.
-"""
+"""People: who may come in, in which role, and the tokens that they come in with."""
 
 from __future__ import annotations
 

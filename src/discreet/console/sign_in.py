@@ -73,7 +73,7 @@ def signing(service: ServiceState, sessions: Sessions) -> APIRouter:
 
 
 def _is_room(path: str) -> bool:
-    return any(path == room.path for room in PAGES)
+    return any(path == one.path for one in PAGES)
 
 
 def _page(why: str, then: str, look: str) -> str:

@@ -3,9 +3,7 @@
 Every component says what it is to somebody who cannot see it. Colours are variables of the style sheet (`palette`), so
 that a page never names one.
 
-The colours of the console, light and dark; every pair that carries words is far enough apart to be read.
-
-Secondary text and small key-value tables.
+Every pair of colours that carries words is far enough apart to be read.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """Understand ε: choose one, and see what it means for Alice and for the answers.
 
-The charts about ε, as options for ECharts.
-
-The figures of the page about ε: everything that one choice of numbers leads to, computed once.
-
-One sentence below each chart about ε, with the chosen numbers in it.
+Everything that one choice of numbers leads to is computed once, drawn by ECharts, and said in a sentence below each
+chart.
 """
 
 from __future__ import annotations
@@ -25,7 +22,7 @@ from discreet.exact.rational import Number
 from discreet.interpretation.answers import TwoLaws, Useful, Usefulness
 from discreet.interpretation.given import Given, number, share, times
 from discreet.interpretation.person import Belief, Believing, Exposure, Group, Guessing, groups
-from discreet.interpretation.verdict import PromiseVerdict, verdict
+from discreet.interpretation.understanding import PromiseVerdict, verdict
 from discreet.privacy.format import shown
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The door between browsers and pages: every word that a browser sends to a page is checked before the page hears it.
+"""A guard between browsers and pages: every word that a browser sends to a page is checked before the page hears it.
 
 A page lives on in the server for as long as a browser listens, and NiceGUI lets in whoever knows its id. So nothing
 reaches a page unless it comes from the same site, in a session that is still valid, and the page was drawn for that
@@ -43,7 +43,7 @@ LARGEST_BY_OTHERS = 8_000_000
 """Bytes of a file that somebody who is no owner may send to a page."""
 _AROUND_A_FILE = 10_000
 
-_PAGES = frozenset(room.path for room in PAGES)
+_PAGES = frozenset(one.path for one in PAGES)
 _WORDS, _UPLOADS = "/_nicegui_ws/", "/_nicegui/client/"
 _KEEPING_UP = re.compile(r"[23]|4[01].{0,200}", re.DOTALL)  # pings, and opening or closing the channel
 _EVENT = re.compile(r"42[0-9]*(\[.*)", re.DOTALL)

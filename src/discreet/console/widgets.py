@@ -1,12 +1,8 @@
-"""One line to choose a file or drop it on, without a list of files below.
+"""Controls that several pages share.
 
-A field that both sides change: whoever types in it, and the page that lets it follow another control.
-
-Whoever uses the keyboard stays where they were when a control is drawn anew.
-
-The latest of several: what was asked for last is shown, and what older ones find is dropped, however late.
-
-Dials: a number that is chosen with a slider or typed, with the keyboard or without.
+There is one line to choose a file or drop it on; a field that both whoever types and the page change; a dial, whose
+number is chosen with a slider or typed; keyboard focus that stays where it was when a control is drawn anew; and the
+latest of several requests, where what older ones find is dropped, however late.
 """
 
 from __future__ import annotations

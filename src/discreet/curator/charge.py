@@ -28,8 +28,8 @@ from discreet.errors import InvalidValue
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.bind.relation import Part, PartitionFilter
 from discreet.query.plan.budget_split import get_magnitude, with_magnitude
-from discreet.query.plan.question import PlannedQuestion
 from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.question import PlannedQuestion
 
 __all__ = [
     "check_analyst",

@@ -88,8 +88,8 @@ from discreet.query.answer.answer import compute_answer, find_shares, label_colu
 from discreet.query.answer.notes import note_on_lost_bars
 from discreet.query.answer.sandbox import post_process
 from discreet.query.parse.clock import AsOf, AsOfStated
-from discreet.query.plan.question import PlannedQuestion
 from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.question import PlannedQuestion
 from discreet.query.run.measure import Measured, Run, measure
 
 __all__ = ["Curator", "Explanation"]

@@ -10,7 +10,7 @@ from discreet.curator.answers.formats import html_grid
 from discreet.curator.ledger.units import amount, as_json
 from discreet.curator.question_terms import NoiseOption, noise_name
 from discreet.privacy.loss import Pure, ZeroConcentrated
-from discreet.query.plan.question import ExpectedError
+from discreet.query.question import ExpectedError
 
 __all__ = ["Explanation"]
 

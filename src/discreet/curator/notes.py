@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from discreet.curator.advice.histogram import Offers, offer, offer_of_groups
 from discreet.privacy.format import shown
+from discreet.query.aggregates.statistics import DistinctUnits, DistinctValues
 from discreet.query.answer.intervals import count_moved_cells, find_count_beside
 from discreet.query.answer.notes import notes_above
 from discreet.query.answer.rank_error import rank_error
 from discreet.query.expressions.expression import Call, Expression, Field
 from discreet.query.expressions.narrowing import usual_bounds
-from discreet.query.plan.question import PlannedQuestion
 from discreet.query.plan.sensitivity import AggregationPlan
-from discreet.query.plan.statistics import DistinctUnits, DistinctValues
+from discreet.query.question import PlannedQuestion
 from discreet.query.run.measure import Measured
 
 __all__ = ["is_on_noise", "notes_on_moved_cells", "write_notes"]

@@ -25,18 +25,17 @@ from discreet.catalog.catalog import Catalog
 from discreet.curator.ledger.units import DELTA_UNITS, LOSS_UNITS
 from discreet.curator.preconditions import list_beliefs, public_version
 from discreet.engines.engine import Engine
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import quote
 from discreet.errors import InvalidType, QueryRefused
 from discreet.exact.rational import Number, positive
 from discreet.privacy.loss import Approximate, Pure, ZeroConcentrated
 from discreet.query.answer.intervals import noisy_schema
 from discreet.query.answer.sandbox import check_above
-from discreet.query.bind.public_multiplicity import PublicMultiplicity
+from discreet.query.bind.public_tables import PublicEnds, PublicMultiplicity, PublicValues
 from discreet.query.bind.split import SplitQuery
 from discreet.query.parse.clock import AsOf
 from discreet.query.passes import split
-from discreet.query.plan.public_groups import PublicEnds, PublicValues
-from discreet.query.plan.question import PlannedQuestion, list_tables, prepare_all
+from discreet.query.question import PlannedQuestion, list_tables, prepare_all
 
 __all__ = ["Planner", "PublicRows"]
 

@@ -28,9 +28,9 @@ from discreet.curator.question_terms import QuestionTerms
 from discreet.engines.engine import TableStore
 from discreet.errors import DiscreetError, EngineFailure, RequestConflict
 from discreet.query.parse.clock import AsOf
-from discreet.query.plan.fingerprint import compute_fingerprint, write_recorded
-from discreet.query.plan.question import PlannedQuestion
 from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.question import PlannedQuestion
+from discreet.query.run.fingerprint import compute_fingerprint, write_recorded
 
 __all__ = ["AskedQuestion", "Prepared", "Unanswered", "find_accounts", "name_plan", "prepare_question"]
 

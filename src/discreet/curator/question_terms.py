@@ -18,7 +18,7 @@ from discreet.errors import InvalidValue
 from discreet.exact.rational import Number, positive, rational
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.query.parse.clock import AsOf, AsOfStated
-from discreet.query.plan.question import ExpectedError, PlannedQuestion
+from discreet.query.question import ExpectedError, PlannedQuestion
 
 __all__ = ["NoiseOption", "QuestionTerms", "choose", "noise_name"]
 

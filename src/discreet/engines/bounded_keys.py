@@ -1,7 +1,7 @@
-"""Keys that nobody listed: which of them each unit makes visible, found out once, when a table is taken in.
+"""Keys that nobody listed: each unit makes its first few visible, in an order of its own.
 
-A question by keys that are not public keeps, of each unit, the rows of its first few keys in the unit's own order
-(`discreet.engines.bounded_keys`). For a question about a whole table by one of its columns, that depends on the rows,
+A question by keys that are not public keeps, of each unit, the rows of its first few keys in the unit's order. For a
+question about a whole table by one of its columns, that depends on the rows,
 the column and the number of keys alone. An ingest therefore writes one number beside each row, per column that can be
 such a key:
 
@@ -12,10 +12,9 @@ such a key:
 Where the policy says how many rows of a unit count in one group by a column, listed or not, an ingest also writes how
 many rows of the unit have the same key.
 
-An order of its own for every unit: in which its keys, values and rows are taken where not all of them can count.
-
-One order for everybody would leave out nearly all people of the keys that come late in it, and spare the early ones.
-So a unit has a salt, and the place of a key is salt times number modulo a prime, where
+Values and rows are taken in the unit's order, too, where not all of them can count. One order for everybody would leave
+out nearly all people of the keys that come late in it, and spare the early ones. So a unit has a salt, and the place of
+a key is salt times number modulo a prime, where
 
 - the salt is a hash of what names the unit: the text of its identifier; of its row, where every row is a unit;
 - the number is a hash of the key, the value or the row that is put in order.

@@ -27,19 +27,11 @@ from collections.abc import Callable
 from discreet.catalog.column import ColumnType
 from discreet.catalog.policy.csv_format import CSVFormat
 from discreet.catalog.policy.write import find_type
-from discreet.engines.sql_text import quote_text
+from discreet.engines.parameters import DUCKDB_TYPES, quote_text
 
-__all__ = ["DUCKDB_TYPES", "total_cast"]
+__all__ = ["total_cast"]
 
 
-DUCKDB_TYPES = {
-    ColumnType.INTEGER: "BIGINT",
-    ColumnType.REAL: "DOUBLE",
-    ColumnType.TEXT: "VARCHAR",
-    ColumnType.BOOLEAN: "BOOLEAN",
-    ColumnType.DATE: "DATE",
-    ColumnType.TIMESTAMP: "TIMESTAMP",
-}
 _LAST_DAY = "DATE '9999-12-31'"
 _LAST_MOMENT = "TIMESTAMP '9999-12-31 23:59:59.999999'"
 _WHOLE_NUMBER = r"\s*[+-]?([0-9]+(\.(0{0,2}|0{4,}))?|(0+|[0-9]{4,})\.000)\s*"

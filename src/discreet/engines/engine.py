@@ -8,10 +8,9 @@ log, which is off until the owner passes one.
 One failure is told apart, because no row can decide it: an engine that knows that its statement was never sent, as
 where a server refuses the connection, raises `Unsent` inside, and `EngineUnavailable` comes out. Only it may claim so.
 
-The owner's log: a file in the curator's folder that says why a run failed, in the database's own words.
-
-They can hold values of rows. So the file is for the owner alone, as the rows beside it are, and nothing of it reaches
-an analyst, the log of a service or a metric. It is cut in two before it grows large: the older part is ``owner.log.1``.
+The owner's log is a file in the curator's folder that says why a run failed, in the database's own words. They can hold
+values of rows. So the file is for the owner alone, as the rows beside it are, and nothing of it reaches an analyst, the
+log of a service or a metric. It is cut in two before it grows large: the older part is ``owner.log.1``.
 """
 
 from __future__ import annotations

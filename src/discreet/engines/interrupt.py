@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from discreet.time_limits import INTERRUPT_LOOK
+
 __all__ = ["run_attended"]
 
 
 T = TypeVar("T")
-_TICK = 0.1
-"""Seconds between two looks at the work, and so the longest that Ctrl-C goes unheard."""
 
 
 class _Work(Generic[T]):
@@ -45,7 +45,7 @@ class _Work(Generic[T]):
 
     def interrupt(self, interrupt: Callable[[], None]) -> None:
         """Make it raise, and wait until it did."""
-        while not self.done.wait(_TICK):
+        while not self.done.wait(INTERRUPT_LOOK):
             interrupt()  # again and again, because one that arrives before the statement has started is lost
 
     def _run(self) -> None:
@@ -93,7 +93,9 @@ def run_attended(
 
 def _is_done(done: threading.Event, deadline: float | None, tick: Callable[[], None] | None) -> bool:
     """Wait; False once the time is over."""
-    while not done.wait(_TICK if deadline is None else min(_TICK, max(0.0, deadline - time.monotonic()))):
+    while not done.wait(
+        INTERRUPT_LOOK if deadline is None else min(INTERRUPT_LOOK, max(0.0, deadline - time.monotonic()))
+    ):
         if tick is not None:
             tick()
         if deadline is not None and time.monotonic() >= deadline:

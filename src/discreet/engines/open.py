@@ -7,6 +7,10 @@ PGPASSWORD, not here.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +19,7 @@ from discreet.engines.engine import OwnerFile, TableStore
 from discreet.errors import InvalidValue, MissingExtra
 from discreet.storage.postgres import line_in, write_line
 
-__all__ = ["FILE", "open_engine"]
+__all__ = ["FILE", "SERVERS", "ServerKind", "open_engine"]
 
 
 FILE = "rows.server"
@@ -39,23 +43,53 @@ def open_engine(folder: Path, server: str | None = None, **settings: Any) -> Tab
     return place
 
 
+@dataclass(frozen=True)
+class ServerKind:
+    """A kind of server that can hold the rows of a folder."""
+
+    form: str
+    """How people write where it is."""
+    pattern: str
+    """What a line about it begins with."""
+    engine: str
+    """The module and the class of its engine, which is loaded where it is needed; it takes a folder and the line."""
+    needs: str
+    """What the engine needs that may not be installed."""
+    extra: str
+    """The extra of this package that installs it."""
+
+    def open(self, folder: Path, server: str, settings: Mapping[str, Any]) -> TableStore:
+        """The engine of a folder whose rows are on this server."""
+        module, _, name = self.engine.partition(":")
+        try:
+            kind = getattr(import_module(module), name)
+        except ImportError:
+            remedy = f"pip install 'discreet[{self.extra}]'"
+            raise MissingExtra(f"this needs {self.needs}", "<not installed>", remedy) from None
+        opened: TableStore = kind(folder, server, **settings)
+        return opened
+
+
+SERVERS = (
+    ServerKind(
+        "postgresql://USER@HOST/DATABASE",
+        r"postgres(ql)?://",
+        "discreet.engines.postgres.engine:PostgresEngine",
+        "psycopg",
+        "postgres",
+    ),
+    ServerKind("sc://HOST:PORT", r"sc://", "discreet.engines.spark.engine:SparkEngine", "pyspark", "spark"),
+    ServerKind("spark", r"spark\Z", "discreet.engines.spark.engine:SparkEngine", "pyspark", "spark"),
+)
+"""Every kind of server; a new engine stands here."""
+
+
 def _engine(folder: Path, server: str | None, settings: dict[str, Any]) -> TableStore:
     if server is None:
         return DuckDBEngine(folder, **settings)
-    settings = {name: value for name, value in settings.items() if name not in _OF_FILES}
-    if server.startswith(("postgresql://", "postgres://")):
-        return _postgres(folder, server, settings)
-    if server == "spark" or server.startswith("sc://"):
-        from discreet.engines.spark.engine import SparkEngine  # noqa: PLC0415  only who needs it waits for it
-
-        return SparkEngine(folder, None if server == "spark" else server, **settings)
-    remedy = "write postgresql://USER@HOST/DATABASE, sc://HOST:PORT, or spark"
-    raise InvalidValue("a server is PostgreSQL or Spark", "<another form>", remedy)
-
-
-def _postgres(folder: Path, server: str, settings: dict[str, Any]) -> TableStore:
-    try:
-        from discreet.engines.postgres.engine import PostgresEngine  # noqa: PLC0415  needs an extra
-    except ImportError:
-        raise MissingExtra("this needs psycopg", "<not installed>", "pip install 'discreet[postgres]'") from None
-    return PostgresEngine(folder, server, **settings)
+    of_servers = {name: value for name, value in settings.items() if name not in _OF_FILES}
+    for kind in SERVERS:
+        if re.match(kind.pattern, server):
+            return kind.open(folder, server, of_servers)
+    remedy = f"write {', '.join(kind.form for kind in SERVERS)}"
+    raise InvalidValue("rows are on a server of a known kind", "<another form>", remedy)

@@ -1,9 +1,10 @@
-"""The values of a statement that is being written: text and values never mix.
+"""Text, names and values of a statement: what is quoted into it, and what travels beside it. They never mix.
 
-Values that travel beside a statement, in the few types that every engine knows.
+Values are bound in the few types that every engine knows. What cannot be bound is refused here, before any row is read,
+so that no refusal can depend on the rows.
 
-What cannot be bound is refused here, before any row is read, so that no refusal can depend on the rows.
-
+>>> print(quote('the "A" ward'), quote_text("it's"))
+"the ""A"" ward" 'it''s'
 >>> from fractions import Fraction
 >>> [bind_parameter(value) for value in (7, True, Fraction(1, 3), "it's", None)]
 [7, True, 0.3333333333333333, "it's", None]
@@ -20,10 +21,29 @@ from datetime import UTC, date, datetime
 from fractions import Fraction
 
 from discreet.catalog.column import ColumnType, Value
-from discreet.engines.casts import DUCKDB_TYPES
 from discreet.errors import InvalidType, InvalidValue
 
-__all__ = ["Bindings", "ParameterValue", "bind_parameter"]
+__all__ = ["DUCKDB_TYPES", "Bindings", "ParameterValue", "bind_parameter", "quote", "quote_text"]
+
+
+DUCKDB_TYPES = {
+    ColumnType.INTEGER: "BIGINT",
+    ColumnType.REAL: "DOUBLE",
+    ColumnType.TEXT: "VARCHAR",
+    ColumnType.BOOLEAN: "BOOLEAN",
+    ColumnType.DATE: "DATE",
+    ColumnType.TIMESTAMP: "TIMESTAMP",
+}
+
+
+def quote(name: str) -> str:
+    """``name`` as a quoted identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_text(text: str) -> str:
+    """``text`` as a string; for paths of the owner where a statement takes no parameters, never for analysts' text."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 class Bindings:

@@ -2,16 +2,16 @@
 
 Each of them only saves time: where it is not there, or was computed for other limits than those of the policy by now,
 the statement computes the same from the columns as they came. What they hold is said where it is computed: values
-within their limits (`discreet.engines.clamp`), in steps of a grid (`discreet.engines.value_grid`), marks of the keys
-that a unit makes visible and numbers of rows with the same key (`discreet.engines.bounded_keys`).
+within their limits and in steps of a grid (`discreet.engines.value_grid`), marks of the keys that a unit makes visible
+and numbers of rows with the same key (`discreet.engines.bounded_keys`).
 """
 
 from __future__ import annotations
 
 from discreet.catalog.column import Column
-from discreet.engines.clamp import describe_limits
 from discreet.engines.duckdb.manifest import Stored
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import quote
+from discreet.engines.value_grid import describe_limits
 
 __all__ = [
     "name_alike",

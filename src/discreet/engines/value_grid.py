@@ -1,23 +1,31 @@
-"""Values in whole steps of the grid on which sums are taken.
+"""Values as a policy limits them, and in whole steps of the grid on which sums are taken.
 
-A question adds up integers. Where every row is a unit, an ingest keeps bounded columns in such steps too, on the
-finest grid that sums use, so that a sum need not round every value again. Where a question has another grid, or the
-policy other limits by now, it rounds the values itself. What is written for both is written here.
+Missing values are filled in, and those beyond the bounds are moved to them. A question adds up integers, so values are
+then counted in steps of a grid. An ingest keeps a bounded column as it came, within its limits, and, where every row is
+a unit, in steps of the finest grid that sums use, so that questions need not compute either again and take no longer
+where some values lay outside. Where a question has another grid, or the policy other limits by now, it computes them
+itself. What is written for all of these is written here.
 
 >>> from discreet.catalog.column import Column, ColumnType
+>>> describe_limits(Column("age", ColumnType.INTEGER, lower=0, upper=110, default=40))
+'integer from 0 to 110, else 40'
 >>> find_grid(Column("price", ColumnType.REAL, lower=0, upper=64))
 (Fraction(0, 1), Fraction(1, 262144))
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
-from discreet.catalog.column import Column, ColumnType
+from discreet.catalog.column import Column, ColumnType, Value, write_literal
 from discreet.exact.grid import Grid
 
 __all__ = [
     "VALUE_BITS",
+    "Bind",
+    "clamp_value",
+    "describe_limits",
     "describe_steps",
     "find_grid",
     "find_step",
@@ -25,6 +33,31 @@ __all__ = [
     "is_exact",
     "real",
 ]
+
+
+Bind = Callable[[Value, ColumnType], str]
+"""Binds a value, and returns what stands for it in the statement."""
+
+
+def clamp_value(column: Column, text: str, bind: Bind) -> str:
+    """``text``, the value of a column as it came, within the limits of the policy."""
+    if column.bounds is not None:
+        low, high = (bind(end, column.type) for end in column.bounds)
+        below, above = f"WHEN {text} < {low} THEN {low}", f"WHEN {text} > {high} THEN {high}"
+        if column.type is ColumnType.REAL:  # nearly every value lies within its bounds, and is compared once
+            text = f"CASE WHEN {text} BETWEEN {low} AND {high} THEN {text} {below} {above} END"
+        else:  # written so that the engine sees between which ends keys lie, and counts groups without looking them up
+            text = f"CASE {below} {above} ELSE {text} END"
+    if column.default is not None:
+        text = f"COALESCE({text}, {bind(column.default, column.type)})"
+    return text
+
+
+def describe_limits(column: Column) -> str:
+    """All that `clamp_value` depends on, in words; for a column without limits the word of its type."""
+    moved = "" if column.bounds is None else " from {} to {}".format(*map(write_literal, column.bounds))
+    filled = "" if column.default is None else f", else {write_literal(column.default)}"
+    return f"{column.type.value}{moved}{filled}"
 
 
 VALUE_BITS = 24

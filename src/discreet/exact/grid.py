@@ -8,10 +8,9 @@ step into a move of two.
 >>> eighths.steps_of([0.3, 0.5]).tolist(), eighths.value_of(2)
 ([2, 4], 0.25)
 
-Arrays that hold exactly the numbers that were passed.
-
-NumPy reads a list that mixes integers with floats as floats, so that one float among the rows would round every
-other row, and reads past the mask of a masked array. Here mixed lists stay lists of Python numbers.
+Arrays hold exactly the numbers that were passed. NumPy reads a list that mixes integers with floats as floats, so that
+one float among the rows would round every other row, and reads past the mask of a masked array. Here mixed lists stay
+lists of Python numbers.
 
 >>> exact_array([2**54 + 3, 0.5]).tolist() == [2**54 + 3, 0.5]
 True

@@ -1,9 +1,15 @@
-"""Rationals from what people type: 1, 0.1, "0.1", "1/3", Fraction(1, 3), Decimal("0.1").
+"""Rationals from what people type: 1, 0.1, "0.1", "1/3", Fraction(1, 3), Decimal("0.1"); and the doubles beside them.
 
 A float means its shortest decimal, so ``0.1`` is exactly 1/10 and ten of them fill a budget of 1.
 
 >>> rational(0.1), rational("1/3"), rational(2)
 (Fraction(1, 10), Fraction(1, 3), Fraction(2, 1))
+
+An engine rounds to the nearest double, and that never passes one: if an exact result lies between two doubles, so does
+its rounded value.
+
+>>> [double_below(Fraction(1, 10)) < Fraction(1, 10) < double_above(Fraction(1, 10)), double_above(Fraction(2) ** 1024)]
+[True, None]
 """
 
 from __future__ import annotations
@@ -18,7 +24,16 @@ from typing import TypeAlias
 
 from discreet.errors import InvalidType, InvalidValue
 
-__all__ = ["Number", "integer", "positive", "probability", "rational"]
+__all__ = [
+    "LARGEST_DOUBLE",
+    "Number",
+    "double_above",
+    "double_below",
+    "integer",
+    "positive",
+    "probability",
+    "rational",
+]
 
 
 Number: TypeAlias = int | float | str | Fraction | Decimal
@@ -86,3 +101,21 @@ def integer(value: object, name: str = "value", *, least: int | None = None, mos
     if most is not None and number > most:
         raise InvalidValue(f"{name} must be at most {most}", value)
     return number
+
+
+LARGEST_DOUBLE = Fraction(float.fromhex("0x1.fffffffffffffp+1023"))
+"""Beyond it there is infinity."""
+
+
+def double_below(value: Fraction) -> Fraction | None:
+    """The greatest double that is not above ``value``; None where ``value`` lies beyond the doubles."""
+    if abs(value) > LARGEST_DOUBLE:
+        return None
+    nearest = float(value)
+    return Fraction(nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf))
+
+
+def double_above(value: Fraction) -> Fraction | None:
+    """The least double that is not below ``value``; None where ``value`` lies beyond the doubles."""
+    found = double_below(-value)
+    return None if found is None else -found

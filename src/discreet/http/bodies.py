@@ -1,14 +1,9 @@
 """Bodies of requests within limits, on every route: a sender can keep a server neither full nor waiting.
 
-What arrives is counted as it arrives, whatever the headers say about it.
-
-The body of a request, up to a size and within a time: a sender can keep the server neither full nor waiting.
-
-JSON that means one thing: no key twice, no number that Python reads as infinity, no text that has no UTF-8.
-
-A body is read whole and checked before an application sees it, so that no handler has to think of these.
-
-Request ids: short texts that fit into an address as they are, which client and service check alike.
+What arrives is counted as it arrives, whatever the headers say about it, up to a size and within a time. JSON means one
+thing: no key twice, no number that Python reads as infinity, no text that has no UTF-8. A body is read whole and
+checked before an application sees it, so that no handler has to think of these. Request ids are short texts that fit
+into an address as they are, which client and service check alike.
 
 >>> check_request_id("monday-1")
 'monday-1'
@@ -30,11 +25,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.errors import InvalidValue
 from discreet.http.problems import problem
+from discreet.time_limits import BODY
 
 __all__ = ["LONGEST_ID", "BodyLimit", "StrictJson", "body_within", "check_json", "check_request_id", "has_many_values"]
 
 
-_SECONDS = 20.0
 _BYTES_A_SECOND = 10_000.0
 _LONGEST_NUMBER = 18
 _CLOSE = {"Connection": "close"}  # what is left of the body is not read
@@ -43,7 +38,7 @@ _CLOSE = {"Connection": "close"}  # what is left of the body is not read
 class BodyLimit:
     """Ends a request whose body is too long or too slow; whoever was reading it stops there."""
 
-    def __init__(self, app: ASGIApp, most: Callable[[Scope], Awaitable[int]], seconds: float = _SECONDS) -> None:
+    def __init__(self, app: ASGIApp, most: Callable[[Scope], Awaitable[int]], seconds: float = BODY) -> None:
         """Around an application; ``most`` says how many bytes a request may have.
 
         A body must arrive within ``seconds`` and a second more for every 10,000 bytes.
@@ -118,7 +113,7 @@ class _LimitedBody:
         return _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"The body must have at most {self._most:,} bytes.")
 
 
-async def body_within(request: Request, most: int, seconds: float = _SECONDS) -> bytes:
+async def body_within(request: Request, most: int, seconds: float = BODY) -> bytes:
     """The whole body; one that is longer than ``most`` bytes or takes too long is refused before it is all here."""
     stated = request.headers.get("content-length", "0")
     if not stated.isdigit() or int(stated) > most:

@@ -19,14 +19,13 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from discreet.http.problems import problem
 from discreet.http.security import HEADERS
+from discreet.time_limits import BODY_LOOK
 
 __all__ = ["GUARDED", "GuardedProtocol", "share_connections"]
 
 
 _LARGEST_HEADERS = 2**16
 _LEAST_CONNECTIONS = 16
-_TICK = 1.0
-"""Seconds between two looks at a connection that sends."""
 _UNREADABLE = {
     HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE: f"The headers must have at most {_LARGEST_HEADERS:,} bytes.",
     HTTPStatus.NOT_IMPLEMENTED: "A body must come with its length, or in chunks.",
@@ -94,7 +93,7 @@ class GuardedProtocol(H11Protocol):
     def _watch(self) -> None:
         """Look again in a moment, as long as something is still to come."""
         if self._look is None and self._is_sending():
-            self._look = self.loop.call_later(_TICK, self._looked)
+            self._look = self.loop.call_later(BODY_LOOK, self._looked)
 
     def _is_sending(self) -> bool:
         return self.conn.their_state in (h11.IDLE, h11.SEND_BODY) and not self.transport.is_closing()

@@ -1,17 +1,20 @@
-"""Several processes share a port, and one of them answers what only one can: the pages that live in its memory.
+"""Processes that listen: one socket, a clean end, and one of several processes for what only one can answer.
 
-Whichever process a connection reaches hands such a request on, message by message and over a socket that only this
-user reaches; sockets that stay open go the same way. Nothing is written as HTTP again, so the one that answers sees the
-request as it came: address, scheme and headers. Which process that is, a lock says: when its holder ends, however it
-ends, the next one answers at once, and requests wait for it meanwhile.
+Several processes share a port, and the pages live in the memory of one of them. Whichever process a connection reaches
+hands such a request on, message by message and over a socket that only this user reaches; sockets that stay open go
+the same way. Nothing is written as HTTP again, so the one that answers sees the request as it came: address, scheme
+and headers. Which process that is, a lock says: when its holder ends, however it ends, the next one answers at once,
+and requests wait for it meanwhile.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import fcntl
 import json
 import os
+import signal
 import socket
 import struct
 import tempfile
@@ -25,14 +28,63 @@ from typing import IO, Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from discreet.errors import InvalidValue
 from discreet.http.problems import problem
+from discreet.time_limits import HAND_OVER, HAND_OVER_END
 
-__all__ = ["MeetingPlace", "OneProcess", "meeting_place"]
+__all__ = [
+    "LOOPBACK",
+    "QUIET",
+    "MeetingPlace",
+    "OneProcess",
+    "end_by_signals",
+    "format_address",
+    "listening",
+    "meeting_place",
+]
 
 
-_PATIENCE = 15.0
-"""Seconds until somebody hears that no process answers, which is longer than one takes to end and the next to begin."""
-_MOMENT = 2.0
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+"""Addresses that only this computer reaches."""
+QUIET: dict[str, Any] = {"access_log": False, "server_header": False}
+"""Uvicorn's settings of every server of the service: no log of requests, no header that names the software."""
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens at an address; 0 takes a free port."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except (OSError, OverflowError) as fault:
+        known = {
+            errno.EADDRINUSE: "another program uses it; pass another --port",
+            errno.EACCES: "pass a --port above 1023",
+        }
+        remedy = known.get(getattr(fault, "errno", None) or 0, "pass another --host or --port")
+        raise InvalidValue("the server must be able to listen at its address", f"{host}:{port}", remedy) from None
+
+
+def format_address(listener: socket.socket, scheme: str = "http") -> str:
+    """Where a browser on this computer reaches it."""
+    place, number = listener.getsockname()[:2]
+    return f"{scheme}://{f'[{place}]' if ':' in place else place}:{number}"
+
+
+@contextmanager
+def end_by_signals(*signals: signal.Signals) -> Iterator[None]:
+    """Until a server listens to signals itself, and after it has ended because of one, they mean a clean end."""
+
+    def end(*_: object) -> None:
+        raise SystemExit(0)
+
+    before = {one: signal.signal(one, end) for one in signals}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
 _TAKEN = b"+"
 """Says that a process will answer; before it comes, a request can be handed to another."""
 _LENGTHS = struct.Struct("!II")
@@ -158,7 +210,7 @@ class OneProcess:
         self._server.close()
         self._server = None
         if self._answering:
-            await asyncio.wait(self._answering, timeout=_MOMENT)
+            await asyncio.wait(self._answering, timeout=HAND_OVER_END)
         for task in self._answering:
             task.cancel()
         if self._lock is not None:
@@ -170,7 +222,7 @@ class OneProcess:
 
 async def _hand_on(path: str, scope: Scope, receive: Receive, send: Send) -> None:
     try:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(HAND_OVER):
             reader, writer = await _reached(path)
     except (OSError, TimeoutError):
         await _say_unreachable(scope, receive, send)

@@ -1,8 +1,8 @@
-"""Headers on every answer of a server: a page may run its own scripts and talk to its own server, nothing else.
+"""What keeps other sites away from a server: headers on every answer, and refusals.
 
-Requests from other sites are refused before anything reads them: no shared resources, no hijacked sockets.
-
-Behind a proxy that encrypts, principals come by https, whatever the connection between the two is.
+A page may run its own scripts and talk to its own server, and nothing else. Requests from other sites are refused
+before anything reads them: no shared resources, no hijacked sockets. Behind a proxy that encrypts, principals come by
+https, whatever the connection between the two is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How many answers it takes until an attacker may know: the same ε, again and again.
+"""What answers at an ε tell: how many until an attacker may know, how good they are, and what a study tells of Alice.
 
 Adding up says that m answers cost mε and mδ. The worst mechanism is known as well (Kairouz, Oh, Viswanath 2015): with
 probability δ each answer tells all, and else it tells the truth with probability e^ε/(1 + e^ε). The best guess then
@@ -6,15 +6,12 @@ follows the majority. For odd m = 2j + 1 the majority is right with probability 
 incomplete beta function at p = e^ε/(1 + e^ε); an even number of answers is no better than one less. No mechanism of
 that loss does worse, also where each question is chosen after seeing the answers before.
 
-How good the answers are that this ε buys, for a table of n people.
+A noisy count may give the same answers with and without my record; they stand side by side.
 
-With and without my record: the answers that a noisy count may give, side by side.
-
-Smoking and cancer: what an insurer learns about Alice from a study, with her record and without it.
-
-Alice smokes. The insurer does not know whether smoking harms: if it does, a quarter of all smokers fall ill, if not,
-one in twenty, and both seem equally likely. A study counts the ill among 100 smokers and publishes the count with
-noise. The insurer then thinks otherwise about every smoker, also about one whose record was replaced by "healthy".
+Alice smokes, and an insurer reads a study, with her record or without it. The insurer does not know whether smoking
+harms: if it does, a quarter of all smokers fall ill, if not, one in twenty, and both seem equally likely. A study
+counts the ill among 100 smokers and publishes the count with noise. The insurer then thinks otherwise about every
+smoker, also about one whose record was replaced by "healthy".
 
 All probabilities are Bayes' rule over every possible table, in balls.
 """

@@ -1,6 +1,6 @@
 """The numbers that a reader asks about, checked.
 
-Figures as people read them, rounded to the side that is asked for: a promise never looks better than it is.
+Figures are rounded to the side that is asked for, so that a promise never looks better than it is.
 
 >>> share(Fraction(1, 3), up=True), share(Fraction(1, 3), up=False), share(Fraction(99999, 100_000), up=True)
 ('33.4 %', '33.3 %', '99.999 %')

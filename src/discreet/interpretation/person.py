@@ -1,9 +1,9 @@
-"""What can be believed about me after an answer, for whoever knows every other record.
+"""What a promise means for me: what can be believed about me, who can tell that I took part, and what it may cost me.
 
-Without δ, every answer moves the odds of two neighbouring tables by at most e^ε: two values of my record where they
-differ in one record (replace-one), my record there or not where one has a record more (add-remove-one). There two
-values of my record are two steps apart, one record out and one in, and the odds move by at most e^2ε, as for a group of
-two people. A histogram with Laplace noise reaches that.
+The first is for whoever knows every other record. Without δ, every answer moves the odds of two neighbouring tables by
+at most e^ε: two values of my record where they differ in one record (replace-one), my record there or not where one has
+a record more (add-remove-one). There two values of my record are two steps apart, one record out and one in, and the
+odds move by at most e^2ε, as for a group of two people. A histogram with Laplace noise reaches that.
 
 With δ above 0 some answers may move them by any factor. What then holds is this. Let P and Q be the laws of the answer
 for two neighbours, and B the answers with P > c e^ε Q, for some c > 1. The promise gives
@@ -11,13 +11,9 @@ P(B) ≤ e^ε Q(B) + δ ≤ P(B)/c + δ, so P(B) ≤ δ c/(c - 1). By the same a
 with Q > c e^ε P, and so P(B') ≤ Q(B')/(c e^ε) ≤ δ e^-ε/(c - 1). So whichever is true, the odds move by more than c e^ε
 with a probability of at most δ (c + e^-ε)/(c - 1). Here c is 11/10, which makes that δ (11 + 10 e^-ε).
 
-How well anybody can tell whether my record was used.
-
-What taking part may cost me: a bad event that was rare without my record stays rare with it.
-
-What δ allows: a mechanism that publishes every record in the clear with probability δ keeps the promise.
-
-What is promised to several people together, such as a family, or to one person with several records.
+A bad event that was rare without my record stays rare with it. But a mechanism that publishes every record in the clear
+with probability δ keeps the promise. Several people together, such as a family, or one person with several records, are
+promised less.
 """
 
 from __future__ import annotations

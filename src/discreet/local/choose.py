@@ -5,18 +5,17 @@
 >>> best_randomizer(epsilon=1, domain_size=100, most_bytes=1).kind
 'hadamard'
 
-What trust is worth: the error of a count with a curator and without one, for the same ε.
-
-With a curator the noise is that of one Laplace draw, of the order 1/ε whatever the number of people. Without one
-everybody adds noise of her own, and the sum of n such noises is of the order √n/ε. Mixing the reports lies between:
-everybody may tell the truth more often, and what is published still costs ε, with a small δ.
+What trust is worth is the error of a count with a curator and without one, for the same ε. With a curator the noise is
+that of one Laplace draw, of the order 1/ε whatever the number of people. Without one everybody adds noise of her own,
+and the sum of n such noises is of the order √n/ε. Mixing the reports lies between: everybody may tell the truth more
+often, and what is published still costs ε, with a small δ.
 
 >>> found = compare(1_000_000, 1)
 >>> row = found.rows[-1]
 >>> round(row.local), round(row.central, 2), round(row.ratio)
 (960, 1.36, 707)
 
-From terms back to the randomizer that has them, by its kind.
+Terms lead back to the randomizer that has them, by its kind.
 
 >>> from discreet.local.randomized_response import GeneralizedResponse
 >>> randomizer_of(GeneralizedResponse(1, ["red", "green", "blue"]).terms)

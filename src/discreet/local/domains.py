@@ -1,4 +1,6 @@
-"""Bins of numbers, fixed before anybody answers: from each edge up to the next one, which is in the next bin.
+"""What answers can be, in small whole numbers: bins, steps between two bounds, and rows of bits.
+
+Bins of numbers are fixed before anybody answers: from each edge up to the next one, which is in the next bin.
 
 The upper end of the last bin is in it.
 
@@ -6,17 +8,16 @@ The upper end of the last bin is in it.
 >>> ages.names, ages.positions([17.9, 18, 120]).tolist()
 (('0 to 18', '18 to 65', '65 to 120'), [0, 1, 2])
 
-Numbers between two bounds, counted in steps from the lower one.
-
-A number goes to the nearest step, so that a device draws from a finite law that can be listed. That moves it by half a
-step at most and costs no privacy: whatever a number is before the draw, the law of the report is one of those that the
-proof compares. Where the bounds are whole numbers that are not too far apart, whole numbers are not moved at all.
+Numbers between two bounds are counted in steps from the lower one. A number goes to the nearest step, so that a device
+draws from a finite law that can be listed. That moves it by half a step at most and costs no privacy: whatever a number
+is before the draw, the law of the report is one of those that the proof compares. Where the bounds are whole numbers
+that are not too far apart, whole numbers are not moved at all.
 
 >>> ages = Steps.between(0, 100)
 >>> ages.count, ages.positions([0, 50, 100]).tolist()
 (25600, [0, 12800, 25600])
 
-Rows of bits, eight to a byte: bit v of a row is bit v mod 8 of its byte v // 8, counted from the least.
+Rows of bits go eight to a byte: bit v of a row is bit v mod 8 of its byte v // 8, counted from the least.
 
 >>> rows = packed_bits(np.array([[1, 0, 0, 0, 0, 0, 0, 0, 1], [1, 1, 0, 0, 0, 0, 0, 0, 0]], np.bool_))
 >>> rows.tolist(), bit_counts(rows, 9).tolist()

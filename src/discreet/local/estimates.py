@@ -3,7 +3,7 @@
 The number of reports that support a category is a sum of two binomial variables, one of those who hold it and one of
 the others, so intervals are exact tests of that law turned around. Proof sheet: ``frequency.md``.
 
-The nearest shares that could be true: none negative, all together 1.
+The nearest shares that could be true have none negative and are 1 all together.
 
 >>> nearest_shares(np.array([0.7, 0.4, -0.1])).round(3).tolist()
 [0.65, 0.35, 0.0]

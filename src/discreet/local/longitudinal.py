@@ -1,8 +1,9 @@
-"""Permanent randomized response: a person who is asked again and again settles on a lie once, and repeats it.
+"""Asking again and again: a permanent answer that is repeated, and a cap on what each person's reports cost.
 
-Fresh noise in every round averages away: after T rounds the loss is T times that of one. Here a device draws a
-permanent answer once, by generalised randomized response with ε = `permanent`, and in every round reports that answer
-through a second lie with ε = `fresh`, or as it is.
+In permanent randomized response a person settles on a lie once, and repeats it. Fresh noise in every round averages
+away: after T rounds the loss is T times that of one. Here a device draws a permanent answer once, by generalised
+randomized response with ε = `permanent`, and in every round reports that answer through a second lie with ε = `fresh`,
+or as it is.
 
 Promise. For two answers that stay the same over all rounds, any number of reports together costs pure `permanent`, and
 T of them cost `loss_after(T)`, which is less; one report costs `loss`. An answer that changes needs a new memory, which
@@ -11,8 +12,6 @@ costs again, and when it is made must not depend on the answer. Proof sheet: ``l
 >>> daily = PermanentResponse(2, 1, ["no", "yes"])
 >>> daily.loss, daily.loss_after(365), daily.total
 (Pure(ε=0.73533, replace-one), Pure(ε=2, replace-one), Pure(ε=2, replace-one))
-
-Who reported how often and what it cost her: a cap on the loss of every person over many rounds.
 
 Reports of one person add up: their total loss is at most the sum of their prices, whatever the questions were and
 however later questions depended on earlier reports. So a server that asks often keeps a `Rounds` and asks nobody past

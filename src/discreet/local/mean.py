@@ -3,11 +3,10 @@
 Each report is an unbiased guess of its sender's number, so the mean of the reports is an unbiased guess of the mean.
 Proof sheet: ``mean.md``.
 
-A mean of private reports as a share of the way between two bounds, with an interval that covers as stated.
-
-Two kinds of reports: signs, whose sum is nearly binomial, and numbers within a known distance of the truth and with a
-known variance. Intervals are about the mean of those who reported, whatever they hold, or about that of a population
-from which they were drawn independently. Proof sheet: ``mean.md``.
+An estimate is a share of the way between two bounds, with an interval that covers as stated. There are two kinds of
+reports: signs, whose sum is nearly binomial, and numbers within a known distance of the truth and with a known
+variance. Intervals are about the mean of those who reported, whatever they hold, or about that of a population from
+which they were drawn independently. Proof sheet: ``mean.md``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The mean of bounded numbers from one bit each (Duchi, Jordan and Wainwright): the best for small ε.
+"""Randomizers of bounded numbers whose mean is wanted: one bit each, the piecewise mechanism, and a mix of both.
 
-A number at the share u of the way from the lower to the upper bound becomes a yes with probability u, and the yes or no
-goes through randomized response. With t = 2u - 1 and C = (e^ε+1)/(e^ε-1) that is ±C with mean t and variance C² - t².
+One bit (Duchi, Jordan and Wainwright) is best for small ε. A number at the share u of the way from the lower to the
+upper bound becomes a yes with probability u, and the yes or no goes through randomized response. With t = 2u - 1 and C
+= (e^ε+1)/(e^ε-1) that is ±C with mean t and variance C² - t².
 
 Promise. A report is 1 with probability q + u(p - q), p = e^ε/(e^ε+1), q = 1 - p, and 0 otherwise: pure ε for every
 ε > 0 and all bounds. Proof sheet: ``mean.md``.
@@ -9,11 +10,10 @@ Promise. A report is 1 with probability q + u(p - q), p = e^ε/(e^ε+1), q = 1 -
 >>> DuchiMean(1, 0, 100)
 DuchiMean(Pure(ε=1, replace-one), from 0 to 100)
 
-The mean of bounded numbers by the piecewise mechanism (Wang et al. 2019), on whole numbers: the best for large ε.
-
-The bounds are divided into m steps. A report is one of N = m + w whole numbers. A number k steps from the lower bound
-has a window of w reports, k, k+1, …, k+w-1, and each report in it is e^ε times as likely as each one outside. The mean
-of a report is linear in k, so that a shift and a scale make it unbiased. As published, w is m e^(-ε/2), here rounded.
+The piecewise mechanism (Wang et al. 2019), here on whole numbers, is best for large ε. The bounds are divided into m
+steps. A report is one of N = m + w whole numbers. A number k steps from the lower bound has a window of w reports, k,
+k+1, …, k+w-1, and each report in it is e^ε times as likely as each one outside. The mean of a report is linear in k, so
+that a shift and a scale make it unbiased. As published, w is m e^(-ε/2), here rounded.
 
 Promise. With Z = we^ε + m, a report in the window has probability e^ε/Z and every other one 1/Z: pure ε for every
 ε > 0, all bounds and all numbers of steps. Proof sheet: ``mean.md``.
@@ -21,7 +21,7 @@ Promise. With Z = we^ε + m, a report in the window has probability e^ε/Z and e
 >>> PiecewiseMean(1, 0, 100).window
 15527
 
-The mean of bounded numbers by a coin between the piecewise mechanism and one bit (Wang et al. 2019): good for any ε.
+A coin between the two (Wang et al. 2019) is good for any ε.
 
 Promise. Up to ε* ≈ 0.61 a report is that of `DuchiMean`. Above, it is that of `PiecewiseMean` with probability
 1 - e^(-ε/2) and that of `DuchiMean` otherwise, each with the full ε, and it says which. The coin does not depend on the

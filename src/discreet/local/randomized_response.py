@@ -1,4 +1,6 @@
-"""Binary randomized response: the answer to a yes-or-no question, or its opposite.
+"""Randomized response as reports: of a yes-or-no question, or of one of several categories.
+
+The binary one is the answer to a yes-or-no question, or its opposite.
 
 Promise. A report is the truth with probability e^ε/(1+e^ε), or with a rational probability such as that of two coins
 or of a die, and the other answer otherwise: pure ε for every ε > 0. The law, its proof and its sampling are those of
@@ -8,7 +10,7 @@ or of a die, and the other answer otherwise: pure ε for every ε > 0. The law, 
 >>> survey.loss, survey.estimator.sample_size(standard_deviation=0.05)
 (Pure(ε=1.0987, replace-one), 300)
 
-Generalised randomized response: the report is the answer itself, or another one.
+The generalised one is the answer itself, or another one.
 
 Promise. A report is the true category with probability e^ε/(e^ε + k - 1) and one given other category with probability
 1/(e^ε + k - 1): pure ε for every ε > 0 and every list of k ≥ 2 categories. The law, its proof and its sampling are

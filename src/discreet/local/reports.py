@@ -3,11 +3,9 @@
 Reports are safe to keep, to copy and to read: each is already private. They travel as bytes, JSON or Arrow, and
 whoever reads them checks the terms, so that a device and a server cannot disagree about what they mean.
 
-Reports as JSON: numbers as numbers, bits and other bytes as hexadecimal digits, one entry per report.
-
-Reports as an Arrow table: a column per field, the terms in the metadata of the schema.
-
-Reports as bytes: a header that says what follows, the columns, and a checksum. A cut or changed upload is refused.
+JSON has numbers as numbers, bits and other bytes as hexadecimal digits, one entry per report. An Arrow table has a
+column per field, and the terms in the metadata of the schema. Bytes have a header that says what follows, the columns,
+and a checksum. A cut or changed upload is refused.
 
     4 bytes   "DLR" and the version of this form, 1
     8 bytes   fingerprint of the terms

@@ -7,12 +7,12 @@
 >>> len(terms.fingerprint), Terms.from_json(terms.to_json()) == terms
 (16, True)
 
-How a report is laid out: named fields of fixed size, so that a million reports are a few arrays.
+A report is laid out in named fields of fixed size, so that a million reports are a few arrays.
 
 >>> ReportField("bits", "u1", 13).bytes_each, smallest_unsigned(300)
 (13, 'u2')
 
-The possible answers to a question, fixed before anybody answers, and the position of each among them.
+The possible answers are fixed before anybody answers, and each has a position among them.
 
 >>> Categories.named(["red", "green", "blue"]).positions(["blue", "red"]).tolist()
 [2, 0]

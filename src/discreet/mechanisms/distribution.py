@@ -8,7 +8,7 @@ around a true value on a grid; a `ProductLaw` holds independent answers side by 
 yes  0.75
 no   0.25
 
-Many answers of which few are different: each kept as its place in a short list.
+`Many` keeps many answers of which few are different, each as its place in a short list.
 
 >>> heads = Many(("heads", "tails"), np.array([0, 1, 1]))
 >>> heads[0], len(heads), list(heads[1:])

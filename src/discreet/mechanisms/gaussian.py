@@ -10,15 +10,14 @@ costs ρ of zero-concentrated differential privacy, or (ε, δ), whichever was a
 >>> Gaussian(rho=0.5).law.squared
 Fraction(1, 1)
 
-What a shift of discrete Gaussian noise gives away: its exact δ(ε), its loss distribution, and the least σ² for both.
-
-The curve is computed from tails in balls and rounded up, so a calibrated σ² meets its (ε, δ) by proof and not by a
-rule of thumb; it holds for ε above 1 too. Proof sheet: ``gaussian.md``.
+A shift of discrete Gaussian noise gives away an exact δ(ε), from which the least σ² is found. The curve is computed
+from tails in balls and rounded up, so a calibrated σ² meets its (ε, δ) by proof and not by a rule of thumb; it holds
+for ε above 1 too. Proof sheet: ``gaussian.md``.
 
 >>> float(shift_delta(Fraction(4), 1, Fraction(1))) < 0.02
 True
 
-Where a condition on whole numbers turns true: the least noise, threshold or count that suffices.
+The least noise, threshold or count that suffices is where a condition on whole numbers turns true.
 
 >>> turning_point(lambda n: n * n >= 50)
 8

@@ -10,19 +10,17 @@ respondents, with no trusted curator. Proof sheet: ``randomized_response.md``.
 >>> survey.sample_size(standard_deviation=0.05)
 300
 
-How often a respondent tells the truth: with probability e^ε/(e^ε + k - 1), or with a rational one, exactly.
-
-Whoever does not tell the truth gives one of the other k - 1 answers, each equally likely. A lie is a lazy uniform below
-the probability of lying, an irrational number that is read from balls as far as the draw needs.
+A respondent tells the truth with probability e^ε/(e^ε + k - 1), or with a rational one, exactly. Whoever does not tell
+the truth gives one of the other k - 1 answers, each equally likely. A lie is a lazy uniform below the probability of
+lying, an irrational number that is read from balls as far as the draw needs.
 
 >>> Honesty.telling("3/4").loss
 Pure(ε=1.0987, replace-one)
 
-From randomized reports back to the crowd: unbiased counts, their deviations, and intervals that cover as stated.
-
-Of n respondents, those who have a property report it with one rate, the others with a smaller one. The number of
-reports is then a sum of two binomial variables, so every statement here is about that law itself and not about a bell
-curve near it. Everything here is post-processing: it reads reports, never the truth.
+Randomized reports lead back to the crowd: unbiased counts, their deviations, and intervals that cover as stated. Of n
+respondents, those who have a property report it with one rate, the others with a smaller one. The number of reports is
+then a sum of two binomial variables, so every statement here is about that law itself and not about a bell curve near
+it. Everything here is post-processing: it reads reports, never the truth.
 
 >>> halved = Debias(yes=0.75, no=0.25, gap=0.5)
 >>> halved.estimate(60, 100)

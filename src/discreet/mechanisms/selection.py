@@ -3,7 +3,7 @@
 Scores come as a flat sequence, one per candidate, or as a mapping from candidate to score. The list of candidates is
 public and the same for all neighbours; what they score is private.
 
-Lists of names: public ones that were fixed before any data was seen, and orders that say nothing about the data.
+Orders in which names are listed say nothing about the data.
 """
 
 from __future__ import annotations

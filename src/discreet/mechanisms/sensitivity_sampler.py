@@ -11,11 +11,10 @@ promised. Proof sheet: ``sensitivity_sampler.md``.
 >>> sampler.sample()
 SampledSensitivity(1 in L1 for 3 rows, m=3, k=3, γ=0.25: gamma-random differential privacy, not differential privacy)
 
-How many times to sample a sensitivity, and which order statistic to take, for a wanted γ.
-
-Three proofs that the k-th smallest of m sampled moves bounds a fresh one but for γ: ``dkw`` by the inequality of
-Dvoretzky, Kiefer and Wolfowitz (the paper's), ``exact`` by exchangeability (the fewest samples), ``conditional`` by the
-binomial law (for an estimate that is used again and again). Proof sheet: ``sensitivity_sampler.md``.
+A plan says how many times to sample, and which order statistic to take, for a wanted γ. There are three proofs that the
+k-th smallest of m sampled moves bounds a fresh one but for γ: ``dkw`` by the inequality of Dvoretzky, Kiefer and
+Wolfowitz (the paper's), ``exact`` by exchangeability (the fewest samples), ``conditional`` by the binomial law (for an
+estimate that is used again and again). Proof sheet: ``sensitivity_sampler.md``.
 
 >>> SamplingPlan.of("dkw", gamma="0.1")
 SamplingPlan(samples=285, order=285, gamma=0.1, rho=0.00974, method='dkw')

@@ -5,11 +5,9 @@ A coin compares a lazy uniform with its probability. The first 64 bits decide al
 >>> Bernoulli("1/3").mean == 1 / 3, Bernoulli.exponential(1).mean == math.exp(-1)
 (True, True)
 
-Many coins of one bias from one random byte each, drawn exactly.
-
-A coin compares a lazy uniform with its probability p. Its first 8 bits decide all but one draw in 256; those that
-agree with the first 8 bits of p read 64 more, and so on. A hundred million coins take a hundred megabytes of
-keystream in place of eight hundred, and no float.
+Many coins of one bias need one random byte each, and are as exact. A coin's first 8 bits decide all but one draw in
+256; those that agree with the first 8 bits of p read 64 more, and so on. A hundred million coins take a hundred
+megabytes of keystream in place of eight hundred, and no float.
 
 A coin that reads on takes longer, and such coins do not fall as often on each side as the others. In a batch that
 tells nothing about any one of them; where there are few coins each gets a whole word, so that time tells nothing.

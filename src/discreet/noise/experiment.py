@@ -1,6 +1,6 @@
 """Chance for experiments: attackers' guesses, made-up tables, and the naive defences that are attacked.
 
-Reproducible by design, so nothing here may hide anything real: the rooms from the mechanisms to the curator may not
+Reproducible by design, so nothing here may hide anything real: the packages from mechanisms to the curator may not
 import this file, and a contract of the imports says so.
 """
 

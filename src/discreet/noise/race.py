@@ -8,10 +8,9 @@ in ball arithmetic with more random bits, until they are apart. So the choice ha
 >>> GumbelChoice([0, 1], factor=1).pmf(np.array([0, 1])).round(4).tolist()
 [0.2689, 0.7311]
 
-Scores of candidates: exact rationals that also have a fast floating-point face.
-
-Integers mean themselves; a float means its shortest decimal, as everywhere in Discreet. What the float face gets
-wrong is bounded, so that a choice can use it until two candidates come too close.
+Scores are exact rationals that also have a fast floating-point face. Integers mean themselves; a float means its
+shortest decimal, as everywhere in Discreet. What the float face gets wrong is bounded, so that a choice can use it
+until two candidates come too close.
 
 >>> Scores([3, 1, 2]).gaps.tolist()
 [0.0, 2.0, 1.0]

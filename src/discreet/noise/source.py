@@ -30,7 +30,7 @@ _ZEROS = memoryview(bytes(1 << 17))
 
 
 class Stream(Protocol):
-    """An endless tape of uniform 64-bit words, read once from left to right."""
+    """Uniform 64-bit words without an end, each given out once."""
 
     def words(self, count: int) -> Words:
         """The next ``count`` words, in an array the caller may overwrite."""

@@ -1,12 +1,10 @@
-"""Uniform integers from 0 to n - 1, drawn exactly.
+"""Uniform integers, drawn exactly, and uniform reals that are known only as far as a decision needs.
 
-A word is accepted when it is below the largest multiple of n that fits 64 bits; its remainder is then uniform,
-and how many words were needed says nothing about which one it is.
+For an integer from 0 to n - 1, a word is accepted when it is below the largest multiple of n that fits 64 bits; its
+remainder is then uniform, and how many words were needed says nothing about which one it is.
 
 >>> UniformInteger(6).mean
 2.5
-
-Uniform reals that are known only as far as a decision needs.
 
 A lazy uniform U is a prefix of ``bits`` random bits: U lies in [prefix, prefix + 1] / 2^bits. A decision that the
 prefix leaves open is settled by reading more bits, so its probability is exactly that of a real uniform U.

@@ -13,17 +13,16 @@ its ε and δ are then bounds from below, and ``pair.delta(ε) + pair.unlisted``
 >>> float(coins.max_divergence()) == math.log(3)
 True
 
-How well any test can tell two neighbouring datasets apart: the errors that a loss leaves possible.
-
-A test sees the outcome and says "x" or its neighbour "x'". A false positive says x' where x is true, a false negative
-says x where x' is true. A loss forbids that both are rare.
+An error region holds the errors that a loss leaves possible. A test sees the outcome and says "x" or its neighbour
+"x'". A false positive says x' where x is true, a false negative says x where x' is true. A loss forbids that both are
+rare.
 
 >>> from discreet.privacy.hypothesis_tests import OddsRatio
 >>> coins = ErrorRegion(OddsRatio(3))
 >>> str(coins.least_false_negative("1/4")), str(coins.least_error_sum())
 ('1/4', '1/2')
 
-A loss as a factor: how many times likelier one unit can make an outcome.
+An odds ratio is a loss as a factor: how many times likelier one unit can make an outcome.
 
 >>> [str(limit) for limit in possible_probabilities("0.2", OddsRatio("5/4"))]
 ['4/25', '1/4']

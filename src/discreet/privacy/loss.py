@@ -27,6 +27,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from typing import ClassVar, Self
 
@@ -37,7 +38,17 @@ from discreet.privacy import conversion
 from discreet.privacy.format import shown
 from discreet.privacy.neighbours import Neighbours
 
-__all__ = ["Approximate", "GaussianDP", "Loss", "Pure", "Renyi", "ZeroConcentrated", "shown"]
+__all__ = [
+    "RECORDED_NEIGHBOURS",
+    "Approximate",
+    "GaussianDP",
+    "Loss",
+    "Pure",
+    "Renyi",
+    "ZeroConcentrated",
+    "shown",
+    "write_loss",
+]
 
 
 _LARGEST = Fraction(2**100)
@@ -547,3 +558,25 @@ def _capped(delta: Fraction) -> Fraction:
     if delta >= 1:
         raise InvalidValue("the deltas together must stay below 1", shown(delta), "nothing would be promised")
     return delta
+
+
+RECORDED_NEIGHBOURS: dict[Enum, str] = {
+    Neighbours.REPLACE_ONE: "replace-one",
+    Neighbours.ADD_REMOVE_ONE: "add-remove-one",
+}
+"""What records call the relations; these words are never changed."""
+_RECORDED_LOSSES: dict[type[Loss], tuple[str, str]] = {
+    Pure: ("Pure(ε=", "epsilon"),
+    ZeroConcentrated: ("ZeroConcentrated(ρ=", "rho"),
+}
+
+
+def write_loss(loss: Loss) -> str:
+    """A price as ledgers, certificates and fingerprints hold it: by words that stay, whatever classes are called.
+
+    >>> write_loss(Pure("0.25", "replace-one"))
+    'Pure(ε=0.25, replace-one)'
+    """
+    begins, size = _RECORDED_LOSSES[type(loss)]
+    relation = "" if loss.neighbours is None else f", {RECORDED_NEIGHBOURS[loss.neighbours]}"
+    return f"{begins}{shown(getattr(loss, size))}{relation})"

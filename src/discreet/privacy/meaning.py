@@ -1,9 +1,7 @@
 """What a loss means to a person who wonders what an attacker could conclude.
 
-Every name is a theorem of the course texts made callable: how far a probability can move (`odds`), how well any test
-can do (`error_region`), and how far any belief can shift (`beliefs`).
-
-What an attacker can believe about a person, before and after seeing an outcome.
+Every name is a theorem of the course texts made callable: how far a probability can move (`OddsRatio`), how well
+any test can do (`ErrorRegion`), and how far any belief about a person can shift (`Beliefs`).
 
 No promise can keep beliefs from changing: a study that shows what smoking does tells something about every smoker.
 What a pure loss does promise holds for every prior: beliefs end up almost the same whether or not my record was used.

@@ -15,19 +15,19 @@ from fractions import Fraction
 from sqlglot import exp
 
 from discreet.catalog.catalog import Catalog
-from discreet.query.aggregates.aggregate import PrivateAggregation
 from discreet.query.bind import split as cuts
+from discreet.query.bind.group_by import PrivateAggregation
 from discreet.query.bind.multiplicity import CountAlike, count_of_nothing
 from discreet.query.bind.relation import FindEnds
 from discreet.query.bind.split import SplitQuery
+from discreet.query.expressions.public_values import ListRows
 from discreet.query.parse import clock, parser
 from discreet.query.parse.clock import AsOf
 from discreet.query.plan import budget_split, sensitivity
+from discreet.query.plan import budget_split as merging
 from discreet.query.plan import list_groups as listings
-from discreet.query.plan import merge_blocks as merging
 from discreet.query.plan.budget_split import Price
 from discreet.query.plan.list_groups import Listing
-from discreet.query.plan.public_groups import ListRows
 from discreet.query.plan.sensitivity import AggregationPlan, UnpricedPlan
 from discreet.query.run import contribution_bounds
 

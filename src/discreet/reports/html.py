@@ -15,8 +15,7 @@ from itertools import zip_longest
 from typing import Any
 
 from discreet.reports import document as doc
-from discreet.reports.charts import column_chart, heat_table, interval_bar, meter, paired_meters
-from discreet.reports.line_chart import line_chart
+from discreet.reports.charts import column_chart, heat_table, interval_bar, line_chart, meter, paired_meters
 
 __all__ = ["STYLE", "blocks_html", "document_html", "framed", "paragraph", "quiet", "section", "table"]
 

@@ -1,19 +1,57 @@
-"""Something to be read: in the terminal, in a notebook, as data, and as a page that stands alone."""
+"""Something to be read: in the terminal, in a notebook, as a page that stands alone, and as data that JSON can hold.
+
+>>> from fractions import Fraction
+>>> plain({"share": Fraction(1, 4), "loss": float("inf"), "sizes": (2, 3)})
+{'share': 0.25, 'loss': None, 'sizes': [2, 3]}
+"""
 
 from __future__ import annotations
 
 import io
+import json
+import math
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from typing import Any, get_args
 
 from rich.console import Console, RenderableType
 
-from discreet.reports.document import Document
+from discreet.reports.document import Document, DocumentBlock, TableCell
 from discreet.reports.html import document_html, framed
-from discreet.reports.json import json_text, plain
 from discreet.reports.terminal import WIDTH, document_text
 
-__all__ = ["Report"]
+__all__ = [
+    "Report",
+    "json_text",
+    "plain",
+]
+
+
+_KINDS = tuple(kind for kind in (*get_args(DocumentBlock), *get_args(TableCell)) if kind is not str)
+
+
+def plain(value: Any) -> Any:
+    """The value as dictionaries, lists, texts and numbers; a number that JSON cannot hold is None.
+
+    A block or a cell of a document says its kind, because others may stand in its place.
+    """
+    if isinstance(value, Mapping):
+        return {key: plain(part) for key, part in value.items()}
+    if is_dataclass(value):
+        kind = {"kind": type(value).__name__} if isinstance(value, _KINDS) else {}
+        return kind | {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, (list, tuple)):
+        return [plain(part) for part in value]
+    if isinstance(value, Fraction):
+        return float(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def json_text(value: Any) -> str:
+    """The value as JSON, for people to read as well."""
+    return json.dumps(plain(value), ensure_ascii=False, indent=2, allow_nan=False)
 
 
 class Report(ABC):

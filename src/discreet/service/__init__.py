@@ -1,1 +1,1 @@
-"""The curator as a server: many analysts, one door, and nobody learns more than they would from the library."""
+"""The curator as a server: many analysts, and nobody learns more than they would from the library."""

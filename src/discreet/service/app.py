@@ -1,8 +1,7 @@
 """The web application of the service: routes under /api/v1, one shape for problems, headers on every answer.
 
-What the bodies of requests may be: small JSON for every route, and tables for those that take them from owners.
-
-Content-Security-Policy by path: strict for REST, wider for the console, no third-party hosts.
+Bodies of requests are small JSON, and tables for the routes that take them from owners. The Content-Security-Policy
+goes by path: strict for REST, wider for the console, no third-party hosts.
 """
 
 from __future__ import annotations
@@ -18,26 +17,14 @@ from starlette.types import ASGIApp, Scope
 
 from discreet.errors import NotSignedIn
 from discreet.http.bodies import BodyLimit, StrictJson
-from discreet.http.methods import Methods, Unknown
+from discreet.http.problems import Methods, Unknown
 from discreet.http.security import HEADERS, Https, SameSite, SecurityHeaders, policy
 from discreet.service.auth.roles import MemberRole
 from discreet.service.monitoring import Health, Metrics
 from discreet.service.openapi import describe_api
 from discreet.service.problems import Watching, handle_faults
-from discreet.service.routes import (
-    api_page,
-    ask,
-    audit_trail,
-    health,
-    ledger,
-    me,
-    members,
-    metrics,
-    owner_tables,
-    publications,
-    suspensions,
-    tables,
-)
+from discreet.service.routes import ask, ledger, members, oversight, owner_tables, publications, tables
+from discreet.service.routes import service as service_routes
 from discreet.service.state import ServiceState
 from discreet.version import __version__
 
@@ -56,7 +43,7 @@ def bodies_within(app: ASGIApp, service: ServiceState) -> ASGIApp:
     """The application behind limits on what it is sent.
 
     A large body is taken from owners alone. An application may keep a whole upload before it looks at who sent it, so
-    the door looks first.
+    it is looked at here first.
     """
 
     async def most(scope: Scope) -> int:
@@ -118,17 +105,15 @@ def choose_headers(*, encrypted: bool) -> Callable[[str], Mapping[str, str]]:
 
 API = "/api/v1"
 _ROUTERS = (
-    me.router,
     members.router,
     ask.router,
     tables.router,
     ledger.router,
     owner_tables.router,
     publications.router,
-    suspensions.router,
-    audit_trail.router,
-    metrics.router,
-    api_page.router,
+    oversight.router,
+    service_routes.metrics_router,
+    service_routes.description_router,
 )
 
 
@@ -149,14 +134,14 @@ def application(service: ServiceState) -> FastAPI:
     app.state.metrics = Metrics()
     for router in _ROUTERS:
         app.include_router(router, prefix=API)
-    app.include_router(health.router)
+    app.include_router(service_routes.health_router)
     app.router.routes.append(Unknown(("/api/", "/health/"), app.routes, "see /api/v1/docs"))
     handle_faults(app)
     return app
 
 
 def guard_app(app: FastAPI) -> ASGIApp:
-    """The application behind its door: other sites are refused, and every answer is watched and has headers."""
+    """The application behind its middleware: other sites are refused, and every answer is watched and has headers."""
     settings = app.state.service.settings
     inner: ASGIApp = SameSite(bodies_within(Methods(app, app.routes), app.state.service), settings.hosts)
     if settings.behind_proxy:

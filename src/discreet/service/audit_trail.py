@@ -7,11 +7,10 @@ or delete one. The last hash goes into the ledger, so that an older copy of the 
 
 No event holds a row, a secret or the text of a question: a question that was refused is known by its hash.
 
-What principals do without being let: the first of it stands in the audit trail at once, the rest as counts.
-
-Whoever fails to sign in a million times, or asks a million questions that are refused, writes a few events and a
-number. Where the trail cannot be written, nobody is let in or kept out because of it: what changes something writes its
-event in its own transaction, and is not counted here.
+Of what principals do without being let, the first stands in the trail at once, the rest as counts. Whoever fails to
+sign in a million times, or asks a million questions that are refused, writes a few events and a number. Where the trail
+cannot be written, nobody is let in or kept out because of it: what changes something writes its event in its own
+transaction, and is not counted here.
 """
 
 from __future__ import annotations

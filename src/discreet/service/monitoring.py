@@ -1,11 +1,9 @@
-"""Health: whether the service can answer now. It says yes or no, and nothing about why.
+"""Health and metrics, which say nothing that depends on rows.
 
-It says no where a database cannot be read or written, and where a verification found the ledger wrong.
-
-Metrics for the owner: what was asked of the service and what it said, and nothing that depends on rows.
-
-Times are kept of explaining alone, which reads no rows. How long questions ran, how large answers were, how much
-memory or processor time was used: all of that depends on rows, so none of it is here.
+Health says yes or no, and nothing about why: no where a database cannot be read or written, and where a verification
+found the ledger wrong. Metrics count what was asked of the service and what it said. Times are kept of explaining
+alone, which reads no rows: how long questions ran, how large answers were, how much memory or processor time was used,
+all of that depends on rows.
 """
 
 from __future__ import annotations
@@ -27,11 +25,11 @@ from discreet.errors import DiscreetError
 from discreet.privacy.loss import Pure
 from discreet.service.state import ServiceState
 from discreet.storage.database import Database
+from discreet.time_limits import HEALTH_KEPT
 
 __all__ = ["EXPLAIN", "SHARED", "Health", "Metrics", "write_metrics"]
 
 
-_SECONDS = 1.0
 _ROOM = 2**16
 """Bytes that must fit the disk before questions are taken."""
 
@@ -51,7 +49,7 @@ class Health:
         """Whether the databases can be read and written."""
         with self._lock:
             now = self._clock()
-            if self._looked is None or now - self._looked >= _SECONDS:
+            if self._looked is None or now - self._looked >= HEALTH_KEPT:
                 self._found, self._looked = self._look(), now
             return self._found
 

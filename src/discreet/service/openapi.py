@@ -1,6 +1,6 @@
-"""The description of the API, as programs read it: every operation says which problems it answers with.
+"""The description of the API, for programs and as a page for people.
 
-The description of the API as a page that people read: no scripts, and nothing from other hosts.
+Every operation says which problems it answers with. The page has no scripts, and nothing from other hosts.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Refusals as problems: each kind of error has one status and one type, on every route.
 
-Every request is given an id, logged by its route and counted; what it carried is not looked at.
+Besides, every request is given an id, logged by its route and counted; what it carried is not looked at.
 """
 
 from __future__ import annotations

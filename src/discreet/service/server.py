@@ -1,11 +1,9 @@
 """The service as processes: it listens, answers until it is told to end, finishes what is under way, and ends well.
 
-The end of a process: questions that read rows are finished within a limit, and the rest waits for the next start.
-
-Before the door opens: whatever the first principals would wait for is done once, on made-up rows.
-
-The first question loads libraries and compiles statements. And what is in memory once all of it is there stays until
-the end, so the garbage collector need not look through it every few seconds, while everybody waits.
+At the end, questions that read rows are finished within a limit, and the rest waits for the next start. Before it
+listens, whatever the first principals would wait for is done once, on made-up rows: the first question loads libraries
+and compiles statements. And what is in memory once all of it is there stays until the end, so the garbage collector
+need not look through it every few seconds, while everybody waits.
 """
 
 from __future__ import annotations
@@ -28,11 +26,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.supervisors.multiprocess import Multiprocess
 
 from discreet.curator.curator import Curator
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import quote
 from discreet.errors import DiscreetError
 from discreet.http.guard import GUARDED, share_connections
-from discreet.http.listen import QUIET, end_by_signals, format_address, listening
-from discreet.http.one_process import MeetingPlace, OneProcess, meeting_place
+from discreet.http.one_process import (
+    QUIET,
+    MeetingPlace,
+    OneProcess,
+    end_by_signals,
+    format_address,
+    listening,
+    meeting_place,
+)
 from discreet.service.audit_trail import Trail
 from discreet.service.auth.members import Members
 from discreet.service.logs import log_event, start_logs
@@ -41,6 +46,7 @@ from discreet.service.settings import Settings
 from discreet.service.signed_heads import check_saved
 from discreet.service.state import ServiceState
 from discreet.service.storage import ServiceStore
+from discreet.time_limits import WORKER_LOOK
 
 __all__ = ["Built", "Ending", "Ready", "serve", "warm"]
 
@@ -98,8 +104,6 @@ Built = Callable[[ServiceState], ASGIApp]
 """What makes an application of a service; it is handed to other processes, so it has a place in a module."""
 Ready = Callable[[str, Members], object]
 """What hears the address and the members, before the first request is answered."""
-_PATIENCE_WITH_WORKERS = 60
-"""Seconds in which a worker says that it is there; a busy machine is no reason to end one."""
 _AS_A_WORD = 2
 """How much longer a text may become on its way from a page, where line ends and quotes are two characters each."""
 _ANYBODYS = ("/api/", "/health/")
@@ -186,7 +190,7 @@ def _config(settings: Settings, app: Any, **more: Any) -> uvicorn.Config:
         proxy_headers=bool(settings.behind_proxy),
         forwarded_allow_ips=",".join(settings.behind_proxy),
         timeout_graceful_shutdown=settings.shutdown_seconds,
-        timeout_worker_healthcheck=_PATIENCE_WITH_WORKERS,
+        timeout_worker_healthcheck=WORKER_LOOK,
         ws_max_size=_AS_A_WORD * settings.largest_body,
         ssl_certfile=settings.certificate_file,
         ssl_keyfile=settings.key_file,

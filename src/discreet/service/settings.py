@@ -2,9 +2,8 @@
 
 A flag wins over a variable, and a variable over the file. The words under each field are its documentation.
 
-Settings as people gave them: where each came from, and what is wrong with it, in one line without a traceback.
-
-What is checked before anything listens: settings that could be read, but cannot work.
+What is wrong with a setting is said in one line, with where it came from. Settings that could be read but cannot work
+are refused before anything listens.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from discreet.catalog.names import suggestion
 from discreet.errors import InvalidValue, PolicyError, Problem
-from discreet.http.listen import LOOPBACK
+from discreet.http.one_process import LOOPBACK
 
 __all__ = ["PREFIX", "Settings", "check_certificate", "read_settings", "with_hosts"]
 

@@ -23,15 +23,12 @@ from discreet.engines.duckdb.store import FileLock
 from discreet.errors import DiscreetError, LedgerError
 from discreet.service.logs import log_event
 from discreet.service.settings import Settings
+from discreet.time_limits import HEAD_SENT
 
 if TYPE_CHECKING:
     from discreet.service.state import ServiceState
 
 __all__ = ["Heads", "check_saved"]
-
-
-_PATIENCE = 10.0
-"""Seconds for which an address may take to answer."""
 
 
 def check_saved(settings: Settings, ledger: Ledger) -> None:
@@ -73,7 +70,7 @@ class Heads:
         """Send the last one, if `start` was called."""
         self._ending.set()
         if self._thread is not None:
-            self._thread.join(2 * _PATIENCE)
+            self._thread.join(2 * HEAD_SENT)
             self._thread = None
             self._lock.release()
 
@@ -121,5 +118,5 @@ def _drop(document: dict[str, Any], folder: Path, place: tuple[int, int]) -> Non
 def _post(document: dict[str, Any], url: str) -> None:
     body = json.dumps(document).encode()
     request = Request(url, body, {"Content-Type": "application/json"}, method="POST")  # noqa: S310  settings: http alone
-    with urlopen(request, timeout=_PATIENCE):  # noqa: S310
+    with urlopen(request, timeout=HEAD_SENT):  # noqa: S310
         pass

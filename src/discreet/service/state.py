@@ -27,13 +27,10 @@ from discreet.service.logs import log_event
 from discreet.service.settings import Settings
 from discreet.service.signed_heads import Heads, check_saved
 from discreet.service.storage import ServiceStore
+from discreet.time_limits import REPLAY_KEPT
 from discreet.version import __version__
 
 __all__ = ["ServiceState"]
-
-
-_REPLAYED_SECONDS = 30.0
-"""For which a replay of the ledger is told again, unless something was recorded since."""
 
 
 def _threads_for_rows() -> int:
@@ -63,7 +60,7 @@ class ServiceState:
         self.requests = Requests(self.store)
         self.reading_back = Lock()
         """Held by who looks for records: a rare word is looked for in all of them, and one core is enough for that."""
-        self.replaying: SharedRun[Verification] = SharedRun(_REPLAYED_SECONDS)
+        self.replaying: SharedRun[Verification] = SharedRun(REPLAY_KEPT)
         self.worker = JobWorker(
             self.requests,
             self._answered,

@@ -3,12 +3,9 @@
 The ledger alone says what was spent. What is here could be lost without a budget being passed: an answer that is kept
 here is one that the ledger has, made readable.
 
-The tables of the service's database, in the words of SQLite and of PostgreSQL: the same columns and triggers in both.
-
-Moving a service to a PostgreSQL server: its members, tokens and requests, and the ledger.
-
-Nobody may serve the folder meanwhile: the ledger refuses late records by itself, but a member who joins at the wrong
-moment would stay behind.
+Its tables have the same columns and triggers in the words of SQLite and of PostgreSQL. A service can move to a
+PostgreSQL server with its members, tokens and requests, and the ledger. Nobody may serve the folder meanwhile: the
+ledger refuses late records by itself, but a member who joins at the wrong moment would stay behind.
 """
 
 from __future__ import annotations
@@ -20,11 +17,10 @@ from typing import Any, TypeVar
 
 from discreet.curator.ledger.move import move as move_ledger
 from discreet.errors import StoreError
-from discreet.storage.database import Database, GroupCommitDatabase, Part, copy_database
+from discreet.storage.database import Database, GroupCommitDatabase, Part, check_version, copy_database
 from discreet.storage.postgres import PostgresStorage, check_server, read_server
 from discreet.storage.presence import Presence
 from discreet.storage.sqlite import SQLiteStorage
-from discreet.storage.versions import check_version
 
 __all__ = [
     "ADDED",

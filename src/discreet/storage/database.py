@@ -5,7 +5,8 @@ transaction, so that many writers share one wait for the disk. Each writer's par
 raises is undone to its beginning, and the others stay. Parts are first written in one go, as if nothing could fail;
 where something does, all of it is undone and written again, one part after the other, each behind a savepoint.
 
-Copying a database into another one that is empty, or that holds the same already after a copy that was cut off.
+A database can be copied into another one that is empty, or that holds the same already after a copy that was cut off.
+What a newer release has made is refused in a plain sentence.
 """
 
 from __future__ import annotations
@@ -17,16 +18,31 @@ from threading import Condition
 from time import sleep
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, StoreError
 from discreet.storage.presence import Presence
+from discreet.time_limits import INTERRUPT_LOOK
 
-__all__ = ["Database", "GroupCommitDatabase", "Part", "Row", "Rows", "Shape", "copy_database"]
+__all__ = [
+    "Database",
+    "GroupCommitDatabase",
+    "Part",
+    "Row",
+    "Rows",
+    "Shape",
+    "check_version",
+    "copy_database",
+]
+
+
+def check_version(what: str, found: int, known: int) -> None:
+    """Refuse what a newer release has made: this one cannot know what it means."""
+    if found > known:
+        rule = f"{what} was made by a newer release of Discreet, and this one reads its format up to version {known}"
+        raise StoreError(rule, f"<version {found}>", "install that release again; nothing was changed")
 
 
 _MOMENT = 0.001
 """Seconds in which those who were served together may come back, so that they share one wait for the disk again."""
-_DEAF = 0.1
-"""The longest one wait in seconds, so that Ctrl-C is noticed even if a library replaced the handler of SIGINT."""
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
@@ -89,7 +105,10 @@ class _OneByOne(Exception):
 
 
 class GroupCommitDatabase(ABC):
-    """A database with one pen. ``seal`` is called after a transaction that asks for it, before anybody hears of it."""
+    """A database with one writer at a time.
+
+    ``seal`` is called after a transaction that asks for it, before anybody hears of it.
+    """
 
     presence: Presence
     """Who works on what this database has records of, in whatever process."""
@@ -105,7 +124,7 @@ class GroupCommitDatabase(ABC):
         """Locks that nobody holds, for a new process too."""
         self._turn = Condition()
         self._queue: list[_Ticket] = []
-        self._pen: _Ticket | None = None
+        self._writing: _Ticket | None = None
         """Who writes now, for everybody whom they found in the queue."""
         self._served = 0
         """How many were written last time."""
@@ -156,10 +175,10 @@ class GroupCommitDatabase(ABC):
         """Wait until this part was written by somebody else, or until it is the turn of its writer."""
         with self._turn:
             self._queue.append(ticket)
-            while not self._turn.wait_for(lambda: ticket.done or self._pen is None, _DEAF):
+            while not self._turn.wait_for(lambda: ticket.done or self._writing is None, INTERRUPT_LOOK):
                 pass
             if not ticket.done:
-                self._pen = ticket
+                self._writing = ticket
             return not ticket.done
 
     def _release_writer(self, ticket: _Ticket) -> None:
@@ -167,8 +186,8 @@ class GroupCommitDatabase(ABC):
         with self._turn:
             if ticket in self._queue:  # interrupted while it waited: nothing of it will be done
                 self._queue.remove(ticket)
-            if self._pen is ticket:
-                self._pen = None
+            if self._writing is ticket:
+                self._writing = None
                 self._turn.notify_all()
 
     @abstractmethod

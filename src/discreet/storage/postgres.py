@@ -5,10 +5,9 @@ its disk, or that only follows another one, is refused. Where a connection break
 guessed. Statements are sent ahead: nobody waits for the server but to hear what was read, and at the commit. A server
 that says nothing is given up after some seconds, and for a moment nobody else waits for it.
 
-Where the databases of a folder are: files in it, or on the PostgreSQL server that the file ``ledger.server`` names.
-
-The file holds one connection string, such as ``postgresql://curator@db.example/discreet``. A password belongs into
-the server's password file or the variable PGPASSWORD, not here.
+The databases of a folder are files in it, or on the server that the file ``ledger.server`` names. That holds one
+connection string, such as ``postgresql://curator@db.example/discreet``. A password belongs into the server's password
+file or the variable PGPASSWORD, not here.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from discreet.errors import DiscreetError, InvalidValue, LedgerError, MissingExtra
-from discreet.storage.database import Database, GroupCommitDatabase, Rows, Shape
+from discreet.storage.database import Database, GroupCommitDatabase, Rows, Shape, check_version
 from discreet.storage.files import write_whole
 from discreet.storage.presence import ServerPresence
-from discreet.storage.versions import check_version
+from discreet.time_limits import LEDGER_CONNECT, LEDGER_LOCK, LEDGER_SILENT_SINCE
 
 if TYPE_CHECKING:
     import psycopg
@@ -48,15 +47,11 @@ __all__ = [
 
 
 _MOST_IDLE = 4
-_LOCK_SECONDS = 15
-_CONNECT_SECONDS = 5
-_AFTER_SILENCE = 3.0
-"""Seconds in which nobody waits for a server that was silent a moment ago: those who ask hear at once that it is."""
 _SILENT = ("SilentServer", "ConnectionTimeout")
 """Faults of a server that says nothing."""
 _SESSION = {
     "synchronous_commit": "on",
-    "lock_timeout": f"'{_LOCK_SECONDS}s'",
+    "lock_timeout": f"'{LEDGER_LOCK}s'",
     # Whoever gets the write lock sees what the one before has written.
     "default_transaction_isolation": "'read committed'",
 }
@@ -175,7 +170,7 @@ class PostgresStorage(GroupCommitDatabase):
             connection.execute("UPDATE pen SET version = %s", (found,))
 
     def _connected(self) -> psycopg.Connection[Any]:
-        if self._silent is not None and monotonic() < self._silent + _AFTER_SILENCE:
+        if self._silent is not None and monotonic() < self._silent + LEDGER_SILENT_SINCE:
             raise self._library.OperationalError("the server was silent a moment ago")
         return _connection(self._kind, self._url, self._schema)
 
@@ -358,7 +353,7 @@ def _plain(statement: str) -> Any:
 
 def _connection(kind: type[AttentiveConnection], url: str, schema: str) -> psycopg.Connection[Any]:
     connection = kind.connect(
-        url, autocommit=True, connect_timeout=_CONNECT_SECONDS, application_name="discreet", **_NETWORK
+        url, autocommit=True, connect_timeout=LEDGER_CONNECT, application_name="discreet", **_NETWORK
     )
     settings = {"search_path": schema, **_SESSION}
     connection.execute(_plain("; ".join(f"SET {name} TO {value}" for name, value in settings.items())))
@@ -416,7 +411,7 @@ def _psycopg() -> Any:
 
 def read_schema_version(url: str, schema: str) -> int | None:
     """The version of the tables of a schema, which is left as it is; None where there are none."""
-    with _psycopg().connect(url, autocommit=True, connect_timeout=_CONNECT_SECONDS) as connection:
+    with _psycopg().connect(url, autocommit=True, connect_timeout=LEDGER_CONNECT) as connection:
         if connection.execute("SELECT to_regclass(%s)", (f"{schema}.pen",)).fetchone() == (None,):
             return None
         return int(connection.execute(_plain(f"SELECT version FROM {schema}.pen")).fetchone()[0])  # noqa: S608

@@ -15,19 +15,19 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg.waiting import Ready, Wait
 
+from discreet.time_limits import LEDGER_SILENCE
+
 __all__ = ["AttentiveConnection", "SilentServer"]
 
 
 T = TypeVar("T")
-_SECONDS = 20.0
-"""Longer than a server makes somebody wait for the write lock, after which it says so."""
 _EVENTS = {Wait.R: select.POLLIN, Wait.W: select.POLLOUT, Wait.RW: select.POLLIN | select.POLLOUT}
 
 
 class AttentiveConnection(psycopg.Connection[Any]):
     """One that ends when the server is silent."""
 
-    silence = _SECONDS
+    silence = LEDGER_SILENCE
     """How long a server may say nothing while it is asked something, in seconds."""
 
     def wait(self, gen: Generator[Any, Any, T], *_: Any, **__: Any) -> T:

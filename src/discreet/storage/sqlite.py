@@ -3,7 +3,7 @@
 One connection writes. Every thread reads through a connection of its own, so that it sees what is durable and never
 what another thread is about to write and may take back.
 
-One moment of a SQLite file, held while others go on writing, and copied as a whole.
+One moment of the file can be held while others go on writing, and copied as a whole.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ from discreet.errors import DiscreetError, StoreError
 from discreet.storage.database import Database, GroupCommitDatabase, Part, Shape
 from discreet.storage.files import keep_name
 from discreet.storage.presence import FilePresence
+from discreet.time_limits import SQLITE_BUSY, SQLITE_LOOK
 
 __all__ = ["SQLiteStorage", "Snapshot", "read_version", "write_anew"]
 
 
-_PATIENCE_SECONDS = 60.0
-_STEP_SECONDS = 0.001
 _PRAGMAS = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "trusted_schema": 0}
 _KNOWN_FAULTS = {
     "FullError": "a full disk",
@@ -108,7 +107,7 @@ class SQLiteStorage(GroupCommitDatabase):
     def _connected(self) -> apsw.Connection:
         with self._faults():
             connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
-            connection.set_busy_handler(_Patience(_PATIENCE_SECONDS))
+            connection.set_busy_handler(_Patience(SQLITE_BUSY))
             for name, value in _PRAGMAS.items():
                 connection.pragma(name, value)
                 if connection.pragma(name) != value:
@@ -257,7 +256,7 @@ class _Patience:
         """Whether to try again, after having waited ``times`` times."""
         if times == 0:
             self._end = time.monotonic() + self._seconds
-        time.sleep(_STEP_SECONDS)
+        time.sleep(SQLITE_LOOK)
         return time.monotonic() < self._end
 
 

@@ -1,8 +1,7 @@
 """The web application of a survey: a page to answer on, a place for reports, and a page of results for the owner.
 
-What a browser sends: an invitation and a report for each question. Anything else is refused before it is stored.
-
-A server for a survey: one process, no log of who asked, and a clean end.
+A browser sends an invitation and a report for each question; anything else is refused before it is stored. The server
+is one process, with no log of who asked, and a clean end.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ from starlette.types import ASGIApp
 from discreet.errors import DiscreetError, InvalidInput, InvalidType, InvalidValue, StoreError
 from discreet.http.bodies import body_within
 from discreet.http.guard import GUARDED
-from discreet.http.listen import QUIET, end_by_signals, format_address, listening
-from discreet.http.methods import Methods
-from discreet.http.problems import problem
+from discreet.http.one_process import QUIET, end_by_signals, format_address, listening
+from discreet.http.problems import Methods, problem
 from discreet.http.security import SecurityHeaders
 from discreet.reports.html import STYLE, blocks_html
 from discreet.survey.results import ResultRequest, results_of
 from discreet.survey.store import Outcome, Records, SurveyStore, is_token
 from discreet.survey.survey import Survey
+from discreet.time_limits import SURVEY_END
 
 __all__ = ["Submission", "application", "serve"]
 
@@ -220,9 +219,6 @@ async def _failed(_: Request, __: Exception) -> Response:
     return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "The server failed; what was stored before is as it was.")
 
 
-_PATIENCE_SECONDS = 10
-
-
 class _Server(uvicorn.Server):
     """Leaves no order of arrival behind; uvicorn raises the signal that came again, so nothing runs later."""
 
@@ -250,7 +246,7 @@ def _server(store: SurveyStore) -> _Server:
         log_level="warning",
         lifespan="off",
         proxy_headers=False,
-        timeout_graceful_shutdown=_PATIENCE_SECONDS,
+        timeout_graceful_shutdown=SURVEY_END,
         **QUIET,
         **GUARDED,
     )

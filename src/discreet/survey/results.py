@@ -1,8 +1,7 @@
 """What the reports of a survey say about those who answered: estimates with intervals, and how many more are needed.
 
-About how many answers make an interval as short as it is wanted, whatever the answers are.
-
-For shares, and for means of single bits, that is (z/error)² times the largest variance of one report, z being the
+The number of answers that makes an interval as short as it is wanted, whatever the answers are, is estimated. For
+shares, and for means of single bits, it is (z/error)² times the largest variance of one report, z being the
 normal quantile: the exact intervals are a little longer where answers are few. For means of numbers it is the bound
 that their intervals are made of.
 """

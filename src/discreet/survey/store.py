@@ -7,12 +7,10 @@ page and the log of SQLite show it to whoever can read the folder. Invitations g
 places say nothing about the order of the links. A record lies beside the hash of its invitation: whoever knows which
 link went to whom can read that person's noisy report, and its promise is made for such readers.
 
-The reports of one person as a record of fixed size, so that the records of a crowd are a few arrays.
-
-Secrets in links: whoever holds one may answer once, and whoever holds the owner's may see the results.
-
-A token has 128 bits of the operating system's randomness, so that nobody guesses one. The store keeps its hash alone,
-so that nobody who reads the store can answer in another's name.
+The reports of one person are a record of fixed size, so that those of a crowd are a few arrays. Links hold secrets:
+whoever has one may answer once, and whoever has the owner's may see the results. A token has 128 bits of the operating
+system's randomness, so that nobody guesses one. The store keeps its hash alone, so that nobody who reads the store can
+answer in another's name.
 
 >>> len(fresh_token()), is_token(fresh_token()), is_token("no")
 (32, True, False)
@@ -38,9 +36,10 @@ import numpy as np
 from discreet.errors import InvalidType, InvalidValue, StoreError
 from discreet.local.reports import Reports
 from discreet.noise.source import fresh_id
+from discreet.storage.database import check_version
 from discreet.storage.files import keep_name
-from discreet.storage.versions import check_version
 from discreet.survey.survey import Question, Survey
+from discreet.time_limits import SQLITE_BUSY
 
 __all__ = ["VERSION", "Outcome", "Records", "SurveyStore", "fresh_token", "hash_of", "is_token"]
 
@@ -115,7 +114,6 @@ def hash_of(token: str) -> bytes:
 
 VERSION = 1
 """Of the tables below."""
-_PATIENCE = 60_000  # milliseconds
 _SCHEMA = """
 CREATE TABLE survey (
     only INTEGER PRIMARY KEY CHECK (only = 1),
@@ -268,7 +266,7 @@ def _hashes(tokens: Iterable[str]) -> list[tuple[bytes]]:
 
 def _connected(path: Path) -> apsw.Connection:
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-    connection.set_busy_timeout(_PATIENCE)
+    connection.set_busy_timeout(int(1000 * SQLITE_BUSY))
     for name, value in {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "trusted_schema": 0}.items():
         connection.pragma(name, value)
         if connection.pragma(name) != value:

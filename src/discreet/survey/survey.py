@@ -1,10 +1,7 @@
 """A survey: its words, its questions, and what answering all of them costs a person.
 
-One question of a survey: what is asked, what can be answered, and how the answer is made noisy.
-
-The randomizers that the page can run, by the name that their reports carry.
-
-The script of the page holds a second copy of each; the tests hold both against the same random words.
+A question has what is asked, what can be answered, and how the answer is made noisy, by one of the randomizers that the
+page can run. The script of the page holds a second copy of each; the tests hold both against the same random words.
 """
 
 from __future__ import annotations

@@ -1,32 +1,34 @@
-"""Hierarchies that hide characters: ``13053``, ``1305*``, ``130**`` and so on, from the end or from the start.
+"""Hierarchies from a few words: masks, dates, ordered values, taxonomies, descriptions, and files of ARX.
+
+Masks hide characters: ``13053``, ``1305*``, ``130**`` and so on, from the end or from the start.
 
 >>> masked(["13053", "13068"], hidden=[2, 5]).labels
 (('13053', '13068'), ('130**',), ('*',))
 
-Hierarchies of dates: the day, the month, the year, the decade.
+Dates have the day, the month, the year, the decade.
 
 >>> from datetime import date
 >>> born = dates([date(1984, 3, 9), date(1984, 5, 1), date(1991, 5, 1)])
 >>> born.labels[1:]
 (('1984-03', '1984-05', '1991-05'), ('1984', '1991'), ('1980s', '1990s'), ('*',))
 
-Hierarchies of ordered values: groups of neighbours, such as ``low – middle``.
+Ordered values become groups of neighbours, such as ``low – middle``.
 
 >>> ordered(["low", "middle", "high", "extreme"], [2]).labels
 (('low', 'middle', 'high', 'extreme'), ('low – middle', 'high – extreme'), ('*',))
 
-Hierarchies from taxonomies: trees of names, as nested dicts or as a dict from every child to its parent.
+Taxonomies are trees of names, as nested dicts or as a dict from every child to its parent.
 
 >>> jobs = taxonomy({"Medical": {"Doctor": ["Surgeon", "GP"], "Nurse": []}, "Office": ["Clerk"]})
 >>> jobs.values, jobs.labels[1]
 (('Surgeon', 'GP', 'Nurse', 'Clerk'), ('Doctor', 'Nurse', 'Clerk'))
 
-Hierarchies in a word and some numbers: ``mask``, ``mask:prefix``, ``dates``, ``intervals:5,10``, ``ordered:3,9``.
+A description is a word and some numbers: ``mask``, ``mask:prefix``, ``dates``, ``intervals:5,10``, ``ordered:3,9``.
 
 >>> described_hierarchy([21, 24, 38], "intervals", "10,20").labels[1:]
 (('[20, 30)', '[30, 40)'), ('[20, 40)',), ('*',))
 
-Hierarchies in the files of ARX: one line per value, the value first, then its group at every level, with ``;``.
+Files of ARX have one line per value, the value first, then its group at every level, with ``;``.
 """
 
 from __future__ import annotations

@@ -4,9 +4,8 @@
 >>> zips.height, zips.groups(1), zips.label(1, 0)
 (2, 2, '130**')
 
-The distinct values that a hierarchy is built for, from a column, an array or a list.
-
-One hierarchy for each quasi-identifier of a table, ready to be used on it.
+It is built for the distinct values of a column, an array or a list. A table needs one for each quasi-identifier, and
+`matched_hierarchies` makes them ready to be used on it.
 """
 
 from __future__ import annotations

@@ -4,10 +4,9 @@
 >>> [ages.runs(cell) for cell in ("[25, 38]", "[25, 38)", ">40", "3*", "{25, 59}", "*")]
 [[(0, 3)], [(0, 2)], [(3, 5)], [(1, 3)], [(0, 1), (4, 5)], [(0, 5)]]
 
-What a released cell may stand for: the values of its column that are compatible with it.
-
-The values of a column are put in order, so that most released cells cover one run of neighbours. Sums over what a cell
-covers are then differences of running sums, however many values there are.
+A released cell may stand for the values of its column that are compatible with it. The values of a column are put in
+order, so that most released cells cover one run of neighbours. Sums over what a cell covers are then differences of
+running sums, however many values there are.
 """
 
 from __future__ import annotations

@@ -4,9 +4,8 @@ A question asks for the rows whose values lie in random ranges of a few quasi-id
 a random value of a sensitive column. The analyst counts a released row with the share of the combinations it allows
 that fit the question. The questions follow from the seed alone, and a release gives the same figures again.
 
-The columns before and after, on the values of the original: what a release says about each, spread evenly.
-
-A released cell counts for each value that it may stand for with an equal share of a row.
+Columns are compared one by one, too, on the values of the original: a released cell counts for each value that it may
+stand for with an equal share of a row.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How much the cells of a release leave open, column by column: 0 where all is told, 1 where nothing is.
+"""How much a release loses, of its cells and of its classes. It is not differential privacy.
 
-A suppressed row loses 1 in every column. With |v| the number of values that a cell v may stand for and |dom| the number
-that its column may hold:
+A loss of cells is 0 where all is told and 1 where nothing is, column by column. A suppressed row loses 1 in every
+column. With |v| the number of values that a cell v may stand for and |dom| the number that its column may hold:
 
 - normalised loss (ARX): (|v| - 1) / (|dom| - 1);
 - certainty penalty (NCP): 0 for a single value, else |v| / |dom|; for numbers (highest - lowest) / (max - min) of what
@@ -13,9 +13,7 @@ that its column may hold:
 A column of numbers that were replaced by means has another loss, the same for the first two: the share of its variance
 that the means do not show.
 
-How coarse the classes of a release are.
-
-With n original rows of which s were suppressed, and classes E:
+A loss of classes says how coarse they are. With n original rows of which s were suppressed, and classes E:
 
 - discernibility: the sum of |E|² over the classes, plus n·s, since a suppressed row is told from none;
 - average class size: rows over classes. C_avg divides the released rows by the classes and by k, so 1 is best; AECS
@@ -24,9 +22,8 @@ With n original rows of which s were suppressed, and classes E:
 - classification metric: the share of rows that are suppressed or do not have the most frequent value of their class.
   Where two values tie, one of them is the most frequent: {2, 2} counts 2 of 4 rows.
 
-A table and what was released of it, side by side, as losses are measured. It is not differential privacy.
-
-Rows of a release stand in an order that says nothing, so nothing here needs to know which row became which.
+Both are measured on a table and what was released of it, side by side. Rows of a release stand in an order that says
+nothing, so nothing here needs to know which row became which.
 """
 
 from __future__ import annotations

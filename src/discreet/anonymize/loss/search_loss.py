@@ -1,17 +1,13 @@
-"""What a search needs from a measure of loss: its value at a node, and bounds for nodes that were not inspected.
+"""The losses that a search can minimise, by name: their value at a node, and bounds for nodes that were not inspected.
 
-Losses that add up over cells: a cell loses more at every level, and most when its row is suppressed.
+Some add up over cells: a cell loses more at every level, and most when its row is suppressed. Let c(x, l) be the loss
+of a cell x at level l and m(x) its loss when suppressed, with c(x, l) ≤ c(x, l + 1) ≤ m(x). The loss of a node is the
+sum of its floor, all cells at their levels, and of the room m - c of every suppressed row. The floor needs no classes.
+Rows that are suppressed at a node and at every node below have at least as much room there, so what they add at the
+node is a bound for what they add below.
 
-Let c(x, l) be the loss of a cell x at level l and m(x) its loss when suppressed, with c(x, l) ≤ c(x, l + 1) ≤ m(x).
-The loss of a node is the sum of its floor, all cells at their levels, and of the room m - c of every suppressed row.
-The floor needs no classes. Rows that are suppressed at a node and at every node below have at least as much room
-there, so what they add at the node is a bound for what they add below.
-
-Ambiguity: the share of all combinations of values that a row may stand for.
-
-Losses that count classes instead of cells: discernibility and the average size of a class.
-
-The losses that a search can minimise, by name.
+Ambiguity is the share of all combinations of values that a row may stand for. Discernibility and the average size of a
+class count classes instead of cells.
 """
 
 from __future__ import annotations

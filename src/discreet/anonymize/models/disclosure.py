@@ -1,6 +1,7 @@
-"""δ-disclosure: no class makes a sensitive value much more or much less likely. It is not differential privacy.
+"""Models that bound how much a class changes the odds of a sensitive value. They are not differential privacy.
 
-β-likeness: no class makes a sensitive value much more likely than the table does. It is not differential privacy.
+Under δ-disclosure no class makes a value much more or much less likely than the table does; under β-likeness none makes
+it much more likely.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ class DeltaDisclosure(SensitiveModel):
     """How far the logarithm of a share may move."""
     bound_is_open: ClassVar[bool] = True
     parameter: ClassVar[str] = "δ"
+    field: ClassVar[str] = "delta"
+    compares_with_table: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checked_number(self.delta, "delta")
@@ -79,6 +82,8 @@ class BetaLikeness(SensitiveModel):
     enhanced: bool = False
     """Whether the growth of frequent values is bounded by -ln p, too."""
     parameter: ClassVar[str] = "β"
+    field: ClassVar[str] = "beta"
+    compares_with_table: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checked_number(self.beta, "beta")

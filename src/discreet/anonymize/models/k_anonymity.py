@@ -1,6 +1,7 @@
-"""k-anonymity: every row looks like at least k - 1 others. It is not differential privacy.
+"""Models about the sizes of classes: k-anonymity and (α, k)-anonymity. They are not differential privacy.
 
-(α, k)-anonymity: no sensitive value takes more than a share α of a class. It is not differential privacy.
+Under k-anonymity every row looks like at least k - 1 others; under (α, k)-anonymity, besides, no sensitive value takes
+more than a share α of a class.
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ class AlphaK(SensitiveModel):
     k: int = 1
     """How many rows a class has at least."""
     parameter: ClassVar[str] = "α"
+    field: ClassVar[str] = "alpha"
 
     def __post_init__(self) -> None:
         checked_number(self.alpha, "alpha", most=1)

@@ -1,10 +1,8 @@
-"""Distinct l-diversity: every class shows at least l different sensitive values. It is not differential privacy.
+"""l-diversity: every class shows many sensitive values, counted in one of three ways. It is not differential privacy.
 
-Entropy l-diversity: every class is as uncertain as l equally frequent values. It is not differential privacy.
-
-Recursive (c, l)-diversity: no sensitive value is much more frequent than the rare ones together.
-
-An attacker who can rule out l - 2 values is still wrong at least once in c + 1 times. It is not differential privacy.
+Distinct: at least l different values. Entropy: as uncertain as l equally frequent values. Recursive (c, l): no value is
+much more frequent than the rare ones together, so that an attacker who can rule out l - 2 values is still wrong at
+least once in c + 1 times.
 """
 
 from __future__ import annotations

@@ -35,7 +35,6 @@ __all__ = [
 _SLACK = 1e-6  # of a row: rounding never proves that one more is lost
 TOLERANCE = 1e-12
 """How far floating point may be off: what is nearer to a bound than this lies on it."""
-_FIELDS = {"α": "alpha", "β": "beta", "δ": "delta"}
 Histograms = Mapping[str, ClassHistogram]
 """The histogram of every sensitive column, by name."""
 Flags = npt.NDArray[np.bool_]
@@ -58,6 +57,10 @@ class Model(ABC):
     """Whether coarser classes never have more rows in violating classes, so that suppressing them stays cheaper."""
     parameter: ClassVar[str]
     """The letter of the parameter that ``strictest`` speaks of."""
+    field: ClassVar[str | None] = None
+    """The field that holds the parameter, where it is not named by the letter."""
+    compares_with_table: ClassVar[bool] = False
+    """Whether a class is compared with the whole table, so that a release alone cannot be checked."""
 
     larger_is_stricter: ClassVar[bool] = False
     """Whether a larger parameter asks for more, as with k and l, or a smaller one, as with t."""
@@ -86,7 +89,7 @@ class Model(ABC):
     @property
     def value(self) -> int | float:
         """The parameter itself."""
-        found: int | float = getattr(self, _FIELDS.get(self.parameter, self.parameter))
+        found: int | float = getattr(self, self.field or self.parameter)
         return found
 
     @property

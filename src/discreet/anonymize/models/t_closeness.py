@@ -1,17 +1,14 @@
 """t-closeness: in every class a sensitive column is spread nearly as in the table. It is not differential privacy.
 
-The distance of distributions over values that are all equally far apart: half the sum of the differences.
+Nearly means a distance of distributions, and there are three. Over values that are all equally far apart it is half the
+sum of the differences. Over values on a line it is the area between the cumulative distributions. Between two values
+that follow each other in a class, the cumulative share of the class stands still while that of the table grows. So the
+area between them needs one search for the place where the table overtakes the class, and two differences of sums that
+were made once for the table: no class is ever spread out over all values.
 
-The distance of distributions over values on a line: the area between their cumulative distributions.
-
-Between two values that follow each other in a class, the cumulative share of the class stands still while that of the
-table grows. So the area between them needs one search for the place where the table overtakes the class, and two
-differences of sums that were made once for the table: no class is ever spread out over all values.
-
-The distance of distributions over the leaves of a tree, where two values are apart by the height at which they meet.
-
-At every inner node, what its parts have too much of is moved to those that have too little, and the rest goes up. A
-node without a value of the class has only too little, so that nothing moves there and it need not be looked at.
+Over the leaves of a tree two values are apart by the height at which they meet. At every inner node, what its parts
+have too much of is moved to those that have too little, and the rest goes up. A node without a value of the class has
+only too little, so that nothing moves there and it need not be looked at.
 """
 
 from __future__ import annotations
@@ -192,6 +189,7 @@ class Closeness(SensitiveModel):
     distance: str | tuple[Any, ...] | Hierarchy = "equal"
     """``equal``, ``ordered``, ``numeric``, a tuple of values in their order, or a hierarchy."""
     parameter: ClassVar[str] = "t"
+    compares_with_table: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         checked_number(self.t, "t", most=1, zero=True)

@@ -4,9 +4,8 @@ Numbers, dates and text run in their own order, and missing cells come last. Wit
 it depth first, so that neighbours are related. The position of a value is twice its code; a value that the fit did
 not see lies between two known ones, at an odd position.
 
-A hierarchy laid out along a line: the codes of every group are consecutive, and the top is one group.
-
-Then what some rows have in common is told by the smallest and the largest of their codes.
+Along such a line the codes of every group of the hierarchy are consecutive, and the top is one group. So what some rows
+have in common is told by the smallest and the largest of their codes.
 """
 
 from __future__ import annotations

@@ -5,17 +5,13 @@ either none of them is within the limit or each of them loses more than its floo
 smallest bound and looks, on a chain from it to the top, for the highest node that rules it out. It ends when no bound
 is below the best loss: then the best recoding is proved to be optimal.
 
-What is known about every node of a lattice that fits into memory: the least that it can lose.
+Of a lattice that fits into memory, the least that every node can lose is kept; of one that is too large, nodes appear
+when they are reached. A lattice that is too large to be searched still has a bound: its columns are searched a few at a
+time. Let a part be some of the columns. If a recoding is within the limit, the node that keeps its levels in the part
+and has all other columns at the top is above it, so it is not hopeless below. The smallest sum of terms among such
+nodes is a bound for the terms of the part, and the bounds of parts that share no column add up.
 
-What is known about a lattice that is too large to be written down: nodes appear when they are reached.
-
-A bound for lattices that are too large to be searched: their columns are searched a few at a time.
-
-Let a part be some of the columns. If a recoding is within the limit, the node that keeps its levels in the part and
-has all other columns at the top is above it, so it is not hopeless below. The smallest sum of terms among such nodes is
-a bound for the terms of the part, and the bounds of parts that share no column add up.
-
-What a search proves about the recoding it found.
+A certificate says what the search proves about the recoding that it found.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ because classes that meet them do so when they are merged. The result is not dif
 >>> found.table["zip"].to_pylist(), found.suppressed
 (['*', '*', '13053', '13053'], 0)
 
-A recoding in rounds: a row is released by the first round that has a class for it.
+Applied to other rows, the first round that has a class for a row releases it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from discreet.anonymize.equivalence_classes import EquivalenceClasses, Patterns
 from discreet.anonymize.hierarchies.hierarchy import Hierarchy, matched_hierarchies
 from discreet.anonymize.loss.search_loss import named_loss
 from discreet.anonymize.models.model import Model
-from discreet.anonymize.models.requested import asked_models, sensitive_of
+from discreet.anonymize.models.registry import asked_models, sensitive_of
 from discreet.anonymize.recode.lattice import Node
 from discreet.anonymize.recode.lattice_node import Inspector
 from discreet.anonymize.recode.lattice_search import LatticeSearch

@@ -8,18 +8,15 @@ This is not differential privacy: whoever knows all rows of a group but one comp
 >>> microaggregate(pay, roles, 3).table.column("salary").to_pylist()
 [32.0, 32.0, 32.0, 77.33333333333333, 77.33333333333333, 77.33333333333333]
 
-Groups of at least k near points: MDAV, the maximum distance to the average vector.
+Groups of at least k near points are found by MDAV, the maximum distance to the average vector. Again and again the
+point that is farthest from the middle forms a group with the points nearest to it, and so does the point farthest from
+it. Large tables are cut into blocks first, since every group looks at every point that is left.
 
-Again and again the point that is farthest from the middle forms a group with the points nearest to it, and so does the
-point farthest from it. Large tables are cut into blocks first, since every group looks at every point that is left.
+Groups that break a model are merged with the nearest others, until none is left that does: merging groups that meet a
+model keeps it, and all rows as one group meet all models, so this comes to an end.
 
-Merging groups that break a model with the nearest others, until none is left that does.
-
-Merging groups that meet a model keeps it, and all rows as one group meet all models, so this comes to an end.
-
-The best groups of at least k numbers: along a line they are runs of neighbours, found by dynamic programming.
-
-Best is the least sum of squared distances to the mean of the group (Hansen and Mukherjee). Equal numbers stay together.
+Of a single column the best groups are runs of neighbours, found by dynamic programming. Best is the least sum of
+squared distances to the mean of the group (Hansen and Mukherjee). Equal numbers stay together.
 """
 
 from __future__ import annotations
@@ -37,8 +34,8 @@ import pyarrow as pa
 from discreet.anonymize.equivalence_classes import EquivalenceClasses
 from discreet.anonymize.models.k_anonymity import KAnonymity
 from discreet.anonymize.models.model import Model
-from discreet.anonymize.models.requested import asked_models
-from discreet.anonymize.recode.median_cuts import Progress
+from discreet.anonymize.models.registry import asked_models
+from discreet.anonymize.recode.mondrian import Progress
 from discreet.anonymize.recode.recoding import Acceptance, Recoded, Recoding, coded_for, releasable, release
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.table import CodedColumn, CodedTable, arrow_table

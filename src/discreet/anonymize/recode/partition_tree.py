@@ -1,20 +1,15 @@
-"""A tree of cuts: every inner node asks whether a row lies up to a threshold on one axis, every leaf is a class.
+"""Recodings by a tree whose leaves are classes: every row goes to a leaf and gets the labels of the leaf.
 
-Rows are given by their positions on the axes (see ``axes``). Every row there can be falls into exactly one leaf, also
-rows that were not there when the tree was grown.
+In a tree of cuts every inner node asks whether a row lies up to a threshold on one axis. Rows are given by their
+positions on the axes (see ``axes``). Every row there can be falls into exactly one leaf, also rows that were not there
+when the tree was grown.
 
-A tree of groups: every inner node asks for the group of a row at one level of one hierarchy, every leaf is a class.
+In a tree of groups every inner node asks for the group of a row at one level of one hierarchy. A node has a child for
+each of some groups, and where others remained a child for the rest. A row of a group that the fit never saw there goes
+to the rest; where there is none, it belongs to no class.
 
-A node has a child for each of some groups, and where others remained a child for the rest. A row of a group that the
-fit never saw there goes to the rest; where there is none, it belongs to no class.
-
-The nodes of a tree that may still be split, with their rows side by side, so that all are worked on at once.
-
-The label of every leaf on one axis, and the values it covers: a label must be true of each row that gets it.
-
-Recodings by a tree: every row goes to a leaf and gets the labels of the leaf.
-
-A row that the labels of its leaf do not cover is not released: they would not be true of it.
+The nodes that may still be split have their rows side by side, so that all are worked on at once. A label must be true
+of each row that gets it: a row that the labels of its leaf do not cover is not released: they would not be true of it.
 """
 
 from __future__ import annotations

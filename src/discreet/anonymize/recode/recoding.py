@@ -1,17 +1,12 @@
 """What every way of recoding a table has in common: it is found once and can be applied to other rows.
 
-What a fit gives back: the table that can be published, and the recoding that made it.
+A fit gives back the table that can be published, and the recoding that made it. Published rows have no identifying
+column, no index, and an order that says nothing; whoever they are, they are held against the models again, and only
+classes that meet all of them are released. At most a share of the table, in whole rows, may be suppressed.
 
-The rows that are published: no identifying column, no index, and an order that says nothing.
-
-Holding recoded rows against the models again, whoever they are: only classes that meet all of them are released.
-
-Whether classes would meet every model, for many candidate classes at once.
-
-A search that splits classes asks this before each split. Models that compare with the whole table compare with all of
-its rows, also when only some of them are in the candidates.
-
-How many rows may be suppressed: a share of the table, in whole rows.
+Whether classes would meet every model is found for many candidate classes at once. A search that splits classes asks
+this before each split. Models that compare with the whole table compare with all of its rows, also when only some of
+them are in the candidates.
 """
 
 from __future__ import annotations
@@ -32,7 +27,7 @@ from pyarrow import compute
 from discreet.anonymize.equivalence_classes import SUPPRESSED_ROW, Counts, EquivalenceClasses
 from discreet.anonymize.models.k_anonymity import KAnonymity
 from discreet.anonymize.models.model import Flags, Histograms, Model
-from discreet.anonymize.models.requested import sensitive_of
+from discreet.anonymize.models.registry import sensitive_of
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.table import CodedColumn, CodedTable
 from discreet.catalog.names import suggestion

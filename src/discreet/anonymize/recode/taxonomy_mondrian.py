@@ -3,18 +3,15 @@
 Every cell of the release is a group of its column's hierarchy, each class at levels of its own. Of all ways to recode
 a table here this one loses least. It is not differential privacy.
 
-Growing a tree of groups: from the tops of all hierarchies down, always along the one that saves most.
+The tree of groups grows from the tops of all hierarchies down, always along the one that saves most. A node is a class
+whose rows share one group in every hierarchy. It is split along the hierarchy where the split leaves least to be
+guessed: into the groups one level below that the models accept, and a rest that keeps the node's group. Where no group
+one level below is accepted, those further below are tried. What all rows of a node have in common is told at once,
+since telling it splits nothing. All nodes of one depth are worked on at once, and nothing recurses.
 
-A node is a class whose rows share one group in every hierarchy. It is split along the hierarchy where the split leaves
-least to be guessed: into the groups one level below that the models accept, and a rest that keeps the node's group.
-Where no group one level below is accepted, those further below are tried.
-What all rows of a node have in common is told at once, since telling it splits nothing. All nodes of one depth are
-worked on at once, and nothing recurses.
-
-How nodes would split along one hierarchy: the groups that can stand alone, and the rest that stays together.
-
-A group that the models refuse goes to the rest. Where the rest is refused too, the smallest group that could stand
-alone joins it, and the next, until the rest is accepted or nothing stands alone any more.
+Along a hierarchy some groups can stand alone, and the rest stays together. A group that the models refuse goes to the
+rest. Where the rest is refused too, the smallest group that could stand alone joins it, and the next, until the rest is
+accepted or nothing stands alone any more.
 """
 
 from __future__ import annotations
@@ -28,10 +25,10 @@ import numpy.typing as npt
 
 from discreet.anonymize.hierarchies.hierarchy import Hierarchy, matched_hierarchies
 from discreet.anonymize.models.model import Model
-from discreet.anonymize.models.requested import asked_models
+from discreet.anonymize.models.registry import asked_models
 from discreet.anonymize.recode.axes import Axis, GroupLevels
 from discreet.anonymize.recode.labels import group_labels
-from discreet.anonymize.recode.median_cuts import Progress, share_done
+from discreet.anonymize.recode.mondrian import Progress, share_done
 from discreet.anonymize.recode.partition_tree import (
     LEAF,
     NOWHERE,

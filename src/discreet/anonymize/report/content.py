@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from discreet.anonymize.check import CheckReport, size_words, strictest_words, verdict_words
 from discreet.anonymize.equivalence_classes import size_shares
 from discreet.anonymize.loss.release_loss import mean_loss
-from discreet.anonymize.risk.disclosure import FOR_THE_OWNER, NOT_PRIVACY
-from discreet.anonymize.risk.risk import Risks
+from discreet.anonymize.risk.risk import FOR_THE_OWNER, NOT_PRIVACY, Risks
 from discreet.reports import document as doc
 from discreet.reports.format import counted, figure, share
-from discreet.reports.json import plain
+from discreet.reports.report import plain
 
 if TYPE_CHECKING:
     from discreet.anonymize.report.report import ReleaseComparison, TableReport

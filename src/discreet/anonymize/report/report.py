@@ -9,11 +9,9 @@ cost through the curator.
 >>> report.checked.k, report.dangers[0].name, report.dangers[0].share
 (2, 'homogeneity', 0.5)
 
-What the same question would cost through the curator: the ε at which its answers err as little as the release.
-
-The release tells each count with an error that depends on the rows and with no promise to anybody. The curator adds
-noise to the true count; at the ε given here 95 % of its answers are as close, and ε bounds what they tell about a
-person, whatever else an attacker knows.
+That cost is the ε at which the curator's answers err as little as the release. The release tells each count with an
+error that depends on the rows and with no promise to anybody. The curator adds noise to the true count; at the ε given
+here 95 % of its answers are as close, and ε bounds what they tell about a person, whatever else an attacker knows.
 """
 
 from __future__ import annotations
@@ -32,9 +30,8 @@ from discreet.anonymize.loss.release_loss import ClassLosses, ColumnLosses, Publ
 from discreet.anonymize.models.k_anonymity import KAnonymity
 from discreet.anonymize.models.model import Model
 from discreet.anonymize.report.content import report_data, report_document
-from discreet.anonymize.risk.disclosure import Danger, dangers
 from discreet.anonymize.risk.population import PopulationUniques, population_sizes, population_uniques
-from discreet.anonymize.risk.risk import DEFAULT_THRESHOLD, Distinction, Risks, distinctions, risks
+from discreet.anonymize.risk.risk import DEFAULT_THRESHOLD, Danger, Distinction, Risks, dangers, distinctions, risks
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.table import CodedTable, arrow_table, label_of
 from discreet.reports.document import Document

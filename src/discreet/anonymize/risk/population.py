@@ -12,7 +12,7 @@ Two models. Both take the rows as a simple random sample of a population of know
 (where ARX also tries a third model). Where no row is unique nobody in the table is unique among more people, and both
 estimates are 0.
 
-How many people of a population look like each class of a release: those whose values its cells allow.
+Where the population itself is there, those are counted who look like each class: whose values its cells allow.
 """
 
 from __future__ import annotations

@@ -13,10 +13,9 @@ it to the true values changes this one and no answer. ∎
 ...     print(found)
 Bob: 5·q1 − 4·q2 = 5.9
 
-How often a question must be repeated until its noise is gone.
-
-An answer is a whole number plus Laplace noise of scale b, drawn anew each time. Whoever takes the mean or the median of
-m answers and rounds it has the true answer if the centre of the noise is less than one half from zero.
+Fresh noise is gone when a question is repeated often enough. An answer is a whole number plus Laplace noise of scale b,
+drawn anew each time. Whoever takes the mean or the median of m answers and rounds it has the true answer if the centre
+of the noise is less than one half from zero.
 
 Median (m odd). It is below −1/2 if and only if at least (m + 1)/2 draws are. One draw is with probability
 e^(−1/(2b))/2, so the number of them is binomial, and by symmetry the median is within one half with probability

@@ -13,10 +13,9 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 
-from discreet.attacks.attack import Defence
+from discreet.attacks.attack import Counts, Defence, View
 from discreet.attacks.people import Coded, People
 from discreet.attacks.queries import Part, TableQuery
-from discreet.attacks.view import Counts, View
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Table

@@ -1,19 +1,11 @@
-"""Exact answers to every question.
+"""Owners who answer questions without counting what they tell.
 
-Exact answers, but only about enough people: two readings of "large query sets".
-
-Neither looks at what was answered before, so two answers about large groups that differ in one person pass both.
-
-Statistics of a random subset of the rows, drawn once.
-
-Secrets that are replaced by chance once, before anything is answered.
-
-Uniform noise of a bounded size, drawn anew for every answer.
-
-Laplace noise without a budget: fresh for every question, or fresh for every new wording of a question.
-
-Each answer alone would be differentially private if its noise were drawn exactly. All of them together are not,
-because nothing counts them.
+Answers are exact; exact, but only about enough people, in two readings of "large query sets"; about a random subset of
+the rows that is drawn once; about secrets that were replaced by chance once; with uniform noise of a bounded size; or
+with Laplace noise, fresh for every question or for every new wording of one. Limits on sizes do not look at what was
+answered before, so two answers about large groups that differ in one person pass them. Of Laplace noise, each answer
+alone would be differentially private if its noise were drawn exactly. All of them together are not, because nothing
+counts them.
 """
 
 from __future__ import annotations
@@ -24,10 +16,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from discreet.attacks.attack import Defence
+from discreet.attacks.attack import Counts, Defence, View
 from discreet.attacks.people import Coded, People
 from discreet.attacks.queries import Part, TableQuery
-from discreet.attacks.view import Counts, View
 from discreet.errors import InvalidValue
 from discreet.exact.rational import Number, integer, positive, probability
 from discreet.noise.experiment import Chance

@@ -1,11 +1,9 @@
 """Exact answers, except where a history of all answers says that one more would disclose something.
 
-Who decides whether a count may be told, by what was told before: linear algebra over everybody's secret.
-
-The unknowns are x(i, s), 1 where person i has secret s and 0 elsewhere, for all secrets but one, whose x is one
-minus the others. A count is a known number plus a sum of unknowns with weights 1, 0 or −1. The counts that were told
-are a system of equations; what it determines, over the rationals, are the combinations of its rows. So a count is
-refused where with it some combination has weights on one person only.
+What decides is linear algebra over everybody's secret. The unknowns are x(i, s), 1 where person i has secret s and 0
+elsewhere, for all secrets but one, whose x is one minus the others. A count is a known number plus a sum of unknowns
+with weights 1, 0 or −1. The counts that were told are a system of equations; what it determines, over the rationals,
+are the combinations of its rows. So a count is refused where with it some combination has weights on one person only.
 
 Claim. Let R be the reduced row echelon form of all rows. Some combination of rows has weights on person i only, and not
 all zero, if and only if the rows of R with pivots among the unknowns of i are linearly dependent outside of them.
@@ -35,11 +33,10 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.attacks.algebra.maxima import Maxima
-from discreet.attacks.attack import Defence
+from discreet.attacks.attack import Counts, Defence, View
 from discreet.attacks.defences.interactive import ExactView
 from discreet.attacks.people import Codes, People
 from discreet.attacks.queries import Part, TableQuery
-from discreet.attacks.view import Counts, View
 from discreet.noise.experiment import Chance
 
 __all__ = ["AuditedView", "CountAuditor", "MaxAuditor", "QueryAuditing"]

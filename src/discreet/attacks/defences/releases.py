@@ -8,10 +8,9 @@
 >>> view.published.histograms.tolist(), view.published.class_of.tolist()
 ([[1, 1], [2, 0]], [0, 0, 1, 1])
 
-A published table as an outsider uses it: which class fits whom, and statistics estimated from the classes.
-
-Every row of a class is taken to be any of the people on the outside list whom the class fits, each as likely as the
-others. So the counts of whole classes are exact, and what is asked about parts of a class is its share.
+An outsider finds in such a table which class fits whom, and estimates statistics from the classes. Every row of a class
+is taken to be any of the people on the outside list whom the class fits, each as likely as the others. So the counts of
+whole classes are exact, and what is asked about parts of a class is its share.
 """
 
 from __future__ import annotations
@@ -32,11 +31,10 @@ from discreet.anonymize.models.t_closeness import Closeness
 from discreet.anonymize.recode.mondrian import mondrian
 from discreet.anonymize.recode.optimal import optimal
 from discreet.anonymize.roles import Roles
-from discreet.attacks.attack import Defence
+from discreet.attacks.attack import Counts, Defence, Published, View
 from discreet.attacks.linkage.matching import Fits, fitting
 from discreet.attacks.people import Coded, Codes, People
 from discreet.attacks.queries import Part, TableQuery
-from discreet.attacks.view import Counts, Published, View
 from discreet.noise.experiment import Chance
 
 __all__ = [

@@ -9,9 +9,8 @@
 >>> found.counts
 ({'flu': 1, 'cancer': 1}, {'cold': 1, 'flu': 1})
 
-What several published tables tell together: how many people are pinned down, against the number of tables.
-
-Every table holds the same targets among other people, and each is safe by its own definition.
+A chart shows how many people are pinned down against the number of tables. Every table holds the same targets among
+other people, and each is safe by its own definition.
 """
 
 from __future__ import annotations
@@ -28,11 +27,10 @@ import pyarrow as pa
 
 from discreet.anonymize.hierarchies.hierarchy import Hierarchy
 from discreet.anonymize.table import arrow_table
-from discreet.attacks.attack import Defence
+from discreet.attacks.attack import Counts, Defence
 from discreet.attacks.linkage.matching import fitting
 from discreet.attacks.methods.releases import combined, likeliest
 from discreet.attacks.people import Codes, People
-from discreet.attacks.view import Counts
 from discreet.catalog.names import suggestion
 from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.binomial import Proportion

@@ -9,7 +9,7 @@
 >>> print(found)
 1 of 2 people on the list (50%) are re-identified: one row fits them, and it fits nobody else.
 
-Which columns single people out: the share of rows that no other row equals, for every set of columns.
+Which columns single people out is told by the share of rows that no other row equals, for every set of columns.
 
 >>> import pyarrow as pa
 >>> people = pa.table({"sex": ["f", "f", "m", "m"], "born": [1945, 1950, 1945, 1950], "zip": [1, 1, 1, 2]})

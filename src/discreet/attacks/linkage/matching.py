@@ -9,10 +9,9 @@ and masks, or by the groups of a hierarchy.
 >>> fitting(release, people, ["zip", "age"]).times.tolist()
 [1, 1, 0]
 
-What the cells of a released column say of the people on a list: which of the list's values each cell covers.
-
-A cell is a value, a range, a set, a mask, or a group of a hierarchy. A value that nobody on the list has covers nobody.
-Unlike the losses of a release, which take a mean for the nearest value, this takes numbers at their word.
+Each cell of a released column covers some of the list's values. A cell is a value, a range, a set, a mask, or a group
+of a hierarchy. A value that nobody on the list has covers nobody. Unlike the losses of a release, which take a mean for
+the nearest value, this takes numbers at their word.
 """
 
 from __future__ import annotations

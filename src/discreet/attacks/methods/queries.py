@@ -1,12 +1,8 @@
-"""Ask about one person: SELECT person, COUNT(*) ... GROUP BY person. The first thing that anybody tries.
+"""Attacks that ask a few questions about one person.
 
-Ask about everybody, and about everybody but one.
-
-Ask the same again and again, and take the middle of the answers.
-
-Ask for the greatest secret of a group, with and without a person: a smaller answer tells, and so does a refusal.
-
-Numbers as callers pass them: lists, arrays or columns, turned into arrays of floats or refused in a sentence.
+Ask about the person directly (SELECT person, COUNT(*) ... GROUP BY person), which is the first thing that anybody
+tries; about everybody, and about everybody but one; the same again and again, to take the middle of the answers; or for
+the greatest secret of a group, with and without the person: a smaller answer tells, and so does a refusal.
 """
 
 from __future__ import annotations
@@ -17,10 +13,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from discreet.attacks.attack import Attack, Goal, Guesses, Knowledge
+from discreet.attacks.attack import Attack, Counts, Goal, Guesses, Knowledge, View
 from discreet.attacks.people import Codes
 from discreet.attacks.queries import Is, Listed, Part, Person, Side, TableQuery
-from discreet.attacks.view import Counts, View
 from discreet.errors import InvalidType, InvalidValue
 from discreet.exact.rational import integer
 from discreet.noise.experiment import Chance

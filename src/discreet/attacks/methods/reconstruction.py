@@ -10,14 +10,12 @@
 >>> int((found.bits == people).sum())
 50
 
-Ask how many people in random halves of the table have the secret, and solve for everybody at once.
+The attack asks how many people in random halves of the table have the secret, and solves for everybody at once. As the
+noise grows, nearly all bits are rebuilt below √n, and next to none beyond: with m = cn random subsets and noise of
+deviation σ = s√n, least squares gets Φ(√(c − 1)/4s) of the bits right: the same curve in s for every n. So an owner
+must add noise of the order √n to each answer, or answer fewer than n questions.
 
-How many bits are rebuilt as the noise grows: nearly all below √n, next to none beyond.
-
-With m = cn random subsets and noise of deviation σ = s√n, least squares gets Φ(√(c − 1)/4s) of the bits right: the same
-curve in s for every n. So an owner must add noise of the order √n to each answer, or answer fewer than n questions.
-
-Two curves that every owner should have seen: bits rebuilt against noise, members traced against attributes.
+The curves of it, and of members traced against attributes, are what every owner should have seen.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from discreet.attacks.attack import Attack, Goal, Guesses, Knowledge
+from discreet.attacks.attack import Attack, Counts, Goal, Guesses, Knowledge, View
 from discreet.attacks.methods.queries import Floats, finite_floats
 from discreet.attacks.methods.solvers import (
     NormalEquations,
@@ -47,7 +45,6 @@ from discreet.attacks.methods.solvers import (
 from discreet.attacks.methods.tracing import tracing_chart, tracing_curve
 from discreet.attacks.people import Codes
 from discreet.attacks.queries import AnyOf, Side, TableQuery
-from discreet.attacks.view import Counts, View
 from discreet.errors import InvalidValue
 from discreet.exact.binomial import Proportion
 from discreet.noise.experiment import Chance, experiment

@@ -1,12 +1,9 @@
-"""Find the one row, or the one count, that only the target can be: the oldest attack on tables without names.
+"""Attacks that read the class of a target: how many of those who look like the target have each secret.
 
-Where everybody who looks like the target has the same secret, nobody needs to find the target's row.
-
-What is known not to be true of the target makes the rest of the class say more.
-
-Two tables about the same person: the secret must be in the class of both (Ganta, Kasiviswanathan, Smith 2008).
-
-The class of each target as an outsider sees it: how many of those who look like the target have each secret.
+Find the one row, or the one count, that only the target can be, which is the oldest attack on tables without names.
+Where everybody who looks like the target has the same secret, nobody needs to find the row. What is known not to be
+true of the target makes the rest of the class say more. And of two tables about the same person, the secret must be in
+the class of both (Ganta, Kasiviswanathan, Smith 2008).
 
 In a published table the class is the one that fits. Where questions are answered, the outsider asks for the secrets of
 everybody by some columns, in one question: by as many columns as leave the typical person of the outside list among
@@ -28,10 +25,9 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.anonymize.equivalence_classes import EquivalenceClasses
-from discreet.attacks.attack import Attack, Guesses, Knowledge
+from discreet.attacks.attack import Attack, Counts, Guesses, Knowledge, View
 from discreet.attacks.people import Coded, Codes
 from discreet.attacks.queries import TableQuery, Value
-from discreet.attacks.view import Counts, View
 from discreet.errors import InvalidType, InvalidValue
 from discreet.noise.experiment import Chance
 

@@ -63,6 +63,7 @@ from discreet.attacks.methods.queries import Floats, finite_floats, floats
 from discreet.attacks.people import Codes
 from discreet.errors import InvalidValue, OutOfReach
 from discreet.noise.experiment import Chance
+from discreet.time_limits import LINEAR_PROGRAM
 
 __all__ = [
     "MOST_PEOPLE",
@@ -140,7 +141,6 @@ def _counted(people: Floats) -> Floats:
 
 
 _MILP_OPTIMAL, _MILP_INFEASIBLE = 0, 2
-_MOST_SECONDS = 60.0
 
 
 class IntegerProgram:
@@ -169,7 +169,7 @@ class IntegerProgram:
         self._factors.append(np.broadcast_to(np.asarray(factors, np.float64), row.shape))
         self._ends.append((low, high))
 
-    def solved(self, seconds: float = _MOST_SECONDS) -> Codes | None:
+    def solved(self, seconds: float = LINEAR_PROGRAM) -> Codes | None:
         """Whole numbers that meet every demand at the least cost; None where there are none."""
         found = self._run(seconds)
         if found.status == _MILP_INFEASIBLE:
@@ -179,7 +179,7 @@ class IntegerProgram:
             raise OutOfReach(rule, None, "take fewer values, fewer people, or more statistics")
         return np.asarray(np.rint(found.x), np.int64)
 
-    def least_cost(self, seconds: float = _MOST_SECONDS) -> npt.NDArray[np.float64] | None:
+    def least_cost(self, seconds: float = LINEAR_PROGRAM) -> npt.NDArray[np.float64] | None:
         """The best numbers that were found in the time, whole where they must be; None where there are none."""
         found = self._run(seconds)
         return None if found.x is None else np.asarray(found.x, np.float64)

@@ -41,14 +41,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.attacks.attack import Attack, Guesses, Knowledge
+from discreet.attacks.attack import Attack, Counts, Guesses, Knowledge, View
 from discreet.attacks.methods.solvers import IntegerProgram
 from discreet.attacks.people import Codes
 from discreet.attacks.queries import TableQuery, Value
-from discreet.attacks.view import Counts, View
 from discreet.errors import InvalidValue, OutOfReach
 from discreet.exact.rational import Number, integer, rational
 from discreet.noise.experiment import Chance
+from discreet.time_limits import CENSUS_PROGRAM
 
 __all__ = ["MOST_CELLS", "Block", "BlockProgram", "Record", "Tabulated", "TwoWayTables", "crossed", "reconstruct_block"]
 
@@ -314,7 +314,6 @@ def crossed(columns: Sequence[Value], count: int) -> list[tuple[Value, ...]]:
     return [parts for parts in chosen if math.prod(part.size for part in parts) <= MOST_CELLS]
 
 
-_MOST_SECONDS = 20.0
 _LEAST_PRESENCE = 0.5
 
 
@@ -371,7 +370,7 @@ class _Combined:
             program.between(0, float(most), places)
         for pair, answer in zip(pairs, answers, strict=True):
             self._demand(program, held, pair, answer)
-        found = program.least_cost(_MOST_SECONDS)
+        found = program.least_cost(CENSUS_PROGRAM)
         return np.zeros(held.shape) if found is None else found[held]
 
     def _demand(self, program: IntegerProgram, held: Codes, pair: tuple[Value, ...], answer: Counts) -> None:

@@ -54,12 +54,11 @@ import numpy.typing as npt
 from scipy.special import logsumexp, ndtr, ndtri
 from scipy.stats import poisson, rankdata
 
-from discreet.attacks.attack import Attack, Goal, Guesses, Knowledge
+from discreet.attacks.attack import Attack, Counts, Goal, Guesses, Knowledge, View
 from discreet.attacks.methods.queries import Floats, finite_floats, floats
 from discreet.attacks.methods.tabulations import crossed
 from discreet.attacks.people import Codes, People
 from discreet.attacks.queries import TableQuery, Value
-from discreet.attacks.view import Counts, View
 from discreet.errors import InvalidValue
 from discreet.exact.binomial import Proportion
 from discreet.noise.experiment import Chance, experiment

@@ -1,12 +1,8 @@
-"""Noise as textbooks write it, for mechanisms that are broken on purpose.
+"""Noise done wrong: continuous noise in floating point, and small chances of a whole secret.
 
-Continuous noise in floating point: which floats can come out depends on the true value.
-
-The noise is a float, so the sum is rounded to the floats near the true value. Close to 0 floats lie much denser than
-close to 1. So an answer with bits that the sum 1 + noise never has says at once that the value was not 1 (Mironov 2012;
-Haney, Desfontaines, Hartman, Shrestha and Hay 2022).
-
-Small chances of a whole secret: what δ-additive secrecy allows and ε-differential privacy does not.
+Which floats can come out depends on the true value. The noise is a float, so the sum is rounded to the floats near the
+true value. Close to 0 floats lie much denser than close to 1. So an answer with bits that the sum 1 + noise never has
+says at once that the value was not 1 (Mironov 2012; Haney, Desfontaines, Hartman, Shrestha and Hay 2022).
 
 A mechanism has δ-additive secrecy when no event is likelier by more than δ for a neighbour. That is (0, δ)-differential
 privacy, and these keep it. With δ far above 1/n somebody is named almost surely, and what is then shown about them is

@@ -1,6 +1,4 @@
-"""Private choices done wrong.
-
-Sparse vectors done wrong: four published variants of "above threshold" that are not private.
+"""Private choices done wrong, among them four published variants of "above threshold" that are not private.
 
 Lyu, Su and Li, Understanding the sparse vector technique for differential privacy, VLDB 2017, compare six variants.
 Each says of every answer in turn whether it is above a noisy threshold. A "no" is free only because all answers are

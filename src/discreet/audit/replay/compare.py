@@ -1,12 +1,11 @@
 """Two recorded sessions side by side: all but what noise hides must be the same, and that must be near enough.
 
-How much one person changed what noise hides: the exact loss between two measurements of one plan.
-
-Noise is drawn from a known law, so nothing is estimated. A discrete Laplace law of scale s tells integers that lie d
-apart, in the sum of absolute differences, with a loss of d/s exactly; a discrete Gaussian one of variance parameter σ²
-with d²/2σ² in ρ for the squared Euclidean distance d². A choice in proportion to e^(factor · score) is compared at
-every value that it can give; its groups add up in ε, or as ε²/8 in ρ. Several picks cost at most the number of picks
-times factor times the spread of the scores' changes, because what is left to pick from is any part of all.
+How much one person changed what noise hides is the exact loss between two measurements of one plan. Noise is drawn from
+a known law, so nothing is estimated. A discrete Laplace law of scale s tells integers that lie d apart, in the sum of
+absolute differences, with a loss of d/s exactly; a discrete Gaussian one of variance parameter σ² with d²/2σ² in ρ for
+the squared Euclidean distance d². A choice in proportion to e^(factor · score) is compared at every value that it can
+give; its groups add up in ε, or as ε²/8 in ρ. Several picks cost at most the number of picks times factor times the
+spread of the scores' changes, because what is left to pick from is any part of all.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 What is written down is of two kinds. Facts must not depend on anybody's rows: refusals, plans, prices, statements in
 their order, columns, notes, laws of noise, balances, the ledger. The rest is what noise hides, seen by an onlooker.
 
-Neighbours of an owner's own table: one person's rows removed, added or replaced, the most telling people first.
-
-Who is telling: whoever has the most rows, holds the greatest or the least value of a column, or has a value missing;
+Neighbours of an owner's own table have one person's rows removed, added or replaced, the most telling people first:
+whoever has the most rows, holds the greatest or the least value of a column, or has a value missing;
 and people who are not there yet, with values far outside of every bound, or broken ones. The rest is chosen at random.
 The words about a neighbour name no person.
 """
@@ -36,14 +35,13 @@ from discreet.engines.duckdb.engine import DuckDBEngine
 from discreet.engines.duckdb.manifest import Manifest
 from discreet.engines.duckdb.snapshot import DuckDBSnapshot, Settings
 from discreet.engines.duckdb.sources import declare_columns, read_parts, selection
-from discreet.engines.parameters import ParameterValue
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import ParameterValue, quote
 from discreet.errors import DiscreetError, EngineFailure, InvalidValue
 from discreet.exact.rational import Number
 from discreet.noise.experiment import Chance
 from discreet.privacy.neighbours import Neighbours
-from discreet.query.plan.question import PlannedQuestion
 from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.question import PlannedQuestion
 from discreet.query.run.measure import Measured, NoiseObservation, Run, SelectionObservation, measure
 
 __all__ = ["Neighbour", "RecordedQuestion", "Session", "Watched", "World", "neighbours_of", "recorded", "rows_of"]
@@ -107,7 +105,7 @@ class Session:
 
 
 @dataclass
-class _Tape:
+class _RunRecord:
     """What was written down since the last question."""
 
     statements: list[tuple[str, str]] = field(default_factory=list)
@@ -116,21 +114,21 @@ class _Tape:
 
 
 class _WatchedSnapshot(DuckDBSnapshot):
-    tape: _Tape
+    record: _RunRecord
 
     def _run(self, statement: str, values: Sequence[ParameterValue]) -> pa.Table:
-        self.tape.statements.append((statement, repr(list(values))))
+        self.record.statements.append((statement, repr(list(values))))
         return super()._run(statement, values)
 
 
 class _WatchedEngine(DuckDBEngine):
-    def __init__(self, folder: Path, tape: _Tape) -> None:
+    def __init__(self, folder: Path, record: _RunRecord) -> None:
         super().__init__(folder)
-        self.tape = tape
+        self.record = record
 
     def _connected(self, manifest: Manifest, settings: Settings) -> DuckDBSnapshot:
         snapshot = _WatchedSnapshot(manifest, self.store.root, settings, self.timeout, self.owner_log)
-        snapshot.tape = self.tape
+        snapshot.record = self.record
         return snapshot
 
 
@@ -138,23 +136,23 @@ class _WatchedCurator(Curator):
     """The curator as it is, but with somebody who looks on."""
 
     def __init__(self, folder: Path) -> None:
-        self.tape = _Tape()
-        super().__init__(folder, engine=_WatchedEngine(folder, self.tape))
+        self.record = _RunRecord()
+        super().__init__(folder, engine=_WatchedEngine(folder, self.record))
 
-    def next_tape(self) -> _Tape:
-        """What was written down, and an empty tape from here on."""
-        full = _Tape(*(list(getattr(self.tape, name)) for name in ("statements", "measured", "released")))
+    def take_record(self) -> _RunRecord:
+        """What was written down, and an empty record from here on."""
+        full = _RunRecord(*(list(getattr(self.record, name)) for name in ("statements", "measured", "released")))
         for name in ("statements", "measured", "released"):
-            getattr(self.tape, name).clear()
+            getattr(self.record, name).clear()
         return full
 
     def _measured(self, plan: AggregationPlan, run: Run) -> Measured:
         watched = Watched(plan)
-        self.tape.measured.append(watched)
+        self.record.measured.append(watched)
         return measure(plan, run, self._source, watched.saw)
 
     def _answer(self, sql: str, question: PlannedQuestion, measured: list[Measured], told: Any) -> Answer:
-        self.tape.released.extend(measured)
+        self.record.released.extend(measured)
         return super()._answer(sql, question, measured, told)
 
 
@@ -165,7 +163,7 @@ def recorded(folder: Path, world: World, questions: Sequence[str], epsilon: Numb
         curator.engine.store.share("audit")  # people who are in two sessions choose the same in both
         for rows, policy in world:
             curator.protect(rows, policy, unread=lambda _: None)  # values that break are put in on purpose
-        curator.next_tape()
+        curator.take_record()
         asked = [_asked(curator, sql, epsilon) for sql in questions]
         entries = [(entry.body["kind"], entry.body.get("prices")) for entry in curator.ledger.entries()]
         return Session(asked, {"budget": curator.budget(), "ledger": entries})
@@ -179,7 +177,7 @@ def _asked(curator: _WatchedCurator, sql: str, epsilon: Number) -> RecordedQuest
     refusal, failed, early = None, False, list[str]()
     try:
         facts["plan"] = curator.explain(sql, epsilon)
-        early = [statement for statement, _ in curator.tape.statements if _is_private(statement, curator)]
+        early = [statement for statement, _ in curator.record.statements if _is_private(statement, curator)]
         facts |= _facts_of(curator.ask(sql, epsilon))
     except DiscreetError as refused:
         facts["refusal"] = refusal = str(refused)
@@ -188,13 +186,13 @@ def _asked(curator: _WatchedCurator, sql: str, epsilon: Number) -> RecordedQuest
         # A fault must not end the audit: whether it depends on a row is what is to be found out.
         facts["refusal"] = refusal = f"{type(failure).__name__}: {failure}"
         failed = True
-    tape = curator.next_tape()
-    facts["statements"] = tape.statements
-    facts["noise"] = [repr((one.part, one.place, one.law)) for watched in tape.measured for one in watched.hidden]
-    facts["choices"] = [repr((one.place, one.choice)) for watched in tape.measured for one in watched.chosen]
-    facts["groups"] = [None if one.plan.releases_keys else len(one.groups) for one in tape.released]
+    record = curator.take_record()
+    facts["statements"] = record.statements
+    facts["noise"] = [repr((one.part, one.place, one.law)) for watched in record.measured for one in watched.hidden]
+    facts["choices"] = [repr((one.place, one.choice)) for watched in record.measured for one in watched.chosen]
+    facts["groups"] = [None if one.plan.releases_keys else len(one.groups) for one in record.released]
     facts["balance"] = curator.budget()
-    return RecordedQuestion(sql, facts, tape.measured, tape.released, early, refusal, failed)
+    return RecordedQuestion(sql, facts, record.measured, record.released, early, refusal, failed)
 
 
 def _is_private(statement: str, curator: Curator) -> bool:

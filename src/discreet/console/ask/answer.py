@@ -1,10 +1,7 @@
 """An answer on the page: figures or a table, a chart with error bars, what it cost, and files to take away.
 
-A certificate in a dialog: what it says in a few lines, whether its signature is genuine, and all of it below.
-
-What the principal asked before, newest first: see an answer again, or put its question back into the editor.
-
-Words and places for a question: which words were refused, how large an error is, how much of a budget is gone.
+A certificate opens in a dialog: what it says in a few lines, whether its signature is genuine, and all of it below.
+What was asked before stands beside it, newest first: see an answer again, or put its question back into the editor.
 """
 
 from __future__ import annotations
@@ -28,7 +25,7 @@ from discreet.curator.certificates.certificate import is_genuine
 from discreet.curator.ledger.units import amount
 from discreet.errors import QueryRefused
 from discreet.privacy.loss import Pure, ZeroConcentrated
-from discreet.query.plan.question import ExpectedError
+from discreet.query.question import ExpectedError
 from discreet.service.jobs.jobs import Job, State
 from discreet.service.operations import ask as ask_ops
 from discreet.service.operations.formats import for_sheets

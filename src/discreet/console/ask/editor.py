@@ -1,6 +1,6 @@
 """The editor of a question: SQL with colours, names to complete, and the refused words underlined.
 
-What is public about a table, beside the question: names to press, types, bounds and keys.
+Beside the question stands what is public about a table: names to press, types, bounds and keys.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from nicegui import ui
 from discreet.catalog.column import Column, Value
 from discreet.catalog.table import Table
 from discreet.console.theme import chip, heading
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import quote
 
 __all__ = ["Editor", "SchemaPanel", "written"]
 

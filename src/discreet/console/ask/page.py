@@ -1,6 +1,6 @@
 """Ask: a question and what it would cost, its answer, what is public about the tables, and what was asked before.
 
-Questions for a newcomer, made from what is public about a table.
+A newcomer finds questions that are made from what is public about a table.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from discreet.curator.explanation import Explanation
 from discreet.curator.ledger.units import amount
 from discreet.errors import DiscreetError, QueryRefused
 from discreet.noise.source import fresh_id
-from discreet.service.jobs.jobs import Job
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest, Job
 from discreet.service.operations import ask as ask_ops
 from discreet.service.operations import tables as tables_ops
 

@@ -21,7 +21,7 @@ from discreet.curator.ledger.units import amount, balance
 from discreet.errors import InvalidValue
 from discreet.exact.rational import positive
 from discreet.privacy.loss import shown
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest
 from discreet.service.operations.tables import Balance
 
 __all__ = ["PriceControls"]

@@ -1,6 +1,6 @@
-"""The bench of attacks: choose a table, attacks and defences, run them, and watch the scoreboard fill.
+"""Attacks in the lab: choose a table, attacks and defences, run them, and watch the scoreboard fill, cell by cell.
 
-The scoreboard of the lab, which fills cell by cell: defences down, attacks across, and a chart of one attack.
+Defences stand down, attacks across, and a chart shows one attack.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from discreet.console.lab.worker import (
     RunPanel,
     ShownCell,
     curators,
+    list_catalogue,
     run_attacks,
-    shelves,
 )
 from discreet.console.layout import PageVisit
 from discreet.console.publish.plan import Brought, brought
 from discreet.console.websocket_guard import LARGEST_BY_OTHERS
 from discreet.errors import DiscreetError, InvalidValue
 
-__all__ = ["AttackBench", "Board", "attack_chart", "attack_words"]
+__all__ = ["AttackTab", "Board", "attack_chart", "attack_words"]
 
 
 _WHOLE = 100
@@ -175,8 +175,8 @@ _EPSILONS = "0.1, 1, 10"
 _HOSPITAL, _OWN = "the made-up hospital", "a table of mine"
 
 
-class AttackBench:
-    """One reader's bench."""
+class AttackTab:
+    """The tab of one reader."""
 
     def __init__(self, visit: PageVisit) -> None:
         self._visit = visit
@@ -188,8 +188,8 @@ class AttackBench:
         with theme.section("1. Whom to attack"):
             self._draw_table()
         with theme.section("2. With what, and behind which defence"):
-            self._attacks = _choices("Attacks", shelves().attacks)
-            self._defences = _choices("Defences", shelves().defences)
+            self._attacks = _choices("Attacks", list_catalogue().attacks)
+            self._defences = _choices("Defences", list_catalogue().defences)
             self._epsilons = ui.input(f"ε of {CURATOR}, with commas", value=_EPSILONS).props("outlined dense")
             self._epsilons.classes("w-72 max-w-full")
         with theme.section(

@@ -1,4 +1,4 @@
-"""The bench of audits: choose a mechanism, draw from it, and read claimed against observed."""
+"""Audits in the lab: choose a mechanism, draw from it, and read claimed against observed."""
 
 from __future__ import annotations
 
@@ -9,10 +9,19 @@ from nicegui import ui
 
 from discreet.console import theme
 from discreet.console.charts import Bars, Chart, ChartAxis, ChartLine, bar_chart, line_chart
-from discreet.console.lab.worker import BROKEN, OURS, AuditAskRequest, Audited, Item, RunPanel, run_audit, shelves
+from discreet.console.lab.worker import (
+    BROKEN,
+    OURS,
+    AuditAskRequest,
+    Audited,
+    Item,
+    RunPanel,
+    list_catalogue,
+    run_audit,
+)
 from discreet.console.layout import PageVisit
 
-__all__ = ["AuditBench", "laws_chart", "losses_chart"]
+__all__ = ["AuditTab", "laws_chart", "losses_chart"]
 
 
 _DRAWS = {20_000: "20,000", 100_000: "100,000", 200_000: "200,000", 400_000: "400,000", 1_000_000: "1,000,000"}
@@ -21,12 +30,12 @@ _WHOLE = 100
 _MOST_BARS = 12
 
 
-class AuditBench:
-    """One reader's bench."""
+class AuditTab:
+    """The tab of one reader."""
 
     def __init__(self, visit: PageVisit) -> None:
         self._visit = visit
-        self._items = {f"{item.kind}: {item.name}": item for item in shelves().mechanisms}
+        self._items = {f"{item.kind}: {item.name}": item for item in list_catalogue().mechanisms}
 
     def draw(self) -> None:
         """All of it."""

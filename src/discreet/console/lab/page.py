@@ -26,9 +26,9 @@ async def build(visit: PageVisit) -> None:
         waiting = ui.spinner(size="lg").props('aria-label="Loading"')
 
     async def fill() -> None:
-        benches = await asyncio.to_thread(import_module, "discreet.console.lab.benches")
+        tabs = await asyncio.to_thread(import_module, "discreet.console.lab.tabs")
         waiting.delete()
         with place:
-            benches.draw(visit)
+            tabs.draw(visit)
 
     ui.timer(0, fill, once=True)

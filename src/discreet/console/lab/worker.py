@@ -1,14 +1,8 @@
-"""A run in the lab: one piece of separate work with a bar, words and a button to stop it.
+"""A run in the lab: attacks or an audit in a process of its own, with a bar, words and a button to stop it.
 
-The worker of the lab: who may run something now. Runs take a whole processor, so there are few places.
-
-What the lab is asked to do, and what it hands back: plain data that travels between processes.
-
-What the lab's own process does: run attacks or an audit, and hand over what people see, cell by cell.
-
-It gets tables that were uploaded or made up, and never opens a curator's folder.
-
-What the lab has on its shelves: attacks, defences and mechanisms, each with a sentence about it.
+Runs take a whole processor, so there are few places for them. What a run is asked to do, and what it hands back cell by
+cell, is plain data that travels between processes. It gets tables that were uploaded or made up, and never opens a
+curator's folder. Attacks, defences and mechanisms are listed here, each with a sentence about it.
 """
 
 from __future__ import annotations
@@ -32,7 +26,7 @@ from discreet.attacks.report_content import headline as headline_of_board
 from discreet.audit.audit import audit_case
 from discreet.audit.builtin import Case, builtin_case, builtin_mechanisms
 from discreet.audit.gallery import BROKEN as EXHIBITS
-from discreet.audit.report_content import (
+from discreet.audit.report import (
     claim_figure,
     confidence_words,
     event_words,
@@ -43,6 +37,7 @@ from discreet.audit.report_content import (
 from discreet.console import theme
 from discreet.console.worker import ProgressRelay, SeparateWork, Stopped, WorkFailed
 from discreet.errors import DiscreetError, InvalidValue, TooManyRequests
+from discreet.time_limits import LAB_AUDIT
 
 __all__ = [
     "BROKEN",
@@ -55,14 +50,14 @@ __all__ = [
     "Audited",
     "BoardDone",
     "Item",
+    "LabCatalogue",
     "LabQueue",
     "RunPanel",
-    "Shelves",
     "ShownCell",
     "curators",
+    "list_catalogue",
     "run_attacks",
     "run_audit",
-    "shelves",
     "shown_cell",
 ]
 
@@ -81,7 +76,7 @@ class LabQueue:
     def place(self, principal: str) -> Iterator[None]:
         """A place for a principal, until they leave it; refused where there is none."""
         if principal in self._taken:
-            raise TooManyRequests("one visitor runs one thing at a time", None, "wait for it, or stop it")
+            raise TooManyRequests("one person runs one thing at a time", None, "wait for it, or stop it")
         if len(self._taken) >= self._places:
             rule = f"the lab runs {self._places} things at a time"
             raise TooManyRequests(rule, None, "somebody else is at work; try again in a minute")
@@ -316,7 +311,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Shelves:
+class LabCatalogue:
     """Everything that can be tried."""
 
     attacks: tuple[Item, ...]
@@ -334,7 +329,7 @@ _MOST_BUDGETS = 10
 
 
 @cache
-def shelves() -> Shelves:
+def list_catalogue() -> LabCatalogue:
     """All of it."""
     attacks = [
         Item(one.name, f"{one.claims} It needs: {_small(one.needs)}", one.name in _USUAL_ATTACKS)
@@ -342,7 +337,7 @@ def shelves() -> Shelves:
     ]
     defences = [Item(one.name, one.says, one.name in _USUAL_DEFENCES) for one in every_defence(())]
     (curator,) = every_defence((1,))[len(defences) :]
-    return Shelves(tuple(attacks), (*defences, Item(CURATOR, curator.says, is_usual=True)), _mechanisms())
+    return LabCatalogue(tuple(attacks), (*defences, Item(CURATOR, curator.says, is_usual=True)), _mechanisms())
 
 
 def _mechanisms() -> tuple[Item, ...]:
@@ -366,9 +361,6 @@ def curators(epsilons: Sequence[str]) -> list[str]:
 
 def _small(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:]
-
-
-_MOST_SECONDS = 600.0
 
 
 def run_attacks(ask_request: AttackAskRequest, said: ProgressRelay) -> BoardDone:
@@ -427,7 +419,7 @@ def run_audit(ask_request: AuditAskRequest, said: ProgressRelay) -> Audited:
     def drawn(done: int, total: int) -> None:
         said(done / total, f"{done:,} of {total:,} answers drawn")
 
-    report = audit_case(_case(ask_request), draws=ask_request.draws, seconds=_MOST_SECONDS, progress=drawn)
+    report = audit_case(_case(ask_request), draws=ask_request.draws, seconds=LAB_AUDIT, progress=drawn)
     exact = None if report.exact is None else report.exact.epsilon
     return Audited(
         verdict=str(report.verdict),

@@ -8,7 +8,7 @@ from nicegui import ui
 
 from discreet.console.publish.attempts import ReleaseCandidate
 from discreet.console.publish.plan import csv_bytes, parquet_bytes
-from discreet.console.publish.state import Bench
+from discreet.console.publish.state import PublicationState
 from discreet.console.theme import button, confirm, download_button, in_pages, notice, quiet, row, says_why, section
 from discreet.curator.publications import PublicationRecord
 from discreet.errors import DiscreetError
@@ -31,12 +31,12 @@ _KINDS = {"parquet": "application/vnd.apache.parquet", "csv": "text/csv"}
 class ApprovalStep:
     """A reason, a confirmation, and what was published before."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+    def __init__(self, state: PublicationState) -> None:
+        self._state = state
         self._problem = ""
         self._made: PublicationRecord | None = None
         for what in ("table", "chosen"):
-            bench.when(what, self._begin)
+            state.when(what, self._begin)
 
     def _begin(self) -> None:
         self._problem, self._made = "", None
@@ -45,7 +45,7 @@ class ApprovalStep:
     @ui.refreshable_method
     def draw(self) -> None:
         """The step, once there is a candidate; before that, what was published before."""
-        one, table = self._bench.chosen, self._bench.table
+        one, table = self._state.chosen, self._state.table
         if one is not None and table is not None:
             with section("6. Approve and publish", _WORDS):
                 self._approval(one, table.brought.name)
@@ -62,7 +62,7 @@ class ApprovalStep:
         read = ui.checkbox("I have read what an attacker can still do.")
         if self._problem:
             notice(self._problem, "error")
-        who = self._bench.visit.principal.name
+        who = self._state.visit.principal.name
         with row():
             publish = button(f"Approve as {who}", icon="how_to_reg", kind="danger")
             publish.bind_enabled_from(read, "value")
@@ -72,7 +72,7 @@ class ApprovalStep:
     async def _confirm(self, one: ReleaseCandidate, name: str, form: str, why: str) -> None:
         """Ask once more, with what is about to happen."""
         rows = f"{one.release.table.num_rows:,} rows by “{one.title}”"
-        text = f"{rows}, approved by {self._bench.visit.principal.name}: {why.strip() or '(no reason)'}"
+        text = f"{rows}, approved by {self._state.visit.principal.name}: {why.strip() or '(no reason)'}"
         if await confirm(f"Publish {name}?", text, "Publish", danger=True):
             await self._publish(one, name, form, why)
 
@@ -86,7 +86,7 @@ class ApprovalStep:
 
     def _published(self, one: ReleaseCandidate, name: str, form: str, why: str) -> PublicationRecord:
         """Send the release to the service as anybody would, where it is checked again, and publish it."""
-        service, principal, table = self._bench.visit.service, self._bench.visit.principal, self._bench.table
+        service, principal, table = self._state.visit.service, self._state.visit.principal, self._state.table
         content = csv_bytes(one.release.table) if form == "csv" else parquet_bytes(one.release.table)
         kept = uploads.receive(service, principal, f"release.{form}", [content])
         checked = one.report.checked
@@ -108,13 +108,13 @@ class ApprovalStep:
             raise
 
     def _before(self) -> None:
-        found = publications_ops.publications(self._bench.visit.service, self._bench.visit.principal)
+        found = publications_ops.publications(self._state.visit.service, self._state.visit.principal)
         if found:
             with section("Published so far"):
                 in_pages(found, self._published_before, "publications", 20)
 
     def _published_before(self, one: PublicationRecord) -> None:
-        service, principal = self._bench.visit.service, self._bench.visit.principal
+        service, principal = self._state.visit.service, self._state.visit.principal
         with row(spread=True):
             with ui.column().classes("gap-0").style("min-width:0"):
                 ui.label(f"{one.name}, record {one.entry} of the ledger, loss {one.loss}").classes("text-weight-medium")

@@ -1,10 +1,7 @@
-"""What an owner asks for, and the attempts that follow from it: each method, once or with larger k.
+"""Attempts at a publication: each method, once or with larger k, and the candidates that they give.
 
-Candidates for a publication: what every attempt gives, how much it loses and how likely people are found.
-
-What a release changed: column by column in words, and rows of both tables to look at.
-
-How likely people are found, held against a limit: a gauge as a drawing, and each attacker in words.
+A candidate says how much it loses, what it changed, column by column in words and with rows of both tables to look at,
+and how likely people are found, held against a limit: a gauge as a drawing, and each attacker in words.
 """
 
 from __future__ import annotations
@@ -17,9 +14,7 @@ import pyarrow as pa
 
 from discreet.anonymize.loss.release_loss import mean_loss
 from discreet.anonymize.methods import METHODS, CheckedRows, RecodingJob, checked_report, release_of
-from discreet.anonymize.models.disclosure import BetaLikeness, DeltaDisclosure
-from discreet.anonymize.models.requested import RequestedModels
-from discreet.anonymize.models.t_closeness import Closeness
+from discreet.anonymize.models.registry import RequestedModels
 from discreet.anonymize.report.report import TableReport
 from discreet.anonymize.risk.risk import Risks
 from discreet.anonymize.roles import Role
@@ -118,8 +113,6 @@ def _narrowed(job: RecodingJob, method: str, asked: ReleaseGoals) -> RecodingJob
     return replace(job, suppression=asked.suppression, seconds=asked.seconds) if method in _SEARCHES else job
 
 
-_COMPARING = (Closeness, BetaLikeness, DeltaDisclosure)
-"""Models that compare a class with the whole table."""
 Said = Callable[[float, str], None]
 """What is told on the way: the share that is done, and what is being tried."""
 
@@ -161,7 +154,7 @@ class ReleaseCandidate:
     @property
     def needs_reference(self) -> bool:
         """Whether the models can be checked beside the original alone: they compare with rows that are left out."""
-        compared = any(isinstance(one.model, _COMPARING) for one in self.report.checked.verdicts)
+        compared = any(one.model.compares_with_table for one in self.report.checked.verdicts)
         return compared and self.left_out > 0
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 from nicegui import events, ui
 
 from discreet.console.publish.attempts import ReleaseCandidate, ReleaseCandidates
-from discreet.console.publish.state import Bench
+from discreet.console.publish.state import PublicationState
 from discreet.console.theme import notice, quiet, section
 from discreet.console.widgets import stay_on
 from discreet.reports.format import figure, share
@@ -22,17 +22,17 @@ _NUMBERS_FROM = 2
 class CandidatesStep:
     """A table and a chart to choose from."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+    def __init__(self, state: PublicationState) -> None:
+        self._state = state
         self._was_pressed = False
         for what in ("table", "found"):
-            bench.when(what, self.draw.refresh)
-        bench.when("plan", self._outdated.refresh)
+            state.when(what, self.draw.refresh)
+        state.when("plan", self._outdated.refresh)
 
     @ui.refreshable_method
     def draw(self) -> None:
         """The step, once something was tried."""
-        found = self._bench.found
+        found = self._state.found
         if found is None:
             return
         words = "Lower is better in every column. What is lost is the share of detail; risks are those of a prosecutor."
@@ -48,7 +48,7 @@ class CandidatesStep:
 
     @ui.refreshable_method
     def _outdated(self) -> None:
-        if self._bench.is_outdated:
+        if self._state.is_outdated:
             notice("The plan changed since these were made. Find candidates again to see what it gives.", "warn")
 
     def _table(self, found: ReleaseCandidates) -> None:
@@ -62,7 +62,7 @@ class CandidatesStep:
                     self._row(one)
 
     def _row(self, one: ReleaseCandidate) -> None:
-        is_chosen = one is self._bench.chosen
+        is_chosen = one is self._state.chosen
         with ui.element("tr").classes("chosen" if is_chosen else ""):
             with ui.element("td"):
                 sign = "radio_button_checked" if is_chosen else "radio_button_unchecked"
@@ -81,15 +81,15 @@ class CandidatesStep:
     def _choose(self, one: ReleaseCandidate) -> None:
         """Choose a candidate; the button that was pressed is drawn anew, and whoever uses the keyboard stays on it."""
         self._was_pressed = True
-        self._bench.choose(one)
+        self._state.choose(one)
 
     def _chart(self, found: ReleaseCandidates) -> None:
         def clicked(event: events.EChartPointClickEventArguments) -> None:
             for one in found.candidates:
                 if one.title == event.name:
-                    self._bench.choose(one)
+                    self._state.choose(one)
 
-        options = loss_against_risk(found.candidates, self._bench.chosen)
+        options = loss_against_risk(found.candidates, self._state.chosen)
         chart = ui.echart(options, on_point_click=clicked, renderer="svg").classes("w-full h-72 loss-chart")
         chart.props('role=img aria-label="Loss of every candidate against its average risk; the table has the figures"')
 

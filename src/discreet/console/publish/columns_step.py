@@ -1,9 +1,13 @@
-"""Second step of a publication: the role of every column by colour, and how those known to others become coarser."""
+"""First steps of a publication: bring a table, or take the made-up one, and say what each of its columns is.
+
+The role of every column has a colour; those known to others become coarser.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from nicegui import events, ui
@@ -12,14 +16,84 @@ from discreet.anonymize.hierarchies.builders import read_arx_csv
 from discreet.anonymize.hierarchies.hierarchy import Hierarchy
 from discreet.anonymize.roles import Role
 from discreet.anonymize.table import CodedColumn, label_of
-from discreet.console.publish.plan import ColumnPlan, HierarchyPlan, LaidOut, LevelPreview, level_preview
-from discreet.console.publish.state import Bench
-from discreet.console.publish.style import ROLE_NAMES, ROLE_WORDS, role_chip, role_class
-from discreet.console.theme import chip, notice, plain_table, quiet, row, section
+from discreet.console.publish.plan import (
+    LARGEST_FILE,
+    Brought,
+    ColumnPlan,
+    HierarchyPlan,
+    LaidOut,
+    LevelPreview,
+    brought,
+    example,
+    laid_out,
+    level_preview,
+)
+from discreet.console.publish.state import ROLE_NAMES, ROLE_WORDS, PublicationState, role_chip, role_class
+from discreet.console.theme import button, chip, notice, plain_table, quiet, row, section
 from discreet.console.widgets import one_line_upload, stay_on
 from discreet.errors import DiscreetError
+from discreet.service.operations.uploads import ENDINGS
 
-__all__ = ["ColumnsStep"]
+__all__ = [
+    "ColumnsStep",
+    "TableStep",
+]
+
+
+class TableStep:
+    """Where the table comes from."""
+
+    def __init__(self, state: PublicationState) -> None:
+        self._state = state
+        self._problem = ""
+
+    def draw(self) -> None:
+        """The step."""
+        largest = min(LARGEST_FILE, self._state.visit.service.settings.largest_upload)
+        with section("1. Bring a table", "It stays in the memory of this page: nothing is kept until you approve it."):
+            with row():
+                too_large = f"a file must be a .csv or .parquet of at most {largest:,} bytes"
+                one_line_upload(
+                    f"CSV or Parquet, up to {largest // 1_000_000} MB",
+                    ",".join(ENDINGS),
+                    largest,
+                    self._uploaded,
+                    lambda: self._say(too_large),
+                )
+                ui.label("or")
+                button("Take the made-up hospital", self._take_example, icon="local_hospital", kind="plain")
+            self._facts()
+
+    @ui.refreshable_method
+    def _facts(self) -> None:
+        if self._problem:
+            notice(self._problem, "error")
+        if self._state.table is not None:
+            found = self._state.table.brought
+            notice(f"{found.name}: {found.table.num_rows:,} rows, {found.table.num_columns} columns", "good")
+
+    async def _uploaded(self, event: events.UploadEventArguments) -> None:
+        content = await event.file.read()
+        if isinstance(event.sender, ui.upload):
+            event.sender.reset()
+        await self._bring(lambda: brought(event.file.name, content))
+
+    async def _take_example(self) -> None:
+        await self._bring(example)
+
+    async def _bring(self, found: Callable[[], Brought]) -> None:
+        """Read and lay out a table beside the event loop."""
+        try:
+            table = await asyncio.to_thread(lambda: laid_out(found()))
+        except DiscreetError as refusal:
+            self._say(str(refusal))
+            return
+        self._state.bring(table)
+        self._say("")
+
+    def _say(self, problem: str) -> None:
+        self._problem = problem
+        self._facts.refresh()
 
 
 _LARGEST_HIERARCHY = 8_000_000
@@ -39,21 +113,21 @@ _LEVELS_OF_DATES = ["day", "month", "quarter", "year", "decade"]
 class ColumnsStep:
     """Roles and hierarchies."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-        bench.when("table", self.draw.refresh)
+    def __init__(self, state: PublicationState) -> None:
+        self._state = state
+        state.when("table", self.draw.refresh)
 
     @ui.refreshable_method
     def draw(self) -> None:
         """The step, once there is a table."""
-        table = self._bench.table
+        table = self._state.table
         if table is None:
             return
         words = "What does each column say about a person, and who knows it? These are guesses: look at each one."
         with section("2. Columns and their roles", words):
             _legend()
-            for name in self._bench.plans:
-                _ColumnCard(self._bench, table, name).draw()
+            for name in self._state.plans:
+                _ColumnCard(self._state, table, name).draw()
 
 
 def _legend() -> None:
@@ -69,8 +143,8 @@ def _legend() -> None:
 class _ColumnCard:
     """One column: its role, and its hierarchy with a preview."""
 
-    def __init__(self, bench: Bench, table: LaidOut, name: str) -> None:
-        self._bench = bench
+    def __init__(self, state: PublicationState, table: LaidOut, name: str) -> None:
+        self._state = state
         self._name = name
         self._column = table.columns[name]
         self._preview = table.previews[name]
@@ -79,7 +153,7 @@ class _ColumnCard:
 
     @property
     def _plan(self) -> ColumnPlan:
-        return self._bench.plans[self._name]
+        return self._state.plans[self._name]
 
     @ui.refreshable_method
     def draw(self) -> None:
@@ -163,7 +237,7 @@ class _ColumnCard:
     # What is changed ----------------------------------------------------------------------------------------------
 
     def _other_role(self, event: events.ValueChangeEventArguments[Role]) -> None:
-        self._bench.plan(self._name, self._plan.with_role(event.value))
+        self._state.plan(self._name, self._plan.with_role(event.value))
         self._changed = "role"
         self.draw.refresh()
 
@@ -198,7 +272,7 @@ class _ColumnCard:
     async def _change(self, hierarchy: HierarchyPlan) -> None:
         """Take another hierarchy, and look what it makes of the values beside the event loop."""
         self._file_problem = ""
-        self._bench.plan(self._name, self._plan.with_hierarchy(hierarchy))
+        self._state.plan(self._name, self._plan.with_hierarchy(hierarchy))
         found = await asyncio.to_thread(level_preview, self._column, hierarchy)
         if self._plan.hierarchy is hierarchy:  # or somebody typed on, and a later one will come
             self._preview = found

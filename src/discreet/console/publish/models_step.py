@@ -11,7 +11,7 @@ from nicegui import events, ui
 from discreet.anonymize.methods import METHODS
 from discreet.anonymize.roles import Role
 from discreet.console.publish.attempts import METHOD_WORDS, ReleaseCandidates, ReleaseGoals, attempts_of, tried
-from discreet.console.publish.state import Bench
+from discreet.console.publish.state import PublicationState
 from discreet.console.theme import button, heading, notice, quiet, row, section
 from discreet.console.worker import SeparateWork, Stopped, WorkFailed
 from discreet.errors import DiscreetError
@@ -46,17 +46,17 @@ _DISTANCES = {"equal": "equally far", "ordered": "by order", "numeric": "by numb
 class ModelsStep:
     """Models, methods, and a button."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+    def __init__(self, state: PublicationState) -> None:
+        self._state = state
         self._work: SeparateWork[ReleaseCandidates] | None = None
         self._problem = ""
         for what in ("table", "roles"):
-            bench.when(what, self.draw.refresh)
+            state.when(what, self.draw.refresh)
 
     @ui.refreshable_method
     def draw(self) -> None:
         """The step, once there is a table."""
-        if self._bench.table is None:
+        if self._state.table is None:
             return
         self._drop_what_needs_a_secret()
         with section("3. What must hold", "Each model bounds one way to find something out; none bounds all of them."):
@@ -72,18 +72,18 @@ class ModelsStep:
 
     @property
     def _has_secret(self) -> bool:
-        return any(plan.role is Role.SENSITIVE for plan in self._bench.plans.values())
+        return any(plan.role is Role.SENSITIVE for plan in self._state.plans.values())
 
     def _drop_what_needs_a_secret(self) -> None:
         if not self._has_secret:
-            wanted = replace(self._bench.asked.wanted, l=None, t=None, alpha=None, beta=None, delta=None)
-            self._bench.asked = replace(self._bench.asked, wanted=wanted)
+            wanted = replace(self._state.asked.wanted, l=None, t=None, alpha=None, beta=None, delta=None)
+            self._state.asked = replace(self._state.asked, wanted=wanted)
 
     # Models and methods -------------------------------------------------------------------------------------------
 
     def _model(self, name: str) -> None:
         letter = _LETTERS[name]
-        value = getattr(self._bench.asked.wanted, name)
+        value = getattr(self._state.asked.wanted, name)
         can_be_asked = self._has_secret or not letter.is_about_secrets
         with ui.element("div").classes("q-card p-3 flex flex-col gap-1"):
             with ui.row().classes("w-full items-center no-wrap justify-between"):
@@ -99,7 +99,7 @@ class ModelsStep:
 
     def _variant(self, name: str) -> None:
         """How values are counted for l, and how distances are measured for t."""
-        wanted = self._bench.asked.wanted
+        wanted = self._state.asked.wanted
         if name == "l":
             with ui.row().classes("items-center gap-2 no-wrap"):
                 counted = self._chosen("Counted as", "diversity", _DIVERSITIES, wanted.diversity)
@@ -116,33 +116,33 @@ class ModelsStep:
     def _want(self, name: str, value: Any) -> None:
         whole = int(value) if name == "k" and isinstance(value, float) and value == int(value) else value
         changes: dict[str, Any] = {name: whole}
-        self._bench.ask(_with(self._bench, wanted=replace(self._bench.asked.wanted, **changes)))
+        self._state.ask(_with(self._state, wanted=replace(self._state.asked.wanted, **changes)))
 
     def _suppression(self) -> None:
         with row():
             words = ui.label().classes("w-80 max-w-full")
-            slider = ui.slider(min=0, max=0.2, step=0.005, value=self._bench.asked.suppression)
+            slider = ui.slider(min=0, max=0.2, step=0.005, value=self._state.asked.suppression)
             slider.classes("w-64 max-w-full").props('aria-label="The share of rows that may be left out"')
             words.bind_text_from(slider, "value", lambda share: f"A search may leave out up to {share:.1%} of the rows")
-            slider.on_value_change(lambda event: self._bench.ask(_with(self._bench, suppression=event.value)))
+            slider.on_value_change(lambda event: self._state.ask(_with(self._state, suppression=event.value)))
 
     def _method(self, method: str) -> None:
         def change(event: events.ValueChangeEventArguments[bool | None]) -> None:
-            before = self._bench.asked.methods
+            before = self._state.asked.methods
             kept = tuple(one for one in METHODS if (one in before and one != method) or (one == method and event.value))
-            self._bench.ask(_with(self._bench, methods=kept))
+            self._state.ask(_with(self._state, methods=kept))
 
         with ui.row().classes("w-full items-start gap-x-3 gap-y-0"):
-            ui.checkbox(method, value=method in self._bench.asked.methods, on_change=change).classes("w-40").props(
+            ui.checkbox(method, value=method in self._state.asked.methods, on_change=change).classes("w-40").props(
                 "dense"
             )
             quiet(METHOD_WORDS[method]).style("flex:1 1 16rem")
 
     def _stricter(self) -> None:
         def change(event: events.ValueChangeEventArguments[bool | None]) -> None:
-            self._bench.ask(_with(self._bench, also_stricter=event.value))
+            self._state.ask(_with(self._state, also_stricter=event.value))
 
-        ui.switch("Also try twice and four times the k", value=self._bench.asked.also_stricter, on_change=change)
+        ui.switch("Also try twice and four times the k", value=self._state.asked.also_stricter, on_change=change)
 
     # Trying -------------------------------------------------------------------------------------------------------
 
@@ -168,16 +168,16 @@ class ModelsStep:
         ui.timer(0.2, look)
 
     async def _start(self) -> None:
-        table = self._bench.table
+        table = self._state.table
         if table is None or self._work is not None:
             return
         self._problem = ""
         try:
-            attempts = attempts_of(table.brought, self._bench.plans, self._bench.asked)
+            attempts = attempts_of(table.brought, self._state.plans, self._state.asked)
             self._work = SeparateWork(partial(tried, attempts, table.brought.name))
             ui.context.client.on_delete(self._work.stop)
             self._run.refresh()
-            self._bench.find(await self._work.result())
+            self._state.find(await self._work.result())
         except Stopped:
             self._problem = "Stopped. Nothing changed."
         except WorkFailed as fault:
@@ -189,5 +189,5 @@ class ModelsStep:
             self._run.refresh()
 
 
-def _with(bench: Bench, **changes: Any) -> ReleaseGoals:
-    return replace(bench.asked, **changes)
+def _with(state: PublicationState, **changes: Any) -> ReleaseGoals:
+    return replace(state.asked, **changes)

@@ -7,12 +7,10 @@ from nicegui import ui
 from discreet.console.layout import PageVisit
 from discreet.console.publish.approval_step import ApprovalStep
 from discreet.console.publish.candidates_step import CandidatesStep
-from discreet.console.publish.columns_step import ColumnsStep
+from discreet.console.publish.columns_step import ColumnsStep, TableStep
 from discreet.console.publish.models_step import ModelsStep
 from discreet.console.publish.review_step import ChosenStep
-from discreet.console.publish.state import Bench
-from discreet.console.publish.style import STYLE
-from discreet.console.publish.table_step import TableStep
+from discreet.console.publish.state import STYLE, PublicationState
 from discreet.console.theme import TABLE_STYLE, page_title
 from discreet.console.widgets import UPLOAD_STYLE
 
@@ -28,8 +26,8 @@ _LEAD = (
 async def build(visit: PageVisit) -> None:
     """The page for an owner."""
     ui.add_css(UPLOAD_STYLE + TABLE_STYLE + STYLE)
-    bench = Bench(visit)
+    state = PublicationState(visit)
     page_title("Publish a table", _LEAD)
     for step in (TableStep, ColumnsStep, ModelsStep, CandidatesStep, ChosenStep, ApprovalStep):
         with ui.element("div").classes("w-full flex flex-col gap-5"):
-            step(bench).draw()
+            step(state).draw()

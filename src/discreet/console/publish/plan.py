@@ -1,15 +1,12 @@
-"""Tables that an owner brings to the page: a file, read once from a folder that is gone afterwards, or an example.
+"""The plan of a publication: what is to happen to each column of the table that an owner brought.
 
-What is to happen to each column: its role, and for a quasi-identifier how it is made coarser.
+The table is a file, read once from a folder that is gone afterwards, or an example; its columns are coded once. A
+column has a role, and a quasi-identifier a way to become coarser. The first plan is a guess from names and values.
+Where nothing speaks for another role, a column is taken to be known to others: that is the careful guess, since a
+column that is called harmless is released as it is.
 
-The first plan is a guess from names and values. Where nothing speaks for another role, a column is taken to be known to
-others: that is the careful guess, since a column that is called harmless is released as it is.
-
-How some values of a column are written at every level, or why that cannot be, and which values stand in the way.
-
-A table laid out for work: its columns coded once, a first plan, and a preview of every column.
-
-A release as the bytes of a file.
+A preview shows how some values of a column are written at every level, or why that cannot be, and which values stand in
+the way.
 """
 
 from __future__ import annotations

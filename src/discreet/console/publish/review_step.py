@@ -6,11 +6,10 @@ import pyarrow as pa
 from nicegui import events, ui
 
 from discreet.anonymize.report.content import headline, price_words, verdict_words
-from discreet.anonymize.risk.disclosure import FOR_THE_OWNER, NOT_PRIVACY, Danger
+from discreet.anonymize.risk.risk import FOR_THE_OWNER, NOT_PRIVACY, Danger
 from discreet.anonymize.roles import Roles
 from discreet.console.publish.attempts import ReleaseCandidate, RiskLine, column_changes, gauge_svg, risk_lines, verdict
-from discreet.console.publish.state import Bench
-from discreet.console.publish.style import bar, role_chip, some_rows
+from discreet.console.publish.state import PublicationState, bar, role_chip, some_rows
 from discreet.console.theme import download_button, heading, notice, quiet, row, section
 from discreet.reports.format import share
 
@@ -24,15 +23,15 @@ _SIDE_BY_SIDE = 5
 class ChosenStep:
     """Everything about the candidate that is chosen."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+    def __init__(self, state: PublicationState) -> None:
+        self._state = state
         for what in ("table", "chosen"):
-            bench.when(what, self.draw.refresh)
+            state.when(what, self.draw.refresh)
 
     @ui.refreshable_method
     def draw(self) -> None:
         """The step, once there is a candidate."""
-        one, table = self._bench.chosen, self._bench.table
+        one, table = self._state.chosen, self._state.table
         if one is None or table is None:
             return
         with section(f"5. The release by “{one.title}”", headline(one.report)):
@@ -50,19 +49,19 @@ class ChosenStep:
         heading("Who can be found", 3)
         with row():
             words = ui.label().classes("w-80 max-w-full")
-            slider = ui.slider(min=0.01, max=1, step=0.01, value=self._bench.limit).classes("w-64 max-w-full")
+            slider = ui.slider(min=0.01, max=1, step=0.01, value=self._state.limit).classes("w-64 max-w-full")
             slider.props('aria-label="The risk that is allowed"')
             words.bind_text_from(slider, "value", _limit_words)
             slider.on_value_change(lambda event: self._limit(event, one))
         self._gauge(one)
 
     def _limit(self, event: events.ValueChangeEventArguments[float | None], one: ReleaseCandidate) -> None:
-        self._bench.limit = event.value or self._bench.limit
+        self._state.limit = event.value or self._state.limit
         self._gauge.refresh(one)
 
     @ui.refreshable_method
     def _gauge(self, one: ReleaseCandidate) -> None:
-        limit, risks = self._bench.limit, one.report.risks
+        limit, risks = self._state.limit, one.report.risks
         with row():
             ui.html(gauge_svg(risks.prosecutor.highest, limit), sanitize=False).style("flex:1 1 14rem;max-width:20rem")
             with ui.column().classes("gap-2").style("flex:2 1 18rem"):

@@ -1,8 +1,6 @@
 """Tables: what is protected and for whom, and how a new table comes under protection.
 
-The tables that are protected: their facts, what is left of their budgets, and who may ask up to which cap.
-
-Tables and their policies in words, as an owner reads them.
+Each has its facts and its policy in words, what is left of its budget, and who may ask up to which cap.
 """
 
 from __future__ import annotations

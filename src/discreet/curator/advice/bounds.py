@@ -24,7 +24,7 @@ from discreet.curator.advice.histogram import (
     the_column,
 )
 from discreet.curator.answers.answer import Answer
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import quote
 from discreet.errors import InvalidValue
 from discreet.exact.rational import Number
 

@@ -37,7 +37,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType, Value, write_literal
 from discreet.catalog.names import suggestion
 from discreet.catalog.table import Table
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import quote
 from discreet.errors import InvalidValue
 
 if TYPE_CHECKING:

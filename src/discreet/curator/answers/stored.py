@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.query.plan.sensitivity import AggregationPlan
-from discreet.query.run.groups import Groups
-from discreet.query.run.measure import Measured, public_groups
+from discreet.query.run.measure import Groups, Measured, public_groups
 
 __all__ = ["decode_noisy", "encode_noisy"]
 

@@ -28,10 +28,10 @@ from discreet.errors import NoProvedPath
 from discreet.exact.rational import Number, rational
 from discreet.privacy.loss import Approximate, GaussianDP, Loss, Pure, Renyi, ZeroConcentrated, shown
 from discreet.query.plan.budget_split import get_magnitude, with_magnitude
-from discreet.query.plan.fingerprint import write_recorded
-from discreet.query.plan.question import PlannedQuestion
 from discreet.query.plan.sensitivity import AggregationPlan, PricedStatistic
 from discreet.query.plan.top_groups import TopSelection
+from discreet.query.question import PlannedQuestion
+from discreet.query.run.fingerprint import write_recorded
 from discreet.query.run.measure import Measured
 from discreet.version import __version__
 

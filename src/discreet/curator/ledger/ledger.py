@@ -47,11 +47,10 @@ from discreet.curator.ledger.unanswered import FAILURES, Begun
 from discreet.curator.ledger.units import Allowance, LedgerPrice, amount, balance, prices_as_record
 from discreet.curator.ledger.witness import Witness, attestation
 from discreet.errors import DiscreetError, InvalidValue, LedgerError
-from discreet.storage.database import Database, GroupCommitDatabase
+from discreet.storage.database import Database, GroupCommitDatabase, check_version
 from discreet.storage.files import alone_in, write_whole
 from discreet.storage.postgres import FILE, PostgresStorage, read_server
 from discreet.storage.sqlite import SQLiteStorage
-from discreet.storage.versions import check_version
 
 __all__ = ["Account", "Entry", "Ledger", "LedgerKey", "Receipt", "has_ledger", "server_storage", "witness_name"]
 

@@ -35,8 +35,7 @@ from typing import Any, NamedTuple
 from discreet.accounting.filter import ConcentratedFilter, EitherFilter, rho_of
 from discreet.errors import InvalidType, InvalidValue, NoProvedPath
 from discreet.exact.rational import Number, probability
-from discreet.privacy.loss import Approximate, Loss, Pure, ZeroConcentrated, shown
-from discreet.query.plan.fingerprint import write_recorded
+from discreet.privacy.loss import Approximate, Loss, Pure, ZeroConcentrated, shown, write_loss
 
 __all__ = [
     "DELTA_UNITS",
@@ -291,7 +290,7 @@ def from_json(stated: object) -> Pure | ZeroConcentrated:
 
 def _as_json(loss: Loss, direction: float) -> dict[str, Any]:
     unit, size = _measured(loss)
-    return {"amount": _float(size, direction), "unit": unit, "exact": str(size), "repr": write_recorded(loss)}
+    return {"amount": _float(size, direction), "unit": unit, "exact": str(size), "repr": write_loss(loss)}
 
 
 def _float(value: Fraction, direction: float) -> float:

@@ -3,9 +3,8 @@
 Promise. For every source and at every moment, also at Ctrl-C, kill -9 or a power cut: readers see the whole old
 version or the whole new one. Columns that the policy does not declare are never stored.
 
-Checks of a new table against what its policy promises; plans rely on them, so a table that fails is not taken in.
-
-What is told names the column and no value. It depends on the rows, so it is for the owner.
+A new table is checked against what its policy promises; plans rely on that, so a table that fails is not taken in. What
+is told names the column and no value. It depends on the rows, so it is for the owner.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ from discreet.catalog.column import Column
 from discreet.catalog.policy.read import UnreadColumn
 from discreet.catalog.table import Table
 from discreet.engines.bounded_keys import find_counted_columns, find_unlisted_columns
-from discreet.engines.clamp import clamp_value, describe_limits
 from discreet.engines.duckdb.manifest import Stored
 from discreet.engines.duckdb.precompute_bounds import Marking
 from discreet.engines.duckdb.snapshot import Settings
@@ -32,10 +30,9 @@ from discreet.engines.duckdb.store import TableFiles
 from discreet.engines.duckdb.unit_ids import Numbering, RowByRow, numbering
 from discreet.engines.duckdb.workbench import Build, Scratch
 from discreet.engines.engine import OwnerLog, Progress, Unread, tell
-from discreet.engines.parameters import Bindings
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import Bindings, quote
 from discreet.engines.stored_columns import name_steps, name_within
-from discreet.engines.value_grid import describe_steps, find_grid, in_steps
+from discreet.engines.value_grid import clamp_value, describe_limits, describe_steps, find_grid, in_steps
 from discreet.errors import DiscreetError, InvalidValue, StoreError, UnreadableSource
 from discreet.noise.source import fresh_id
 

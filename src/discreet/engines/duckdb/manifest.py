@@ -14,8 +14,8 @@ from typing import Any
 
 from discreet.catalog.column import ColumnType
 from discreet.errors import StoreError
+from discreet.storage.database import check_version
 from discreet.storage.files import write_whole
-from discreet.storage.versions import check_version
 
 __all__ = ["FORMAT", "NAMES", "Manifest", "Stored"]
 

@@ -1,4 +1,4 @@
-"""Mark keys while a table is taken in: what the marks mean, `held_keys` says.
+"""Marks the keys of every unit while a table is taken in; `discreet.engines.bounded_keys` says what the marks mean.
 
 Rows come sorted by unit and are looked at in pieces of whole units, so a table need not fit in memory.
 """
@@ -15,10 +15,10 @@ import pyarrow as pa
 from discreet.catalog.column import ColumnType
 from discreet.catalog.table import Table
 from discreet.engines.bounded_keys import spell_value, write_number, write_places
-from discreet.engines.clamp import clamp_value
 from discreet.engines.duckdb.workbench import Build
 from discreet.engines.parameters import Bindings
 from discreet.engines.stored_columns import name_alike, name_held
+from discreet.engines.value_grid import clamp_value
 
 __all__ = ["Marking", "marks", "numbers_alike"]
 

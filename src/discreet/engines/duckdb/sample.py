@@ -18,9 +18,9 @@ import duckdb
 from discreet.catalog.column import ColumnType
 from discreet.catalog.policy.csv_format import CSVFormat
 from discreet.catalog.policy.write import read_schema
-from discreet.engines.casts import DUCKDB_TYPES, total_cast
+from discreet.engines.casts import total_cast
 from discreet.engines.duckdb.sources import SourcePart, read_parts
-from discreet.engines.sql_text import quote, quote_text
+from discreet.engines.parameters import DUCKDB_TYPES, quote, quote_text
 
 __all__ = ["Guess", "guess"]
 

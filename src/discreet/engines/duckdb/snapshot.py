@@ -1,6 +1,6 @@
 """The store as it was at one moment, opened for questions and for nothing else.
 
-An in-memory DuckDB attaches the current files read-only and shows each table under its own name. Then the doors are
+An in-memory DuckDB attaches the current files read-only and shows each table under its own name. Then it is
 closed for good: no file or network access, no extensions, no Python variables as tables, no further settings.
 """
 
@@ -21,8 +21,7 @@ from discreet.engines.duckdb.manifest import Manifest, Stored
 from discreet.engines.duckdb.store import lookup
 from discreet.engines.engine import Capabilities, Engine, OwnerLog, tell
 from discreet.engines.interrupt import run_attended
-from discreet.engines.parameters import ParameterValue, bind_parameter
-from discreet.engines.sql_text import quote, quote_text
+from discreet.engines.parameters import ParameterValue, bind_parameter, quote, quote_text
 from discreet.errors import QueryRefused
 
 __all__ = ["CLOSED_TO_EXTENSIONS", "DuckDBSnapshot", "Settings"]

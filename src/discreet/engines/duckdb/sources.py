@@ -1,15 +1,13 @@
-"""What can be taken in, and how DuckDB reads it.
+"""What can be taken in, and how DuckDB reads it: files, tables in memory, and streams.
 
-Files as sources: CSV, Parquet and tables of other DuckDB files.
+Files are CSV, Parquet and tables of other DuckDB files. They are grouped by shape, so that a folder whose files differ
+in the order or the types of their columns is read right, and a file that lacks a declared column is refused instead of
+read as missing.
 
-Files are grouped by shape, so that a folder whose files differ in the order or the types of their columns is read
-right, and a file that lacks a declared column is refused instead of read as missing.
+Tables and streams are Arrow, pandas, Polars, and whatever speaks Arrow's stream interface. A stream is read once, batch
+by batch, so it may be larger than memory.
 
-Tables in memory and streams as sources: Arrow, pandas, Polars, and whatever speaks Arrow's stream interface.
-
-A stream is read once, batch by batch, so it may be larger than memory.
-
-Parts of a source: rows of one shape that DuckDB can read, and the columns in them that a policy declares.
+A source has parts: rows of one shape that DuckDB can read, with the columns in them that a policy declares.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ from discreet.catalog.policy.csv_format import CSVFormat
 from discreet.catalog.table import Table
 from discreet.engines.casts import total_cast
 from discreet.engines.duckdb.unreadable import look
-from discreet.engines.sql_text import quote, quote_text
+from discreet.engines.parameters import quote, quote_text
 from discreet.errors import InvalidType, InvalidValue, StoreError, UnreadableSource
 
 __all__ = [

@@ -7,7 +7,7 @@ the replacement of the manifest. ``units.duckdb``, which maps people to ids, is 
 A version that was replaced is kept while a question was charged for it and has no answer; `Store.in_use` says so. It is
 kept no longer than until its table is taken in once more: at most one earlier version of each table is there.
 
-A lock between processes that is gone when its holder is gone, however it died.
+Processes exclude each other by a lock that is gone when its holder is gone, however it died.
 """
 
 from __future__ import annotations

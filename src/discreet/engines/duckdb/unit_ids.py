@@ -7,7 +7,7 @@
   again. Such rows are not taken together, because they need not be of one person.
 - Where every row is a unit, the id is the number of the row, from 1. Public rows have no unit.
 - Where units may have several rows, every row also says how many (``_n``), so that not every question counts them, and
-  the salt of its unit (``_salt``), by what names the unit and not by its id; see `unit_order`.
+  the salt of its unit (``_salt``), by what names the unit and not by its id; see `discreet.engines.bounded_keys`.
 
 Nothing is kept in the map of people before the new table has passed its checks.
 """
@@ -22,7 +22,7 @@ from discreet.engines.bounded_keys import write_salt
 from discreet.engines.duckdb.manifest import Stored
 from discreet.engines.duckdb.store import TableFiles, lookup
 from discreet.engines.duckdb.workbench import Build
-from discreet.engines.sql_text import quote, quote_text
+from discreet.engines.parameters import quote, quote_text
 from discreet.errors import InvalidValue
 
 __all__ = ["ByKey", "ByParent", "Numbering", "RowByRow", "numbering"]

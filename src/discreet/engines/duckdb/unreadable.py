@@ -9,7 +9,7 @@ from __future__ import annotations
 from discreet.catalog.column import ColumnType
 from discreet.catalog.policy.read import Look
 from discreet.catalog.policy.write import find_type
-from discreet.engines.sql_text import quote_text
+from discreet.engines.parameters import quote_text
 
 __all__ = ["look"]
 

@@ -2,10 +2,9 @@
 
 The database of an ingest is never the one that answers questions: this one may open files, that one may not.
 
-Scratch folders: where a process spills rows that do not fit in memory, and what it leaves behind when it is killed.
-
-Each folder is held by a lock of its process. Whoever makes a new one first removes those that nobody holds any more, so
-that rows spilled by a process that was killed do not stay on the disk.
+Rows that do not fit in memory are spilled into a scratch folder. Each folder is held by a lock of its process. Whoever
+makes a new one first removes those that nobody holds any more, so that rows spilled by a process that was killed do not
+stay on the disk.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from discreet.engines.duckdb.snapshot import CLOSED_TO_EXTENSIONS, Settings
 from discreet.engines.duckdb.store import FileLock
 from discreet.engines.engine import Progress
 from discreet.engines.interrupt import run_attended
-from discreet.engines.sql_text import quote_text
+from discreet.engines.parameters import quote_text
 from discreet.noise.source import fresh_id
 
 __all__ = ["Build", "Scratch"]

@@ -8,7 +8,7 @@ what is spelled otherwise is missing.
 >>> read_declared("x", "json", ColumnType.TEXT) is None
 True
 
-Results of the server as Arrow: a few types, read from its binary form. Dates need not be ones that Python has.
+Results become Arrow from the server's binary form, in a few types. Dates need not be ones that Python has.
 """
 
 from __future__ import annotations

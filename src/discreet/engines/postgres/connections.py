@@ -3,10 +3,9 @@
 A connection that the server ended while nobody used it is made anew, for nothing was sent on it. One that fails in the
 middle is given up, and so is the question.
 
-The line to the server on which one question is asked, so that another thread can end what waits for an answer.
-
-The server is asked to give up the statement. A server that hangs, or that nobody reaches any more, does not hear that;
-so after a moment the line is cut on this side, and whatever waits for an answer ends.
+Another thread can end what waits for an answer. The server is asked to give up the statement. A server that hangs, or
+that nobody reaches any more, does not hear that; so after a moment the line is cut on this side, and whatever waits for
+an answer ends.
 """
 
 from __future__ import annotations
@@ -24,12 +23,9 @@ import psycopg
 from psycopg import Connection, RawCursor
 
 from discreet.engines.postgres.columns import register
+from discreet.time_limits import ROWS_CANCEL, ROWS_CONNECT
 
 __all__ = ["Connections", "ServerConnection"]
-
-
-_GRACE = 1.0
-"""Seconds in which a server that is well gives up a statement."""
 
 
 class ServerConnection:
@@ -59,20 +55,19 @@ class ServerConnection:
     def interrupt(self) -> None:
         """End what is asked now; to be called again for as long as something is."""
         with self._turn:
-            self._last = time.monotonic() + _GRACE if self._last is None else self._last
+            self._last = time.monotonic() + ROWS_CANCEL if self._last is None else self._last
             if self._held is None:
                 return
             connection, plug = self._held
             with suppress(Exception):  # what was asked of a server that is gone ends by itself
                 if time.monotonic() < self._last:
-                    connection.cancel_safe(timeout=_GRACE)
+                    connection.cancel_safe(timeout=ROWS_CANCEL)
                 else:
                     self.is_cut = True
                     plug.shutdown(socket.SHUT_RDWR)
 
 
 _MOST_IDLE = 4
-_CONNECT_SECONDS = 10
 
 
 class Connections:
@@ -81,7 +76,7 @@ class Connections:
     def __init__(self, server: str, timeout: float | None = None) -> None:
         """Name the server; who waits no longer than ``timeout`` is connected by then, or not at all."""
         self._server = server
-        self._seconds = _CONNECT_SECONDS if timeout is None else min(_CONNECT_SECONDS, math.ceil(timeout))
+        self._seconds = ROWS_CONNECT if timeout is None else min(ROWS_CONNECT, math.ceil(timeout))
         self._forget()
 
     def _forget(self) -> None:

@@ -2,8 +2,7 @@
 
 Timestamps have no zone. Weeks begin on Monday, but differences in weeks are sevenths of differences in days.
 
-Days and seconds since 1970: what is known about dates, and how far PostgreSQL's calendar agrees with others.
-
+What is known about dates is counted in days and seconds since 1970, as far as PostgreSQL's calendar agrees with others.
 Tables hold the years 1 to 9999. What a statement moves further is still the same day everywhere, between 4000 before
 our time and the year 200,000; but years before the first are counted and spelled differently.
 """

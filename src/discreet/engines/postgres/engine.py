@@ -5,10 +5,9 @@ refused. Before every statement the tables are held against changes of their col
 when they were protected; so what is written for them stays true until the statement is over. Views must be such that a
 second reading gives the same rows.
 
-The middle of the numbers that name people, as the server remembers it from when it last looked at the column.
-
-It parts people into two halves of about the same size, each of which is one stretch of an index. Where the numbers have
-changed since then the halves are less even; that changes how long a statement takes, and nothing that it says.
+The server remembers the middle of the numbers that name people from when it last looked at the column. It parts people
+into two halves of about the same size, each of which is one stretch of an index. Where the numbers have changed since
+then the halves are less even; that changes how long a statement takes, and nothing that it says.
 """
 
 from __future__ import annotations
@@ -50,6 +49,7 @@ from discreet.engines.postgres.writer import HalvingWriter, KeepingWriter, Postg
 from discreet.engines.remote import RemoteEngine, describe_column
 from discreet.engines.translate.writer import StatementWriter
 from discreet.errors import InvalidValue, StoreError
+from discreet.time_limits import ROWS_LOCK, ROWS_REACH
 
 __all__ = ["PostgresEngine", "find_middle"]
 
@@ -89,10 +89,6 @@ _SETTINGS = {
 _OF_THE_STATEMENT = ("22", "42", "0A", "54")
 _FORBIDDEN = "42501"
 """States of the server: classes that are about a statement, and a right that the role has lost."""
-_LONGEST_WAIT = 60
-"""Seconds to wait for somebody who changes a table."""
-_REACH_SECONDS = 15.0
-"""In which a server that is well says that it is there."""
 
 
 class PostgresEngine(RemoteEngine):
@@ -170,7 +166,7 @@ class PostgresEngine(RemoteEngine):
 
     def reach(self) -> None:
         """Refuse where no connection answers, also where the server holds it and says nothing."""
-        seconds = _REACH_SECONDS if self.timeout is None else min(self.timeout, _REACH_SECONDS)
+        seconds = ROWS_REACH if self.timeout is None else min(self.timeout, ROWS_REACH)
         shield_errors(lambda: self._asked_unless(Event(), lambda one: one.execute("SELECT 1"), seconds), self.owner_log)
 
     def _run(self, statement: str, values: Sequence[ParameterValue]) -> pa.Table:
@@ -257,7 +253,7 @@ class PostgresEngine(RemoteEngine):
 
     def _opening(self, used: Sequence[Stored]) -> str:
         """The start of a transaction; tables are locked as every reader locks them, from now until its end."""
-        waits = min(self.timeout or _LONGEST_WAIT, _LONGEST_WAIT)
+        waits = min(self.timeout or ROWS_LOCK, ROWS_LOCK)
         limits = {
             "lock_timeout": str(max(1, round(waits * 1000))),
             "statement_timeout": str(0 if self.timeout is None else max(1, round(self.timeout * 1000))),

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from discreet.engines.translate.expression import Ends, ValueKind, WriterScope, Written, hull
 from discreet.engines.translate.writer import Rule, StatementWriter, Untranslatable
-from discreet.exact.doubles import LARGEST_DOUBLE
+from discreet.exact.rational import LARGEST_DOUBLE
 
 __all__ = [
     "INFINITY",

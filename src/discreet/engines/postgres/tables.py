@@ -1,18 +1,16 @@
 """What a server says of a table when it is protected, and what it must not say.
 
-Names of tables as owners write them: public.visits, or "My Schema"."T"; folded as PostgreSQL folds them.
+Owners write names as PostgreSQL does, public.visits or "My Schema"."T", and they are folded as it folds them.
 
 >>> split_name('Public."My Table"')
 ['public', 'My Table']
 
-Views that give the same rows whenever they are read.
-
-A statement may read its rows twice: once to count those of each person, once to add them up by what was counted. Within
-one transaction a table is the same both times, and so is a view that joins, filters and computes. A view is not, where
-it draws at random, or takes the first rows of an order that the server is free to choose. Then a person could have few
-rows while they are counted and many while they are added up; so such views are refused, also when a view became one
-after it was protected. Rows of all other views are read once and kept until the statement is over: also of equal values
-the first may be shown, and 1.0 is not spelled like 1.00.
+Views must give the same rows whenever they are read. A statement may read its rows twice: once to count those of each
+person, once to add them up by what was counted. Within one transaction a table is the same both times, and so is a view
+that joins, filters and computes. A view is not, where it draws at random, or takes the first rows of an order that the
+server is free to choose. Then a person could have few rows while they are counted and many while they are added up; so
+such views are refused, also when a view became one after it was protected. Rows of all other views are read once and
+kept until the statement is over: also of equal values the first may be shown, and 1.0 is not spelled like 1.00.
 """
 
 from __future__ import annotations

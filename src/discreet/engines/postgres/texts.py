@@ -1,6 +1,6 @@
 """Text on rows: by code point everywhere, whatever the collation of the server or the column.
 
-Upper and lower case, whatever the server's locale: plain letters by the server, all others by a list of DuckDB's.
+Upper and lower case of plain letters are the server's; of all others they go by a list of DuckDB's.
 """
 
 from __future__ import annotations

@@ -1,19 +1,16 @@
-"""Parts of dates, starts of units, differences and names, as DuckDB counts them.
-
-Dates and timestamps some time later or earlier, counted in whole days and microseconds.
+"""Dates and timestamps as DuckDB counts them: parts, starts of units, differences, names, and moments later or earlier.
 
 Spark raises where a date leaves its calendar, so the counting is done on numbers, which are attempted. DuckDB's
 calendar ends a little earlier than 64 bits of microseconds do, and what lies outside it is missing. A date becomes a
 timestamp when it is moved, so one that has no timestamps goes nowhere.
 
-Dates as text, piece by piece, as DuckDB writes them: Spark's own formats differ before the year 1 and after 9999.
+Dates are written as text piece by piece, because Spark's own formats differ before the year 1 and after 9999.
 
-Where DuckDB's calendars end: outside of them is nothing, and Spark's go on, turn around, or raise.
-
-Dates are counted in 32 bits, of which DuckDB keeps the first two numbers and the last for itself. Timestamps are
-counted in 64 bits of microseconds, from the first whole day on; the last of them stands for infinity. A number is held
-between two ends by moving it until what lies outside no longer fits, and back: so its expression is written once, and
-those that hold others in turn stay short.
+Outside of DuckDB's calendars is nothing, and Spark's go on, turn around, or raise. Dates are counted in 32 bits, of
+which DuckDB keeps the first two numbers and the last for itself. Timestamps are counted in 64 bits of microseconds,
+from the first whole day on; the last of them stands for infinity. A number is held between two ends by moving it until
+what lies outside no longer fits, and back: so its expression is written once, and those that hold others in turn stay
+short.
 """
 
 from __future__ import annotations

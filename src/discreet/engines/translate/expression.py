@@ -9,13 +9,11 @@ they hold the engine's rounded result of one operation whenever the exact bounds
 >>> [int(end) for end in both]
 [-1, 5]
 
-Where names are looked up while a statement is written: the relations of one SELECT, and what a branch knows.
+Names are looked up in a scope: the relations of one SELECT, and what a branch knows.
 
-Which letter is the large or the small form of another, as DuckDB has it.
-
-Servers know case by their operating system, by ICU, by Java or by tables of their own, and each differs from the others
-in some letters: ß becomes ẞ, SS or stays. DuckDB takes each letter for itself and is asked once, so that the list that
-others are sent cannot come apart from it.
+Which letter is the large or the small form of another is as DuckDB has it. Servers know case by their operating system,
+by ICU, by Java or by tables of their own, and each differs from the others in some letters: ß becomes ẞ, SS or stays.
+DuckDB takes each letter for itself and is asked once, so that the list that others are sent cannot come apart from it.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from functools import cache
 
 import duckdb
 
-from discreet.exact.doubles import double_above, double_below
+from discreet.exact.rational import double_above, double_below
 
 __all__ = ["Columns", "Ends", "Facts", "ValueKind", "WriterScope", "Written", "WrittenQuery", "change_letters", "hull"]
 

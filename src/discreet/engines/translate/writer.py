@@ -3,8 +3,6 @@
 Plans come in one language, so they are the same on every engine, and so are prices and refusals. What they are written
 from is a closed list; a rule says for each part how the engine spells it, so that it means the same and cannot raise,
 whatever the rows are. What has no rule is refused before anything is read.
-
-What an engine cannot be asked.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Aggregates over private rows: one class each, with everything that is particular to it, in one registry."""
+"""Aggregates over private rows, one class each in one registry, and the statistics that they are read from."""

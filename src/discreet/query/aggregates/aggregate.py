@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -26,23 +26,15 @@ from discreet.exact.grid import Integers
 from discreet.mechanisms.measurement import Measurement
 from discreet.noise.source import Stream
 from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.sensitivity import Norm, Sensitivity
 from discreet.query.aggregates.estimate import CellEstimate
-from discreet.query.bind.relation import PartitionFilter, Relation
+from discreet.query.aggregates.noise_tails import LinearForm
+from discreet.query.aggregates.statistics import Moments, NoisyStatistic, Statistic
 from discreet.query.expressions.expression import Expression
+from discreet.query.expressions.public_values import Key, ListRows
 from discreet.query.expressions.read import LookUp
-from discreet.query.plan.noise_tails import LinearForm
-from discreet.query.plan.public_groups import Key, ListRows
-from discreet.query.plan.statistics import Moments, NoisyStatistic, Part
 
-__all__ = [
-    "Aggregate",
-    "ChosenAggregate",
-    "Forms",
-    "PlannedSelection",
-    "PrivateAggregation",
-    "Spellings",
-    "SummedAggregate",
-]
+__all__ = ["Aggregate", "ChosenAggregate", "Forms", "PlannedSelection", "Spellings", "SummedAggregate", "bound_scores"]
 
 
 Spellings = Mapping[type[exp.Expr], str]
@@ -85,10 +77,10 @@ class SummedAggregate(Aggregate):
 
     @property
     @abstractmethod
-    def statistic(self) -> Part:
+    def statistic(self) -> Statistic:
         """What answers it alone; others of the same values and rows may share a larger one with it."""
 
-    def importance(self, part: Part) -> Fraction:
+    def importance(self, part: Statistic) -> Fraction:
         """The variance of what is read from a part, in units of what one row can contribute, at noise of one."""
         return self._variance_in(part) if isinstance(part, Moments) else Fraction(1)
 
@@ -176,39 +168,10 @@ class ChosenAggregate(Aggregate):
         """
 
 
-@dataclass
-class PrivateAggregation:
-    """Groups and aggregates over private rows."""
+def bound_scores(weight: Fraction, neighbours: Neighbours) -> tuple[Sensitivity, bool]:
+    """How far one score moves where a unit adds and removes ``weight``, and whether all move the same way.
 
-    number: int
-    """Which block of the query it is."""
-    rows: Relation
-    """The private rows."""
-    keys: list[Expression]
-    """What the rows are grouped by."""
-    places: list[exp.Expr]
-    """Where the query says so, for refusals that point."""
-    asked: dict[Aggregate, str] = field(default_factory=dict)
-    """What is asked about each group, each once, and the column of the noisy table that will hold it."""
-    top: int | None = None
-    """How many groups are wanted, where only the names of the largest are shown."""
-
-    @property
-    def name(self) -> str:
-        """The noisy table's name above the block."""
-        return f"_block{self.number}"
-
-    @property
-    def aggregates(self) -> list[Aggregate]:
-        """What is asked about each group, each once."""
-        return list(self.asked)
-
-    @property
-    def restriction(self) -> PartitionFilter | None:
-        """Whose rows they are alone, where the query says so."""
-        known = () if self.rows.privacy is None else self.rows.privacy.restrictions
-        return known[0] if known else None
-
-    def ask(self, aggregate: Aggregate) -> str:
-        """The column of the noisy table that will hold this aggregate."""
-        return self.asked.setdefault(aggregate, f"a{len(self.asked)}")
+    A unit that joins or leaves moves all scores the same way; one that is replaced takes away half and adds half.
+    """
+    monotone = neighbours is Neighbours.ADD_REMOVE_ONE
+    return Sensitivity(weight if monotone else weight / 2, neighbours, Norm.LINF), monotone

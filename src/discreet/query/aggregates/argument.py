@@ -12,7 +12,7 @@ from discreet.query.expressions.decimals import as_real
 from discreet.query.expressions.expression import Call, DecimalType, Expression, Field
 from discreet.query.expressions.narrowing import within_usual
 from discreet.query.expressions.read import LookUp, read
-from discreet.query.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = ["check_one_argument", "get_shown_type", "read_bounded_number", "read_ordered_number"]
 

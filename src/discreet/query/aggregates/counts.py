@@ -12,12 +12,12 @@ from discreet.catalog.column import ColumnType
 from discreet.exact.grid import Integers
 from discreet.query.aggregates.aggregate import Aggregate, Forms, Spellings, SummedAggregate
 from discreet.query.aggregates.estimate import CellEstimate, move_within
+from discreet.query.aggregates.noise_tails import LinearForm
+from discreet.query.aggregates.statistics import DistinctUnits, DistinctValues, Moments, NoisyStatistic, Statistic
 from discreet.query.expressions.expression import Call, Expression, Field
 from discreet.query.expressions.interval import UNKNOWN
 from discreet.query.expressions.read import LookUp, read, read_condition
-from discreet.query.plan.noise_tails import LinearForm
-from discreet.query.plan.statistics import DistinctUnits, DistinctValues, Moments, NoisyStatistic, Part
-from discreet.query.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = ["CountAggregate", "UnitCountAggregate", "ValueCountAggregate"]
 
@@ -46,7 +46,7 @@ class CountAggregate(SummedAggregate):
         return CountAggregate(argument if argument.nullable else None)
 
     @property
-    def statistic(self) -> Part:
+    def statistic(self) -> Statistic:
         """The weights of its rows, added up."""
         return Moments(self.argument, self.condition, 0)
 
@@ -87,7 +87,7 @@ class UnitCountAggregate(CountAggregate):
     ranks_groups = False
 
     @property
-    def statistic(self) -> Part:
+    def statistic(self) -> Statistic:
         """A statistic of its own: who is in many groups counts as few."""
         return DistinctUnits(self.condition)
 
@@ -101,7 +101,7 @@ class ValueCountAggregate(CountAggregate):
     ranks_groups = False
 
     @property
-    def statistic(self) -> Part:
+    def statistic(self) -> Statistic:
         """A statistic of its own: a person adds as many values as they have rows."""
         if self.argument is None:
             raise AssertionError("different values are values of something")

@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.exact.grid import Integers
-from discreet.query.plan.noise_tails import LinearForm
-from discreet.query.plan.statistics import Moments, NoisyStatistic, PlainSum
+from discreet.query.aggregates.noise_tails import LinearForm
+from discreet.query.aggregates.statistics import Moments, NoisyStatistic, PlainSum
 
 __all__ = [
     "CellEstimate",

@@ -13,18 +13,19 @@ from discreet.exact.grid import Integers
 from discreet.mechanisms.exponential import Exponential
 from discreet.noise.source import Stream
 from discreet.privacy.neighbours import Neighbours
-from discreet.query.aggregates.aggregate import ChosenAggregate, PlannedSelection, Spellings
+from discreet.query.aggregates.aggregate import ChosenAggregate, PlannedSelection, Spellings, bound_scores
 from discreet.query.aggregates.argument import get_shown_type
 from discreet.query.expressions.dates import format_iso_date
 from discreet.query.expressions.decimals import as_key
 from discreet.query.expressions.expression import Field, collect_fields
+from discreet.query.expressions.public_values import Key, ListRows, arrow_type, find_domain, with_values
 from discreet.query.expressions.read import LookUp, read
-from discreet.query.plan.list_groups import with_values
-from discreet.query.plan.public_groups import Key, ListRows, arrow_type, find_domain
-from discreet.query.plan.top_groups import bound_scores
-from discreet.query.refusal import refuse
+from discreet.query.parse.places import refuse
 
-__all__ = ["ModeAggregate", "ModeSelection"]
+__all__ = [
+    "ModeAggregate",
+    "ModeSelection",
+]
 
 
 @dataclass(frozen=True)

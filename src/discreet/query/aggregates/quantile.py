@@ -21,11 +21,11 @@ from discreet.noise.source import Stream
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.aggregates.aggregate import ChosenAggregate, Forms, PlannedSelection, Spellings
 from discreet.query.aggregates.argument import check_one_argument, read_ordered_number
+from discreet.query.aggregates.statistics import bound_values
 from discreet.query.expressions.expression import Constant
+from discreet.query.expressions.public_values import ListRows
 from discreet.query.expressions.read import LookUp, read
-from discreet.query.plan.public_groups import ListRows
-from discreet.query.plan.statistics import bound_values
-from discreet.query.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = ["MaximumAggregate", "MinimumAggregate", "QuantileAggregate", "QuantileSelection"]
 

@@ -25,9 +25,9 @@ from discreet.query.aggregates.estimate import (
     rows_form,
     sum_form,
 )
+from discreet.query.aggregates.noise_tails import LinearForm
+from discreet.query.aggregates.statistics import Moments, NoisyStatistic, PlainSum, Statistic, bound_values
 from discreet.query.expressions.read import LookUp
-from discreet.query.plan.noise_tails import LinearForm
-from discreet.query.plan.statistics import Moments, NoisyStatistic, Part, PlainSum, bound_values
 
 __all__ = ["MeanAggregate", "SumAggregate"]
 
@@ -44,7 +44,7 @@ class SumAggregate(SummedAggregate):
         return cls(read_bounded_number(node, look_up))
 
     @property
-    def statistic(self) -> Part:
+    def statistic(self) -> Statistic:
         """A sum that nothing goes with is one integer, of either sign."""
         if self.argument is None:
             raise AssertionError("a sum is of values")
@@ -78,7 +78,7 @@ class MeanAggregate(SummedAggregate):
         return cls(read_bounded_number(node, look_up))
 
     @property
-    def statistic(self) -> Part:
+    def statistic(self) -> Statistic:
         """Count and sum."""
         return Moments(self.argument, self.condition, 1)
 

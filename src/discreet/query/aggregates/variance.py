@@ -23,8 +23,8 @@ from discreet.query.aggregates.estimate import (
     move_within,
     polynomial_form,
 )
+from discreet.query.aggregates.statistics import Moments, NoisyStatistic, Statistic, bound_values
 from discreet.query.expressions.read import LookUp
-from discreet.query.plan.statistics import Moments, NoisyStatistic, Part, bound_values
 
 __all__ = ["DeviationAggregate", "VarianceAggregate"]
 
@@ -50,7 +50,7 @@ class VarianceAggregate(SummedAggregate):
         return cls(read_bounded_number(node, look_up), is_sample=isinstance(node, _OF_SAMPLES))
 
     @property
-    def statistic(self) -> Part:
+    def statistic(self) -> Statistic:
         """Count, sum and squares."""
         return Moments(self.argument, self.condition, 2)
 

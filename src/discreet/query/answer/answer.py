@@ -1,8 +1,7 @@
 """From what the blocks released to the answer: the query above, over tables with ends at the confidences it needs.
 
-Which column of the answer shows which aggregate, in the analyst's own words.
-
-A block's aggregates are called a0, a1, … inside; people know them by the names in their SELECT.
+Columns of the answer show aggregates in the analyst's own words. A block's aggregates are called a0, a1, … inside;
+people know them by the names in their SELECT.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from discreet.errors import QueryRefused
-from discreet.query.aggregates.aggregate import PrivateAggregation
+from discreet.query.aggregates.noise_tails import LinearForm, Noise
 from discreet.query.answer.cell_intervals import Cells, Ends
 from discreet.query.answer.corrections import MEASURED, guard_divisors, unclip_totals
 from discreet.query.answer.interval_columns import TOTAL_PARTS, name_end
@@ -26,11 +25,11 @@ from discreet.query.answer.interval_propagation import Extended, Followed, FormC
 from discreet.query.answer.intervals import linear_noise, noisy_table, spread
 from discreet.query.answer.noisy_columns import NoisyTable
 from discreet.query.answer.sandbox import post_process, tell_apart
+from discreet.query.bind.group_by import PrivateAggregation
 from discreet.query.bind.split import SplitQuery
 from discreet.query.plan.budget_split import Price, with_magnitude
-from discreet.query.plan.noise_tails import LinearForm, Noise
-from discreet.query.plan.question import ExpectedError, PlannedQuestion
 from discreet.query.plan.sensitivity import AggregationPlan
+from discreet.query.question import ExpectedError, PlannedQuestion
 from discreet.query.run.measure import Measured
 
 __all__ = [

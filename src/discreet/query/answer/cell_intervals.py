@@ -32,9 +32,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from discreet.query.aggregates.aggregate import PrivateAggregation
+from discreet.query.aggregates.noise_tails import Noise, Terms, reach
 from discreet.query.answer.linear_forms import FORM, PUBLIC
-from discreet.query.plan.noise_tails import Noise, Terms, reach
+from discreet.query.bind.group_by import PrivateAggregation
 from discreet.query.run.measure import Measured
 
 __all__ = ["Cells", "Ends"]

@@ -1,14 +1,14 @@
-"""A quotient is missing where its divisor is a count that may be zero, as far as its interval tells.
+"""Corrections of what is computed above noisy counts: quotients that are missing, and totals that are not biased.
 
-Nobody knows then whether there is anything to divide by: SUM(x) / COUNT(*) of an empty group would show noise divided
-by noise. It is NULL in SQL where the count is zero, and so it is here where the count may be; so are the means that are
-asked for as AVG. Outer aggregates pass over it.
+A quotient is missing where its divisor is a count that may be zero, as far as its interval tells. Nobody knows then
+whether there is anything to divide by: SUM(x) / COUNT(*) of an empty group would show noise divided by noise. It is
+NULL in SQL where the count is zero, and so it is here where the count may be; so are the means that are asked for as
+AVG. Outer aggregates pass over it.
 
-Totals over groups are taken of counts as they were measured, not of the zeros that stand for those below zero.
-
-A count below zero is shown as zero. A sum of such counts would be too large on average, by what was cut off: the noise
-of a thousand small groups cancels, what is left of it after cutting does not. So where a query sums or averages counts
-over groups, in a window or not, the counts are read as they were measured. A total that is itself a count, or a mean of
+Totals over groups are taken of counts as they were measured, not of the zeros that stand for those below zero. A count
+below zero is shown as zero. A sum of such counts would be too large on average, by what was cut off: the noise of a
+thousand small groups cancels, what is left of it after cutting does not. So where a query sums or averages counts over
+groups, in a window or not, the counts are read as they were measured. A total that is itself a count, or a mean of
 counts, is then moved to zero or above and made whole, as any count is. Quotients that hold such a total read all of
 their counts so, so that shares add up to one.
 

@@ -28,12 +28,12 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from discreet.query.aggregates.aggregate import PrivateAggregation
 from discreet.query.answer.interval_columns import Demand, InSql, find_leaf
 from discreet.query.answer.interval_expressions import bound_expression
 from discreet.query.answer.interval_rules import BoundExpressions
 from discreet.query.answer.linear_forms import Linear, Write, find_linear_form, find_quotient
 from discreet.query.answer.noisy_columns import NoisyQuery, NoisyTable, QuerySource, TableSource, read_column, read_view
+from discreet.query.bind.group_by import PrivateAggregation
 from discreet.query.plan.sensitivity import AggregationPlan
 
 __all__ = ["Extended", "Followed", "FormColumns", "describe_shape", "with_intervals"]

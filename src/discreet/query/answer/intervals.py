@@ -5,7 +5,7 @@ Each aggregate makes its own value and interval of them (`query/aggregates/`).
 Where the interval of a group's count contains 0, nobody can tell whether the group is empty: its mean, variance,
 median or mode is NULL, as that of an empty group is in SQL.
 
-How far the noise of many groups carries their sum: much less than every group at its worst.
+The noise of many groups carries their sum much less far than every group at its worst.
 
 Claim. Let n groups each have the noise Σ fⱼXⱼ, all X independent. With probability c, at least, the sum over the groups
 is off by at most max(√(n·p), r), where L = ln(2 / (1 - c)), and
@@ -36,12 +36,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.query.aggregates.aggregate import Aggregate, PrivateAggregation, SummedAggregate
+from discreet.query.aggregates.aggregate import Aggregate, SummedAggregate
 from discreet.query.aggregates.estimate import CellEstimate, rows_form
-from discreet.query.plan.noise_tails import LinearForm, Noise
-from discreet.query.plan.public_groups import arrow_type
+from discreet.query.aggregates.noise_tails import LinearForm, Noise
+from discreet.query.aggregates.statistics import Moments
+from discreet.query.bind.group_by import PrivateAggregation
+from discreet.query.expressions.public_values import arrow_type
 from discreet.query.plan.sensitivity import AggregationPlan
-from discreet.query.plan.statistics import Moments
 from discreet.query.run.measure import Measured
 
 __all__ = [

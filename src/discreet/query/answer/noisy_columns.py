@@ -12,10 +12,9 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-__all__ = ["NoisyQuery", "NoisyTable", "QuerySource", "Source", "TableSource", "only_picks", "read_column", "read_view"]
+__all__ = ["NoisyQuery", "NoisyTable", "QuerySource", "Source", "TableSource", "read_column", "read_view"]
 
 
-_PICKING = frozenset({exp.Select, exp.From, exp.Table, exp.Identifier, exp.Alias, exp.Column})
 _QUERIES = (exp.Query, exp.Subquery)
 _APART = (exp.Window, *_QUERIES)
 """What is computed over rows of its own."""
@@ -82,14 +81,6 @@ class QuerySource:
 
 
 Source = TableSource | QuerySource
-
-
-def only_picks(query: exp.Query) -> bool:
-    """Whether a query picks and names columns of one table, and does nothing else.
-
-    Where the table has them, that cannot fail, and shows the rows that the table has.
-    """
-    return all(type(part) in _PICKING and (type(part) is not exp.Column or part.table) for part in query.walk())
 
 
 def read_view(query: exp.Query, tables: Mapping[str, NoisyTable]) -> NoisyQuery:

@@ -12,7 +12,7 @@ from sqlglot import exp
 from discreet.query.answer.interval_columns import has_public_rows
 from discreet.query.answer.interval_propagation import describe_shape, with_intervals
 from discreet.query.answer.noisy_columns import NoisyQuery, NoisyTable, TableSource, read_view
-from discreet.query.plan.question import PlannedQuestion
+from discreet.query.question import PlannedQuestion
 
 __all__ = ["note_on_lost_bars", "notes_above"]
 

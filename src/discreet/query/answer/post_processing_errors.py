@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from sqlglot import exp
 
 from discreet.errors import QueryRefused
-from discreet.query.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = ["mistake_in", "refuse_post_processing"]
 

@@ -1,15 +1,11 @@
 """Post-processing: the part of a query above its aggregates, in a database that holds nothing private.
 
-It sees the blocks' noisy tables and the public tables it names. It can reach no file, no network and no setting.
-
-An empty database that can reach no file, no network, no setting and no variable of the program around it.
+It sees the blocks' noisy tables and the public tables it names, in a `discreet.engines.duckdb.closed_database`.
 """
 
 from __future__ import annotations
 
 import itertools
-import os
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, datetime
@@ -21,55 +17,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import ErrorLevel, exp
 
+from discreet.engines.duckdb.closed_database import open_closed_database
 from discreet.query.answer.post_processing_errors import mistake_in, refuse_post_processing
-from discreet.query.refusal import refuse
+from discreet.query.parse.places import refuse
+from discreet.time_limits import POST_PROCESSING
 
-__all__ = ["check_above", "open_closed_database", "post_process", "tell_apart"]
-
-
-_CONFIG: dict[str, str | bool | int | float | list[str]] = {
-    "enable_external_access": "false",
-    "python_enable_replacements": "false",  # or names could find variables of the Python program
-    "autoload_known_extensions": "false",
-    "autoinstall_known_extensions": "false",
-    "threads": "1",
-    "memory_limit": "1GB",
-}
-
-
-@contextmanager
-def open_closed_database(tables: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnection]:
-    """One that holds these tables alone and is nobody else's meanwhile.
-
-    It is kept for the next who needs one, because opening takes longer than most of what is done in it.
-    """
-    idle = _IDLE[os.getpid()]
-    try:
-        database = idle.pop()
-    except IndexError:
-        database = _opened()
-    try:
-        for name, table in tables.items():
-            database.register(name, table)
-        yield database
-    finally:
-        for name in tables:
-            database.unregister(name)
-        idle.append(database)
-
-
-_IDLE: defaultdict[int, list[duckdb.DuckDBPyConnection]] = defaultdict(list)
-"""Per process, those that nobody uses: a forked child must not touch its parent's, whose threads it does not have."""
-
-
-def _opened() -> duckdb.DuckDBPyConnection:
-    database = duckdb.connect(":memory:", config=_CONFIG)
-    database.execute("SET lock_configuration = true")
-    return database
-
-
-_SECONDS = 30.0
-"""How long post-processing may take. It sees noisy and public values alone, so how long it takes says nothing more."""
+__all__ = ["check_above", "post_process", "tell_apart"]
 
 
 def post_process(query: exp.Query, tables: Mapping[str, pa.Table]) -> pa.Table:
@@ -139,7 +92,7 @@ def _sandbox(tables: Mapping[str, pa.Table], query: exp.Query, remedy: str) -> I
         with open_closed_database(tables) as database:
             yield database
     except duckdb.InterruptException:
-        rule = f"the part of the query above the aggregates must take at most {_SECONDS:g} seconds"
+        rule = f"the part of the query above the aggregates must take at most {POST_PROCESSING:g} seconds"
         raise refuse(query, rule, "join or group fewer of its rows; " + remedy) from None
     except duckdb.Error as error:
         # What it complains about was computed from public and noisy values alone.
@@ -149,7 +102,7 @@ def _sandbox(tables: Mapping[str, pa.Table], query: exp.Query, remedy: str) -> I
 @contextmanager
 def _ended_in_time(database: duckdb.DuckDBPyConnection) -> Iterator[None]:
     """A few noisy rows, crossed with themselves often enough, are more than any computer can count."""
-    clock = Timer(_SECONDS, database.interrupt)
+    clock = Timer(POST_PROCESSING, database.interrupt)
     clock.daemon = True
     clock.start()
     try:

@@ -1,16 +1,23 @@
-"""GROUP BY: columns, expressions, positions and aliases of the SELECT list."""
+"""Blocks of groups and aggregates over private rows, and how GROUP BY is read.
+
+A key is a column, an expression, a position or an alias of the SELECT list.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from discreet.errors import QueryRefused
+from discreet.query.aggregates.aggregate import Aggregate
+from discreet.query.bind.relation import PartitionFilter, Relation
 from discreet.query.expressions.expression import Expression
 from discreet.query.expressions.read import LookUp, read
 from discreet.query.parse.alternatives import not_answered
-from discreet.query.refusal import refuse
+from discreet.query.parse.places import refuse
 
-__all__ = ["group_keys"]
+__all__ = ["PrivateAggregation", "group_keys"]
 
 
 def group_keys(node: exp.Select, look_up: LookUp) -> dict[Expression, exp.Expr]:
@@ -53,3 +60,41 @@ def _is_column(node: exp.Column, look_up: LookUp) -> bool:
     except QueryRefused:
         return False
     return True
+
+
+@dataclass
+class PrivateAggregation:
+    """Groups and aggregates over private rows."""
+
+    number: int
+    """Which block of the query it is."""
+    rows: Relation
+    """The private rows."""
+    keys: list[Expression]
+    """What the rows are grouped by."""
+    places: list[exp.Expr]
+    """Where the query says so, for refusals that point."""
+    asked: dict[Aggregate, str] = field(default_factory=dict)
+    """What is asked about each group, each once, and the column of the noisy table that will hold it."""
+    top: int | None = None
+    """How many groups are wanted, where only the names of the largest are shown."""
+
+    @property
+    def name(self) -> str:
+        """The noisy table's name above the block."""
+        return f"_block{self.number}"
+
+    @property
+    def aggregates(self) -> list[Aggregate]:
+        """What is asked about each group, each once."""
+        return list(self.asked)
+
+    @property
+    def restriction(self) -> PartitionFilter | None:
+        """Whose rows they are alone, where the query says so."""
+        known = () if self.rows.privacy is None else self.rows.privacy.restrictions
+        return known[0] if known else None
+
+    def ask(self, aggregate: Aggregate) -> str:
+        """The column of the noisy table that will hold this aggregate."""
+        return self.asked.setdefault(aggregate, f"a{len(self.asked)}")

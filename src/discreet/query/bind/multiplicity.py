@@ -1,6 +1,6 @@
 """Multiplicity: how many rows of a public relation can have the same values, and so meet one private row in a join.
 
-Anybody may know it. For a table it is counted (`discreet.query.bind.public_multiplicity`); for what is made of tables
+Anybody may know it. For a table it is counted (`discreet.query.bind.public_tables`); for what is made of tables
 it is bounded by what is known of these, so that no join of public tables is run to find it out. Values are those that
 are compared in a join, which meets no missing ones.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from discreet.query.expressions.expression import Field
-from discreet.query.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = ["Alike", "CountAlike", "count_of_nothing", "of_pairs", "of_renamed", "of_table"]
 

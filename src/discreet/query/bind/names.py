@@ -1,8 +1,7 @@
 """What a name stands for, given the tables that are visible. Case makes no difference, with quotes or without.
 
-What names stand for inside a query: queries that WITH named, and results that may leave.
-
-A table of the catalog as rows: whose they are, and which of its columns names the person.
+Inside a query they also stand for queries that WITH named, and for results that may leave. A table of the catalog
+becomes rows: whose they are, and which of its columns names the person.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from discreet.query.bind.multiplicity import CountAlike, count_of_nothing
 from discreet.query.bind.relation import FindEnds, Names, Privacy, Relation, scan_table
 from discreet.query.expressions.expression import Call, Expression, Field
 from discreet.query.parse.alternatives import INSTEAD, is_clock
-from discreet.query.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = [
     "Aliased",

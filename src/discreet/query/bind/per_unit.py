@@ -33,7 +33,7 @@ from discreet.query.expressions.expression import (
 from discreet.query.expressions.interval import Interval
 from discreet.query.expressions.read import LookUp, as_condition, check_complete, read
 from discreet.query.parse.parser import is_aggregate
-from discreet.query.refusal import refuse, refuse_part
+from discreet.query.parse.places import refuse, refuse_part
 
 __all__ = ["names_unit", "per_unit"]
 

@@ -1,13 +1,10 @@
 """Queries over noisy and public tables: left as they are, every name in them resolved and every function checked.
 
-What post-processing may use: operators, and functions from a list that is closed.
+Post-processing may use operators, and functions from a list that is closed. It runs where there is nothing private. The
+list keeps out what reads files, settings or the clock, what differs from call to call, and what fills memory.
 
-It runs where there is nothing private. The list keeps out what reads files, settings or the clock, what differs from
-call to call, and what fills memory.
-
-Lift what is above an aggregate: groups and aggregates become columns of the block's noisy table.
-
-A column that is neither is refused, so nothing of a row can be named above its block.
+What is above an aggregate is lifted: groups and aggregates become columns of the block's noisy table. A column that is
+neither is refused, so nothing of a row can be named above its block.
 """
 
 from __future__ import annotations
@@ -18,19 +15,27 @@ from typing import TypeVar
 from sqlglot import exp
 
 from discreet.errors import QueryRefused
-from discreet.query.aggregates.aggregate import PrivateAggregation
+from discreet.query.aggregates.aggregate import Aggregate
 from discreet.query.aggregates.registry import read_aggregate
+from discreet.query.bind.group_by import PrivateAggregation
 from discreet.query.bind.names import Scope, check_alias
+from discreet.query.expressions.date_dialects import CLOCKS, DATE_SPELLINGS
 from discreet.query.expressions.expression import Constant
 from discreet.query.expressions.functions import RULES
 from discreet.query.expressions.read import LookUp, check_complete, read
 from discreet.query.parse.alternatives import not_answered
-from discreet.query.parse.date_dialects import CLOCKS, DATE_SPELLINGS
 from discreet.query.parse.parser import is_aggregate
-from discreet.query.parse.places import replacing
-from discreet.query.refusal import refuse, refuse_part, spell
+from discreet.query.parse.places import refuse, refuse_part, replacing, spell
 
-__all__ = ["ALLOWED_ABOVE", "check_all", "check_node", "post_processing", "rewrite_post_processing"]
+__all__ = [
+    "ALLOWED_ABOVE",
+    "check_all",
+    "check_node",
+    "only_picks",
+    "post_processing",
+    "read_top",
+    "rewrite_post_processing",
+]
 
 
 _MORE = (
@@ -236,3 +241,34 @@ class _Lift:
     def _column(self, node: exp.Expr, name: str) -> exp.Column:
         table = exp.to_identifier(self.block.name, quoted=True)
         return replacing(node, exp.column(exp.to_identifier(name, quoted=True), table=table))
+
+
+_PICKING = frozenset({exp.Select, exp.From, exp.Table, exp.Identifier, exp.Alias, exp.Column})
+
+
+def only_picks(query: exp.Query) -> bool:
+    """Whether a query picks and names columns of one table, and does nothing else.
+
+    Where the table has them, that cannot fail, and shows the rows that the table has.
+    """
+    return all(type(part) in _PICKING and (type(part) is not exp.Column or part.table) for part in query.walk())
+
+
+_NOT_ALLOWED = ("where", "having", "qualify", "distinct", "offset", "windows", "joins")
+
+
+def read_top(above: exp.Select, aggregates: list[Aggregate]) -> int | None:
+    """How many groups are wanted, where a query shows the names of the largest ones and nothing else."""
+    order, limit = above.args.get("order"), above.args.get("limit")
+    if order is None or limit is None or any(above.args.get(part) for part in _NOT_ALLOWED):
+        return None
+    if [aggregate.ranks_groups for aggregate in aggregates] != [True] or len(order.expressions) != 1:
+        return None
+    (by,) = order.expressions
+    shown = [projection.unalias() for projection in above.expressions]
+    by_count = isinstance(by.this, exp.Column) and by.this.name == "a0" and by.args.get("desc")
+    only_keys = all(isinstance(column, exp.Column) and column.name.startswith("k") for column in shown)
+    count = limit.expression
+    if not (by_count and only_keys and isinstance(count, exp.Literal) and not count.is_string and count.name.isdigit()):
+        return None
+    return int(count.name) or None

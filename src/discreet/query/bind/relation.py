@@ -4,10 +4,9 @@ A relation writes itself as one SELECT. Private relations carry a column ``_unit
 (filtering, computing, joining), a row of the result depends on the data of its own unit and on public tables alone.
 Names inside are made by us (c1, c2, …), so no name of an analyst reaches an engine.
 
-Restrictions: rows of people with certain keys alone, so that questions about others do not concern them.
-
-A column with one value per person divides people into parts that cannot meet. Where a condition of WHERE demands that
-such a column equals listed constants, a person with another value, or with none, has no row that remains.
+A relation may be restricted to people with certain keys, so that questions about others do not concern them. A column
+with one value per person divides people into parts that cannot meet. Where a condition of WHERE demands that such a
+column equals listed constants, a person with another value, or with none, has no row that remains.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ from itertools import count
 from discreet.catalog.column import Column, ColumnType, Value
 from discreet.catalog.table import Table
 from discreet.engines.bounded_keys import spell_value, write_salt
-from discreet.engines.clamp import clamp_value, describe_limits
 from discreet.engines.duckdb.manifest import Stored
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import quote
 from discreet.engines.stored_columns import use_stored_clamp, use_stored_steps
+from discreet.engines.value_grid import clamp_value, describe_limits
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.bind.contribution import ContributionBound, Truncation
 from discreet.query.bind.multiplicity import Alike, CountAlike, of_renamed, of_table

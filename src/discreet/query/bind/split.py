@@ -4,17 +4,16 @@ In one walk over the tree every name is resolved against the catalog, the privat
 them is cut out as a block, and what is above is left as a query over the blocks' noisy tables and public tables. All of
 it looks at the text and the policy alone, so a plan, a price or a refusal can say nothing about the rows.
 
-Growth: a query is written out before it is planned, and one that is short in text can be huge when written out.
-
-Each table of a WITH stands wherever it is named. Named twice by the next, which is named twice by the one after, it
-stands a million times after twenty lines. So what is written out is counted while it is built, and refused in time.
+A query is written out before it is planned, and one that is short in text can be huge when written out. Each table of a
+WITH stands wherever it is named. Named twice by the next, which is named twice by the one after, it stands a million
+times after twenty lines. So what is written out is counted while it is built, and refused in time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from sqlglot import exp
@@ -22,10 +21,9 @@ from sqlglot import exp
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Value
 from discreet.errors import QueryRefused
-from discreet.query.aggregates.aggregate import PrivateAggregation
-from discreet.query.answer.noisy_columns import only_picks
-from discreet.query.bind.group_by import group_keys
+from discreet.query.bind.group_by import PrivateAggregation, group_keys
 from discreet.query.bind.join import (
+    check_rows,
     filter_in_public,
     find_shared_columns,
     join,
@@ -33,7 +31,6 @@ from discreet.query.bind.join import (
     split_conditions,
     split_in_predicates,
 )
-from discreet.query.bind.join_bounds import check_rows
 from discreet.query.bind.multiplicity import CountAlike
 from discreet.query.bind.names import (
     Aliased,
@@ -48,17 +45,22 @@ from discreet.query.bind.names import (
     table_rows,
 )
 from discreet.query.bind.per_unit import names_unit, per_unit
-from discreet.query.bind.post_processing import check_all, post_processing, rewrite_post_processing
+from discreet.query.bind.post_processing import (
+    check_all,
+    only_picks,
+    post_processing,
+    read_top,
+    rewrite_post_processing,
+)
 from discreet.query.bind.relation import FindEnds, Names, Relation, filter_rows, project, unite_rows, without_partitions
 from discreet.query.expressions.dates import format_iso_date
 from discreet.query.expressions.decimals import as_key
 from discreet.query.expressions.expression import DecimalType, Expression, Field, Type, collect_fields
-from discreet.query.expressions.narrowing import narrow_columns
+from discreet.query.expressions.narrowing import find_facts, narrow_interval
 from discreet.query.expressions.read import LookUp, read, read_condition
 from discreet.query.expressions.types import as_type, number_type
 from discreet.query.parse.parser import has_aggregate
-from discreet.query.plan.top_groups import read_top
-from discreet.query.refusal import refuse, refuse_part
+from discreet.query.parse.places import refuse, refuse_part
 
 __all__ = ["QuerySizeLimit", "SplitQuery", "cut_at_aggregates"]
 
@@ -392,3 +394,10 @@ def _projections(node: exp.Select, visible: Visible) -> list[tuple[str, Expressi
         else:
             columns.append((projection.alias_or_name or f"col{len(columns)}", read(projection.unalias(), visible)))
     return columns
+
+
+def narrow_columns(rows: Relation, condition: Expression) -> Relation:
+    """Rows that meet a condition, with what it says about their columns."""
+    facts = find_facts(condition)
+    columns = [(name, replace(column, interval=narrow_interval(column, facts))) for name, column in rows.columns]
+    return replace(rows, columns=tuple(columns))

@@ -16,7 +16,14 @@ from discreet.catalog.column import ColumnType
 from discreet.query.expressions.expression import Type
 from discreet.query.expressions.interval import UNKNOWN, Interval
 
-__all__ = ["UNITS", "epoch", "floor_date", "move_date", "number_days", "starts", "unit_named"]
+__all__ = [
+    "UNITS",
+    "epoch",
+    "floor_date",
+    "move_date",
+    "number_days",
+    "starts",
+]
 
 
 DATE, TIMESTAMP = ColumnType.DATE, ColumnType.TIMESTAMP
@@ -24,27 +31,12 @@ DATE, TIMESTAMP = ColumnType.DATE, ColumnType.TIMESTAMP
 UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 """The units of time, long ones first."""
 
-_SPELLINGS = {
-    **dict.fromkeys(("year", "years", "yyyy", "yy", "yr", "y"), "year"),
-    **dict.fromkeys(("quarter", "quarters", "qq", "q"), "quarter"),
-    **dict.fromkeys(("month", "months", "mm", "mon", "mons"), "month"),
-    **dict.fromkeys(("week", "weeks", "isoweek", "wk", "ww", "w"), "week"),
-    **dict.fromkeys(("day", "days", "dd", "d"), "day"),
-    **dict.fromkeys(("hour", "hours", "hh", "h"), "hour"),
-    **dict.fromkeys(("minute", "minutes", "mi", "min", "mins"), "minute"),
-    **dict.fromkeys(("second", "seconds", "ss", "sec", "secs", "s"), "second"),
-}
 _SECONDS = {"week": 604_800, "day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
 _MONTHS = {"year": 12, "quarter": 3, "month": 1}
 _DAY = 86_400
 _BEGINNING = datetime(1, 1, 1)  # a Monday
 _FIRST = Fraction((_BEGINNING - datetime(1970, 1, 1)).days * _DAY)
 _LAST = Fraction((datetime(9999, 12, 31) - datetime(1970, 1, 1)).days * _DAY + _DAY) - Fraction(1, 10**6)
-
-
-def unit_named(word: str) -> str | None:
-    """The unit that a word of any dialect stands for."""
-    return _SPELLINGS.get(word.casefold())
 
 
 def epoch(value: date | datetime) -> Fraction:

@@ -19,17 +19,16 @@ from discreet.catalog.column import ColumnType
 from discreet.query.expressions.calendar import UNITS, epoch, floor_date, move_date, number_days
 from discreet.query.expressions.expression import Call, Constant, Expression, Field, is_stored, type_name
 from discreet.query.expressions.interval import UNKNOWN, Interval
-from discreet.query.refusal import refuse
+from discreet.query.parse.dialect import DATE_PARTS, part_name
+from discreet.query.parse.places import refuse
 
 __all__ = [
-    "DATE_PARTS",
     "as_date",
     "date_part",
     "difference",
     "epoch",
     "format_date",
     "format_iso_date",
-    "is_date_part",
     "last_day",
     "made_date",
     "name_date",
@@ -43,51 +42,9 @@ __all__ = [
 INTEGER, REAL, TEXT = ColumnType.INTEGER, ColumnType.REAL, ColumnType.TEXT
 DATE, TIMESTAMP = ColumnType.DATE, ColumnType.TIMESTAMP
 
-DATE_PARTS: dict[str, tuple[int, int] | None] = {
-    "year": None,
-    "isoyear": None,
-    "decade": None,
-    "century": None,
-    "quarter": (1, 4),
-    "month": (1, 12),
-    "week": (1, 53),
-    "yearweek": None,
-    "day": (1, 31),
-    "dayofweek": (0, 6),
-    "isodow": (1, 7),
-    "dayofyear": (1, 366),
-    "hour": (0, 23),
-    "minute": (0, 59),
-    "second": (0, 60),
-    "epoch": None,
-}
-"""Parts of a date that can be taken, with the values they have where these do not depend on the date."""
 
 _OF_WEEKS = ("week", "isoyear", "yearweek")
 
-_PART_SPELLINGS = {
-    "dow": "dayofweek",
-    "day_of_week": "dayofweek",
-    "weekday": "dayofweek",
-    "dw": "dayofweek",
-    "dayofweek_iso": "isodow",
-    "dayofweekiso": "isodow",
-    "doy": "dayofyear",
-    "day_of_year": "dayofyear",
-    "dy": "dayofyear",
-    "dayofmonth": "day",
-    "day_of_month": "day",
-    "weekofyear": "week",
-    "isoweek": "week",
-    "yyyy": "year",
-    "yy": "year",
-    "qq": "quarter",
-    "mm": "month",
-    "dd": "day",
-    "hh": "hour",
-    "mi": "minute",
-    "ss": "second",
-}
 _STEPS = {
     "year": ("to_years", 1, 32),
     "quarter": ("to_months", 3, 32),
@@ -167,18 +124,9 @@ def _is_within_years(given: Expression) -> bool:
     return isinstance(given, Field) and given.computed is not None and _is_within_years(given.computed)
 
 
-def is_date_part(word: str) -> bool:
-    """Whether a word names a part of a date, in any dialect."""
-    return _part_name(word.casefold()) in DATE_PARTS
-
-
-def _part_name(word: str) -> str:
-    return _PART_SPELLINGS.get(word, word.removesuffix("s"))
-
-
 def date_part(node: exp.Expr, part: str, argument: Expression) -> Expression:
     """A part of a date or timestamp as a number."""
-    name = _part_name(part)
+    name = part_name(part)
     if name not in DATE_PARTS:
         raise refuse(node, f"the part of a date must be one of {', '.join(DATE_PARTS)}", "write extract(year FROM day)")
     given = to_date(node, argument)

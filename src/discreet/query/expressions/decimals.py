@@ -26,7 +26,7 @@ from sqlglot import exp
 from discreet.catalog.column import ColumnType
 from discreet.query.expressions.expression import Call, Constant, DecimalType, Expression
 from discreet.query.expressions.interval import UNKNOWN, Interval
-from discreet.query.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = [
     "MOST_DIGITS",

@@ -15,11 +15,10 @@ from fractions import Fraction
 from typing import ClassVar
 
 from discreet.catalog.column import ColumnType, Value
-from discreet.engines.casts import DUCKDB_TYPES
 from discreet.engines.duckdb.manifest import Stored
-from discreet.engines.parameters import Bindings
+from discreet.engines.parameters import DUCKDB_TYPES, Bindings
 from discreet.query.expressions.interval import UNKNOWN, Interval
-from discreet.query.plan.work_limit import LETTERS_IN_A_PIECE, Work
+from discreet.query.expressions.work_limit import LETTERS_IN_A_PIECE, Work
 
 __all__ = [
     "Call",

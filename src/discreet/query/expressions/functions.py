@@ -1,13 +1,12 @@
-"""Arithmetic and mathematics on rows.
+"""Arithmetic and mathematics on rows, and the fixed list of row functions.
 
 Every operator that an engine may refuse for some row stands alone inside a TRY, which gives NULL there; its operands
 are total themselves, so an engine that computes a common part once, outside the TRY around it, cannot fail either. No
 TRY is left out because of what planning knows about values. Floating-point overflow gives infinity, which the
 aggregates treat as missing.
 
-The fixed list of row functions: what each needs, what it returns, and a template that cannot raise.
-
-Every rule states the result's type and a public interval that holds all its values. What is not listed is refused.
+A function has what it needs, what it returns, and a template that cannot raise. Every rule states the result's type and
+a public interval that holds all its values. What is not listed is refused.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ from discreet.query.expressions.types import (
     number_type,
     slots,
 )
-from discreet.query.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = ["NUMBER_RULES", "RULES"]
 

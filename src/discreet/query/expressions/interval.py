@@ -20,7 +20,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.exact.doubles import double_above, double_below
+from discreet.exact.rational import double_above, double_below
 
 __all__ = ["UNKNOWN", "Interval"]
 

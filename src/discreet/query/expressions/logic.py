@@ -8,7 +8,7 @@ from discreet.catalog.column import ColumnType
 from discreet.query.expressions.expression import Call, Constant, Expression
 from discreet.query.expressions.interval import UNKNOWN
 from discreet.query.expressions.types import Arguments, Rule, any_nullable, as_type, common_type, is_null, slots
-from discreet.query.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = ["AND", "LOGIC_RULES", "NOT", "OR"]
 

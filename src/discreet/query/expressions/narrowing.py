@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 
 from discreet.catalog.column import ColumnType
-from discreet.query.bind.relation import Relation
 from discreet.query.expressions.decimals import WIDENED, is_rescaled, to_decimal
 from discreet.query.expressions.expression import Call, Constant, DecimalType, Expression, Field, Type
 from discreet.query.expressions.interval import Interval
 
-__all__ = ["Fact", "find_facts", "narrow", "narrow_columns", "usual_bounds", "within_usual"]
+__all__ = ["Fact", "find_facts", "narrow", "narrow_interval", "usual_bounds", "within_usual"]
 
 
 Fact = tuple[Expression, Interval]
@@ -42,7 +40,7 @@ def narrow(expression: Expression, facts: list[Fact]) -> Expression:
     It stands where they hold, as in a branch of CASE. What it is elsewhere is missing, so that no value of it ever lies
     outside of its interval.
     """
-    ends = _narrowed_interval(expression, facts).known
+    ends = narrow_interval(expression, facts).known
     if ends is None or expression.interval.known is not None or not expression.type.is_numeric:
         return expression
     low, high = _as_constants(expression.type, ends)
@@ -65,7 +63,8 @@ def _as_constants(kind: Type, ends: tuple[Fraction, Fraction]) -> tuple[Constant
     return Constant.of(ends[0]), Constant.of(ends[1])
 
 
-def _narrowed_interval(expression: Expression, facts: list[Fact]) -> Interval:
+def narrow_interval(expression: Expression, facts: list[Fact]) -> Interval:
+    """Between which values it lies where the facts hold."""
     low, high = expression.interval.low, expression.interval.high
     if isinstance(expression, Field) and expression.is_unit:  # what names people is no number
         return expression.interval
@@ -94,13 +93,6 @@ def usual_bounds(expression: Expression) -> Iterator[int]:
             yield most.value
         for argument in expression.arguments:
             yield from usual_bounds(argument)
-
-
-def narrow_columns(rows: Relation, condition: Expression) -> Relation:
-    """Rows that meet a condition, with what it says about their columns."""
-    facts = find_facts(condition)
-    columns = [(name, replace(column, interval=_narrowed_interval(column, facts))) for name, column in rows.columns]
-    return replace(rows, columns=tuple(columns))
 
 
 def _facts(condition: Expression, holds: bool) -> Iterator[Fact]:

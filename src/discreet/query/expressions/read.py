@@ -15,6 +15,7 @@ from discreet.catalog.column import ColumnType
 from discreet.engines.parameters import bind_parameter
 from discreet.errors import InvalidInput, QueryRefused
 from discreet.exact.rational import rational
+from discreet.query.expressions.date_dialects import CLOCKS, DATE_SPELLINGS, is_interval, move_by_interval
 from discreet.query.expressions.dates import parse_date_constant
 from discreet.query.expressions.decimals import MOST_DIGITS, MOST_PLACES, to_decimal
 from discreet.query.expressions.expression import Call, Constant, Expression
@@ -23,8 +24,7 @@ from discreet.query.expressions.narrowing import Fact, find_facts, narrow
 from discreet.query.expressions.texts import TEXT_RULES
 from discreet.query.expressions.types import as_decimal, as_type, common_type
 from discreet.query.parse.alternatives import not_answered, suggest_alternative
-from discreet.query.parse.date_dialects import CLOCKS, DATE_SPELLINGS, is_interval, move_by_interval
-from discreet.query.refusal import refuse, refuse_part
+from discreet.query.parse.places import refuse, refuse_part
 
 __all__ = ["CAST_TYPES", "SPECIAL", "LookUp", "as_condition", "check_complete", "read", "read_condition"]
 

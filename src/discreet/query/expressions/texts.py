@@ -17,8 +17,8 @@ from discreet.catalog.column import ColumnType
 from discreet.query.expressions.expression import Call, Constant, Expression, list_pieces
 from discreet.query.expressions.interval import UNKNOWN, Interval
 from discreet.query.expressions.types import Arguments, Rule, any_nullable, as_type, slots
-from discreet.query.plan.work_limit import pattern_states
-from discreet.query.refusal import refuse
+from discreet.query.expressions.work_limit import pattern_states
+from discreet.query.parse.places import refuse
 
 __all__ = ["TEXT_RULES"]
 

@@ -22,7 +22,7 @@ from discreet.query.expressions.decimals import (
 )
 from discreet.query.expressions.expression import Call, Constant, DecimalType, Expression, Type, canonical, type_name
 from discreet.query.expressions.interval import UNKNOWN, Interval
-from discreet.query.refusal import refuse
+from discreet.query.parse.places import refuse
 
 __all__ = [
     "Arguments",

@@ -14,8 +14,7 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from discreet.errors import QueryRefused
-from discreet.query.parse.places import find_place
-from discreet.query.refusal import refuse
+from discreet.query.parse.places import find_place, refuse
 
 __all__ = ["INSTEAD", "USAGE", "Instead", "called", "is_clock", "not_answered", "suggest_alternative"]
 

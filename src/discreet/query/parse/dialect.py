@@ -15,11 +15,82 @@ from sqlglot import ParseError, TokenType, exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.parsers.duckdb import DuckDBParser
 
-from discreet.query.expressions.calendar import unit_named
-from discreet.query.expressions.dates import is_date_part
 from discreet.query.parse.places import mark_as_generated
 
-__all__ = ["SPELLINGS", "AskedTop", "QuestionDialect"]
+__all__ = ["DATE_PARTS", "SPELLINGS", "AskedTop", "QuestionDialect", "is_date_part", "part_name", "unit_named"]
+
+
+_UNIT_SPELLINGS = {
+    **dict.fromkeys(("year", "years", "yyyy", "yy", "yr", "y"), "year"),
+    **dict.fromkeys(("quarter", "quarters", "qq", "q"), "quarter"),
+    **dict.fromkeys(("month", "months", "mm", "mon", "mons"), "month"),
+    **dict.fromkeys(("week", "weeks", "isoweek", "wk", "ww", "w"), "week"),
+    **dict.fromkeys(("day", "days", "dd", "d"), "day"),
+    **dict.fromkeys(("hour", "hours", "hh", "h"), "hour"),
+    **dict.fromkeys(("minute", "minutes", "mi", "min", "mins"), "minute"),
+    **dict.fromkeys(("second", "seconds", "ss", "sec", "secs", "s"), "second"),
+}
+
+
+def unit_named(word: str) -> str | None:
+    """The unit that a word of any dialect stands for."""
+    return _UNIT_SPELLINGS.get(word.casefold())
+
+
+DATE_PARTS: dict[str, tuple[int, int] | None] = {
+    "year": None,
+    "isoyear": None,
+    "decade": None,
+    "century": None,
+    "quarter": (1, 4),
+    "month": (1, 12),
+    "week": (1, 53),
+    "yearweek": None,
+    "day": (1, 31),
+    "dayofweek": (0, 6),
+    "isodow": (1, 7),
+    "dayofyear": (1, 366),
+    "hour": (0, 23),
+    "minute": (0, 59),
+    "second": (0, 60),
+    "epoch": None,
+}
+"""Parts of a date that can be taken, with the values they have where these do not depend on the date."""
+
+
+_PART_SPELLINGS = {
+    "dow": "dayofweek",
+    "day_of_week": "dayofweek",
+    "weekday": "dayofweek",
+    "dw": "dayofweek",
+    "dayofweek_iso": "isodow",
+    "dayofweekiso": "isodow",
+    "doy": "dayofyear",
+    "day_of_year": "dayofyear",
+    "dy": "dayofyear",
+    "dayofmonth": "day",
+    "day_of_month": "day",
+    "weekofyear": "week",
+    "isoweek": "week",
+    "yyyy": "year",
+    "yy": "year",
+    "qq": "quarter",
+    "mm": "month",
+    "dd": "day",
+    "hh": "hour",
+    "mi": "minute",
+    "ss": "second",
+}
+
+
+def is_date_part(word: str) -> bool:
+    """Whether a word names a part of a date, in any dialect."""
+    return part_name(word.casefold()) in DATE_PARTS
+
+
+def part_name(word: str) -> str:
+    """The part of a date that a word stands for, if it does for one."""
+    return _PART_SPELLINGS.get(word, word.removesuffix("s"))
 
 
 Arguments = list[exp.Expr]

@@ -5,14 +5,11 @@ the same with SELECT TOP, then those of other dialects in a fixed order. So a te
 mean the same in every grammar; operators, quotes and literals mean what they mean in the one that was found, and our
 own comes first. An analyst who names another dialect is read in that one alone.
 
-Where text stops being SQL: at a misspelt keyword where there is one, else at the word that does not fit.
+Text stops being SQL at a misspelt keyword where there is one, else at the word that does not fit. A parser stumbles
+after the mistake: SELEC COUNT(*) fails at the parenthesis. People look for the word that they mistyped.
 
-A parser stumbles after the mistake: SELEC COUNT(*) fails at the parenthesis. People look for the word that they
-mistyped.
-
-Shorthands written out: GROUP BY ALL, and one value of APPROX_QUANTILES.
-
-Each is replaced by what it stands for, so that the passes after this one know one form alone.
+Shorthands are written out: GROUP BY ALL, and one value of APPROX_QUANTILES. Each is replaced by what it stands for, so
+that the passes after this one know one form alone.
 """
 
 from __future__ import annotations
@@ -26,8 +23,7 @@ from sqlglot.dialects.dialect import DialectType
 
 from discreet.errors import QueryRefused
 from discreet.query.parse.dialect import AskedTop, QuestionDialect
-from discreet.query.parse.places import parse_with_places, replacing
-from discreet.query.refusal import refuse
+from discreet.query.parse.places import parse_with_places, refuse, replacing
 
 __all__ = ["expand_shorthands", "has_aggregate", "is_aggregate", "parse", "unreadable"]
 

@@ -1,13 +1,16 @@
-"""Where in the analyst's text each part of a query stands, so that a refusal quotes their words and nobody else's.
+"""The places of a query's parts in the analyst's text, and refusals that point there.
 
 The parser says where names, numbers and texts stand. `placed` makes it say so of everything: what it reads between two
 words stands there. What is put together out of parts reaches from the first to the last, with the parentheses that
 belong to it. What later passes make stands where that stands which it replaces.
+
+A refusal has the line, the column and the words, then the rule, then what would work.
 """
 
 from __future__ import annotations
 
 import logging
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,9 +19,21 @@ from typing import Any, TypeVar
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.dialect import Dialect, DialectType
+from sqlglot.errors import SqlglotError
 from sqlglot.parser import Parser
 
-__all__ = ["TextSpan", "find_place", "mark_as_generated", "parse_with_places", "replacing"]
+from discreet.errors import QueryRefused
+
+__all__ = [
+    "TextSpan",
+    "find_place",
+    "mark_as_generated",
+    "parse_with_places",
+    "refuse",
+    "refuse_part",
+    "replacing",
+    "spell",
+]
 
 
 _LONGEST = 60
@@ -205,3 +220,38 @@ def _place(node: exp.Expr, text: str, start: int, end: int) -> None:
     parts = [part.meta[_KEY] for part in (node, *node.iter_expressions()) if _KEY in part.meta]
     first, last = min([start, *(part.start for part in parts)]), max([end, *(part.end for part in parts)])
     node.meta[_KEY] = TextSpan(text, first, last)
+
+
+_CLAUSE = re.compile(r"[A-Za-z]+(?: BY\b)?")
+
+
+def refuse(node: exp.Expr | None, rule: str, remedy: str) -> QueryRefused:
+    """The error to raise for ``node``: it quotes what the analyst wrote there, never what the parser made of it."""
+    place = find_place(node)
+    if place is None:
+        return QueryRefused(rule, "", remedy, line=1, column=1)
+    return QueryRefused(rule, place.words, remedy, line=place.line, column=place.column)
+
+
+def refuse_part(node: exp.Expr, part: str, rule: str, remedy: str) -> QueryRefused:
+    """The error for a clause of ``node``, by the parser's name of it; the rule's {} is filled with the analyst's."""
+    value = node.args.get(part)
+    found = value[0] if isinstance(value, list) and value else value
+    where = found if isinstance(found, exp.Expr) else node
+    return refuse(where, rule.format("this" if where is node else _keyword(where)), remedy)
+
+
+def _keyword(clause: exp.Expr) -> str:
+    """The word that a clause starts with; where nothing is known of it but what comes after, what it is called."""
+    place, inside = find_place(clause), [found for part in clause.iter_expressions() if (found := find_place(part))]
+    is_first = place is not None and all(place.start < part.start for part in inside)
+    word = _CLAUSE.match(place.words) if place is not None and is_first else None
+    return "this clause" if word is None else word[0].upper()
+
+
+def spell(node: exp.Expr) -> str:
+    """The node as DuckDB writes it; nothing where that fails, because arguments are missing or of another kind."""
+    try:
+        return str(node.sql(dialect="duckdb", comments=False))
+    except (SqlglotError, AttributeError, LookupError, TypeError, ValueError):
+        return ""

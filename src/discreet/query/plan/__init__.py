@@ -1,1 +1,1 @@
-"""Public groups, statistics, sensitivities and the split of the price: what is measured, and with which noise."""
+"""Groups, sensitivities and the split of the price: what is measured, and with which noise."""

@@ -6,11 +6,10 @@ variance is least when shares are proportional to the cube root of importance, o
 >>> [str(share) for share in split_price(Pure(1), [Fraction(1), Fraction(8)])]
 ['1/3', '2/3']
 
-The price of several blocks: those about people who cannot be the same share one part of it.
-
-Blocks restricted to different keys of a column with one value per person form a set apart: a person is in at most one
-of them, so each of them may cost the whole share of the set. Where one person is replaced by another, both are touched
-by one block each, and two blocks' prices must fit the share together.
+Several blocks share one price. Blocks over the same rows and groups are one, and measured once. Blocks restricted to
+different keys of a column with one value per person form a set apart: a person is in at most one of them, so each of
+them may cost the whole share of the set. Where one person is replaced by another, both are touched by one block each,
+and two blocks' prices must fit the share together. All blocks are about one kind of privacy unit.
 """
 
 from __future__ import annotations
@@ -18,11 +17,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from discreet.engines.parameters import bind_parameter
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.privacy.neighbours import Neighbours
-from discreet.query.aggregates.aggregate import PrivateAggregation
+from discreet.query.bind.group_by import PrivateAggregation
+from discreet.query.bind.split import SplitQuery
+from discreet.query.expressions.expression import Statement
+from discreet.query.parse.places import refuse
 
-__all__ = ["Price", "block_shares", "combine_prices", "get_magnitude", "split_price", "with_magnitude"]
+__all__ = [
+    "Price",
+    "block_shares",
+    "combine_prices",
+    "get_magnitude",
+    "merge_blocks",
+    "split_price",
+    "with_magnitude",
+]
 
 
 Price = Pure | ZeroConcentrated
@@ -97,3 +108,36 @@ def _rounded(shares: list[Fraction], price: Price) -> list[Fraction]:
     if not all(coarse):
         return shares
     return [*coarse, get_magnitude(price) - sum(coarse, Fraction(0))]
+
+
+def merge_blocks(queries: Sequence[SplitQuery]) -> tuple[list[int], list[PrivateAggregation]]:
+    """What is measured, each with all that is asked about it, and which of it each block of each query became."""
+    _check_units(queries)
+    found: dict[str, int] = {}
+    homes: list[int] = []
+    together: list[PrivateAggregation] = []
+    for block in (block for query in queries for block in query.blocks):
+        same = _rows_and_keys(block)
+        if same not in found:
+            found[same] = len(together)
+            together.append(PrivateAggregation(len(together) + 1, block.rows, block.keys, block.places, top=block.top))
+        homes.append(found[same])
+        for aggregate in block.aggregates:
+            together[found[same]].ask(aggregate)
+    return homes, together
+
+
+def _check_units(queries: Sequence[SplitQuery]) -> None:
+    privacies = [block.rows.privacy for query in queries for block in query.blocks]
+    kinds = {(privacy.unit, privacy.neighbours) for privacy in privacies if privacy}
+    if len(kinds) > 1:
+        rule = f"one question asks about one kind of person, not {' and '.join(sorted(unit for unit, _ in kinds))}"
+        raise refuse(queries[0].above, rule, "ask one question about each")
+
+
+def _rows_and_keys(block: PrivateAggregation) -> str:
+    statement = Statement()
+    keys = [key.write(statement) for key in block.keys]
+    text = block.rows.write(statement)
+    asked = [block.top, *block.aggregates] if block.top else []  # a selection measures nothing for others
+    return repr((keys, text, [bind_parameter(value) for value in statement.parameters], asked))

@@ -15,9 +15,9 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.catalog.column import ColumnType
+from discreet.query.aggregates.statistics import Moments, PlainSum, RowStatistic
 from discreet.query.expressions.expression import Call, Constant, Expression
 from discreet.query.expressions.logic import AND, NOT, OR
-from discreet.query.plan.statistics import Moments, PlainSum
 
 __all__ = ["are_disjoint", "find_disjoint_families"]
 
@@ -102,7 +102,7 @@ def _contradict(first: Facts, second: Facts) -> bool:
 
 def _support(part: object) -> list[Facts] | None:
     """The alternatives one of which a row fulfils that adds something to a part; None where any row may."""
-    if not isinstance(part, (Moments, PlainSum)) or (isinstance(part, Moments) and part.rest):
+    if not isinstance(part, RowStatistic) or (isinstance(part, Moments) and part.rest):
         return None
     found = None if part.condition is None else _alternatives(part.condition)
     inside = None if part.argument is None else _branches(part.argument, is_sum=isinstance(part, PlainSum))

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.query.aggregates.aggregate import Aggregate, SummedAggregate
+from discreet.query.aggregates.statistics import Moments, PlainSum, RowStatistic, Statistic
 from discreet.query.expressions.expression import Expression
 from discreet.query.plan.disjoint import find_disjoint_families
-from discreet.query.plan.statistics import Moments, Part, PlainSum
 
 __all__ = ["StatisticGroup", "share_statistics"]
 
@@ -28,7 +28,7 @@ _Families = dict[tuple[Expression | None, Expression | None], list[SummedAggrega
 class StatisticGroup:
     """A part and what is read from it."""
 
-    part: Part
+    part: Statistic
     aggregates: tuple[SummedAggregate, ...]
 
     @property
@@ -45,7 +45,7 @@ def share_statistics(aggregates: Sequence[Aggregate]) -> list[StatisticGroup]:
         if not isinstance(aggregate, SummedAggregate):
             continue
         part = aggregate.statistic
-        if isinstance(part, (Moments, PlainSum)):
+        if isinstance(part, RowStatistic):
             families.setdefault((part.argument, part.condition), []).append(aggregate)
         else:
             apart.append(StatisticGroup(part, (aggregate,)))
@@ -65,7 +65,7 @@ def _share_counts(families: _Families) -> None:
 def _family(argument: Expression | None, condition: Expression | None, found: list[SummedAggregate]) -> StatisticGroup:
     """One part for aggregates of the same values and rows: the one that all want, or moments that serve all."""
     wanted = {aggregate.statistic for aggregate in found}
-    degree = max(getattr(part, "degree", 0) for part in wanted)
+    degree = max(part.degree for part in wanted)
     part = Moments(argument, condition, degree) if len(wanted) > 1 else wanted.pop()
     return StatisticGroup(part, tuple(found))
 

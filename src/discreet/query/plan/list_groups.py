@@ -25,12 +25,11 @@ from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
-from sqlglot import exp
 
+from discreet.engines.duckdb.closed_database import open_closed_database
 from discreet.errors import QueryRefused
 from discreet.exact.grid import Integers
-from discreet.query.aggregates.aggregate import PrivateAggregation
-from discreet.query.answer.sandbox import open_closed_database
+from discreet.query.bind.group_by import PrivateAggregation
 from discreet.query.expressions.expression import (
     Call,
     Constant,
@@ -43,8 +42,9 @@ from discreet.query.expressions.expression import (
 )
 from discreet.query.expressions.interval import UNKNOWN
 from discreet.query.expressions.logic import AND, NOT, OR
-from discreet.query.plan.public_groups import (
+from discreet.query.expressions.public_values import (
     MOST_GROUPS,
+    MOST_ROWS,
     Key,
     KnownRows,
     ListRows,
@@ -56,13 +56,17 @@ from discreet.query.plan.public_groups import (
     order_keys,
     plain,
     replace_values,
+    with_values,
 )
-from discreet.query.refusal import refuse
+from discreet.query.parse.places import refuse
 
-__all__ = ["Listing", "list_groups", "with_values"]
+__all__ = [
+    "Listing",
+    "list_groups",
+]
 
 
-_MOST_ROWS = 500_000
+_MOST_ROWS = MOST_ROWS
 """How many combinations are tried; conditions that would need more are not tried."""
 
 Lists = tuple[tuple[tuple[int, ...], tuple[tuple[Key, ...], ...]], ...]
@@ -188,25 +192,6 @@ def _names(expression: Expression) -> frozenset[str]:
 
 
 # What public tables hold.
-
-
-def with_values(key: Expression, place: exp.Expr | None, read: ListRows | None) -> Expression:
-    """The key with the values of public columns filled in."""
-    filled: dict[Expression, Expression] = {}
-    for used in collect_fields(key):
-        column = used.keys_from if used.origin is None else (used.origin.table, used.origin.column)
-        if column is None or used.keys is not None or read is None:
-            continue
-        values = [row[0] for row in read(column[0], (column[1],), _MOST_ROWS + 1).rows]
-        if len(values) > _MOST_ROWS:
-            rule = f"there may be at most {MOST_GROUPS:,} groups, and {'.'.join(column)} has more than {_MOST_ROWS:,}"
-            raise refuse(place, rule, "group by a coarser column")
-        known = replace(used, keys=tuple(value for value in values if value is not None))
-        if used.origin is not None:
-            is_missing = None in values or used.origin.may_be_absent
-            known = replace(known, nullable=is_missing, lists_missing=is_missing)
-        filled[used] = known
-    return replace_values(key, filled)
 
 
 def _with_scans(

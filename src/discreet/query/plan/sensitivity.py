@@ -23,25 +23,20 @@ from discreet.mechanisms.noisy_threshold import KeyThreshold
 from discreet.noise.inversion import SMALLEST_SCALE
 from discreet.privacy.loss import Pure
 from discreet.privacy.neighbours import Neighbours
-from discreet.query.aggregates.aggregate import (
-    Aggregate,
-    ChosenAggregate,
-    PlannedSelection,
-    PrivateAggregation,
-    SummedAggregate,
-)
+from discreet.query.aggregates.aggregate import Aggregate, ChosenAggregate, PlannedSelection, SummedAggregate
 from discreet.query.aggregates.counts import CountAggregate, UnitCountAggregate
+from discreet.query.aggregates.noise_tails import LinearForm, Noise
+from discreet.query.aggregates.statistics import DistinctUnits, NoisyStatistic, UnitBounds, WeightBound
+from discreet.query.bind.group_by import PrivateAggregation
 from discreet.query.bind.relation import Privacy
 from discreet.query.expressions.expression import get_rows_per_key
+from discreet.query.expressions.public_values import Key, ListRows
+from discreet.query.parse.places import refuse
 from discreet.query.plan.budget_split import Price, get_magnitude, split_price, with_magnitude
 from discreet.query.plan.disjoint import find_disjoint_families
 from discreet.query.plan.layout import StatisticGroup, share_statistics
 from discreet.query.plan.list_groups import Listing
-from discreet.query.plan.noise_tails import LinearForm, Noise
-from discreet.query.plan.public_groups import Key, ListRows
-from discreet.query.plan.statistics import DistinctUnits, DistinctValues, NoisyStatistic, ValueScale
 from discreet.query.plan.top_groups import TopSelection, read_top_groups, selection_is_better
-from discreet.query.refusal import refuse
 
 __all__ = ["AggregationPlan", "KeyRule", "PricedStatistic", "UnpricedPlan", "lay_out", "plan_block"]
 
@@ -315,25 +310,29 @@ def _weight(most: int) -> int:
 
 def _priced(laid: StatisticGroup, draft: UnpricedPlan, price: Price, *, is_alone: bool) -> PricedStatistic:
     privacy, part = _privacy(draft.block), laid.part
-    if isinstance(part, DistinctUnits):
-        weight, most = _weights_of_people(privacy, draft)
-        scale, moves, squared = ValueScale(Fraction(0), Fraction(1), 0, 1), most * weight, most * weight * weight
-    elif isinstance(part, DistinctValues):
-        weight, most = 1, _weights(privacy)[1]
-        scale, moves, squared = ValueScale(Fraction(0), Fraction(1), 0, 1), most, most * most
-    else:
-        weight, most = _weights(privacy)
-        scale = part.scale(_bits(part.degree, weight, most, price))
-        moves = most * weight * part.whole(scale)
-        squared = _squared_rows(draft, price) * (weight * part.whole(scale)) ** 2
+    bound = part.bound(_bounds(draft, price))
+    scale = part.scale(lambda: _bits(part.degree, bound, price))
+    whole = bound.weight * part.whole(scale)
+    moves, squared = bound.total * whole, bound.squared * whole**2
     # A single number that only grows with more people stays on one side of what others make it. Of a family, who is
     # replaced leaves one number and may join another.
-    is_one_count = is_alone and part.size == 1 and not draft.block.keys and getattr(part, "degree", 0) == 0
+    is_one_count = is_alone and part.size == 1 and not draft.block.keys and part.degree == 0
     times = 1 if is_one_count else _times(privacy)
     moves, squared = moves * times, squared * times * times
     mechanism = _mechanism(moves, squared, price)
     share = get_magnitude(price)
-    return PricedStatistic(part, scale, weight, mechanism, laid.aggregates, share, most, moves, squared)
+    return PricedStatistic(part, scale, bound.weight, mechanism, laid.aggregates, share, bound.total, moves, squared)
+
+
+def _bounds(draft: UnpricedPlan, price: Price) -> UnitBounds:
+    """What a unit contributes at most. Of different values it shows as many as it has rows, each of them once."""
+    privacy = _privacy(draft.block)
+    weight, rows = _weights(privacy)
+    return UnitBounds(
+        rows=WeightBound(weight, rows, _squared_rows(draft, price)),
+        groups=_bound_of_groups(privacy, draft),
+        values=WeightBound(1, rows, rows * rows),
+    )
 
 
 def _rows_per_group(block: PrivateAggregation, price: Price) -> int | None:
@@ -360,7 +359,7 @@ def _squared_rows(draft: UnpricedPlan, price: Price) -> int:
     return in_group * (rows if draft.listing is not None else min(rows, in_group * privacy.counted_groups))
 
 
-def _weights_of_people(privacy: Privacy, draft: UnpricedPlan) -> tuple[int, int]:
+def _bound_of_groups(privacy: Privacy, draft: UnpricedPlan) -> WeightBound:
     """The weight of a person in a group, and the groups of a person.
 
     Of keys that are not public a person holds few, by dropping rows: groups_per_unit. Of public groups they are in as
@@ -368,18 +367,22 @@ def _weights_of_people(privacy: Privacy, draft: UnpricedPlan) -> tuple[int, int]
     squares add up to l at most.
     """
     if privacy.one_row_each or not draft.block.keys:
-        return 1, 1
+        return WeightBound(1, 1, 1)
     if draft.listing is None:
-        return 1, privacy.counted_groups
+        return WeightBound(1, privacy.counted_groups, privacy.counted_groups)
     most = max(min(len(draft.listing), privacy.counted_rows), 1)
-    return _weight(most), most
+    return WeightBound(_weight(most), most, most)
 
 
-def _bits(power: int, weight: int, rows: int, price: Price) -> int:
+def _bits(power: int, bound: WeightBound, price: Price) -> int:
     """How finely values are read: as fine as the largest noise allows, and as a row's weight times its powers fits."""
     share = get_magnitude(price)
-    most = _LARGEST_SCALE * (share if isinstance(price, Pure) else sqrt_down(2 * share)) // (4 * weight * rows)
-    in_word = (_ROW_BITS - weight.bit_length()) // max(power, 1) - 1
+    most = (
+        _LARGEST_SCALE
+        * (share if isinstance(price, Pure) else sqrt_down(2 * share))
+        // (4 * bound.weight * bound.total)
+    )
+    in_word = (_ROW_BITS - bound.weight.bit_length()) // max(power, 1) - 1
     found = min((int(most).bit_length() - 1) // max(power, 1) - 1, VALUE_BITS, in_word)
     if found < 1:
         raise refuse(None, "the price is too small for this question", "spend more, or ask for less at once")

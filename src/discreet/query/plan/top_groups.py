@@ -15,16 +15,13 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sqlglot import exp
-
 from discreet.mechanisms.top_k import TopK
 from discreet.privacy.loss import Pure
 from discreet.privacy.neighbours import Neighbours
-from discreet.privacy.sensitivity import Norm, Sensitivity
-from discreet.query.aggregates.aggregate import Aggregate
+from discreet.query.aggregates.aggregate import Aggregate, bound_scores
 from discreet.query.plan.budget_split import Price
 
-__all__ = ["TopSelection", "bound_scores", "read_top", "read_top_groups", "selection_is_better"]
+__all__ = ["TopSelection", "read_top_groups", "selection_is_better"]
 
 
 @dataclass(frozen=True)
@@ -61,34 +58,7 @@ def read_top_groups(
     return TopSelection(aggregate, epsilon, points, mechanism)
 
 
-def bound_scores(weight: Fraction, neighbours: Neighbours) -> tuple[Sensitivity, bool]:
-    """How far one score moves where a unit adds and removes ``weight``, and whether all move the same way.
-
-    A unit that joins or leaves moves all scores the same way; one that is replaced takes away half and adds half.
-    """
-    monotone = neighbours is Neighbours.ADD_REMOVE_ONE
-    return Sensitivity(weight if monotone else weight / 2, neighbours, Norm.LINF), monotone
-
-
-_NOT_ALLOWED = ("where", "having", "qualify", "distinct", "offset", "windows", "joins")
 _TOP_ODDS = 19
-
-
-def read_top(above: exp.Select, aggregates: list[Aggregate]) -> int | None:
-    """How many groups are wanted, where a query shows the names of the largest ones and nothing else."""
-    order, limit = above.args.get("order"), above.args.get("limit")
-    if order is None or limit is None or any(above.args.get(part) for part in _NOT_ALLOWED):
-        return None
-    if [aggregate.ranks_groups for aggregate in aggregates] != [True] or len(order.expressions) != 1:
-        return None
-    (by,) = order.expressions
-    shown = [projection.unalias() for projection in above.expressions]
-    by_count = isinstance(by.this, exp.Column) and by.this.name == "a0" and by.args.get("desc")
-    only_keys = all(isinstance(column, exp.Column) and column.name.startswith("k") for column in shown)
-    count = limit.expression
-    if not (by_count and only_keys and isinstance(count, exp.Literal) and not count.is_string and count.name.isdigit()):
-        return None
-    return int(count.name) or None
 
 
 def selection_is_better(top: int, groups: int, price: Price) -> bool:

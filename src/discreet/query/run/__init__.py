@@ -1,1 +1,1 @@
-"""The statements of a plan, run on an engine, and the noise."""
+"""The statements of a plan, its fingerprint, and the noise: what is run on an engine."""

@@ -14,6 +14,7 @@ as it is; one about some of the rows counts those units alone that could have to
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import wraps
 from typing import Concatenate, ParamSpec
@@ -24,10 +25,10 @@ from discreet.engines.stored_columns import use_stored_key_bound, use_stored_row
 from discreet.engines.value_grid import describe_steps, in_steps, is_exact, real
 from discreet.exact.grid import LARGEST_STEPS
 from discreet.query.aggregates.aggregate import PlannedSelection
+from discreet.query.aggregates.statistics import ValueScale
 from discreet.query.bind.relation import RowCounts, list_unit_columns, name_grid_column
 from discreet.query.expressions.expression import Expression, Field, Statement, canonical
 from discreet.query.plan.sensitivity import AggregationPlan, PricedStatistic
-from discreet.query.plan.statistics import DistinctUnits, DistinctValues, Moments, PlainSum, ValueScale
 from discreet.query.plan.top_groups import TopSelection
 
 __all__ = ["Parameters", "add_up", "count_apart", "write_histogram", "write_statements", "write_sums", "write_weights"]
@@ -73,26 +74,20 @@ def add_up(plan: AggregationPlan) -> dict[int, PricedStatistic]:
     People are counted along with sums where each of them is one row, or has one row that stands for them in a group.
     """
     has_one_each = _has_one_row_each(plan) or "_held" in _marks(plan)
-    return {k: priced for k, priced in enumerate(plan.parts) if _is_added_up(priced, has_one_each=has_one_each)}
-
-
-def _is_added_up(priced: PricedStatistic, *, has_one_each: bool) -> bool:
-    if isinstance(priced.part, DistinctUnits):
-        return has_one_each and priced.part.condition is None
-    return isinstance(priced.part, (Moments, PlainSum))
+    return {k: priced for k, priced in enumerate(plan.parts) if priced.part.is_summed(one_row_each=has_one_each)}
 
 
 @_keep
 def write_sums(plan: AggregationPlan) -> tuple[str, Parameters]:
     """The integers s0_0, s0_1, … of all parts that are added up, with the block's keys k0, k1, …."""
-    statement, together = _opened(plan), add_up(plan)
-    columns = [_value_column(plan, priced, k, statement) for k, priced in together.items()]
-    source = _weighted(plan, [column for column in columns if column], statement)
+    statement = _opened(plan)
+    together = [_SummedColumn(plan, priced, f"x{k}", statement) for k, priced in add_up(plan).items()]
+    source = _weighted(plan, [text for column in together if (text := column.write())], statement)
     keys = _keys(plan)
     sums = [
-        f"{_saturated(integer)} AS s{k}_{j}"
-        for k, priced in together.items()
-        for j, integer in enumerate(_integers(plan, priced, k))
+        f"{_saturated(integer)} AS s{column.name[1:]}_{j}"
+        for column in together
+        for j, integer in enumerate(column.priced.part.integers(column))
     ]
     text = f"WITH {source} SELECT {', '.join([*keys, *sums, '1 AS one'])} FROM {_source(plan)}{_grouped(keys)}"
     return text, statement.parameters
@@ -101,21 +96,17 @@ def write_sums(plan: AggregationPlan) -> tuple[str, Parameters]:
 @_keep
 def count_apart(plan: AggregationPlan, priced: PricedStatistic) -> tuple[str, Parameters]:
     """The integer ``s`` of a count of people or of different values, with the block's keys."""
-    statement = _opened(plan, values_are_few=isinstance(priced.part, DistinctValues) and not _has_one_row_each(plan))
-    part, keys = priced.part, _keys(plan)
-    condition = getattr(part, "condition", None)
-    columns = [] if condition is None else [f"{condition.write(statement)} AS f"]
-    if isinstance(part, DistinctValues):
-        columns.append(f"{canonical(part.argument).write(statement)} AS x")
+    condition, values = priced.part.condition, priced.part.counted
+    statement = _opened(plan, values_are_few=values is not None and not _has_one_row_each(plan))
+    keys, columns, tests = _keys(plan), [], []
+    if condition is not None:
+        columns, tests = [f"{condition.write(statement)} AS f"], ["f"]
+    if values is not None:
+        columns, tests = [*columns, f"{canonical(values).write(statement)} AS x"], [*tests, "x IS NOT NULL"]
     rows = _rows(plan, columns, statement)
-    tests = [
-        test
-        for test, used in (("f", condition is not None), ("x IS NOT NULL", isinstance(part, DistinctValues)))
-        if used
-    ]
     kept = f" WHERE {' AND '.join(tests)}" if tests else ""
-    if isinstance(part, DistinctValues):
-        return _values_statement(plan, priced, part, rows, kept, statement), statement.parameters
+    if values is not None:
+        return _values_statement(plan, priced, values, rows, kept, statement), statement.parameters
     has_places = plan.rule is not None and not _has_one_row_each(plan) and "_held" not in statement.marks
     weighted = _with_weights("_present", priced.max_contribution, priced.weight, _at_most(plan))
     count = f"{_saturated(_total('w'))} AS s"
@@ -137,13 +128,13 @@ def _present(plan: AggregationPlan, kept: str, *, is_marked: bool) -> str:
 
 
 def _values_statement(
-    plan: AggregationPlan, priced: PricedStatistic, part: DistinctValues, rows: str, kept: str, statement: Statement
+    plan: AggregationPlan, priced: PricedStatistic, values: Expression, rows: str, kept: str, statement: Statement
 ) -> str:
     keys = _keys(plan)
     columns = ", ".join([*keys, "x"])
     source = f"SELECT DISTINCT {', '.join(list_unit_columns(statement))}, {columns} FROM _rows{kept}"
     if not _has_one_row_each(plan):
-        texts = [spell_value("x", part.argument.type), *_spelled_keys(plan)]
+        texts = [spell_value("x", values.type), *_spelled_keys(plan)]
         order = ", ".join([turn_order("_salt", write_number(texts, statement.bind_secret())), "x", *keys])
         source = _first_few(source, order, priced.max_contribution)
     text = f"WITH {rows}, _present AS ({source}) SELECT {', '.join([*keys, 'COUNT(DISTINCT x) AS s'])} FROM _present"
@@ -385,27 +376,51 @@ def _with_weights(source: str, most: int, weight: int, tallied: RowCounts, numbe
 # Values on their grids.
 
 
-def _value_column(plan: AggregationPlan, priced: PricedStatistic, k: int, statement: Statement) -> str | None:
-    """The value of a row as ``x{k}``, NULL where the part leaves the row out; None where no value is needed."""
-    part = priced.part
-    if isinstance(part, DistinctUnits):
-        return f"CASE WHEN _held > 0 THEN 1 END AS x{k}" if "_held" in statement.marks else None
-    if isinstance(part, Moments) and part.degree == 0:
-        if not part.leaves_out:
-            return None
-        value = "1" if part.argument is None else _presence(part.argument, statement)
-    elif isinstance(part, (Moments, PlainSum)) and part.argument is not None:
-        scale = priced.scale
-        is_short = priced.weight == 1 and part.whole(scale) < _SHORT  # also when it is multiplied by itself
-        kind = "INTEGER" if is_short else "BIGINT"
-        kept = _kept_steps(plan, part.argument, scale) if is_short else None
-        ends = (scale.first, scale.last)
-        value = kept or _on_grid(part.argument, scale.origin, scale.step, ends, kind, statement)
-    else:
-        raise AssertionError("only sums have values on a grid")
-    if part.condition is not None:
-        value = f"CASE WHEN {part.condition.write(statement)} THEN {value} END"
-    return f"{value} AS x{k}"
+@dataclass(frozen=True)
+class _SummedColumn:
+    """A statistic that is added up: its value in a row, by a name, and the sums that its integers are made of."""
+
+    plan: AggregationPlan
+    priced: PricedStatistic
+    name: str
+    statement: Statement
+
+    @property
+    def scale(self) -> ValueScale:
+        return self.priced.scale
+
+    def write(self) -> str | None:
+        """The value of a row, NULL where the statistic leaves the row out; None where no value is needed."""
+        value, condition = self.priced.part.value(self), self.priced.part.condition
+        if value is not None and condition is not None:
+            value = f"CASE WHEN {condition.write(self.statement)} THEN {value} END"
+        return None if value is None else f"{value} AS {self.name}"
+
+    def held(self) -> str | None:
+        return "CASE WHEN _held > 0 THEN 1 END" if "_held" in self.statement.marks else None
+
+    def presence(self, argument: Expression | None) -> str:
+        return "1" if argument is None else _presence(argument, self.statement)
+
+    def on_grid(self, argument: Expression) -> str:
+        scale = self.scale
+        # Also when it is multiplied by itself.
+        is_short = self.priced.weight == 1 and self.priced.part.whole(scale) < _SHORT
+        kept = _kept_steps(self.plan, argument, scale) if is_short else None
+        ends, kind = (scale.first, scale.last), "INTEGER" if is_short else "BIGINT"
+        return kept or _on_grid(argument, scale.origin, scale.step, ends, kind, self.statement)
+
+    def units(self) -> str:
+        return _total("1" if _has_one_row_each(self.plan) else self.name)
+
+    def everybody(self) -> str:
+        return _total("w" if self.plan.weight > 1 else "1")
+
+    def present(self) -> str:
+        return _total(f"CASE WHEN {self.name} IS NOT NULL THEN {'w' if self.plan.weight > 1 else '1'} END")
+
+    def power(self, exponent: int) -> str:
+        return _total(" * ".join((["w"] if self.plan.weight > 1 else []) + [self.name] * exponent))
 
 
 def _kept_steps(plan: AggregationPlan, argument: Expression, scale: ValueScale) -> str | None:
@@ -449,35 +464,7 @@ def _on_grid(
     return f"CASE WHEN {text} BETWEEN {low} AND {high} THEN {clamped} WHEN isfinite({text}) THEN {beyond} END"
 
 
-# Integers to add up.
-
-
-def _integers(plan: AggregationPlan, priced: PricedStatistic, k: int) -> list[str]:
-    """The part's integers, from sums that no number of rows can overflow."""
-    part = priced.part
-    if isinstance(part, DistinctUnits):
-        return [_total("1" if _has_one_row_each(plan) else f"x{k}")]
-    if isinstance(part, PlainSum):
-        return [_total(f"w * x{k}" if plan.weight > 1 else f"x{k}")]
-    if not isinstance(part, Moments):
-        raise AssertionError("values are counted apart")
-    steps, everybody = priced.scale.last, _total("w" if plan.weight > 1 else "1")
-    present = f"CASE WHEN x{k} IS NOT NULL THEN w END" if plan.weight > 1 else f"CASE WHEN x{k} IS NOT NULL THEN 1 END"
-    count = _total(present) if part.leaves_out else everybody
-    values = [_total(" * ".join((["w"] if plan.weight > 1 else []) + [f"x{k}"] * p)) for p in range(1, part.degree + 1)]
-    found = _bernstein(steps, count, values)
-    return [*found, f"{part.whole(priced.scale)} * ({everybody} - {count})"] if part.rest else found
-
-
-def _bernstein(steps: int, count: str, values: list[str]) -> list[str]:
-    """The Bernstein polynomials of a value between 0 and ``steps``, added up, from its count and its powers' sums."""
-    if not values:
-        return [f"{steps} * {count}" if steps > 1 else count]
-    if len(values) == 1:
-        return [f"{steps} * {count} - {values[0]}", values[0]]
-    first, second = values
-    start = f"{steps * steps} * {count} - {2 * steps} * {first} + {second}"
-    return [start, f"{2 * steps} * {first} - 2 * {second}", second]
+# Sums.
 
 
 def _total(summand: str) -> str:

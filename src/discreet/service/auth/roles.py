@@ -1,7 +1,4 @@
-"""Roles: what somebody who is signed in may do.
-
-Principals: who is signed in, and whether they may do what they are about to do.
-"""
+"""Roles and principals: who is signed in, and whether they may do what they are about to do."""
 
 from __future__ import annotations
 

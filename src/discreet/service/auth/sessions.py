@@ -16,12 +16,11 @@ from discreet.service.auth.members import Token
 from discreet.service.auth.roles import MemberRole, Principal
 from discreet.service.storage import ServiceStore
 from discreet.storage.database import Database
+from discreet.time_limits import SESSION
 
-__all__ = ["MOST_SESSIONS", "SECONDS", "KeptSessions", "end_all_sessions"]
+__all__ = ["MOST_SESSIONS", "KeptSessions", "end_all_sessions"]
 
 
-SECONDS = 12 * 3600.0
-"""For which a session lives."""
 MOST_SESSIONS = 50
 """Of each member; the oldest ends when there are more."""
 _SLACK = 60.0
@@ -51,9 +50,9 @@ class KeptSessions:
         secret, now = fresh_id(), self._clock()
 
         def part(database: Database) -> None:
-            database.execute("DELETE FROM session WHERE ends <= ? OR ends > ?", (now, now + SECONDS + _SLACK))
+            database.execute("DELETE FROM session WHERE ends <= ? OR ends > ?", (now, now + SESSION + _SLACK))
             database.execute(_TOO_MANY, (token.member, token.member, MOST_SESSIONS - 1))
-            values = (_hash(secret), token.member, token.id, now + SECONDS)
+            values = (_hash(secret), token.member, token.id, now + SESSION)
             database.execute("INSERT INTO session (hash, member, token, ends) VALUES (?, ?, ?, ?)", values)
 
         self._store.write(part)
@@ -67,7 +66,7 @@ class KeptSessions:
     def principal(self, secret: str) -> Principal | None:
         """Whose session it is; nobody's once it or its token has ended."""
         now = self._clock()
-        rows = self._store.rows(_PRINCIPAL, (_hash(secret), now, now + SECONDS + _SLACK, now))
+        rows = self._store.rows(_PRINCIPAL, (_hash(secret), now, now + SESSION + _SLACK, now))
         return Principal(rows[0][0], MemberRole(rows[0][1]), rows[0][2]) if rows else None
 
 

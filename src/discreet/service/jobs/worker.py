@@ -1,16 +1,16 @@
 """The worker: where questions wait for their turn at the rows, a few at a time; members take turns.
 
 Its threads are its own, so that what needs no rows never waits for them. No member has all places, also where several
-processes, here or on other hosts, have one each. It holds a lease on
-what it works on, and takes over what others let go of, here or in another process. A place at the rows is given on at
-multiples of the release quantum, so that the start of one question does not tell when another ended. What a run found
-waits for such a moment before the ledger hears of it: others are charged meanwhile, and stand before or behind it.
+processes, here or on other hosts, have one each. It answers in the name of the member, under an id that no other member
+can take. It holds a lease on what it works on, and takes over what others let go of, here or in another process. A
+place at the rows is given on at multiples of the release quantum, so that the start of one question does not tell when
+another ended. What a run found waits for such a moment before the ledger hears of it: others are charged meanwhile, and
+stand before or behind it.
 
-Turns: of those who wait, everybody comes once before anybody comes twice, so that nobody is kept waiting by one.
-
-Who has a question at the rows comes behind all who have none. Nobody has all places: the last one is left to others,
-for whoever held it could keep everybody else waiting for as long as a run may take. Where a process has one place
-alone, it is not for those who have one in another process.
+Of those who wait, everybody comes once before anybody comes twice, so that nobody is kept waiting by one. Who has a
+question at the rows comes behind all who have none. Nobody has all places: the last one is left to others, for whoever
+held it could keep everybody else waiting for as long as a run may take. Where a process has one place alone, it is not
+for those who have one in another process.
 
 >>> turns: FairQueue[int] = FairQueue(places=3)
 >>> for member, number in (("ana", 1), ("ana", 2), ("ana", 3), ("ben", 4)):
@@ -21,15 +21,12 @@ alone, it is not for those who have one in another process.
 >>> turns.take()
 3
 
-The release quantum: what a question led to leaves at multiples of it after the question came.
-
-How long a run over the rows takes can tell of one heavy person. Rounded up, it tells in which multiple it ended, and
-where the quantum is longer than a run, nothing.
+What a question led to leaves at multiples of the release quantum after the question came. How long a run over the rows
+takes can tell of one heavy person. Rounded up, it tells in which multiple it ended, and where the quantum is longer
+than a run, nothing.
 
 >>> wait_until_release(0.3, 2.0), wait_until_release(2.5, 2.0), wait_until_release(5.0, 0.0)
 (1.7, 1.5, 0.0)
-
-Answering a request: at the curator's door, in the name of the member, under an id that no other member can take.
 """
 
 from __future__ import annotations
@@ -54,8 +51,9 @@ from discreet.errors import DiscreetError, EngineFailure, NotAllowed, StoreError
 from discreet.http.problems import choose_problem
 from discreet.service.auth.members import Members
 from discreet.service.auth.roles import MemberRole
-from discreet.service.jobs.jobs import LEASE, Job, Key, Requests
+from discreet.service.jobs.jobs import Job, Key, Requests
 from discreet.service.logs import log_event
+from discreet.time_limits import LEASE
 
 __all__ = ["ASKERS", "FairQueue", "JobWorker", "ReleaseDelay", "answer_job", "wait_until_release"]
 

@@ -26,9 +26,9 @@ from discreet.engines.duckdb.store import TableFiles as Rows
 from discreet.errors import DiscreetError, InvalidValue, LedgerError, StoreError
 from discreet.service.audit_trail import COMMAND, Trail
 from discreet.service.storage import ServiceStore
+from discreet.storage.database import check_version
 from discreet.storage.postgres import read_server
 from discreet.storage.sqlite import Snapshot, write_anew
-from discreet.storage.versions import check_version
 from discreet.version import __version__
 
 __all__ = ["CONTENTS", "Backup", "back_up", "make_durable", "read_backup", "sync"]

@@ -13,7 +13,7 @@ act of the owner that stands in the ledger, and it charges what was lost:
 Tokens that were revoked after the backup would come back, so all tokens end, unless nothing was lost. So would people
 who signed out at the console, so everybody signs in there again.
 
-Going on with an older database of members: what was revoked since is not known, so every token ends.
+An owner may also go on with an older database of members: what was revoked since is not known, so every token ends.
 """
 
 from __future__ import annotations

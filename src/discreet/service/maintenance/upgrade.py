@@ -22,9 +22,9 @@ from discreet.errors import InvalidValue, StoreError
 from discreet.service.maintenance.backup import back_up
 from discreet.service.storage import ADDED, ServiceStore
 from discreet.service.storage import VERSION as SERVICE
+from discreet.storage.database import check_version
 from discreet.storage.postgres import read_schema_version, read_server
 from discreet.storage.sqlite import Snapshot, read_version
-from discreet.storage.versions import check_version
 from discreet.survey.store import VERSION as SURVEY
 
 __all__ = ["Upgrade", "UpgradedPart", "parts_of", "upgrade"]

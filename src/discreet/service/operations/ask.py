@@ -6,12 +6,11 @@ a look at the curator, whatever became of the data since. A refusal is not kept 
 request may be sent again when the ledger or a policy has changed. A run that failed was charged, and its request stands
 for that failure from then on: it is not run again.
 
-Tables that an analyst may not know of: a question that names one hears what it would hear if there were none.
+A question that names a table that the analyst may not know of hears what it would hear if there were none. The curator
+says that the analyst is not named in the policy, or that a column is misspelled, which tells that there is such a
+table. So what it refuses is read again in a catalog without these tables, and what that says is said.
 
-The curator says that the analyst is not named in the policy, or that a column is misspelled, which tells that there is
-such a table. So what it refuses is read again in a catalog without these tables, and what that says is said.
-
-Waiting for an answer without holding a thread, so that many may wait and others are still served.
+Whoever waits for an answer holds no thread, so that many may wait and others are still served.
 """
 
 from __future__ import annotations
@@ -37,8 +36,7 @@ from discreet.noise.source import fresh_id
 from discreet.query.bind.multiplicity import CountAlike
 from discreet.query.passes import split
 from discreet.service.auth.roles import Principal
-from discreet.service.jobs.jobs import Job, State, check_same
-from discreet.service.jobs.request import AskRequest
+from discreet.service.jobs.jobs import AskRequest, Job, State, check_same
 from discreet.service.jobs.worker import ASKERS
 from discreet.service.state import ServiceState
 

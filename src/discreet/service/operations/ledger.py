@@ -1,10 +1,9 @@
-"""The databases: what was released, to whom and for what, whether the ledger can be believed, and the certificates.
+"""The ledger: what was released, to whom and for what, whether the ledger can be believed, and the certificates.
 
 Owners and auditors read everything. For an analyst there is nothing but their own questions.
 
-The ledger as people read it: one record for each question, account and publication.
-
-Records are read from the newest on, a page at a time, and not kept: a ledger may have a million of them.
+People read one record for each question, account and publication. Records are read from the newest on, a page at a
+time, and not kept: a ledger may have a million of them.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ __all__ = [
 
 
 QUESTION, ACCOUNT, START, FAILURE = "question", "account", "start", "failure"
-"""Kinds of records; what other rooms write keeps the name that they gave it."""
+"""Kinds of records; what other packages write keeps the name that they gave it."""
 KINDS = (
     *(ACCOUNT, "analyst", "cap", FAILURE, "key", "lift", "publication", QUESTION, "repair", "replan", "rerun"),
     *("restore", "return", START, "stop", "trail"),

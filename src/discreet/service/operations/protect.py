@@ -1,9 +1,8 @@
-"""Owning: tables are taken in under a policy, policies are drafted and checked, and owners say who may ask.
+"""Protecting: tables are taken in under a policy, policies are drafted and checked, and owners say who may ask.
 
-Files on the server that owners may protect by path: those in the folders that the settings list, and no others.
-
-Links and dots are followed first, and what lies elsewhere is refused in the same words whether or not it is there, so
-that nobody looks around on the server by asking.
+Owners may protect files on the server by path: those in the folders that the settings list, and no others. Links and
+dots are followed first, and what lies elsewhere is refused in the same words whether or not it is there, so that nobody
+looks around on the server by asking.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 What is stated about a release is checked on its own bytes before they are kept. It is not differential privacy, and
 the ledger says so.
-
-Whether a release meets what is stated about it, found from its own bytes.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ import pyarrow as pa
 
 from discreet.anonymize.check import CheckReport, check
 from discreet.anonymize.models.model import Model
-from discreet.anonymize.models.requested import RequestedModels
+from discreet.anonymize.models.registry import RequestedModels
 from discreet.anonymize.recode.recoding import refuse_other_columns
 from discreet.anonymize.roles import Roles
 from discreet.anonymize.table import arrow_table

@@ -1,10 +1,9 @@
-"""Telling: which tables there are, what is public about them, and what was spent on them.
+"""Tables: which there are, what is public about them, and what was spent on them.
 
 An analyst sees the tables whose policies name them, and public ones; their own spending, and what is left for all.
 
-Typical questions: what a count, a count in groups and an average of a table would still cost.
-
-Prices come from explaining, which reads no row and costs nothing.
+Typical questions tell what a count, a count in groups and an average of a table would still cost. Prices come from
+explaining, which reads no row and costs nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from discreet.curator.ledger.chain import AccountKind
 from discreet.curator.ledger.ledger import Account
 from discreet.curator.ledger.remaining import questions_left, worst_of
 from discreet.curator.ledger.units import DELTA_UNITS, Allowance, LedgerPrice, total
-from discreet.engines.sql_text import quote
+from discreet.engines.parameters import quote
 from discreet.errors import InvalidValue, NotFound, QueryRefused
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.service.auth.roles import EVERYBODY, READERS, MemberRole, Principal

@@ -3,7 +3,7 @@
 What arrives is checked as it arrives and once more when it is here: it must be a table, and no larger unpacked than an
 upload may be. Whatever is refused is gone at once; whatever is forgotten is gone after a while.
 
-Files that hold a table: which kinds there are, what their columns are, and whether they unpack to too much.
+Of a file that holds a table, its kind and its columns are read, and whether it unpacks to too much.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from discreet.errors import DiscreetError, InvalidValue, NotFound, StoreError
 from discreet.noise.source import fresh_id
 from discreet.service.auth.roles import MemberRole, Principal
 from discreet.service.state import ServiceState
+from discreet.time_limits import UPLOAD_KEPT
 
 __all__ = ["ENDINGS", "PARQUET", "Receiving", "Upload", "check_schema", "discard", "receive", "receiving", "upload"]
 
@@ -127,8 +128,6 @@ _OWNERS = frozenset({MemberRole.OWNER})
 _FOLDER = "uploads"
 _ID = re.compile(r"[0-9a-f]{32}\Z")
 _PACKED = ".gz"
-_SECONDS = 6 * 3600.0
-"""How long an upload waits to be taken in."""
 _MOST = 16
 """How many may wait at a time."""
 _AT_ONCE = 2**20
@@ -223,7 +222,7 @@ def _forget(root: Path) -> None:
         with suppress(FileNotFoundError):  # another process forgets it too
             waiting.append((place.stat().st_mtime, place))
     waiting.sort()
-    late = time.time() - _SECONDS
+    late = time.time() - UPLOAD_KEPT
     for rank, (since, place) in enumerate(reversed(waiting), start=1):
         if since < late or rank >= _MOST:
             shutil.rmtree(place, ignore_errors=True)

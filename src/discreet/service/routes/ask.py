@@ -15,27 +15,26 @@ from discreet.http.bodies import LONGEST_ID
 from discreet.privacy.loss import Loss
 from discreet.service.auth.bearer import ServiceHere, principal_with
 from discreet.service.auth.roles import Principal
-from discreet.service.jobs.jobs import Job, State
-from discreet.service.jobs.request import LONGEST_QUESTION, AskRequest
+from discreet.service.jobs.jobs import LONGEST_QUESTION, AskRequest, Job, State
 from discreet.service.jobs.worker import ASKERS
 from discreet.service.operations import ask as ask_ops
 from discreet.service.operations.formats import Format, choose_format, write_answer
 from discreet.service.paging import Limit
 from discreet.service.routes.tables import Amount
 from discreet.service.state import ServiceState
+from discreet.time_limits import ANSWER_WAIT
 
 __all__ = ["router"]
 
 
 router = APIRouter(tags=["asking"])
-_LONGEST_WAIT = 60.0
 _ACCEPTED = 202
 _PRICING = CapacityLimiter(2)
 """Threads that plan: more would take the interpreter from each other, and all would be slow instead of some."""
 Asker = Annotated[Principal, principal_with(ASKERS)]
 Number = StrictStr | StrictInt | StrictFloat
 RequestId = Annotated[str, Path(max_length=LONGEST_ID, description="The id of one of your requests.")]
-Wait = Annotated[float, Query(ge=0, le=_LONGEST_WAIT, description="How many seconds to wait for the answer.")]
+Wait = Annotated[float, Query(ge=0, le=ANSWER_WAIT, description="How many seconds to wait for the answer.")]
 Accept = Annotated[str, Header(description="application/json, text/csv or application/vnd.apache.arrow.stream.")]
 Intervals = Annotated[bool, Query(description="In CSV: the ends of the error bars beside each value.")]
 Sheets = Annotated[bool, Query(description="In CSV: an apostrophe before texts that sheets take for formulas.")]

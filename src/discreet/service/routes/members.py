@@ -1,4 +1,4 @@
-"""Members and tokens: signing in, who is here, and which tokens there are."""
+"""Members and tokens: who this token stands for, signing in, who is here, and which tokens there are."""
 
 from __future__ import annotations
 
@@ -14,13 +14,28 @@ from discreet.service.auth.roles import MemberRole, Principal
 from discreet.service.operations import members as members_ops
 from discreet.service.paging import Limit
 
-__all__ = ["router"]
+__all__ = [
+    "router",
+]
 
 
 router = APIRouter()
 _Anybody = Annotated[Principal, principal_with()]
 _Owner = Annotated[Principal, principal_with({MemberRole.OWNER})]
 _LATEST = datetime.max.replace(tzinfo=UTC).timestamp() - 1
+
+
+class Me(BaseModel):
+    """Who is signed in."""
+
+    name: str = Field(description="The name that policies and the ledger know.")
+    role: MemberRole = Field(description="What they may do.")
+
+
+@router.get("/me", tags=["me"], summary="Who this token stands for")
+def me(principal: Annotated[Principal, principal_with()]) -> Me:
+    """The name and role of the principal."""
+    return Me(name=principal.name, role=principal.role)
 
 
 class _MemberBody(BaseModel):

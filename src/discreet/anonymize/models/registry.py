@@ -1,10 +1,11 @@
-"""The models that somebody asks for by their letters, k, l, t, α, β and δ: each for every sensitive column.
+"""The registry of models, and those that somebody asks for by their letters: k, l, t, α, β and δ.
+
+Every check reports the strictest parameter of every model of the registry, and the tests compare each with its plain
+definition. Whoever asks by letters gets a model for every sensitive column.
 
 >>> roles = Roles.of(["zip", "disease"], quasi="zip", sensitive="disease")
 >>> [model.name for model in RequestedModels(k=5, l=2).models(roles)]
 ['5-anonymity', 'distinct 2-diversity of disease']
-
-The models that an owner asked for, refused when they cannot be meant.
 """
 
 from __future__ import annotations
@@ -22,7 +23,26 @@ from discreet.anonymize.roles import Roles
 from discreet.catalog.names import suggestion
 from discreet.errors import InvalidType, InvalidValue
 
-__all__ = ["RequestedModels", "asked_models", "sensitive_of"]
+__all__ = ["ABOUT_CLASSES", "RequestedModels", "asked_models", "models_about", "sensitive_of"]
+
+
+ABOUT_CLASSES: tuple[Model, ...] = (KAnonymity(1),)
+"""The models about classes alone, with a parameter that every table meets."""
+
+
+def models_about(column: str, *, numeric: bool) -> Iterator[Model]:
+    """Every model about a sensitive column, with some parameter; ``numeric`` where its values have differences."""
+    yield DistinctDiversity(column, 1)
+    yield EntropyDiversity(column, 1)
+    yield RecursiveDiversity(column, 1, 2)
+    yield Closeness(column, 0)
+    if numeric:
+        yield Closeness(column, 0, "ordered")
+        yield Closeness(column, 0, "numeric")
+    yield AlphaK(column, 1)
+    yield DeltaDisclosure(column, 1)
+    yield BetaLikeness(column, 1)
+    yield BetaLikeness(column, 1, enhanced=True)
 
 
 @dataclass(frozen=True)

@@ -3,31 +3,23 @@
 A column with listed keys, a condition, a bounded whole number, a bounded date or a bounded timestamp that is truncated
 can take finitely many public values. An expression over these is evaluated on all of them, in a database that holds
 nothing else, and what comes out is the list of its groups: bins, months, CASE labels. Which of the combinations of
-several keys there are says `discreet.query.plan.list_groups`.
-
-What a public table's column holds: values that anybody may know, so that they can be the keys of groups.
-
-They are read as a query reads them, with defaults filled in and values moved into their bounds, and once for each
-version of the table's data.
+several keys there are says `discreet.query.plan.list_groups`. What the columns of public tables hold is filled in
+first; `discreet.query.bind.public_tables` reads it.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
 import pyarrow as pa
+from sqlglot import exp
 
-from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import ColumnType, Value
-from discreet.engines.sql_text import quote
-from discreet.errors import InvalidValue
-from discreet.query.answer.sandbox import open_closed_database
-from discreet.query.bind.relation import normalise
+from discreet.engines.duckdb.closed_database import open_closed_database
 from discreet.query.expressions.calendar import starts
 from discreet.query.expressions.expression import (
     Call,
@@ -36,17 +28,18 @@ from discreet.query.expressions.expression import (
     Expression,
     Field,
     Statement,
+    collect_fields,
     lists_missing,
     type_name,
 )
+from discreet.query.parse.places import refuse
 
 __all__ = [
     "MOST_GROUPS",
+    "MOST_ROWS",
     "Key",
     "KnownRows",
     "ListRows",
-    "PublicEnds",
-    "PublicValues",
     "arrow_type",
     "collect_parts",
     "find_domain",
@@ -55,12 +48,15 @@ __all__ = [
     "order_keys",
     "plain",
     "replace_values",
+    "with_values",
 ]
 
 
 Key = Value | float | None
 
 MOST_GROUPS = 100_000
+MOST_ROWS = 500_000
+"""How many rows of public tables are looked at."""
 _MOST_VALUES = 20_000
 
 
@@ -222,80 +218,20 @@ ListRows = Callable[[str, tuple[str, ...], int], KnownRows]
 """What a public table has in some columns, as many rows as asked for at most."""
 
 
-class PublicValues:
-    """Lists the values of public columns, each once for a version of its table."""
-
-    def __init__(
-        self, catalog: Catalog, run: Callable[[str, list[object]], pa.Table], version: Callable[[str], str]
-    ) -> None:
-        self._catalog, self._run, self._version = catalog, run, version
-        self._known: dict[tuple[str, tuple[str, ...], int, str], KnownRows] = {}
-
-    def __call__(self, table: str, columns: tuple[str, ...], most: int) -> KnownRows:
-        """At most ``most`` distinct rows of a public table's columns; a protected table is never read."""
-        key = (table, columns, most, self._version(table))
-        if key not in self._known:
-            self._known[key] = self._read(table, columns, most)
-        return self._known[key]
-
-    def _read(self, name: str, columns: tuple[str, ...], most: int) -> KnownRows:
-        table = self._catalog.table(name)
-        wanted = [table.column(column) for column in columns]
-        if not table.public or None in wanted:
-            raise InvalidValue("values are listed for columns of public tables alone", f"{name} {columns}")
-        statement = Statement()
-        shown = [normalise(column, statement) for column in wanted if column is not None]
-        listed = ", ".join(f"{value} AS v{k}" for k, value in enumerate(shown))
-        found = self._run(f"SELECT DISTINCT {listed} FROM {quote(table.name)} LIMIT {most}", statement.parameters)
-        rows = zip(*(found[f"v{k}"].to_pylist() for k in range(len(shown))), strict=True)
-        kept = tuple(tuple(map(_exact, row)) for row in rows if all(map(_is_key, row)))
-        return KnownRows(kept, is_whole=len(kept) == found.num_rows)
-
-
-class PublicEnds:
-    """Tells between which values the columns of public tables lie, each table once for a version of it."""
-
-    def __init__(
-        self,
-        catalog: Catalog,
-        run: Callable[[str, list[object]], pa.Table],
-        version: Callable[[str], str],
-        *,
-        at_rest: bool = True,
-    ) -> None:
-        """Where rows are not ``at_rest`` within a version, they are looked at whenever somebody wants to know."""
-        self._catalog, self._run, self._version, self._at_rest = catalog, run, version, at_rest
-        self._known: dict[tuple[str, str], dict[str, tuple[Value, Value] | None]] = {}
-
-    def __call__(self, table: str, column: str) -> tuple[Value, Value] | None:
-        """The least and the greatest value of a column; None where it has none, or one that is no number."""
-        key = (table, self._version(table))
-        if key not in self._known or not self._at_rest:
-            self._known[key] = self._read(table)
-        return self._known[key][column]
-
-    def _read(self, name: str) -> dict[str, tuple[Value, Value] | None]:
-        table = self._catalog.table(name)
-        if not table.public:
-            raise InvalidValue("values are listed for columns of public tables alone", name)
-        statement, columns = Statement(), [column for column in table.columns if column.type.is_ordered]
-        shown = ", ".join(f"{normalise(column, statement)} AS v{k}" for k, column in enumerate(columns))
-        ends = ", ".join(f"MIN(v{k}) AS low{k}, MAX(v{k}) AS high{k}" for k in range(len(columns)))
-        text = f"SELECT {ends} FROM (SELECT {shown} FROM {quote(table.name)}) r"
-        (row,) = self._run(text, statement.parameters).to_pylist()
-        return {column.name: _ends(row[f"low{k}"], row[f"high{k}"]) for k, column in enumerate(columns)}
-
-
-def _ends(low: Value | float | None, high: Value | float | None) -> tuple[Value, Value] | None:
-    if low is None or high is None or not (_is_key(low) and _is_key(high)):
-        return None
-    return _exact(low), _exact(high)  # type: ignore[return-value]  # neither is missing
-
-
-def _exact(value: Value | float | None) -> Value | None:
-    return Fraction(value) if isinstance(value, float) else value
-
-
-def _is_key(value: object) -> bool:
-    """Infinity and what is not a number are in no group."""
-    return not isinstance(value, float) or math.isfinite(value)
+def with_values(key: Expression, place: exp.Expr | None, read: ListRows | None) -> Expression:
+    """The key with the values of public columns filled in."""
+    filled: dict[Expression, Expression] = {}
+    for used in collect_fields(key):
+        column = used.keys_from if used.origin is None else (used.origin.table, used.origin.column)
+        if column is None or used.keys is not None or read is None:
+            continue
+        values = [row[0] for row in read(column[0], (column[1],), MOST_ROWS + 1).rows]
+        if len(values) > MOST_ROWS:
+            rule = f"there may be at most {MOST_GROUPS:,} groups, and {'.'.join(column)} has more than {MOST_ROWS:,}"
+            raise refuse(place, rule, "group by a coarser column")
+        known = replace(used, keys=tuple(value for value in values if value is not None))
+        if used.origin is not None:
+            is_missing = None in values or used.origin.may_be_absent
+            known = replace(known, nullable=is_missing, lists_missing=is_missing)
+        filled[used] = known
+    return replace_values(key, filled)

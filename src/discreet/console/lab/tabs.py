@@ -1,27 +1,27 @@
-"""The two benches of the lab, one behind each tab."""
+"""The two tabs of the lab: attack a table, and audit a mechanism."""
 
 from __future__ import annotations
 
 from nicegui import ui
 
-from discreet.console.lab.attacks import AttackBench
-from discreet.console.lab.audit import AuditBench
+from discreet.console.lab.attacks import AttackTab
+from discreet.console.lab.audit import AuditTab
 from discreet.console.layout import PageVisit
 
 __all__ = ["draw"]
 
 
 def draw(visit: PageVisit) -> None:
-    """Both benches."""
+    """Both tabs."""
     ui.add_css(_STYLE)
     with ui.tabs().props("no-caps align=left inline-label") as tabs:
         attack = ui.tab("Attack a table", icon="key")
         audit = ui.tab("Audit a mechanism", icon="fact_check")
     with ui.tab_panels(tabs, value=attack).classes("w-full lab-panels").props("keep-alive"):
         with ui.tab_panel(attack):
-            AttackBench(visit).draw()
+            AttackTab(visit).draw()
         with ui.tab_panel(audit):
-            AuditBench(visit).draw()
+            AuditTab(visit).draw()
 
 
 _STYLE = """

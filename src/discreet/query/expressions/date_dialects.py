@@ -8,7 +8,6 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from discreet.catalog.column import ColumnType
-from discreet.query.expressions.calendar import unit_named
 from discreet.query.expressions.dates import (
     as_date,
     date_part,
@@ -24,7 +23,8 @@ from discreet.query.expressions.dates import (
 from discreet.query.expressions.expression import Constant, Expression
 from discreet.query.expressions.types import as_type
 from discreet.query.parse.alternatives import INSTEAD
-from discreet.query.refusal import refuse
+from discreet.query.parse.dialect import unit_named
+from discreet.query.parse.places import refuse
 
 __all__ = ["CLOCKS", "DATE_SPELLINGS", "is_interval", "move_by_interval"]
 

@@ -9,7 +9,7 @@ The reach of one narrow noise is exact. For others it is a bound that is never t
 - Gaussian. The sum of independent discrete Gaussians is no wider than a normal variable with one step more per part;
   for scales below 16 steps, where that is not clear, the bound for every subgaussian variable is used.
 
-How far independent noises carry a linear form of them: S = Σ cᵢXᵢ, with any numbers c and several laws at once.
+For S = Σ cᵢXᵢ, with any numbers c and several laws at once, there is a bound as well.
 
 Claim. |S| is at most `reach` with probability c, at least, for every form of discrete Laplace and Gaussian noises.
 

@@ -31,17 +31,15 @@ from discreet.catalog.column import ColumnType
 from discreet.engines.parameters import bind_parameter
 from discreet.noise.gaussian import DiscreteGaussian
 from discreet.noise.laplace import DiscreteLaplace
-from discreet.privacy.format import shown
-from discreet.privacy.loss import Pure, ZeroConcentrated
-from discreet.privacy.neighbours import Neighbours
+from discreet.privacy.loss import RECORDED_NEIGHBOURS, Pure, ZeroConcentrated, write_loss
 from discreet.query.aggregates.aggregate import PlannedSelection
 from discreet.query.aggregates.counts import CountAggregate
 from discreet.query.aggregates.mode import ModeSelection
 from discreet.query.aggregates.quantile import QuantileSelection
+from discreet.query.aggregates.statistics import ValueScale
 from discreet.query.expressions.expression import Call, Constant, DecimalType, Field, Origin
 from discreet.query.expressions.interval import Interval
 from discreet.query.plan.sensitivity import AggregationPlan, KeyRule, PricedStatistic
-from discreet.query.plan.statistics import ValueScale
 from discreet.query.plan.top_groups import TopSelection
 from discreet.query.run.contribution_bounds import write_statements
 
@@ -173,14 +171,13 @@ PLANNED: dict[type, Mapping[str, str]] = {
 """The fields of the dataclasses whose parts `_plan` puts together: whether it writes them, and else why not."""
 
 MEMBERS: dict[Enum, str] = {
+    **RECORDED_NEIGHBOURS,
     ColumnType.INTEGER: "<ColumnType.INTEGER: 'integer'>",
     ColumnType.REAL: "<ColumnType.REAL: 'real'>",
     ColumnType.TEXT: "<ColumnType.TEXT: 'text'>",
     ColumnType.BOOLEAN: "<ColumnType.BOOLEAN: 'boolean'>",
     ColumnType.DATE: "<ColumnType.DATE: 'date'>",
     ColumnType.TIMESTAMP: "<ColumnType.TIMESTAMP: 'timestamp'>",
-    Neighbours.REPLACE_ONE: "replace-one",
-    Neighbours.ADD_REMOVE_ONE: "add-remove-one",
 }
 """Every member of an enumeration that a text can hold."""
 
@@ -203,10 +200,6 @@ def _tuple(value: tuple[object, ...]) -> str:
     return f"({', '.join(map(write_recorded, value))}{',' if len(value) == 1 else ''})"
 
 
-def _relation(loss: Pure | ZeroConcentrated) -> str:
-    return "" if loss.neighbours is None else f", {MEMBERS[loss.neighbours]}"
-
-
 _TEXTS: dict[type, Callable[[Any], str]] = {
     **dict.fromkeys((type(None), bool, int, float, str, date, datetime), repr),  # Python's own, without a name of ours
     **dict.fromkeys(map(type, MEMBERS), MEMBERS.__getitem__),
@@ -216,8 +209,7 @@ _TEXTS: dict[type, Callable[[Any], str]] = {
     tuple: _tuple,
     DiscreteLaplace: lambda law: f"DiscreteLaplace(scale={law.scale})",
     DiscreteGaussian: lambda law: f"DiscreteGaussian(variance_parameter={law.squared})",
-    Pure: lambda loss: f"Pure(ε={shown(loss.epsilon)}{_relation(loss)})",
-    ZeroConcentrated: lambda loss: f"ZeroConcentrated(ρ={shown(loss.rho)}{_relation(loss)})",
+    **dict.fromkeys((Pure, ZeroConcentrated), write_loss),
 }
 """How the values of each type are written; a type below one of them is another."""
 

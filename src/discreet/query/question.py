@@ -15,13 +15,13 @@ from discreet.query.aggregates.aggregate import Aggregate
 from discreet.query.bind.multiplicity import CountAlike, count_of_nothing
 from discreet.query.bind.relation import FindEnds
 from discreet.query.bind.split import SplitQuery
+from discreet.query.expressions.public_values import ListRows
 from discreet.query.parse.clock import AsOf
+from discreet.query.parse.places import refuse
 from discreet.query.passes import PLANNING, QuestionDraft, split, walk
 from discreet.query.plan.budget_split import Price
-from discreet.query.plan.fingerprint import compute_fingerprint
-from discreet.query.plan.public_groups import ListRows
 from discreet.query.plan.sensitivity import AggregationPlan
-from discreet.query.refusal import refuse
+from discreet.query.run.fingerprint import compute_fingerprint
 
 __all__ = ["ExpectedError", "PlannedQuestion", "list_tables", "prepare", "prepare_all"]
 
