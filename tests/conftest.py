@@ -73,7 +73,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadGro
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The longest first; what repeats the evidence of quicker tests is left to ``make soak``."""
+    """The longest first; what repeats the evidence of quicker tests is left to ``make test-all``."""
     items.sort(key=lambda item: _place(item.nodeid))  # stable
     kept = set(_few(items))
     left = [item for item in items if item not in kept]

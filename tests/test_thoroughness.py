@@ -1,4 +1,4 @@
-"""What `make test` leaves to `make soak` is spread evenly, and never everything."""
+"""What `make test` leaves to `make test-all` is spread evenly, and never everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How much evidence a run gathers: ``make test`` takes a part of what only repeats, ``make soak`` all of it.
+"""How much evidence a run gathers: ``make test`` takes a part of what only repeats, ``make test-all`` all of it.
+
+The first is for whoever waits for it, and takes ten minutes; the second is what a change must pass before it lands, so
+that nothing that is left out here goes unchecked. What takes longer still, at full size, is ``make soak``.
 
 A test that shows the same thing many times over (at each of twenty steps of an ingest, for each of fifty hostile
 values, in ten thousand draws) takes `some` of its cases, spread evenly over all of them; a parametrized one can be
