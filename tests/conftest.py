@@ -11,12 +11,14 @@ import gc
 import itertools
 import os
 import signal
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
-from tests.thoroughness import IS_THOROUGH, some
+from tests.thoroughness import IS_THOROUGH, many, some
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -24,8 +26,11 @@ if TYPE_CHECKING:
     from xdist.scheduler import LoadGroupScheduling
 
 gc.disable()
+settings.register_profile("as many as there is time for", max_examples=many(40, 100))
+settings.load_profile("as many as there is time for")
 
 LONGEST = (
+    "tests/console/",
     "tests/fuzz/",
     "tests/engines/test_spark",
     "tests/soak/",
@@ -34,12 +39,13 @@ LONGEST = (
     "tests/curator/test_unanswered",
     "tests/curator/test_audit",
     "tests/curator/test_seam",
-    "tests/console/",
     "tests/query/test_soundness",
     "tests/query/test_intervals_above",
     "tests/survey/test_page",
 )
 """What takes longest begins first, so that at the end nobody waits for it."""
+CONSOLE = "tests/console/"
+"""All in one process, which has one browser, one served hospital, and scripts that are in the browser's cache."""
 
 # What runs in the background (``nohup make test &``) ignores or blocks what ends it, and so would all that it starts.
 signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())
@@ -67,7 +73,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadGro
 
     class ByFile(LoadGroupScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return super()._split_scope(nodeid).partition("::")[0]
+            file = super()._split_scope(nodeid).partition("::")[0]
+            return CONSOLE if file.startswith(CONSOLE) else file
 
     return ByFile(config, log)
 
@@ -83,13 +90,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _few(items: list[pytest.Item]) -> Iterator[pytest.Item]:
-    """The tests that are not thorough alone; of one that takes some of its cases, those."""
+    """The tests that are not thorough alone; of one that takes some of its cases, those; of those in turns, one."""
+    turns: dict[str, dict[str, int]] = defaultdict(dict)
     for _, cases in itertools.groupby(items, key=lambda item: item.nodeid.partition("[")[0]):
         found = list(cases)
         most = found[0].get_closest_marker("some")
         for item in some(found, most.args[0]) if most else found:
-            if IS_THOROUGH or not item.get_closest_marker("thorough"):
+            if IS_THOROUGH or not (item.get_closest_marker("thorough") or _is_out_of_turn(item, turns)):
                 yield item
+
+
+def _is_out_of_turn(item: pytest.Item, turns: dict[str, dict[str, int]]) -> bool:
+    """Whether it is another's turn of those who take turns from test to test of a file."""
+    found = item.get_closest_marker("in_turns")
+    if found is None:
+        return False
+    (place, of), (file, _, test) = found.args, item.nodeid.partition("[")[0].partition("::")
+    return bool(turns[file].setdefault(test, len(turns[file])) % of != place)
 
 
 def _place(test: str) -> int:

@@ -68,6 +68,7 @@ DEFINITIONS: list[tuple[Model, Callable[[Table], float]]] = [
 @pytest.mark.parametrize(("model", "definition"), DEFINITIONS, ids=lambda part: getattr(part, "title", ""))
 @settings(deadline=None, max_examples=many(20, 60))
 @given(rows=tables)
+@pytest.mark.some(5)
 def test_the_strictest_parameter_is_that_of_the_definition(
     model: Model, definition: Callable[[Table], float], rows: Table
 ) -> None:

@@ -360,7 +360,7 @@ BY_NOTE = "SELECT note, COUNT(*) FROM visits GROUP BY note"
         (chosen_again, "SELECT MEDIAN(age) FROM visits", {"something is released that was not chosen with noise"}, 1),
     ],
 )
-@pytest.mark.some(7)
+@pytest.mark.some(3)
 def test_a_planted_bug_is_found(
     monkeypatch: Patch, bug: Callable[[Patch], None], question: str, words: set[str], neighbours: int
 ) -> None:

@@ -18,6 +18,7 @@ from discreet.curator.ledger.verify import verify
 from discreet.errors import InvalidInput, LedgerError
 from discreet.privacy.loss import Pure
 from tests.servers.fixtures import postgres_server, postgres_url  # noqa: F401
+from tests.thoroughness import in_turns
 
 _OLD = (
     "DROP TRIGGER nothing_is_refunded",
@@ -61,7 +62,7 @@ def started(folder: Path) -> Ledger:
     return ledger
 
 
-@pytest.fixture(params=["file", "server", "old file", "old server"])
+@pytest.fixture(params=in_turns("file", "server", "old file", "old server"))
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
     made = started(tmp_path)
     if "server" in request.param:

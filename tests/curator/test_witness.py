@@ -68,7 +68,7 @@ def damage(folder: Path, piece: bytes, line: int = -1) -> bytes:
 
 @pytest.mark.parametrize("piece", [b"7", b"7 ", b"7 abc", b"7 abc1", b"7 " + b"9" * 63, b"7 0", b"7 10"])
 @pytest.mark.parametrize("line", [0, -1])
-@pytest.mark.some(5)
+@pytest.mark.some(2)
 def test_a_line_behind_a_piece_is_mended_and_the_ledger_opens_again(folder: Path, piece: bytes, line: int) -> None:
     before = Witness(folder / "ledger.witness").attested()
     damaged = damage(folder, piece, line)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from discreet.catalog.column import ColumnType
 from discreet.engines.casts import DUCKDB_TYPES, total_cast
+from tests.thoroughness import many
 
 INTEGER, REAL, TEXT = ColumnType.INTEGER, ColumnType.REAL, ColumnType.TEXT
 BOOLEAN, DATE, TIMESTAMP = ColumnType.BOOLEAN, ColumnType.DATE, ColumnType.TIMESTAMP
@@ -153,7 +154,7 @@ CELLS = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=many(100, 400), deadline=None)
 @given(CELLS, st.sampled_from(list(ColumnType)))
 def test_no_cell_is_an_error(cell: Any, wanted: ColumnType) -> None:
     [(native,)] = CONNECTION.execute("SELECT typeof(?)", [cell]).fetchall()

@@ -73,7 +73,7 @@ EXPRESSIONS = (
     *(f"CAST(day {sign} INTERVAL (n) {unit} AS VARCHAR)" for sign in "+-" for unit in UNITS[2:6]),
     *(f"{end}(note, {count})" for end in ("left", "right") for count in (-1, -2, -5, -(10**6), 0, 10**6)),
 )
-BATCHES = [EXPRESSIONS[start : start + 10] for start in range(0, len(EXPRESSIONS), 10)]
+BATCHES = [EXPRESSIONS[start : start + 5] for start in range(0, len(EXPRESSIONS), 5)]
 
 
 def edge_rows() -> pa.Table:
@@ -195,7 +195,7 @@ def in_order(place: Engine, expression: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", GUARDS)
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 def test_without_the_guard_a_row_makes_it_raise_or_gives_another_value(
     name: str, places: tuple[SparkEngine, Engine], spark_session: Any
 ) -> None:

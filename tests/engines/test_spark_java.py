@@ -83,7 +83,8 @@ print(json.dumps({"heard": heard, "failures": failures, "charges": [one != budge
 """
 
 
-@pytest.mark.parametrize("is_pinned", ["true", pytest.param("false", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("is_pinned", ["true", "false"])
+@pytest.mark.thorough
 def test_a_java_that_is_killed_in_the_middle_of_a_question_is_named_to_the_owner_alone(
     tmp_path: Path, is_pinned: str
 ) -> None:

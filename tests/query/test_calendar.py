@@ -15,6 +15,7 @@ from discreet.query.expressions.calendar import UNITS, epoch, floor_date, number
 from discreet.query.expressions.dates import DATE_PARTS, date_part, difference, last_day, shift_date, truncate_date
 from discreet.query.expressions.expression import Constant, Expression, Statement
 from discreet.query.expressions.interval import Interval
+from tests.thoroughness import many
 
 DATE, TIMESTAMP = ColumnType.DATE, ColumnType.TIMESTAMP
 NODE = exp.Null()
@@ -49,13 +50,13 @@ def _check(expression: Expression) -> None:
     assert float(known[0]) - slack <= float(place) <= float(known[1]) + slack  # type: ignore[arg-type]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(40, 150), deadline=None)
 @given(first=MOMENTS, last=MOMENTS, unit=st.sampled_from(UNITS), elapsed=st.booleans())
 def test_a_difference_lies_within_its_bounds(first: date, last: date, unit: str, elapsed: bool) -> None:
     _check(difference(NODE, unit, _constant(last), _constant(first), elapsed=elapsed))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(40, 150), deadline=None)
 @given(
     moment=MOMENTS,
     amount=st.integers(-400, 400),
@@ -72,7 +73,7 @@ def test_a_moved_date_lies_within_its_bounds(moment: date, amount: int, more: in
             _check(moved)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(40, 100), deadline=None)
 @given(moment=MOMENTS, unit=st.sampled_from(UNITS), part=st.sampled_from(sorted(DATE_PARTS)))
 def test_parts_and_truncations_lie_within_their_bounds(moment: date, unit: str, part: str) -> None:
     given = _constant(moment)
