@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from tests import thoroughness
@@ -23,3 +28,38 @@ def test_a_thorough_run_takes_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thoroughness, "IS_THOROUGH", True)
     assert some(range(50), 3) == list(range(50))
     assert many(3, 50) == 50
+
+
+MARKED = """
+import pytest
+from tests.thoroughness import in_turns
+
+@pytest.fixture(params=in_turns("file", "server"))
+def place(request): return request.param
+
+def test_first(place): pass
+def test_alone(): pass
+def test_second(place): pass
+@pytest.mark.parametrize("k", range(3))
+def test_third(place, k): pass
+@pytest.mark.parametrize("k", range(9))
+@pytest.mark.some(2)
+def test_some(k): pass
+@pytest.mark.thorough
+def test_thorough(): pass
+"""
+
+
+@pytest.mark.parametrize(("thorough", "count"), [("", 8), ("1", 21)])
+def test_a_run_takes_what_the_marks_say(thorough: str, count: int, tmp_path: Path) -> None:
+    root = Path(__file__).parents[1]
+    (tmp_path / "test_it.py").write_text(MARKED)
+    words = ["--collect-only", "-q", "-c", str(root / "pyproject.toml"), "--rootdir", str(tmp_path), str(tmp_path)]
+    words = [sys.executable, "-m", "pytest", "-p", "tests.conftest", "-p", "no:cacheprovider", *words]
+    surroundings = {**os.environ, "DISCREET_THOROUGH": thorough}
+    done = subprocess.run(words, check=True, cwd=root, env=surroundings, capture_output=True, text=True)
+    found = [line.partition("::")[2] for line in done.stdout.splitlines() if "::" in line]
+    assert len(found) == count
+    if not thorough:
+        assert found[:3] == ["test_first[file]", "test_alone", "test_second[server]"]  # each has its turn
+        assert found[3:] == [*(f"test_third[file-{k}]" for k in range(3)), "test_some[0]", "test_some[8]"]

@@ -179,7 +179,7 @@ def test_many_processes_spend_exactly_what_there_is(tmp_path: Path) -> None:
 
 
 def test_what_was_released_was_charged_however_the_process_died(tmp_path: Path) -> None:
-    kill_askers(tmp_path, many(5, 12), lambda: None)
+    kill_askers(tmp_path, many(3, 12), lambda: None)
 
 
 # Faults of the disk: no answer, nothing half-written.
