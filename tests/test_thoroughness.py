@@ -27,6 +27,9 @@ def test_some_cases_are_few_different_and_in_order(most: int, monkeypatch: pytes
 def test_a_thorough_run_takes_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thoroughness, "IS_THOROUGH", True)
     assert some(range(50), 3) == list(range(50))
+    assert len(some(range(50), 3, 10)) == 10
+    monkeypatch.setattr(thoroughness, "IS_SOAK", True)
+    assert some(range(50), 3, 10) == list(range(50))
     assert many(3, 50) == 50
 
 

@@ -18,17 +18,24 @@ from typing import Any, TypeVar
 
 import pytest
 
-__all__ = ["IS_THOROUGH", "in_turns", "many", "some"]
+__all__ = ["IS_SOAK", "IS_THOROUGH", "in_turns", "many", "some"]
 
 T = TypeVar("T")
 IS_THOROUGH = bool(os.environ.get("DISCREET_THOROUGH"))
+"""Whether everything is wanted, in half an hour."""
+IS_SOAK = os.environ.get("DISCREET_THOROUGH") == "soak"
 """Whether everything is wanted, whatever time it takes."""
 
 
-def some(cases: Iterable[T], most: int) -> list[T]:
-    """At most so many of the cases, the first and the last among them; all of them where a run is thorough."""
+def some(cases: Iterable[T], most: int, thorough: int | None = None) -> list[T]:
+    """At most so many of the cases, the first and the last among them; all of them where a run is thorough.
+
+    Cases that take an hour have a number for thorough runs, too: then all of them are left to ``make soak``.
+    """
     found = list(cases)
-    if IS_THOROUGH or len(found) <= most:
+    if IS_THOROUGH:
+        most = len(found) if thorough is None or IS_SOAK else thorough
+    if len(found) <= most:
         return found
     step = (len(found) - 1) / max(1, most - 1)
     return [found[round(place * step)] for place in range(most)]
