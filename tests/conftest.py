@@ -31,8 +31,8 @@ settings.load_profile("as many as there is time for")
 
 LONGEST = (
     "tests/console/",
-    "tests/fuzz/",
     "tests/engines/test_spark",
+    "tests/fuzz/",
     "tests/soak/",
     "tests/service/test_quantum",
     "tests/engines/test_postgres",
@@ -44,8 +44,8 @@ LONGEST = (
     "tests/survey/test_page",
 )
 """What takes longest begins first, so that at the end nobody waits for it."""
-CONSOLE = "tests/console/"
-"""All in one process, which has one browser, one served hospital, and scripts that are in the browser's cache."""
+TOGETHER = ("tests/console/", "tests/engines/test_postgres")
+"""In one process each, which has one browser, one served hospital and scripts that it keeps, or one corpus of plans."""
 
 # What runs in the background (``nohup make test &``) ignores or blocks what ends it, and so would all that it starts.
 signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())
@@ -74,7 +74,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadGro
     class ByFile(LoadGroupScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid).partition("::")[0]
-            return CONSOLE if file.startswith(CONSOLE) else file
+            return next((start for start in TOGETHER if file.startswith(start)), file)
 
     return ByFile(config, log)
 
