@@ -63,7 +63,7 @@ test: export PYTHONDONTWRITEBYTECODE :=  # tests start hundreds of processes, an
 test: style browser  ## style, types and every test, in ten minutes; of cases that show the same again, some
 	@$(MAKE) --no-print-directory --jobs=2 types suite
 
-test-all: export DISCREET_THOROUGH := 1
+test-all: export THOROUGH := 1
 test-all: test  ## the same with all cases of every test, in about half an hour: what must pass before a change lands
 
 suite: $(DEV)

@@ -59,7 +59,7 @@ def test_a_run_takes_what_the_marks_say(thorough: str, count: int, tmp_path: Pat
     (tmp_path / "test_it.py").write_text(MARKED)
     words = ["--collect-only", "-q", "-c", str(root / "pyproject.toml"), "--rootdir", str(tmp_path), str(tmp_path)]
     words = [sys.executable, "-m", "pytest", "-p", "tests.conftest", "-p", "no:cacheprovider", *words]
-    surroundings = {**os.environ, "DISCREET_THOROUGH": thorough}
+    surroundings = {**os.environ, "THOROUGH": thorough}
     done = subprocess.run(words, check=True, cwd=root, env=surroundings, capture_output=True, text=True)
     found = [line.partition("::")[2] for line in done.stdout.splitlines() if "::" in line]
     assert len(found) == count

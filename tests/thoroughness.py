@@ -21,9 +21,9 @@ import pytest
 __all__ = ["IS_SOAK", "IS_THOROUGH", "in_turns", "many", "some"]
 
 T = TypeVar("T")
-IS_THOROUGH = bool(os.environ.get("DISCREET_THOROUGH"))
-"""Whether everything is wanted, in half an hour."""
-IS_SOAK = os.environ.get("DISCREET_THOROUGH") == "soak"
+IS_THOROUGH = bool(os.environ.get("THOROUGH"))
+"""Whether everything is wanted, in half an hour. Services refuse what begins with DISCREET_ and is no setting."""
+IS_SOAK = os.environ.get("THOROUGH") == "soak"
 """Whether everything is wanted, whatever time it takes."""
 
 
