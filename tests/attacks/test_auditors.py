@@ -100,6 +100,7 @@ def discloses(tables: np.ndarray) -> bool:
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("is_simulatable", [False, True])
 @pytest.mark.parametrize("lowest", [0, None])
+@pytest.mark.some(40)
 def test_a_greatest_value_is_refused_by_what_all_tables_say(seed, is_simulatable, lowest):
     """The tables that fit all answers: the naive auditor keeps two values for everybody, the other for any answer.
 

@@ -41,7 +41,7 @@ Patch = pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(("trial", "asks", "power"), TRIALS.values(), ids=TRIALS.keys())
-@pytest.mark.some(4)
+@pytest.mark.some(3)
 def test_answers_never_prove_more_than_was_charged(tmp_path: Path, trial: Trial, asks: int, power: float) -> None:
     """``power`` is the part of the price that the answers must prove, so that the audit is known to see something."""
     found = audit(tmp_path, trial, asks)

@@ -72,7 +72,7 @@ def test_a_query_named_once_and_used_twice_is_measured_once() -> None:
 
 
 @pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.some(80)
+@pytest.mark.some(40)
 def test_everything_that_is_measured_is_used(query: str) -> None:
     question = prepared(query, Pure(1))
     used = {table.name for table in question.split.above.find_all(exp.Table)}
