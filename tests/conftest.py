@@ -95,7 +95,7 @@ def _few(items: list[pytest.Item]) -> Iterator[pytest.Item]:
     for _, cases in itertools.groupby(items, key=lambda item: item.nodeid.partition("[")[0]):
         found = list(cases)
         most = found[0].get_closest_marker("some")
-        for item in some(found, most.args[0]) if most else found:
+        for item in some(found, *most.args) if most else found:
             if IS_THOROUGH or not (item.get_closest_marker("thorough") or _is_out_of_turn(item, turns)):
                 yield item
 

@@ -121,7 +121,7 @@ def test_powers_at_every_edge_have_their_sign(places: tuple[SparkEngine, DuckDBE
 
 
 @pytest.mark.parametrize("texts", BATCHES, ids=lambda texts: texts[0])
-@pytest.mark.some(1)
+@pytest.mark.some(1, 8)
 def test_rows_at_every_edge_have_the_same_values(texts: tuple[str, ...], places: tuple[SparkEngine, Engine]) -> None:
     spark, duck = places
     found, wrong = spark.run(*question(texts)).sort_by("v0"), list[str]()
