@@ -19,11 +19,11 @@ from tests.thoroughness import many
 __all__ = ["postgres_server"]
 
 SEED = 1
-WORLDS, A_WORLD = many(2, 5), 100
+WORLDS, A_WORLD = many(1, 5), 100
 """How many worlds are taken in by each test in DuckDB, and how many questions are asked in each of them."""
 PARTS = 4
 """How many tests in DuckDB there are, so that they can run side by side."""
-IN_POSTGRES, PLAIN_WORLDS = many(20, 240), many(1, 12)
+IN_POSTGRES, PLAIN_WORLDS = many(15, 240), many(1, 12)
 
 
 def _check(tally: Tally) -> None:

@@ -28,7 +28,7 @@ def _answer(question: PlannedQuestion, world: World) -> pa.Table:
 
 
 @pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.some(40)
+@pytest.mark.some(25)
 def test_the_shape_of_an_answer_does_not_depend_on_the_rows(query: str) -> None:
     question = prepared(query, Pure(1))
     full, empty = _answer(question, FULL), _answer(question, EMPTY)
