@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import itertools
 import os
+import re
 import signal
 from collections import defaultdict
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ from tests.thoroughness import IS_THOROUGH, many, some
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
     from xdist.remote import Producer
-    from xdist.scheduler import LoadGroupScheduling
+    from xdist.scheduler import LoadScopeScheduling
 
 gc.disable()
 settings.register_profile("as many as there is time for", max_examples=many(40, 100))
@@ -44,8 +45,14 @@ LONGEST = (
     "tests/survey/test_page",
 )
 """What takes longest begins first, so that at the end nobody waits for it."""
-TOGETHER = ("tests/console/", "tests/engines/test_postgres")
-"""In one process each, which has one browser, one served hospital and scripts that it keeps, or one corpus of plans."""
+TOGETHER = [
+    re.compile(r"tests/console/"),  # one browser, one served hospital, and scripts that the browser keeps
+    re.compile(r"tests/engines/test_spark_(?:servers|java)"),
+    re.compile(r"tests/engines/test_(?:spark|same_plans)|tests/curator/test_seam\.py.*\[spark"),  # one Java
+    re.compile(r"tests/engines/test_postgres"),  # one corpus of plans
+    re.compile(r"tests/fuzz/test_fuzz_neighbours\.py.*\[(\d+)"),  # parts, side by side
+]
+"""Tests that match the same way go to one process, wherever they are written; others go there with their file."""
 
 # What runs in the background (``nohup make test &``) ignores or blocks what ends it, and so would all that it starts.
 signal.pthread_sigmask(signal.SIG_UNBLOCK, signal.valid_signals())
@@ -63,20 +70,28 @@ def pytest_xdist_auto_num_workers() -> int | None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadGroupScheduling | None:
-    """A file goes to one process, so that what its tests share is built once; files keep the order of collection."""
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
+    """A file goes to one process, so that what its tests share is built once; files keep the order of collection.
+
+    Groups are told by names: with pytest 9.2, the mark of xdist no longer reaches the process that distributes.
+    """
     if config.getoption("dist") != "loadgroup":
         return None
-    from xdist.scheduler import LoadGroupScheduling
+    from xdist.scheduler import LoadScopeScheduling
 
     config.option.loadscopereorder = False  # it would count tests, not seconds
 
-    class ByFile(LoadGroupScheduling):
+    class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            file = super()._split_scope(nodeid).partition("::")[0]
-            return next((start for start in TOGETHER if file.startswith(start)), file)
+            return group_of(nodeid)
 
     return ByFile(config, log)
+
+
+def group_of(test: str) -> str:
+    """What goes to the same process as this test has the same."""
+    found = next(filter(None, (pattern.match(test) for pattern in TOGETHER)), None)
+    return f"{found.re.pattern} {found.groups()}" if found else test.partition("::")[0]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

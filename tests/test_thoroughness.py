@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests import thoroughness
+from tests.conftest import group_of
 from tests.thoroughness import many, some
 
 
@@ -66,3 +67,19 @@ def test_a_run_takes_what_the_marks_say(thorough: str, count: int, tmp_path: Pat
     if not thorough:
         assert found[:3] == ["test_first[file]", "test_alone", "test_second[server]"]  # each has its turn
         assert found[3:] == [*(f"test_third[file-{k}]" for k in range(3)), "test_some[0]", "test_some[8]"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("tests/query/test_top.py::test_a[1]", "tests/query/test_top.py::test_b", True),
+        ("tests/query/test_top.py::test_a", "tests/query/test_work.py::test_a", False),
+        ("tests/console/test_ask.py::test_a", "tests/console/test_frame.py::test_a", True),
+        ("tests/engines/test_spark.py::TestSameOnSpark::test_a", "tests/curator/test_seam.py::test_a[spark]", True),
+        ("tests/engines/test_spark.py::test_a", "tests/curator/test_seam.py::test_a[duckdb]", False),
+        ("tests/engines/test_spark.py::test_a", "tests/engines/test_spark_servers.py::test_a", False),
+        ("tests/fuzz/test_fuzz_neighbours.py::test_a[0]", "tests/fuzz/test_fuzz_neighbours.py::test_a[3]", False),
+    ],
+)
+def test_what_shares_something_expensive_goes_to_one_process(one: str, other: str, is_same: bool) -> None:
+    assert (group_of(one) == group_of(other)) is is_same

@@ -67,7 +67,7 @@ def staff(salary: int = 68_001, x: float = 1.0, grade: int | None = 1) -> pa.Tab
     )
 
 
-@pytest.fixture(params=["duckdb", "postgres", pytest.param("spark", marks=pytest.mark.xdist_group("spark"))])
+@pytest.fixture(params=["duckdb", "postgres", "spark"])
 def curator_of(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
     """Opens a curator on an engine, with these rows protected."""
     kind = request.param

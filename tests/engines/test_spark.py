@@ -41,7 +41,6 @@ from tests.thoroughness import many, some
 from tests.threads import at_once
 
 pytestmark = [
-    pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 REGULAR, READ, TWICE, DIGITS = "regular expressions", "CAST of text to", "read twice", "CAST of real to text"

@@ -30,7 +30,6 @@ from tests.query import test_totality
 from tests.servers.spark import spark_session as spark_session  # noqa: PLC0414
 
 pytestmark = [
-    pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 _TYPES = {

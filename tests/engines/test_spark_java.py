@@ -19,8 +19,6 @@ from discreet.errors import EngineFailure, EngineUnavailable
 from tests.engines.contract import CANARY, ROWS
 from tests.servers.spark import prepared_java
 
-pytestmark = pytest.mark.xdist_group("spark servers")
-
 
 def in_a_process(program: str, folder: Path, **variables: str | None) -> subprocess.CompletedProcess[str]:
     """Run a program that starts a Spark of its own."""

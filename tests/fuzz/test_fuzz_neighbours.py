@@ -31,9 +31,7 @@ def _check(tally: Tally) -> None:
     assert not tally.cases, f"{summary(tally)}\n" + "\n".join(told(case) for case in tally.cases[:5])
 
 
-@pytest.mark.parametrize(
-    "part", [pytest.param(part, marks=pytest.mark.xdist_group(f"fuzz {part}")) for part in range(PARTS)]
-)
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.some(2)
 def test_nothing_tells_neighbours_apart_in_duckdb(part: int) -> None:
     _check(fuzz(DuckDBPlaces(), SEED + WORLDS * part, WORLDS * A_WORLD, a_world=A_WORLD))
