@@ -1,4 +1,4 @@
-# Two commands: `make demo` shows the product, `make test` proves it. Each does its own set-up.
+# Two commands: `make demo` shows the product, `make test` proves it. Each does its own set-up. What lands passes `make test-all`.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,7 +10,7 @@ SUPPLY := .supply
 TOOLS := $(SUPPLY)/.ready
 LOWEST := .lowest
 
-.PHONY: demo console test style types suite browser lint soak bench bench-error bench-large bench-attacks bench-service \
+.PHONY: demo console test test-all style types suite browser lint soak bench bench-error bench-large bench-attacks bench-service \
   bench-charges bench-ledger bench-engines bench-before lab docs lock sbom advisories test-lowest clean help
 
 help:  ## list the targets
@@ -60,8 +60,11 @@ browser:  # for the tests of the page of surveys: Debian's, where this may insta
 	  echo "No chromium, and it could not be installed: tests in a browser are skipped, and fail where CI is set." >&2
 
 test: export PYTHONDONTWRITEBYTECODE :=  # tests start hundreds of processes, and none should compile the sources again
-test: style browser  ## every check there is
+test: style browser  ## style, types and every test, in ten minutes; of cases that show the same again, some
 	@$(MAKE) --no-print-directory --jobs=2 types suite
+
+test-all: export THOROUGH := 1
+test-all: test  ## the same with all cases of every test, in about half an hour: what must pass before a change lands
 
 suite: $(DEV)
 	$(BIN)/pytest -n auto --dist loadgroup

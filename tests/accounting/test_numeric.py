@@ -29,6 +29,7 @@ def gaussian(sigma: float) -> LossDistribution:
 
 @pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-12, 1e-25])
 @pytest.mark.parametrize(("epsilon", "count"), [("0.01", 1000), ("0.3", 40), ("1", 5), ("2", 1)])
+@pytest.mark.some(5)
 def test_agrees_with_optimal_composition_from_above(epsilon: str, count: int, delta: float) -> None:
     exact = float(optimal(Pure(epsilon), count, delta).epsilon)
     found = float(Batch([Pure(epsilon)] * count).epsilon_at(delta))

@@ -64,6 +64,7 @@ def assert_sound(request: Request, loss: SearchLoss, truth: dict[Node, float], i
 @pytest.mark.parametrize("loss", LOSSES)
 @settings(max_examples=many(15, 40), deadline=None)
 @given(asked=requests())
+@pytest.mark.some(3)
 def test_no_bound_exceeds_the_loss(loss: str, asked: Request) -> None:
     inspector = inspector_of(asked)
     named = named_loss(loss, inspector.patterns, asked.hierarchies, None, inspector.least_size)

@@ -29,6 +29,7 @@ def some_question(people: int, secrets: int, chance: np.random.Generator) -> np.
 
 
 @pytest.mark.parametrize("seed", range(150))
+@pytest.mark.some(40)
 def test_a_count_is_refused_if_and_only_if_with_it_something_about_one_person_follows(seed):
     chance = np.random.default_rng(seed)
     people, secrets = int(chance.integers(2, 8)), int(chance.integers(2, 5))
@@ -99,6 +100,7 @@ def discloses(tables: np.ndarray) -> bool:
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("is_simulatable", [False, True])
 @pytest.mark.parametrize("lowest", [0, None])
+@pytest.mark.some(40)
 def test_a_greatest_value_is_refused_by_what_all_tables_say(seed, is_simulatable, lowest):
     """The tables that fit all answers: the naive auditor keeps two values for everybody, the other for any answer.
 

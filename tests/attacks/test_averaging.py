@@ -56,6 +56,7 @@ def test_noise_without_a_budget_is_averaged_away(attack, defence, is_broken):
 
 
 @pytest.mark.parametrize("is_reworded", [False, True])
+@pytest.mark.some(1)
 def test_a_curator_tells_little_however_often_he_is_asked(is_reworded):
     """At ε = 1 no test of yes against no that errs alike on both is right with a probability above e/(1 + e), and
     people's noise is drawn apart. False alarms: 1e-6, by the binomial law."""

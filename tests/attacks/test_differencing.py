@@ -45,6 +45,7 @@ class TestDifferencing(AttackContract):
     ],
     ids=lambda value: getattr(value, "name", value),
 )
+@pytest.mark.some(2)
 def test_exact_answers_disclose_everybody_whatever_is_refused(defence, asked, refused):
     score = Scene.of(Differencing(), crowd()).run(defence)
     assert score.right.rate == 1

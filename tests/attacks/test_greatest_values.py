@@ -49,6 +49,7 @@ def test_an_answer_that_is_not_refused_tells_that_xi_is_like_the_men():
 
 
 @pytest.mark.parametrize("seed", range(60))
+@pytest.mark.some(20)
 def test_values_are_certain_if_and_only_if_all_tables_that_fit_agree(seed):
     chance = np.random.default_rng(seed)
     people, values = int(chance.integers(1, 6)), int(chance.integers(2, 4))
@@ -68,6 +69,7 @@ def test_values_are_certain_if_and_only_if_all_tables_that_fit_agree(seed):
 
 
 @pytest.mark.parametrize("seed", range(60))
+@pytest.mark.some(20)
 def test_what_is_left_is_what_would_have_been_answered_and_refused_in_the_same_way(seed):
     """By running the auditor, who takes no value for the lowest, on every table there is."""
     chance = np.random.default_rng(seed)

@@ -56,6 +56,7 @@ def test_a_sparse_matrix_is_as_good():
 
 
 @pytest.mark.parametrize("method", ["least squares", "box"])
+@pytest.mark.some(1)
 def test_noise_of_a_quarter_of_root_n_hides_less_than_one_in_twenty(method):
     """n = 1,000 and 8n questions. False alarms: at the rate 0.996 of the closed form, P(fewer than 950) < 1e-30."""
     bits, queries, answers, chance = asked(1000, 8000)
@@ -66,6 +67,7 @@ def test_noise_of_a_quarter_of_root_n_hides_less_than_one_in_twenty(method):
 
 
 @pytest.mark.parametrize(("part", "times"), [(0.25, 2), (0.5, 4), (1.0, 8)])
+@pytest.mark.some(1)
 def test_least_squares_meets_its_closed_form(part, times):
     """False alarms: 1,000 bits, nearly independent, stray 7 deviations at a rate below 3e-12; 0.01 for n finite."""
     bits, queries, answers, chance = asked(1000, times * 1000, seed=times)

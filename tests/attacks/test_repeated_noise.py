@@ -14,6 +14,7 @@ CENTRES = {Centre.MEAN: np.mean, Centre.MEDIAN: np.median}
 
 @pytest.mark.parametrize("centre", Centre)
 @pytest.mark.parametrize(("scale", "times"), [(0.5, 1), (1, 5), (2, 15), (10, 101)])
+@pytest.mark.some(3)
 def test_draws_are_as_often_true_as_the_formula_says(scale, times, centre):
     """False alarms: 2e-7 for each case, by the binomial law."""
     trials = 40_000

@@ -30,6 +30,7 @@ from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.randomized_response import RandomizedResponse
 from discreet.noise.experiment import experiment
 from discreet.privacy.loss import Approximate, GaussianDP, Pure, Renyi, ZeroConcentrated
+from tests.thoroughness import many
 
 CHANCE = experiment(5)
 DRAWS = 20_000
@@ -225,6 +226,7 @@ STRANGE = {
 
 
 @pytest.mark.parametrize("mechanism", STRANGE.values(), ids=STRANGE)
+@pytest.mark.some(4)
 def test_strange_answers_are_compared_and_shown(mechanism):
     report = audit(lambda value: mechanism(value) if CHANCE.random() < 0.9 else None, 0, 1, 1, draws=4000)
     assert report.violated
@@ -408,7 +410,7 @@ GROUPS = st.lists(
 
 
 @given(GROUPS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(75, 300), deadline=None)
 def test_every_answer_is_counted_once_and_kinds_are_kept_apart(groups):
     found = tally([[piece(group)] for group in groups])
     for row, group in enumerate(groups):

@@ -40,7 +40,7 @@ WANTED = {
 
 
 @pytest.mark.parametrize("exhibit", BROKEN, ids=lambda exhibit: exhibit.name)
-@pytest.mark.some(18)
+@pytest.mark.some(8)
 def test_a_broken_mechanism_is_found_guilty(exhibit: Exhibit) -> None:
     report = audit_case(exhibit.case)
     assert report.verdict is Verdict.VIOLATION, str(report)
@@ -48,7 +48,7 @@ def test_a_broken_mechanism_is_found_guilty(exhibit: Exhibit) -> None:
 
 
 @pytest.mark.parametrize("exhibit", HONEST, ids=lambda exhibit: exhibit.name)
-@pytest.mark.some(12)
+@pytest.mark.some(5)
 def test_its_honest_twin_passes(exhibit: Exhibit) -> None:
     """False alarm: 1e-8."""
     case = exhibit.honest_case

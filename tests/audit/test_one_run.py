@@ -58,6 +58,7 @@ def law_of_right_guesses(mechanism, coins: int, guesses: int, epsilon: float, de
 @pytest.mark.parametrize("mechanism", [each_for_itself, all_at_once])
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
 @pytest.mark.parametrize("delta", [0.0, 0.01, 0.3])
+@pytest.mark.some(6)
 def test_no_mechanism_guesses_better_than_the_bound(mechanism, epsilon, delta):
     for coins, guesses in ((1, 1), (3, 3), (4, 2), (5, 5)):
         masses = law_of_right_guesses(mechanism, coins, guesses, epsilon, delta)

@@ -26,6 +26,7 @@ from discreet.catalog.policy.write import (
 )
 from discreet.errors import DiscreetError, InvalidInput, PolicyError
 from tests.catalog.strategies import AWKWARD, LOOKALIKES
+from tests.thoroughness import many
 
 ONE = {"id": [1, 2, 3], "age": [33, 44, 55], "ward": ["a", "b", "c"]}
 OTHER = {"id": [10**15], "age": [None], "ward": ["CANARY, \"quoted\"\nand 'more'"]}
@@ -189,7 +190,7 @@ def test_a_draft_of_nothing_says_so() -> None:
 @given(
     st.lists(st.one_of(st.sampled_from(LOOKALIKES + AWKWARD + BREAKS), st.text(max_size=30)), unique=True, max_size=6)
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(40, 100), deadline=None)
 def test_any_names_give_a_draft_that_becomes_a_policy(names: list[str]) -> None:
     text = draft("t", {"kept": "INTEGER"} | dict.fromkeys(names, "VARCHAR") | {"odd\n": "BLOB"})
     filled = text.replace("\nunit:", "\nunit: {column: kept}", 1).replace("\nbudget:", "\nbudget: {epsilon: 1}")
@@ -197,7 +198,7 @@ def test_any_names_give_a_draft_that_becomes_a_policy(names: list[str]) -> None:
 
 
 @given(st.text(max_size=20))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(40, 100), deadline=None)
 def test_any_name_of_a_table_is_drafted_or_refused(name: str) -> None:
     try:
         text = draft(name, {"x": "INTEGER"})

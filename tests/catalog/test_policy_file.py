@@ -19,6 +19,7 @@ from discreet.catalog.table import Budget, ForeignKey, Table
 from discreet.errors import PolicyError
 from discreet.privacy.neighbours import Neighbours
 from tests.catalog.strategies import tables
+from tests.thoroughness import many
 
 VISITS = """\
 table: visits
@@ -132,7 +133,7 @@ def test_json_is_a_policy_too() -> None:
 
 
 @given(tables())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=many(40, 150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_written_table_reads_back_as_itself(table: Table) -> None:
     assert loads(dumps(table)) == table
     assert dumps(loads(dumps(table))) == dumps(table)

@@ -13,6 +13,7 @@ from discreet.catalog.budget import Budget
 from discreet.catalog.policy import yaml as yaml_tree
 from discreet.catalog.policy.read import loads
 from discreet.errors import DiscreetError, PolicyError, Problem
+from tests.thoroughness import many
 
 GOOD = """\
 table: visits
@@ -402,14 +403,14 @@ def test_a_bomb_of_aliases_is_refused_without_being_unfolded() -> None:
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(50, 200), deadline=None)
 def test_no_bytes_raise_anything_but_a_refusal(content: bytes) -> None:
     with pytest.raises(DiscreetError):
         loads(content)
 
 
 @given(st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(50, 200), deadline=None)
 def test_a_damaged_policy_is_read_or_refused_and_nothing_else(data: st.DataObject) -> None:
     place = data.draw(st.integers(0, len(GOOD)))
     length = data.draw(st.integers(0, 12))

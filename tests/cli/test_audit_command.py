@@ -138,6 +138,7 @@ def test_the_gallery_shows_that_broken_ones_are_found_out(monkeypatch: pytest.Mo
         (["laplace", "--false-alarm", "2"], "false_alarm must lie strictly between 0 and 1"),
     ],
 )
+@pytest.mark.some(6)
 def test_bad_input_is_one_sentence_and_exit_code_2(mine: Path, words: list[str], said: str):
     found = run(*words)
     assert found.exit_code == 2

@@ -89,6 +89,7 @@ def balance() -> str:
         ("SELECT note, COUNT(*) FROM visits GROUP BY note", "the groups are not public"),
     ],
 )
+@pytest.mark.some(3)
 def test_a_question_that_cannot_be_asked_is_refused_in_one_line_and_is_free(kept: Path, sql: str, words: str) -> None:
     before = balance()
     for command in ("ask", "explain"):
@@ -110,6 +111,7 @@ def test_a_question_that_cannot_be_asked_is_refused_in_one_line_and_is_free(kept
         (["--within", "-1"], "the wanted error must be positive"),
     ],
 )
+@pytest.mark.some(3)
 def test_a_price_or_setting_that_does_not_fit_is_refused_before_anything_is_spent(
     kept: Path, options: list[str], words: str
 ) -> None:
@@ -292,6 +294,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
 
 
 @pytest.mark.parametrize("size", [2_000, 100_000])
+@pytest.mark.some(1)
 def test_a_disk_without_room_is_refused_and_leaves_nothing_behind(place: Path, size: int) -> None:
     write_files(place, rows=60_000)
     taken = as_process(SMALL_FILES.format(size=size), "protect", "visits.csv", "visits.yaml")
@@ -333,6 +336,7 @@ def test_two_processes_pay_once_for_one_question(kept: Path) -> None:
 
 
 @pytest.mark.parametrize("first", [True, False], ids=["first table", "new data"])
+@pytest.mark.some(1)
 def test_ctrl_c_during_an_ingest_leaves_everything_as_it_was(place: Path, first: bool) -> None:
     if not first:
         protected()

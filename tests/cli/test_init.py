@@ -62,6 +62,7 @@ def test_types_and_formats_are_guessed_by_the_casts_of_an_ingest(place: Path) ->
         (["x", "1"], "VARCHAR", None),
     ],
 )
+@pytest.mark.some(4)
 def test_a_column_is_what_all_its_values_can_be_read_as(
     place: Path, rows: list[str], types: str, csv: CSVFormat | None
 ) -> None:

@@ -50,6 +50,7 @@ def protected(folder: Path) -> Path:
         ),
     ],
 )
+@pytest.mark.some(1)
 def test_suggestions_say_what_to_write_and_what_they_cost(
     protected: Path, command: list[str], words: list[str]
 ) -> None:

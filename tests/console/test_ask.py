@@ -219,6 +219,7 @@ def test_names_are_completed_inserted_and_suggested(enter: Enter) -> None:
     expect(editor(page)).to_have_text("SELECT SUM(cost) FROM visits WHERE ward = 'oncology'")
 
 
+@pytest.mark.thorough
 def test_the_enter_key_leaves_whole_words_as_they_are(enter: Enter) -> None:
     page = enter("ben")
     editor(page).click()
@@ -252,6 +253,7 @@ def test_the_keyboard_is_enough(enter: Enter) -> None:
     expect(page.get_by_role("button", name="Ask, free", exact=True)).to_be_focused()
 
 
+@pytest.mark.thorough
 def test_the_slider_stays_where_it_is_moved_while_an_older_place_is_priced(enter: Enter) -> None:
     page = enter("ben")
     write(page, "SELECT COUNT(*) AS slid FROM visits")
@@ -290,6 +292,7 @@ class SlowWire:
             self._page.send(message)
 
 
+@pytest.mark.thorough
 def test_what_is_typed_while_older_news_are_on_their_way_stays(contexts: Contexts, serving: Serving) -> None:
     context = contexts(serving.address)
     wire, page = SlowWire(context), context.new_page()
@@ -316,6 +319,7 @@ def test_what_is_known_about_an_answer_is_told_before_it_is_paid(enter: Enter) -
     assert "curator." not in question.inner_text(), "what an analyst cannot do is not offered"
 
 
+@pytest.mark.thorough
 def test_many_long_names_of_columns_fit_a_phone(enter: Enter) -> None:
     page = enter("ben", viewport={"width": 390, "height": 700})
     sums = ", ".join(f"SUM(cost) AS total_cost_of_all_the_visits_{k}" for k in range(3))

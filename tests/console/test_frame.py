@@ -51,6 +51,7 @@ def test_everybody_sees_the_ways_that_are_open_to_them(enter: Enter, member: str
         assert page.url.endswith(PAGES[0].path if first == "Ask" else "/budget")
 
 
+@pytest.mark.thorough
 def test_light_and_dark_follow_the_system_and_then_the_reader(enter: Enter) -> None:
     page = enter("ana", "/budget", color_scheme="dark")
     body = page.locator("body")

@@ -75,6 +75,7 @@ def test_loading_pages_without_end_takes_little_memory(own_serving: Serving) -> 
     assert _kilobytes(own_serving) - before < 14_000  # before there was a limit, it took 28,000
 
 
+@pytest.mark.thorough
 def test_strangers_have_no_pages(own_serving: Serving) -> None:
     with _client(own_serving) as stranger:
         for _ in range(20):

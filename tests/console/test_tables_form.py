@@ -15,6 +15,7 @@ from discreet.catalog.policy.read import loads
 from discreet.catalog.policy.write import Schema
 from discreet.console.tables.form import ColumnForm, PolicyForm, first_form, policy_text, preview_lines
 from discreet.errors import PolicyError
+from tests.thoroughness import many
 
 SCHEMA = Schema({"patient": "BIGINT", "ward": "VARCHAR", "day": "DATE", "cost": "DECIMAL(10,2)", "tags": "VARCHAR[]"})
 
@@ -76,7 +77,7 @@ def test_a_column_called_row_is_told_from_every_row() -> None:
 WORDS = st.text(st.characters(blacklist_categories=("Cs", "Cc")), max_size=12)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(40, 150), deadline=None)
 @given(key=WORDS, lower=WORDS, epsilon=WORDS, unit=WORDS, description=WORDS)
 def test_whatever_is_typed_is_a_policy_or_a_list_of_problems(
     key: str, lower: str, epsilon: str, unit: str, description: str

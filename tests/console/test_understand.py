@@ -116,6 +116,7 @@ def test_dials_move_the_charts_and_the_words_by_keyboard_and_by_typing(enter: En
     expect(page.get_by_text("In a table of 2,000,000 people")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_a_wrong_number_is_refused_in_words_and_the_last_figures_stay(enter: Enter) -> None:
     page = enter("ana", "/understand", viewport={"width": 390, "height": 800}, color_scheme="dark")
     delta = page.get_by_label("δ", exact=True)

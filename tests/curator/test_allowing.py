@@ -122,6 +122,7 @@ def test_disallowing_a_stranger_changes_nothing(curator: Curator) -> None:
         lambda curator: curator.disallow("wards", "ann"),
     ],
 )
+@pytest.mark.some(3)
 def test_what_cannot_be_allowed_is_refused_and_changes_nothing(
     curator: Curator, change: Callable[[Curator], object]
 ) -> None:
@@ -157,6 +158,7 @@ def test_a_budget_cannot_be_renewed_by_losing_the_policy(curator: Curator) -> No
 
 @pytest.mark.parametrize("name", ["VISITS", "Visits", "main.visits", "PUBLIC.visits", "visits"])
 @pytest.mark.parametrize("public", [False, True])
+@pytest.mark.some(3)
 def test_a_table_that_has_an_account_stays_what_it_was_also_without_its_policy(
     curator: Curator, name: str, public: bool
 ) -> None:

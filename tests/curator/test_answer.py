@@ -268,6 +268,7 @@ def test_what_is_no_column_of_numbers_is_refused(columns: dict[str, Any], column
     ("module", "call", "name"),
     [("matplotlib", "plot", "plot"), ("polars", "to_polars", "frames"), ("pandas", "to_pandas", "frames")],
 )
+@pytest.mark.some(1)
 def test_a_library_that_is_not_there_is_named_with_the_way_to_get_it(module: str, call: str, name: str) -> None:
     code = f"""
 import sys

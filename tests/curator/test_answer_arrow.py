@@ -23,6 +23,7 @@ from discreet.curator.certificates.certificate import is_genuine
 from discreet.curator.curator import Curator
 from discreet.errors import InvalidValue
 from discreet.privacy.loss import Loss, Pure, ZeroConcentrated
+from tests.thoroughness import many
 
 TYPES: list[tuple[pa.DataType, st.SearchStrategy[Any]]] = [
     (pa.int64(), st.integers(-(2**63), 2**63 - 1)),
@@ -76,7 +77,7 @@ def spelled(answer: Answer) -> tuple[Any, ...]:
     return repr((*rest, list(answer.left.items()), answer.entry, exact, table)), answer.table.schema.to_string()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(40, 150), deadline=None)
 @given(answers())
 def test_an_answer_reads_back_as_the_same_answer(answer: Answer) -> None:
     found = answer_from_arrow(answer_to_arrow(answer))
@@ -102,7 +103,7 @@ def test_bytes_that_were_cut_anywhere_are_refused() -> None:
         answer_from_arrow(data + b"\0")
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=many(100, 400), deadline=None)
 @given(st.data())
 def test_changed_bytes_are_an_answer_or_refused_and_never_another_error(data: st.DataObject) -> None:
     sent = bytearray(answer_to_arrow(example()))

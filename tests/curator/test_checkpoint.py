@@ -28,6 +28,7 @@ from discreet.curator.ledger.units import Allowance, BudgetMeasure, LedgerPrice,
 from discreet.curator.ledger.verify import verify, verify_since
 from discreet.errors import LedgerError
 from tests.servers.fixtures import postgres_server, postgres_url
+from tests.thoroughness import in_turns
 
 __all__ = ["postgres_server", "postgres_url"]
 
@@ -42,7 +43,7 @@ def short_ledgers_have_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "WORTH_A_CHECKPOINT", WORTH)
 
 
-@pytest.fixture(params=["file", "server"])
+@pytest.fixture(params=in_turns("file", "server"))
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
     made = started(tmp_path)
     if request.param == "server":
@@ -248,6 +249,7 @@ def charged(ledger: Ledger, request: str, price: LedgerPrice = APART) -> None:
         "INSERT INTO request (id, body_hash, charge) VALUES ('mine', x'00', 1000000)",
     ],
 )
+@pytest.mark.some(4)
 def test_a_change_behind_the_checkpoint_is_not_opened(folder: Path, statement: str) -> None:
     charge = checkpoint_of(folder).position + 1
     forged(folder, "PRAGMA foreign_keys = OFF", statement.format(charge, charge + 1))
@@ -309,6 +311,7 @@ def _by_another_key(folder: Path) -> None:
     ],
     ids=["none", "empty", "a list", "nothing signed", "accounts", "position", "signature", "another key", "another's"],
 )
+@pytest.mark.some(3)
 def test_a_checkpoint_that_cannot_be_believed_opens_nothing_that_a_check_of_the_whole_refuses(
     folder: Path, change: Callable[[Path], object]
 ) -> None:

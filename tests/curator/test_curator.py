@@ -333,6 +333,7 @@ def test_a_budget_cannot_be_renewed_by_losing_the_ledger(curator: Curator) -> No
 
 
 @pytest.mark.parametrize("name", ["../outside", "a/b", "..", ".hidden", 'quo"ted', "sales.visits", "größe", "a%2Fb"])
+@pytest.mark.some(3)
 def test_tables_of_any_name_stay_in_their_folder_and_are_found_again(tmp_path: Path, name: str) -> None:
     curator = Curator(tmp_path / "inner" / "hospital")
     curator.protect(visits(), replace(policy(), name=name))
@@ -381,6 +382,7 @@ def test_a_question_needs_a_price_or_an_error(curator: Curator) -> None:
 
 
 @pytest.mark.parametrize("confidence", ["0.9", "9/10", Fraction(9, 10), Decimal("0.9"), np.float32(0.9)])
+@pytest.mark.some(2)
 def test_a_confidence_is_one_number_however_it_is_written(curator: Curator, confidence: Any) -> None:
     for query in (QUESTION, "SELECT VARIANCE(age) AS v, COUNT(*) / 2 AS half FROM visits"):
         answer = curator.ask(query, epsilon="0.1", confidence=confidence)

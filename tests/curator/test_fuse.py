@@ -163,7 +163,7 @@ def test_a_fault_of_what_is_computed_from_exact_values_is_a_failure_like_any_oth
     ],
 )
 @pytest.mark.parametrize("who", ["ann", None])
-@pytest.mark.some(6)
+@pytest.mark.some(2)
 def test_whoever_failed_is_suspended_at_these_tables_and_nobody_else_nor_elsewhere(
     curator: Curator, ask: Callable[[Curator, str | None], object], who: str | None
 ) -> None:

@@ -161,6 +161,7 @@ def _most_rows(curator: Curator, sql: str) -> int:
 
 
 @pytest.mark.parametrize(("kind", "rows"), [("", 6), ("LEFT ", 6), ("RIGHT ", 6), ("FULL ", 6)])
+@pytest.mark.some(2)
 def test_a_foreign_key_leads_to_one_row_so_that_nothing_is_left_out(kind: str, rows: int, tmp_path: Path) -> None:
     curator = _shop(tmp_path, [11, 12, 13, 14])
     sql = ALONG.format("COUNT(*)", kind)

@@ -76,6 +76,7 @@ def test_a_certificate_that_names_another_fingerprint_is_not_genuine(curator: Cu
 
 
 @pytest.mark.parametrize("bit", [0, 100, 255])
+@pytest.mark.some(1)
 def test_a_flipped_bit_in_the_key_is_told_at_opening(curator: Curator, bit: int) -> None:
     file = curator.folder / "signing.key"
     data = bytearray(file.read_bytes())

@@ -173,13 +173,13 @@ def test_threads_that_share_a_ledger_spend_exactly_what_there_is(ledger: Ledger)
 
 
 def test_many_processes_spend_exactly_what_there_is(tmp_path: Path) -> None:
-    requests, processes = many(1_000, 10_000), many(5, 16)
+    requests, processes = many(500, 10_000), many(4, 16)
     found = spend_together(tmp_path, requests, processes, 100, lambda: None)
     assert found == f"100 released, {requests - 100:,} refused, chain sound"
 
 
 def test_what_was_released_was_charged_however_the_process_died(tmp_path: Path) -> None:
-    kill_askers(tmp_path, many(5, 12), lambda: None)
+    kill_askers(tmp_path, many(3, 12), lambda: None)
 
 
 # Faults of the disk: no answer, nothing half-written.

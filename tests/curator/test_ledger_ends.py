@@ -19,6 +19,7 @@ from discreet.errors import InvalidInput, LedgerError
 from discreet.privacy.loss import Pure
 from tests.curator.older_ledger import make_older, make_older_there
 from tests.servers.fixtures import postgres_server, postgres_url  # noqa: F401
+from tests.thoroughness import in_turns
 
 PRICE = LedgerPrice(100, 3, (Portion("ward", "a", 50), Portion("ward", "x" * 5000, 20)))
 
@@ -31,7 +32,7 @@ def started(folder: Path) -> Ledger:
     return ledger
 
 
-@pytest.fixture(params=["file", "server", "old file", "old server"])
+@pytest.fixture(params=in_turns("file", "server", "old file", "old server"))
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
     made = started(tmp_path)
     if "server" in request.param:

@@ -116,6 +116,7 @@ def test_an_index_that_was_dropped_is_found_in_a_file(folder: Path) -> None:
         ("CREATE RULE mine AS ON UPDATE TO account_2 DO INSTEAD NOTHING", "the rule account_2.mine is not one of"),
     ],
 )
+@pytest.mark.some(3)
 def test_what_is_not_as_it_was_made_is_found_on_a_server(
     folder: Path, on_server: psycopg.Connection[tuple[object, ...]], statement: str, said: str
 ) -> None:

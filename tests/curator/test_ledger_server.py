@@ -164,7 +164,7 @@ def test_the_server_itself_refuses_to_overspend_to_refund_or_to_forget(ledger: L
 
 
 def test_many_processes_never_spend_more_than_there_is(tmp_path: Path, start: Start) -> None:
-    spend_together(tmp_path, many(300, 800), many(5, 16), 50, lambda: None, start)
+    spend_together(tmp_path, many(160, 800), many(4, 16), 50, lambda: None, start)
 
 
 def test_askers_that_die_leave_what_they_released_charged(tmp_path: Path, start: Start) -> None:

@@ -27,6 +27,7 @@ from tests.servers.counting import CountingProxy
 from tests.servers.fixtures import postgres_server, postgres_url
 from tests.servers.postgres import PostgresServer
 from tests.storage.one_batch import in_one_batch
+from tests.thoroughness import in_turns
 from tests.threads import in_threads
 
 __all__ = ["postgres_server", "postgres_url"]
@@ -34,7 +35,7 @@ __all__ = ["postgres_server", "postgres_url"]
 TENTH = price_in_units(Pure("0.1"), BudgetMeasure.PURE)
 
 
-@pytest.fixture(params=["file", "server"])
+@pytest.fixture(params=in_turns("file", "server"))
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
     made = Ledger.create(tmp_path)
     made.open_account("visits", Allowance.of(Pure(1)))

@@ -89,6 +89,7 @@ def test_a_price_is_never_that_of_a_plan_for_another(curator: Curator) -> None:
     "budget", [dp.Budget(1, "1e-6"), dp.Budget("0.7", "1e-9", "1e-10"), dp.Budget(3, "1e-6", "5e-7")]
 )
 @pytest.mark.parametrize("select", ["COUNT(*)", "COUNT(*), SUM(age), MEDIAN(age), COUNT(DISTINCT person)"])
+@pytest.mark.some(2)
 def test_a_budget_with_a_delta_can_be_spent_to_its_end_in_one_question(
     tmp_path: Path, budget: dp.Budget, select: str
 ) -> None:

@@ -78,6 +78,7 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[object]]
 
 
 @pytest.mark.parametrize("sql", QUESTIONS)
+@pytest.mark.some(2)
 def test_a_rehearsal_has_the_plan_price_columns_and_notes_of_the_answer(
     curator: Curator, statements: list[tuple[str, list[object]]], sql: str
 ) -> None:
@@ -123,6 +124,7 @@ def test_a_rehearsal_works_where_the_protected_rows_cannot_be_read(curator: Cura
 
 
 @pytest.mark.parametrize("sql", QUESTIONS)
+@pytest.mark.some(2)
 def test_a_rehearsal_asks_the_curators_store_for_public_rows_alone(
     curator: Curator, sql: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,7 +196,7 @@ def test_policies_alone_rehearse_every_kind_of_column() -> None:
 
 
 @pytest.mark.parametrize("sql", [*read_queries("answers.sql"), *read_queries("measured.sql")][::12])
-@pytest.mark.some(5)
+@pytest.mark.some(2)
 def test_what_is_answered_is_rehearsed_from_policies_alone(sql: str) -> None:
     assert rehearse(CATALOG, sql, epsilon=5, rows=100).table.num_columns
 

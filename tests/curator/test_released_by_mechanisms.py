@@ -99,6 +99,7 @@ def is_outside(module: str) -> bool:
 
 
 @pytest.mark.parametrize(("sql", "entered"), ASKED)
+@pytest.mark.some(3)
 def test_an_answer_is_released_by_mechanisms_and_nothing_else_draws(
     curator: Curator, sql: str, entered: set[tuple[str, str]]
 ) -> None:

@@ -30,6 +30,7 @@ def refused(curator: Curator, question: str, column: str) -> None:
 
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("more", [[], ["Ann, who would not be a truth value"]])
+@pytest.mark.some(2)
 def test_rows_that_another_curator_took_in_with_other_types(question: str, more: list[str], tmp_path: Path) -> None:
     rows = {"who": ["a", "b"], "smoker": [True, False]}
     Curator(tmp_path).protect(pa.table(rows), people(ColumnType.BOOLEAN))

@@ -109,6 +109,7 @@ def test_tables_and_analysts_of_another_curator_are_seen(pair: tuple[Curator, Cu
 
 
 @pytest.mark.parametrize("letters", ["x", "é", "🦆", "./"])
+@pytest.mark.some(2)
 def test_a_table_with_a_long_name_is_seen_like_others(letters: str, tmp_path: Path) -> None:
     name = letters * (150 // len(letters))
     Curator(tmp_path).protect(ROWS, policy(name))
@@ -201,6 +202,7 @@ def test_publications_are_listed_by_every_curator(pair: tuple[Curator, Curator])
         {"statement": {"x": "y" * 1_000_001}},
     ],
 )
+@pytest.mark.some(3)
 def test_a_publication_that_cannot_be_written_down_is_refused(
     pair: tuple[Curator, Curator], wrong: dict[str, object]
 ) -> None:

@@ -39,6 +39,7 @@ def _sources(folder: Path) -> list[Any]:
 
 
 @pytest.mark.parametrize("kind", range(5))
+@pytest.mark.some(2)
 def test_every_source_with_types_can_be_protected_in_one_call(tmp_path: Path, kind: int) -> None:
     source = _sources(tmp_path)[kind]
     curator = Curator(tmp_path / "curator")
@@ -135,6 +136,7 @@ def test_a_csv_states_no_types_so_the_owner_does(tmp_path: Path) -> None:
         ({"table": None}, "a table must have a name"),
     ],
 )
+@pytest.mark.some(6)
 def test_what_is_missing_or_misspelled_is_refused_and_nothing_is_kept(
     tmp_path: Path, changed: dict[str, Any], rule: str
 ) -> None:

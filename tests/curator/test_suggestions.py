@@ -92,7 +92,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Curator:
 
 
 @pytest.mark.parametrize(("column", "bounds"), [(column, bounds) for column, _, bounds in KNOWN])
-@pytest.mark.some(5)
+@pytest.mark.some(2)
 def test_bounds_are_round_and_hold_nearly_all_values(known: Curator, column: Column, bounds: tuple[Any, Any]) -> None:
     # Noise has scale 2/20; the tail that may be cut is 30 rows, the smallest bin that must be seen has 60: t ≥ 30.
     found = known.suggest_bounds("t", column.name, epsilon=20)
@@ -165,7 +165,7 @@ def people_with(sizes: list[int]) -> dict[str, list[Any]]:
         ([1] * 9 + [300], 512),
     ],
 )
-@pytest.mark.some(3)
+@pytest.mark.some(1)
 def test_rows_per_unit_covers_nearly_everybody(tmp_path: Path, sizes: list[int], expected: int) -> None:
     curator = Curator(tmp_path / "c")
     curator.protect(pa.table(people_with(sizes * (PEOPLE // len(sizes)))), table_of())
@@ -271,6 +271,7 @@ ASKED: list[Callable[[Curator], Any]] = [
 
 
 @pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.some(1)
 def test_a_suggestion_costs_its_price_once(ages: Curator, asked: Callable[[Curator], Any]) -> None:
     first = asked(ages)
     assert ages.budget()["t"]["spent"] == Pure("0.7")
@@ -300,6 +301,7 @@ def test_an_analyst_pays_from_her_own_cap(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.some(1)
 def test_one_person_moves_a_suggestion_by_at_most_what_its_noise_hides(
     tmp_path: Path, asked: Callable[[Curator], Any]
 ) -> None:

@@ -162,6 +162,7 @@ def test_portions_come_on_top_of_what_all_are_charged(tmp_path: Path) -> None:
         "drug = 'x'",
     ],
 )
+@pytest.mark.some(3)
 def test_conditions_that_do_not_divide_people_are_charged_to_all(tmp_path: Path, condition: str) -> None:
     curator = opened(tmp_path)
     curator.ask(_count("B"), epsilon=1)

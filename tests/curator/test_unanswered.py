@@ -29,7 +29,7 @@ from tests.curator import breakable
 from tests.curator.breakable import unsent
 from tests.curator.test_fuse import Asking, breaker, close, kinds, opened, rows, spent, visits
 from tests.servers.fixtures import postgres_server, postgres_url
-from tests.thoroughness import some
+from tests.thoroughness import in_turns, some
 
 __all__ = ["postgres_server", "postgres_url"]
 
@@ -49,7 +49,7 @@ def protected(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(params=["file", "server"])
+@pytest.fixture(params=in_turns("file", "server"))
 def curator(protected: Path, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Curator]:
     """With its ledger in a file or on a server."""
     folder = shutil.copytree(protected, tmp_path / "hospital")

@@ -23,6 +23,7 @@ CASES: list[tuple[ColumnType, Any, Any]] = [
 
 
 @pytest.mark.parametrize(("kind", "lower", "upper"), CASES)
+@pytest.mark.some(2)
 def test_the_least_and_the_largest_stay_within_their_bounds(
     kind: ColumnType, lower: Any, upper: Any, tmp_path: Path
 ) -> None:

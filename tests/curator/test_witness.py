@@ -35,6 +35,7 @@ LINE = len(attestation(2, bytes(32)))
 
 
 @pytest.mark.parametrize("room", range(LINE))
+@pytest.mark.some(12)
 def test_a_short_write_leaves_no_piece(tmp_path: Path, room: int) -> None:
     witness = Witness(tmp_path / "ledger.witness")
     witness.create(1, bytes(32))
@@ -47,6 +48,7 @@ def test_a_short_write_leaves_no_piece(tmp_path: Path, room: int) -> None:
 
 
 @pytest.mark.parametrize("piece", [attestation(2, bytes(32))[:length] for length in range(LINE)] + [b"2 abc"])
+@pytest.mark.some(12)
 def test_a_piece_that_a_crash_left_is_cut_off_by_the_next_line(tmp_path: Path, piece: bytes) -> None:
     witness = Witness(tmp_path / "ledger.witness")
     witness.create(1, bytes(32))
@@ -68,7 +70,7 @@ def damage(folder: Path, piece: bytes, line: int = -1) -> bytes:
 
 @pytest.mark.parametrize("piece", [b"7", b"7 ", b"7 abc", b"7 abc1", b"7 " + b"9" * 63, b"7 0", b"7 10"])
 @pytest.mark.parametrize("line", [0, -1])
-@pytest.mark.some(5)
+@pytest.mark.some(2)
 def test_a_line_behind_a_piece_is_mended_and_the_ledger_opens_again(folder: Path, piece: bytes, line: int) -> None:
     before = Witness(folder / "ledger.witness").attested()
     damaged = damage(folder, piece, line)

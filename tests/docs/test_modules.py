@@ -95,6 +95,7 @@ def test_laplace_loads_without_scipy() -> None:
 
 
 @pytest.mark.parametrize("module", ["discreet.curator.curator", "discreet.anonymize", "discreet.service.app"])
+@pytest.mark.some(1)
 def test_a_server_starts_without_scipy(module: str) -> None:
     code = f"import {module}, sys; print('scipy' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
 
 SOURCES = Path(__file__).parents[2] / "src" / "discreet"
@@ -12,6 +13,11 @@ MODULES = sorted(SOURCES.rglob("*.py"))
 MOST_MODULES = 22
 METAPHORS = {"house", "desk", "door", "pen", "wish", "visitor", "book"}
 """Words that a newcomer would have to learn from us; the field has others for the same."""
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def named(tree: ast.Module) -> list[str]:
@@ -32,7 +38,7 @@ def test_a_folder_holds_few_modules() -> None:
 def test_every_class_has_a_name_of_its_own() -> None:
     homes = defaultdict(list)
     for path in MODULES:
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in tree_of(path).body:
             if isinstance(node, ast.ClassDef):
                 homes[node.name].append(str(path.relative_to(SOURCES)))
     assert not {name: found for name, found in homes.items() if len(found) > 1}
@@ -41,7 +47,7 @@ def test_every_class_has_a_name_of_its_own() -> None:
 def test_names_are_words_of_the_field() -> None:
     found = defaultdict(set)
     for path in MODULES:
-        for name in [path.stem, *named(ast.parse(path.read_text(encoding="utf-8")))]:
+        for name in [path.stem, *named(tree_of(path))]:
             if words(name) & METAPHORS:
                 found[str(path.relative_to(SOURCES))].add(name)
     assert not found

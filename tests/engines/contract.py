@@ -147,6 +147,7 @@ class EngineContract(ABC):
         return engine.run(f"SELECT CAST($1 AS {self.types[kind]}) AS x", [value])["x"].to_pylist()[0]
 
     @pytest.mark.parametrize("value", [0, -1, 5, 2**31, 2**63 - 1, -(2**63)])
+    @pytest.mark.some(3)
     def test_binds_integers(self, engine: Engine, value: int) -> None:
         assert self._echo(engine, value, ColumnType.INTEGER) == value
 
@@ -154,10 +155,12 @@ class EngineContract(ABC):
         assert engine.run("SELECT $1 + $2 AS x", [5, 2**31 - 1])["x"].to_pylist() == [2**31 + 4]
 
     @pytest.mark.parametrize("value", [0.0, 0.1, -1e308, 5e-324, Fraction(1, 3), Fraction(7), Fraction(-1, 2**60)])
+    @pytest.mark.some(3)
     def test_binds_real_numbers_as_the_nearest_double(self, engine: Engine, value: float | Fraction) -> None:
         assert self._echo(engine, value, ColumnType.REAL) == float(value)
 
     @pytest.mark.parametrize("value", TEXTS)
+    @pytest.mark.some(4)
     def test_binds_text_as_it_is(self, engine: Engine, value: str) -> None:
         if "\x00" in value and not self.holds_nul:
             pytest.skip("this engine has no NUL in text")
@@ -167,6 +170,7 @@ class EngineContract(ABC):
         assert [self._echo(engine, value, ColumnType.BOOLEAN) for value in (True, False, None)] == [True, False, None]
 
     @pytest.mark.parametrize("value", [date(1, 1, 1), date(1970, 1, 1), date(2024, 2, 29), date(9999, 12, 31)])
+    @pytest.mark.some(2)
     def test_binds_dates(self, engine: Engine, value: date) -> None:
         assert self._echo(engine, value, ColumnType.DATE) == value
 
@@ -185,6 +189,7 @@ class EngineContract(ABC):
     @pytest.mark.parametrize(
         "value", [2**127, float("nan"), float("inf"), "\ud800", Fraction(10**400), b"x", [1], object()]
     )
+    @pytest.mark.some(3)
     def test_refuses_what_cannot_be_bound_before_any_row_is_read(self, engine: Engine, value: object) -> None:
         with pytest.raises(InvalidInput):
             engine.run("SELECT CAST($1 AS VARCHAR)", [value])

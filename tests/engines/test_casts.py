@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from discreet.catalog.column import ColumnType
 from discreet.engines.casts import total_cast
 from discreet.engines.parameters import DUCKDB_TYPES
+from tests.thoroughness import many
 
 INTEGER, REAL, TEXT = ColumnType.INTEGER, ColumnType.REAL, ColumnType.TEXT
 BOOLEAN, DATE, TIMESTAMP = ColumnType.BOOLEAN, ColumnType.DATE, ColumnType.TIMESTAMP
@@ -154,7 +155,7 @@ CELLS = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=many(100, 400), deadline=None)
 @given(CELLS, st.sampled_from(list(ColumnType)))
 def test_no_cell_is_an_error(cell: Any, wanted: ColumnType) -> None:
     [(native,)] = CONNECTION.execute("SELECT typeof(?)", [cell]).fetchall()

@@ -85,7 +85,7 @@ def engine(tmp_path: Path) -> DuckDBEngine:
         "CALL pragma_version()",
     ],
 )
-@pytest.mark.some(8)
+@pytest.mark.some(4)
 def test_the_doors_are_closed_to_everything_but_questions(engine: DuckDBEngine, statement: str) -> None:
     with pytest.raises(EngineFailure):
         engine.run(statement)

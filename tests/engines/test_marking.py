@@ -84,6 +84,7 @@ def test_rows_that_are_not_sorted_are_refused(batches: list[list[int]]) -> None:
 
 
 @pytest.mark.parametrize("name", ["rowid", "RowID", "c0", "c1", "C2", "k0", "s0_0", "one", "place", "number", "key"])
+@pytest.mark.some(3)
 def test_no_name_of_a_column_makes_rows_of_others_come_or_go(tmp_path: Path, name: str) -> None:
     """In DuckDB a column called rowid hides the places of rows, by which pieces were read once."""
     columns = (

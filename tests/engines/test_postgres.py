@@ -118,7 +118,7 @@ class TestSameAsElsewhere(SameEverywhere):
         (ColumnType.DATE, "date"),
     ],
 )
-@pytest.mark.some(6)
+@pytest.mark.some(3)
 def test_people_with_too_many_rows_weigh_the_same_whatever_they_are_named_by(
     kind: ColumnType,
     native: str,

@@ -162,6 +162,7 @@ def _end_backends(server: PostgresServer) -> None:
 
 
 @pytest.mark.parametrize("end", [PostgresServer.kill, _end_backends])
+@pytest.mark.some(1)
 def test_a_server_that_is_killed_while_it_reads_suspends(
     server: PostgresServer, tmp_path: Path, end: Callable[[PostgresServer], None]
 ) -> None:
@@ -185,6 +186,7 @@ def test_a_server_that_is_killed_while_it_reads_suspends(
 
 @pytest.mark.parametrize("mistake", ["LIMIT counting(1)", "LIMIT 1 / (1 - 1)"])
 @pytest.mark.parametrize("kind", ["table", "view"])
+@pytest.mark.some(1)
 def test_a_statement_that_the_server_never_runs_is_refused_before_the_charge(
     server: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mistake: str, kind: str
 ) -> None:

@@ -76,6 +76,7 @@ def test_people_are_counted_along_an_index_on_their_column(
 
 
 @pytest.mark.parametrize("what", ["nothing", "ANALYZE visits", "old", "hidden"])
+@pytest.mark.some(2)
 def test_halves_are_by_the_middle_where_the_server_knows_it_and_count_the_same(
     what: str,
     many: psycopg.Connection[Any],

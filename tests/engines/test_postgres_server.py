@@ -207,6 +207,7 @@ def test_what_is_no_name_is_refused(url: str, tmp_path: Path, name: str) -> None
         (["ALTER TABLE visits ENABLE ROW LEVEL SECURITY"], "row level security"),
     ],
 )
+@pytest.mark.some(4)
 def test_a_table_that_cannot_be_protected_is_refused_in_one_sentence(
     url: str, tmp_path: Path, statements: list[str], words: str
 ) -> None:

@@ -21,7 +21,6 @@ from tests.service.hospital import policy, visits
 __all__ = ["postgres_server", "postgres_url"]
 
 pytestmark = [
-    pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 QUESTIONS = [

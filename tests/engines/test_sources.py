@@ -186,7 +186,7 @@ SOURCES: list[Callable[[Path], Any]] = [
 
 
 @pytest.mark.parametrize("make", SOURCES, ids=lambda make: make.__name__)
-@pytest.mark.some(20)
+@pytest.mark.some(8)
 def test_every_source_gives_the_identical_table(
     tmp_path: Path, engine: DuckDBEngine, make: Callable[[Path], Any]
 ) -> None:
@@ -332,6 +332,7 @@ def test_a_file_that_is_not_utf_8_is_refused(tmp_path: Path, engine: DuckDBEngin
 
 
 @pytest.mark.parametrize("make", [as_csv, as_parquet, as_reader, as_pandas, as_polars, as_duckdb])
+@pytest.mark.some(2)
 def test_a_source_without_rows_is_an_empty_table(
     tmp_path: Path, engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], Any]
 ) -> None:

@@ -30,7 +30,6 @@ from tests.query import test_totality
 from tests.servers.spark import spark_session as spark_session  # noqa: PLC0414
 
 pytestmark = [
-    pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 _TYPES = {
@@ -73,7 +72,7 @@ EXPRESSIONS = (
     *(f"CAST(day {sign} INTERVAL (n) {unit} AS VARCHAR)" for sign in "+-" for unit in UNITS[2:6]),
     *(f"{end}(note, {count})" for end in ("left", "right") for count in (-1, -2, -5, -(10**6), 0, 10**6)),
 )
-BATCHES = [EXPRESSIONS[start : start + 10] for start in range(0, len(EXPRESSIONS), 10)]
+BATCHES = [EXPRESSIONS[start : start + 5] for start in range(0, len(EXPRESSIONS), 5)]
 
 
 def edge_rows() -> pa.Table:
@@ -121,7 +120,7 @@ def test_powers_at_every_edge_have_their_sign(places: tuple[SparkEngine, DuckDBE
 
 
 @pytest.mark.parametrize("texts", BATCHES, ids=lambda texts: texts[0])
-@pytest.mark.some(1)
+@pytest.mark.some(1, 8)
 def test_rows_at_every_edge_have_the_same_values(texts: tuple[str, ...], places: tuple[SparkEngine, Engine]) -> None:
     spark, duck = places
     found, wrong = spark.run(*question(texts)).sort_by("v0"), list[str]()
@@ -195,7 +194,7 @@ def in_order(place: Engine, expression: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", GUARDS)
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 def test_without_the_guard_a_row_makes_it_raise_or_gives_another_value(
     name: str, places: tuple[SparkEngine, Engine], spark_session: Any
 ) -> None:

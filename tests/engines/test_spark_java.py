@@ -19,8 +19,6 @@ from discreet.errors import EngineFailure, EngineUnavailable
 from tests.engines.contract import CANARY, ROWS
 from tests.servers.spark import prepared_java
 
-pytestmark = pytest.mark.xdist_group("spark servers")
-
 
 def in_a_process(program: str, folder: Path, **variables: str | None) -> subprocess.CompletedProcess[str]:
     """Run a program that starts a Spark of its own."""
@@ -83,7 +81,8 @@ print(json.dumps({"heard": heard, "failures": failures, "charges": [one != budge
 """
 
 
-@pytest.mark.parametrize("is_pinned", ["true", pytest.param("false", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("is_pinned", ["true", "false"])
+@pytest.mark.thorough
 def test_a_java_that_is_killed_in_the_middle_of_a_question_is_named_to_the_owner_alone(
     tmp_path: Path, is_pinned: str
 ) -> None:

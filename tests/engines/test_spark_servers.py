@@ -31,7 +31,6 @@ from tests.servers.spark_connect import connect_server as connect_server  # noqa
 from tests.threads import at_once
 
 pytestmark = [
-    pytest.mark.xdist_group("spark servers"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
     pytest.mark.filterwarnings(r"ignore:\[RETRIES_EXCEEDED\]:UserWarning"),
 ]

@@ -16,7 +16,6 @@ from tests.engines.test_spark import FULL, LIGHT_ROWS, LONG_AGO, LOTS, MOST, WEI
 from tests.servers.spark import spark_session as spark_session  # noqa: PLC0414
 
 pytestmark = [
-    pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 ROWS = "(person BIGINT, x BIGINT)"

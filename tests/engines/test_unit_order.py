@@ -37,6 +37,7 @@ def _column(statement: str) -> np.ndarray:
 
 @pytest.mark.parametrize("secret", ["", "one", "another"])
 @pytest.mark.parametrize(("keys", "most"), [(2, 1), (6, 1), (6, 3), (40, 1), (40, 10)])
+@pytest.mark.some(4)
 def test_every_key_is_among_the_first_of_as_many_people(secret: str, keys: int, most: int) -> None:
     """A share of n people is off by five standard deviations with probability 6·10⁻⁷; nothing is drawn here."""
     people = 20_000

@@ -23,6 +23,6 @@ def taken_in() -> Iterator[TakenIn]:
 
 
 @pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.name)
-@pytest.mark.some(12)
+@pytest.mark.some(6)
 def test_a_planted_bug_is_found(planted: Planted, taken_in: TakenIn) -> None:
     assert is_found(planted, DuckDBPlaces(), taken_in(planted.seed, planted.is_plain))

@@ -183,6 +183,7 @@ def test_every_bar_lies_between_its_ends(found: Understanding) -> None:
 
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
+@pytest.mark.some(8)
 def test_the_text_stays_within_the_terminal_and_a_readable_width(found: Understanding, width: int) -> None:
     console = Console(file=io.StringIO(), width=width, highlight=False)
     with console.capture() as captured:
@@ -204,6 +205,7 @@ def test_the_text_holds_every_chapter(found: Understanding) -> None:
 
 @pytest.mark.parametrize("epsilon", ["0.000001", "0.001", "30", "100", "1000"])
 @pytest.mark.parametrize("delta", ["0", "1e-300", "0.5", "0.999"])
+@pytest.mark.some(7)
 def test_no_epsilon_is_too_small_or_too_large_for_sensible_words(epsilon: str, delta: str) -> None:
     found = dp.understand(epsilon, delta, group=10, n=1, prior="1e-30")
     for view in (str(found), found.to_json(), found.to_html()):

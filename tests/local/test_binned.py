@@ -90,6 +90,7 @@ def quantile_of(values: list[float], share: Fraction) -> float:
 
 @pytest.mark.parametrize("oracle", ORACLES)
 @pytest.mark.parametrize("values", [[0.5], [2.5], [0.5, 1.5], [1.2, 3.9]])
+@pytest.mark.some(3)
 def test_shares_below_edges_are_unbiased_and_covered(oracle: Any, values: list[float]) -> None:
     """Exactly, over all uploads."""
     numbers = small(oracle)
@@ -164,6 +165,7 @@ def test_edges_are_passed_in_order_and_none_after_the_first_that_fails() -> None
 
 
 @pytest.mark.parametrize("oracle", ORACLES)
+@pytest.mark.some(1)
 def test_quantiles_cover_in_larger_crowds(oracle: Any) -> None:
     """40 crowds of 400; false alarm 1e-7 for each quantile, by binomial tails."""
     numbers = BinnedNumbers(2, Bins.between(0, 10, 10), oracle)

@@ -130,68 +130,59 @@ def _sampled() -> Any:
     return dp.SensitivitySampler(sum, lambda n: [next(rows) for _ in range(n)], 3, samples=9, method="exact").sample()
 
 
-def _pairs(makers: dict[str, Any], values: list[Any]) -> list[Any]:
-    return [
-        pytest.param(make, value, id=f"{name}-{_shown(value)}") for name, make in makers.items() for value in values
-    ]
+def _each(makers: dict[str, Any]) -> Any:
+    return pytest.mark.parametrize("make", makers.values(), ids=makers.keys())
 
 
-def _shown(value: object) -> str:
-    return "huge" if isinstance(value, int) and value > 10**9 else repr(value)
+def _accepted(make: Callable[..., Any], values: list[Any]) -> list[Any]:
+    """Which of them are not refused, or in other words than ours."""
+    found = []
+    for value in values:
+        try:
+            make(value)
+        except InvalidInput:
+            continue
+        except Exception as error:
+            found.append((value, error))
+        else:
+            found.append(value)
+    return found
 
 
-@pytest.mark.parametrize(("make", "bad"), _pairs(PRICED, NEITHER_POSITIVE_NOR_A_NUMBER))
-def test_prices_scales_and_grids(make: Callable[[Any], Any], bad: Any) -> None:
-    with pytest.raises(InvalidInput):
-        make(bad)
+@_each(PRICED)
+def test_prices_scales_and_grids(make: Callable[[Any], Any]) -> None:
+    assert _accepted(make, NEITHER_POSITIVE_NOR_A_NUMBER) == []
 
 
-@pytest.mark.parametrize(("make", "bad"), _pairs(WITH_DELTA, NO_PROBABILITY))
-def test_probabilities(make: Callable[[Any], Any], bad: Any) -> None:
-    with pytest.raises(InvalidInput):
-        make(bad)
+@_each(WITH_DELTA)
+def test_probabilities(make: Callable[[Any], Any]) -> None:
+    assert _accepted(make, NO_PROBABILITY) == []
 
 
-@pytest.mark.parametrize(("make", "bad"), _pairs(COUNTED, NO_COUNT))
-def test_counts(make: Callable[[Any], Any], bad: Any) -> None:
-    with pytest.raises(InvalidInput):
-        make(bad)
+@_each(COUNTED)
+def test_counts(make: Callable[[Any], Any]) -> None:
+    assert _accepted(make, NO_COUNT) == []
 
 
-@pytest.mark.parametrize(("make", "bad"), _pairs(CHOSEN_FROM, [5, "abc", [], ["a", "a"], [["a"], ["b"]], len]))
-def test_lists_of_candidates(make: Callable[[Any], Any], bad: Any) -> None:
-    with pytest.raises(InvalidInput):
-        make(bad)
+@_each(CHOSEN_FROM)
+def test_lists_of_candidates(make: Callable[[Any], Any]) -> None:
+    assert _accepted(make, [5, "abc", [], ["a", "a"], [["a"], ["b"]], len]) == []
 
 
-@pytest.mark.parametrize(
-    ("make", "low", "high"),
-    [
-        pytest.param(make, low, high, id=f"{name}-{_shown(low)}-{_shown(high)}")
-        for name, make in RANGES.items()
-        for low, high in [
-            (1, 0),
-            (10**5000, 0),
-            (0, 10**5000),
-            ("x", 1),
-            (float("nan"), 1),
-            (0, float("inf")),
-            (None, 1),
-        ]
-    ],
-)
-def test_ranges(make: Callable[[Any, Any], Any], low: Any, high: Any) -> None:
-    with pytest.raises(InvalidInput):
-        make(low, high)
+NO_RANGES = [(1, 0), (10**5000, 0), (0, 10**5000), ("x", 1), (float("nan"), 1), (0, float("inf")), (None, 1)]
 
 
-@pytest.mark.parametrize("data", ODD_DATA.values(), ids=ODD_DATA.keys())
+@_each(RANGES)
+def test_ranges(make: Callable[[Any, Any], Any]) -> None:
+    assert len(_accepted(lambda ends: make(*ends), NO_RANGES)) == 0  # shown, some would be too long
+
+
 @pytest.mark.parametrize("mechanism", BUILT_IN.values(), ids=BUILT_IN.keys())
-def test_odd_data(mechanism: Measurement, data: Any) -> None:
-    with pytest.raises(InvalidInput):
-        mechanism.release(data, source=ScriptedSource([]))  # an empty script fails on any draw
-    with pytest.raises(InvalidInput):
-        mechanism.distribution(data)
+def test_odd_data(mechanism: Measurement) -> None:
+    for name, data in ODD_DATA.items():
+        # An empty script fails on any draw.
+        assert len(_accepted(lambda odd: mechanism.release(odd, source=ScriptedSource([])), [data])) == 0, name
+        assert len(_accepted(mechanism.distribution, [data])) == 0, name
 
 
 @pytest.mark.parametrize("noise", [dp.Laplace(1), dp.Gaussian(rho=1)], ids=["Laplace", "Gaussian"])

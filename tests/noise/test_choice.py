@@ -77,6 +77,7 @@ def test_words_at_the_ends_of_the_range_read_on(kind, words):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("spread", [0, 1, 10**6, 2**50])
+@pytest.mark.some(3)
 def test_floats_and_integers_alone_agree_word_by_word(kind, spread: int, force_balls: Callable[[], None]):
     scores = np.arange(40) % 7 * spread
     law = kind(scores, "1/3")

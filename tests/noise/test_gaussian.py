@@ -56,6 +56,7 @@ def test_coins_at_the_thresholds_are_never_wrong_on_integers_alone(sigma):
 
 
 @pytest.mark.parametrize("sigma", [Fraction(1, 2), Fraction(2)], ids=str)
+@pytest.mark.some(1)
 def test_exhaustive_small_coins_are_never_wrong(sigma):
     """All 2^12 settings of the top bits of the coin, with the rest all zeros and all ones, for each size to 6σ."""
     coins = [(top << 52) + rest for top in range(2**12) for rest in (0, 2**52 - 1)]
@@ -68,6 +69,7 @@ def test_exhaustive_small_coins_are_never_wrong(sigma):
 
 
 @pytest.mark.parametrize("sigma", SIGMAS + LARGE_SIGMAS, ids=str)
+@pytest.mark.some(3)
 def test_random_words_become_what_the_oracle_says(sigma):
     words = ReplayableSource(f"oracle {sigma}").open().words(900).tolist()
     found = DiscreteGaussian(sigma)._accepted(400, ScriptedSource(words)).tolist()
@@ -75,6 +77,7 @@ def test_random_words_become_what_the_oracle_says(sigma):
 
 
 @pytest.mark.parametrize("exponent", range(-1, 41, 5))
+@pytest.mark.some(4)
 def test_floats_and_integers_alone_agree_word_by_word(exponent: int, force_balls: Callable[[], None]):
     law = DiscreteGaussian(Fraction(2) ** exponent)
     fast = law.sample(1000, ReplayableSource(exponent))

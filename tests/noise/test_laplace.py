@@ -44,11 +44,13 @@ def test_words_at_the_thresholds_are_never_wrong(scale):
 
 @pytest.mark.parametrize("scale", SCALES[::2] + LARGE_SCALES[::2], ids=str)
 @pytest.mark.usefixtures("balls_only")
+@pytest.mark.some(2)
 def test_words_at_the_thresholds_are_never_wrong_on_integers_alone(scale):
     assert wrong_sizes(DiscreteLaplace(scale)._exponential, scale) == []
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(3)], ids=str)
+@pytest.mark.some(1)
 def test_exhaustive_small_words_are_never_wrong(scale):
     """All 2^12 settings of the top bits of the word, sign included, with the rest all zeros and all ones."""
     words = [(top << 52) + rest for top in range(2**12) for rest in (0, 2**52 - 1)]
@@ -65,6 +67,7 @@ def test_random_words_become_what_the_oracle_says(scale):
 
 
 @pytest.mark.parametrize("exponent", range(-1, 41, 3))
+@pytest.mark.some(5)
 def test_floats_and_integers_alone_agree_word_by_word(exponent: int, force_balls: Callable[[], None]):
     law = DiscreteLaplace(Fraction(2) ** exponent)
     fast = law.sample(3000, ReplayableSource(exponent))

@@ -60,6 +60,7 @@ def _rows(table: Any) -> list[Row]:
 
 
 @pytest.mark.parametrize("query", read_queries("answers.sql"))
+@pytest.mark.some(70)
 def test_without_noise_the_answer_is_the_plain_one(query: str, world: World) -> None:
     mine = _rows(answer_without_noise(prepare(query, CATALOG, Pure(1000), count_alike=COUNT_ALIKE), world))
     for wanted in _rows(world.plain(query)):

@@ -16,6 +16,7 @@ from discreet.query.expressions.dates import date_part, difference, last_day, sh
 from discreet.query.expressions.expression import Constant, Expression, Statement
 from discreet.query.expressions.interval import Interval
 from discreet.query.parse.dialect import DATE_PARTS, unit_named
+from tests.thoroughness import many
 
 DATE, TIMESTAMP = ColumnType.DATE, ColumnType.TIMESTAMP
 NODE = exp.Null()
@@ -50,13 +51,13 @@ def _check(expression: Expression) -> None:
     assert float(known[0]) - slack <= float(place) <= float(known[1]) + slack  # type: ignore[arg-type]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(40, 150), deadline=None)
 @given(first=MOMENTS, last=MOMENTS, unit=st.sampled_from(UNITS), elapsed=st.booleans())
 def test_a_difference_lies_within_its_bounds(first: date, last: date, unit: str, elapsed: bool) -> None:
     _check(difference(NODE, unit, _constant(last), _constant(first), elapsed=elapsed))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(40, 150), deadline=None)
 @given(
     moment=MOMENTS,
     amount=st.integers(-400, 400),
@@ -73,7 +74,7 @@ def test_a_moved_date_lies_within_its_bounds(moment: date, amount: int, more: in
             _check(moved)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(40, 100), deadline=None)
 @given(moment=MOMENTS, unit=st.sampled_from(UNITS), part=st.sampled_from(sorted(DATE_PARTS)))
 def test_parts_and_truncations_lie_within_their_bounds(moment: date, unit: str, part: str) -> None:
     given = _constant(moment)

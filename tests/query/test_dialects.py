@@ -37,6 +37,7 @@ def test_the_same_question_in_another_dialect_is_the_same_plan(dialect: str, con
 
 
 @pytest.mark.parametrize("query", PLAIN)
+@pytest.mark.some(60)
 def test_what_duckdb_can_read_is_read_as_duckdb_reads_it(query: str) -> None:
     """The other grammars are tried for texts that are not DuckDB's, and change nothing about those that are."""
     theirs = sqlglot.parse_one(query, read="duckdb")
@@ -70,6 +71,7 @@ def test_what_no_grammar_can_read_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize("query", [query for query, _ in read_pairs("spelled.sql") if " TOP " not in query])
+@pytest.mark.some(40)
 def test_a_spelling_is_read_in_our_own_grammar(query: str) -> None:
     """None of the spellings that we promise depends on what other grammars make of a text."""
     assert isinstance(sqlglot.parse_one(query, read=QuestionDialect), exp.Query)

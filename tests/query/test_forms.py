@@ -45,7 +45,7 @@ def _missed(factors: list[int], noise: Noise, reach: float) -> float:
     ],
 )
 @pytest.mark.parametrize("factors", [[1], [1, 1], [1, 1, 1], [2, 1], [3, 3, 1], [5, 2]])
-@pytest.mark.some(10)
+@pytest.mark.some(5)
 def test_the_reach_covers_and_is_not_much_too_wide(noise: Noise, factors: list[int]) -> None:
     form = LinearForm(tuple(map(Fraction, factors)))
     for confidence in CONFIDENCES:

@@ -108,7 +108,7 @@ def _is_too_few(held: list[bool], confidence: float) -> bool:
 
 
 @pytest.mark.parametrize("text", SHOWN.values(), ids=SHOWN)
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 def test_intervals_of_forms_and_quotients_cover_as_often_as_they_say(text: str) -> None:
     for price in some(PRICES, 2):
         covered = _covered(prepare(text, CATALOG, price), 0.8, times=3)

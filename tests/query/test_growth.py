@@ -49,6 +49,7 @@ GROWING = {
 
 
 @pytest.mark.parametrize("name", GROWING)
+@pytest.mark.some(3)
 def test_a_few_are_understood_and_many_are_refused_in_words(name: str) -> None:
     assert split(GROWING[name](4), CATALOG).blocks
     for count in (45, 120):

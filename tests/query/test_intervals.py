@@ -49,7 +49,7 @@ def test_an_interval_covers_the_truth_as_often_as_it_says(price: Pure | ZeroConc
 
 @pytest.mark.parametrize("ages", [[0, 110], [0, 110, 0], [0, 110] * 4, [0] * 9 + [110] * 9, [40, 60, 50]])
 @pytest.mark.parametrize("price", [Pure("0.5"), Pure(3)])
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 def test_spreads_of_few_at_the_ends_of_their_bounds_are_covered(ages: list[int], price: Pure) -> None:
     """Of two, the variance of a sample is twice that of a population, which is more than bounds allow the latter."""
     (plan,) = prepare("SELECT VAR_SAMP(age), STDDEV_SAMP(age) FROM survey", CATALOG, price).plans
@@ -87,6 +87,7 @@ def _bands(query: str, ages: list[int], price: Pure, times: int) -> list[tuple[f
     ("SELECT AVG(age) FROM survey", [108] * 24, 108, 0, 110),
     ("SELECT VAR_POP(age) FROM survey", [50] * 40, 0, 0, 55**2),
 ])  # fmt: skip
+@pytest.mark.some(2)
 def test_moved_values_keep_intervals_as_wide_as_their_noise(
     query: str, ages: list[int], truth: float, least: float, most: float
 ) -> None:

@@ -100,6 +100,7 @@ SURE = [
 
 
 @pytest.mark.parametrize("expression", SURE)
+@pytest.mark.some(20)
 def test_a_value_lies_between_its_ends_whenever_its_parts_do(expression: str) -> None:
     assert _outside(expression) == 0
     _, low, _ = _on_the_grid(expression)
@@ -247,7 +248,7 @@ def _too_few(covered: dict[str, tuple[int, int]], confidence: float) -> list[str
 
 @pytest.mark.parametrize("price", [Pure("0.3"), Pure(3), Pure(40), ZeroConcentrated(1)])
 @pytest.mark.parametrize("world", [CROWD, BUSY], ids=["hardly anybody", "many"])
-@pytest.mark.some(4)
+@pytest.mark.some(2)
 def test_intervals_of_arithmetic_cover_as_often_as_they_say(world: World, price: Pure | ZeroConcentrated) -> None:
     covered = _covered(prepare(DAILY, CATALOG, price), world, 0.9, times=1)
     assert len(covered) == len(EXPRESSIONS)
@@ -340,6 +341,7 @@ def _extended(text: str) -> tuple[dict[str, int], PlannedQuestion]:
 
 
 @pytest.mark.parametrize("text", FOLLOWED)
+@pytest.mark.some(8)
 def test_an_interval_follows_its_column(text: str) -> None:
     cells, question = _extended(text)
     assert cells == FOLLOWED[text]
@@ -355,7 +357,7 @@ def test_where_no_interval_is_known_none_is_shown(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [*read_queries("answers.sql"), *read_queries("measured.sql"), *FOLLOWED, *UNKNOWN])
-@pytest.mark.some(70)
+@pytest.mark.some(30)
 def test_ends_never_stop_a_query_and_change_nothing_in_it(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def once(query: exp.Query, tables: dict[str, pa.Table]) -> pa.Table:
         try:
@@ -384,7 +386,7 @@ SUMS = [
 
 
 @pytest.mark.parametrize("text", SUMS)
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 def test_intervals_over_groups_cover_as_often_as_they_say(text: str) -> None:
     # Ends that hold 30 % of the time are caught with probability 0.99 in 60 times; of 120 times, those that hold 40 %.
     covered = _covered(prepare(text, CATALOG, Pure(1)), SMALL, 0.8, times=many(60, 120))
@@ -482,7 +484,7 @@ TOTALS = "SELECT SUM(n) AS x, AVG(n) AS y, SUM(s) AS z FROM (SELECT ward, kind, 
 
 @pytest.mark.parametrize("price", [Pure("0.5"), Pure(30), ZeroConcentrated(1)])
 @pytest.mark.parametrize("world", [SMALL, EMPTY], ids=["some", "nobody"])
-@pytest.mark.some(2)
+@pytest.mark.some(1)
 def test_totals_of_many_groups_cover_as_often_as_they_say(world: World, price: Pure | ZeroConcentrated) -> None:
     question = prepare(f"{TOTALS} FROM visits GROUP BY ward, kind, flag)", CATALOG, price)
     covered = _covered(question, world, 0.8, times=60)

@@ -156,6 +156,7 @@ def _moves_within(plan: AggregationPlan, here: World, there: World) -> bool:
 
 
 @pytest.mark.parametrize("query", JOINS)
+@pytest.mark.some(3)
 def test_a_person_with_many_rows_moves_sums_of_joins_by_no_more_than_declared(query: str) -> None:
     here, gone, other = (world_of(people) for people in ({0: HEAVY, 1: LIGHT}, {1: LIGHT}, {0: LIGHT, 1: LIGHT}))
     for plan in _plans(query):

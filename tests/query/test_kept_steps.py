@@ -88,7 +88,7 @@ def _reads_steps(plan: AggregationPlan) -> bool:
 @pytest.mark.parametrize("query", [*READ, *OTHERS])
 @pytest.mark.parametrize("column", ["cost", "shift", "filled", "age", "wide", "far"])
 @pytest.mark.parametrize("epsilon", [1, Fraction(1, 10**6)])
-@pytest.mark.some(40)
+@pytest.mark.some(20)
 def test_every_sum_is_the_same_as_without(engine: DuckDBEngine, query: str, column: str, epsilon: Fraction) -> None:
     plan = _plan(query.replace("{}", column), epsilon=epsilon)
     assert same(engine, unmarked(plan, engine), use_stored_columns(plan, engine))

@@ -72,7 +72,7 @@ def _is_marked(plan: AggregationPlan) -> bool:
 
 @pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize("query", [*MARKED, *UNMARKED, *QUERIES])
-@pytest.mark.some(12)
+@pytest.mark.some(6)
 def test_marked_keys_answer_as_keys_that_are_found(engines: dict[int, DuckDBEngine], query: str, groups: int) -> None:
     plan, engine = _plan(query, groups), engines[groups]
     kept, plan = use_stored_columns(plan, engine), unmarked(plan, engine)

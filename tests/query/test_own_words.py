@@ -122,6 +122,7 @@ def test_random_questions_with_a_mistake_are_quoted_as_they_were_written() -> No
 
 
 @pytest.mark.parametrize("dialect", ["postgres", "bigquery", "spark", "tsql", "snowflake", "mysql"])
+@pytest.mark.some(2)
 def test_named_dialects_are_quoted_as_they_were_written(dialect: str) -> None:
     assert sum(is_refused_in_own_words(text, CATALOG, dialect) for text in _BROUGHT) > len(_BROUGHT) // 2
 

@@ -28,7 +28,7 @@ def _answer(question: PlannedQuestion, world: World) -> pa.Table:
 
 
 @pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.some(80)
+@pytest.mark.some(25)
 def test_the_shape_of_an_answer_does_not_depend_on_the_rows(query: str) -> None:
     question = prepared(query, Pure(1))
     full, empty = _answer(question, FULL), _answer(question, EMPTY)
@@ -38,7 +38,7 @@ def test_the_shape_of_an_answer_does_not_depend_on_the_rows(query: str) -> None:
 
 
 @pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.some(80)
+@pytest.mark.some(40)
 def test_the_same_text_gives_the_same_plan(query: str) -> None:
     first, second = (prepared(query, Pure(1)) for _ in range(2))
     assert first.fingerprint({}) == second.fingerprint({}) == first.fingerprint({})
@@ -72,7 +72,7 @@ def test_a_query_named_once_and_used_twice_is_measured_once() -> None:
 
 
 @pytest.mark.parametrize("query", QUERIES)
-@pytest.mark.some(80)
+@pytest.mark.some(40)
 def test_everything_that_is_measured_is_used(query: str) -> None:
     question = prepared(query, Pure(1))
     used = {table.name for table in question.split.above.find_all(exp.Table)}

@@ -17,6 +17,7 @@ from discreet.query.question import prepare
 from discreet.query.run.measure import measure
 from tests.query.hostile import Person, world_of
 from tests.query.world import CATALOG
+from tests.thoroughness import many
 
 ENDS = (0, 8)
 WEIGHTS = st.lists(st.integers(0, 2**40), min_size=9, max_size=9)
@@ -26,7 +27,7 @@ def _choice(quantile: Fraction, inward: int) -> WeightedQuantile:
     return WeightedQuantile(1, quantile, ENDS, weight=1 / max(quantile, 1 - quantile), inward=inward)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(50, 200), deadline=None)
 @given(
     before=WEIGHTS,
     added=WEIGHTS,

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from discreet.errors import InvalidValue
 from discreet.mechanisms.weighted_quantile import WeightedQuantile
 from discreet.query.answer.rank_error import rank_error
+from tests.thoroughness import many
 
 FACTORS = st.sampled_from([Fraction(1, 50), Fraction(1, 7), Fraction(1), Fraction(5)])
 CONFIDENCES = st.sampled_from([Fraction(1, 10), Fraction(1, 2), Fraction(19, 20), Fraction(999, 1000)])
@@ -27,7 +28,7 @@ def _misses(distances: list[float], factor: Fraction, reach: float) -> float:
     return math.fsum(far) / math.fsum(weights)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(75, 300), deadline=None)
 @given(distances=st.lists(st.integers(0, 400), min_size=1, max_size=12), factor=FACTORS, confidence=CONFIDENCES)
 def test_no_distances_miss_more_often_than_was_said(
     distances: list[float], factor: Fraction, confidence: Fraction
@@ -56,7 +57,7 @@ def test_it_is_never_more_than_the_better_known_bound(points: int, factor: Fract
     assert rank_error(points, factor, confidence) <= known * (1 + SLACK)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(50, 200), deadline=None)
 @given(
     weights=st.lists(st.integers(0, 2**40), min_size=9, max_size=9),
     quantile=st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(19, 20), Fraction(1)]),

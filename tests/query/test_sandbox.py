@@ -31,6 +31,7 @@ from tests.query.world import (
     read_pairs,
     read_queries,
 )
+from tests.thoroughness import many
 
 EMPTY = World({})
 TRICKY = st.text(st.sampled_from("'\"\\;-/*$%_{}`\n\t #ab\u2019\u00e9\u0130\U0001f600"), max_size=12)
@@ -62,14 +63,14 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(40, 150), deadline=None)
 @given(text=TRICKY)
 def test_text_in_post_processing_is_read_as_it_was_written(text: str) -> None:
     question = prepare(f"SELECT {_quoted(text)} AS t, COUNT(*) AS n FROM survey", CATALOG, Pure(1))
     assert answer_without_noise(question, EMPTY).to_pylist() == [{"t": text, "n": 0}]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(40, 100), deadline=None)
 @given(text=TRICKY)
 def test_text_on_rows_is_bound_and_never_written(text: str) -> None:
     question = prepare(f"SELECT COUNT(*) AS n FROM visits WHERE note = {_quoted(text)}", CATALOG, Pure(1))

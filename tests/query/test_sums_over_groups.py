@@ -48,7 +48,7 @@ def _misses(factors: tuple[int, ...], noise: Noise, groups: int, reach: float) -
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("factors", FORMS)
 @pytest.mark.parametrize("groups", [1, 2, 5, 12])
-@pytest.mark.some(20)
+@pytest.mark.some(8)
 def test_the_sum_misses_no_more_often_than_was_said(factors: tuple[int, ...], noise: Noise, groups: int) -> None:
     form = LinearForm(tuple(map(Fraction, factors)))
     for confidence in (0.1, 0.5, 0.95, 0.9999):

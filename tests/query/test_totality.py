@@ -232,7 +232,7 @@ def _is_finite(value: object) -> bool:
 
 
 @pytest.mark.parametrize(("dialect", "text"), ALL)
-@pytest.mark.some(250)
+@pytest.mark.some(120)
 def test_never_raises_and_stays_within_what_it_promises(dialect: str, text: str, world: World) -> None:
     expression, rows = _typed(dialect, text)
     statement = Statement()

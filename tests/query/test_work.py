@@ -49,6 +49,7 @@ _USUAL = {
 
 
 @pytest.mark.parametrize("name", _BUSY)
+@pytest.mark.some(4)
 def test_what_could_keep_an_engine_busy_for_one_row_is_refused_before_it_is_charged(name: str) -> None:
     for text in (
         f"SELECT COUNT(*) FROM visits WHERE {_BUSY[name]}",
@@ -96,6 +97,7 @@ def test_nothing_is_spent_on_a_question_that_is_too_much_work(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("link", ["+1", " || 'a'", " OR x=1", ".a", " UNION SELECT 1"])
+@pytest.mark.some(2)
 def test_a_long_chain_is_refused_before_the_places_of_its_parts_are_sought(
     link: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -175,7 +175,7 @@ def is_refused(answer: httpx.Response, *statuses: int) -> None:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.some(30)
+@pytest.mark.some(12)
 def test_a_hostile_question_is_refused_in_words_and_costs_nothing(
     service: ServiceState, ana: httpx.Client, name: str
 ) -> None:
@@ -238,6 +238,7 @@ NAMES = (
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.some(5)
 def test_hostile_names_of_tables_and_tokens_and_members_name_nothing(
     service: ServiceState, owner: httpx.Client, ana: httpx.Client, name: str
 ) -> None:
@@ -414,6 +415,7 @@ TABLES = ("../../escaped", "a/b", "x'; DROP TABLE y; --", 'a"b', "Ä 日本", "C
 
 
 @pytest.mark.parametrize("name", TABLES)
+@pytest.mark.some(3)
 def test_a_table_with_a_hostile_name_is_refused_or_stays_in_the_folder_under_that_name(
     service: ServiceState, owner: httpx.Client, name: str
 ) -> None:

@@ -280,6 +280,7 @@ _JSON = {"Content-Type": "application/json"}
         (b'{"token": "a\nb"}', "must be whole"),
     ],
 )
+@pytest.mark.some(8)
 def test_json_that_two_readers_may_read_differently_is_refused(clients: Clients, body: bytes, words: str) -> None:
     for client in (clients.nobody, clients.owner):
         refused(client.post(f"{API}/sign-in", content=body, headers=_JSON), 400, words)

@@ -383,6 +383,7 @@ def test_an_owner_takes_in_a_table_through_the_door_and_an_analyst_asks(clients:
         ("PUT", "analysts", {"json": {"table": "visits", "analyst": "ana", "cap": {"epsilon": "1", "delta": "1e-6"}}}),
     ],
 )
+@pytest.mark.some(5)
 def test_what_makes_no_sense_is_a_problem_and_changes_nothing(
     hospital: Hospital, method: str, path: str, given: dict[str, Any]
 ) -> None:

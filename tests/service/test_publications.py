@@ -231,6 +231,7 @@ def test_an_owner_sends_publishes_and_everybody_downloads(clients: Clients) -> N
         {"name": "\ud800"},
     ],
 )
+@pytest.mark.some(4)
 def test_a_ask_request_that_makes_no_sense_is_refused_through_the_door(
     service: ServiceState, clients: Clients, changed: dict[str, Any]
 ) -> None:

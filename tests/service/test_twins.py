@@ -42,6 +42,7 @@ def fewer(name: str) -> Table:
 
 
 @pytest.mark.parametrize("name", ["stays", *CONFUSABLE])
+@pytest.mark.some(2)
 def test_an_owner_is_told_of_twins_whatever_the_order_of_rows_and_columns(service: ServiceState, name: str) -> None:
     rows = visits()
     shuffled = rows.take(list(reversed(range(len(rows))))).select(list(reversed(rows.column_names)))

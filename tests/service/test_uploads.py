@@ -169,6 +169,7 @@ with zipfile.ZipFile(ZIP, "w") as archive:
         (".gz", CSV, "must be a .csv, .tsv or .parquet"),
     ],
 )
+@pytest.mark.some(12)
 def test_what_is_no_table_is_refused_and_leaves_nothing(
     small: ServiceState, file: str, content: bytes, words: str
 ) -> None:

@@ -1,4 +1,4 @@
-"""Every test with all of its cases, of which ``make test`` takes some."""
+"""Every test with all of its cases, of which ``make test`` and ``make test-all`` take some."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ROOT = Path(__file__).parents[2]
 def run_all_tests(tick: Callable[[], None], chosen: str = "tests") -> str:
     """In processes of their own, for Spark stays in one to its end."""
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "auto", "--dist", "loadgroup"]
-    thorough = {**os.environ, "DISCREET_THOROUGH": "1"}
+    thorough = {**os.environ, "THOROUGH": "soak"}
     done = subprocess.run([*words, chosen], cwd=_ROOT, env=thorough, capture_output=True, text=True, check=False)
     tick()
     assert done.returncode == 0, done.stdout[-4000:]

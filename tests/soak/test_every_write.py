@@ -8,7 +8,9 @@ from pathlib import Path
 from tests.soak.every_write import EVERY, fault_at_every_write
 from tests.soak.faults import Fault
 from tests.soak.full_disks import fill_under_curators
+from tests.soak.losses import Losses
 from tests.soak.works import WORKS
+from tests.thoroughness import many
 
 STRIDES = {
     "charging": 31,
@@ -23,6 +25,7 @@ STRIDES = {
     "founding": 211,
 }
 """Every so many writes here, and every one in the soak."""
+PARTS = many(2, 1)
 
 
 def test_a_charge_that_is_killed_at_each_write_is_neither_lost_nor_made_twice(tmp_path: Path) -> None:
@@ -32,7 +35,10 @@ def test_a_charge_that_is_killed_at_each_write_is_neither_lost_nor_made_twice(tm
 
 
 def test_a_fault_at_a_write_loses_nothing_and_closes_nothing(tmp_path: Path) -> None:
-    losses = fault_at_every_write(tmp_path, STRIDES)
+    losses = Losses()
+    for part in range(PARTS):  # each fault in some of the works
+        strides = dict(list(STRIDES.items())[part::PARTS])
+        losses.join(fault_at_every_write(tmp_path / str(part), strides, faults=EVERY[part::PARTS]))
     assert set(losses.faults) == {fault.value for fault in EVERY}
     losses.check()
 

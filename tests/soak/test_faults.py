@@ -32,6 +32,7 @@ def test_postgres_killed_at_some_statements_of_a_question_charges_once(tmp_path:
     losses.check()
 
 
+@pytest.mark.thorough
 def test_postgres_killed_at_random_and_frozen_loses_nothing(tmp_path: Path) -> None:
     need_postgres()
     losses = kill_postgres_at_random(tmp_path / "killed", 1, seed=1)

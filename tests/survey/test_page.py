@@ -349,6 +349,7 @@ def test_the_policy_forbids_foreign_scripts_pictures_and_addresses(watched: Watc
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1000, "light")])
+@pytest.mark.some(1)
 def test_nothing_is_cut_off_at_any_width(
     browser: Browser, serving: Serving, token: str, width: int, scheme: Any
 ) -> None:
@@ -456,6 +457,7 @@ def test_what_was_true_is_gone_from_a_page_that_was_left(watched: Watched, servi
 
 
 @pytest.mark.parametrize("status", [429, 502, 503])
+@pytest.mark.some(1)
 def test_a_busy_server_or_proxy_that_answers_in_its_own_words_is_asked_again(
     watched: Watched, serving: Serving, token: str, status: int
 ) -> None:
@@ -489,6 +491,7 @@ def test_services_of_the_browser_get_nothing_true(watched: Watched, serving: Ser
     assert page.locator("dd:not(.sent)").evaluate_all("all => all.map(one => one.translate)") == [False] * 3
 
 
+@pytest.mark.thorough
 def test_a_comma_that_may_divide_thousands_is_asked_about(watched: Watched, tmp_path: Path) -> None:
     question = "{ask: How many?, type: number, lower: 0, upper: 5000, epsilon: 1}"
     own = made(tmp_path / "commas", f"title: A\nquestions:\n  q: {question}\n", invitations=1)

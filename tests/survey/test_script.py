@@ -125,6 +125,7 @@ def test_thresholds_are_exact_as_far_as_anybody_reads(run: Any) -> None:
 
 
 @pytest.mark.parametrize("randomizer", SMALL, ids=repr)
+@pytest.mark.some(4)
 def test_draws_with_the_browsers_own_generator_have_the_stated_law(run: Any, randomizer: Randomizer[Any]) -> None:
     """False alarms: 1e-8 each, by the bound of `misfit` for any sample size."""
     answer = _third(randomizer)
@@ -136,6 +137,7 @@ def test_draws_with_the_browsers_own_generator_have_the_stated_law(run: Any, ran
 
 @pytest.mark.parametrize("base", [2, 6])
 @pytest.mark.parametrize("randomizer", SMALL, ids=repr)
+@pytest.mark.some(8)
 def test_coins_and_dice_have_the_stated_law_too(run: Any, randomizer: Randomizer[Any], base: int) -> None:
     """All sequences of throws up to a length, exactly: what they decide is no more than the law, and little is left.
 

@@ -263,6 +263,7 @@ def noisy_max_factor(epsilon: Fraction, first: tuple[int, ...], second: tuple[in
 
 
 @pytest.mark.parametrize("epsilon", [F(1, 2), F(1), F(2)])
+@pytest.mark.some(1)
 def test_example_4_noisy_max_holds_when_one_person_joins_or_leaves(epsilon: Fraction) -> None:
     for counts in itertools.product(range(3), repeat=3):
         for joins in itertools.product(range(2), repeat=3):  # one person may add to any of the counts
