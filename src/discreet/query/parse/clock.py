@@ -5,9 +5,9 @@ The moment becomes a constant of the question before anything else is made of it
 fingerprint and in the records, and the same question about the same moment is free when it is asked again.
 
 >>> from discreet.query.parse.parser import parse
->>> query = parse("SELECT COUNT(*) FROM visits WHERE day > CURRENT_DATE - 30 AND at < NOW()", "duckdb")
+>>> query = parse("SELECT COUNT(*) FROM visits WHERE day > CURRENT_DATE - 30 AND seen < NOW()", "duckdb")
 >>> print(set_clock(query, AsOf.of("2026-02-16")).sql("duckdb").partition(" WHERE ")[2])
-day > CAST('2026-02-16' AS DATE) - 30 AND at < CAST('2026-02-16 00:00:00' AS TIMESTAMP)
+day > CAST('2026-02-16' AS DATE) - 30 AND seen < CAST('2026-02-16 00:00:00' AS TIMESTAMP)
 """
 
 from __future__ import annotations
