@@ -616,7 +616,12 @@ class Curator:
         self.refresh()
         accounts = self.ledger.accounts()
         prices = self._last_prices.now()
-        found = Balances({name: compute_balance(account, prices.get(name)) for name, account in accounts.items()})
+        found = Balances(
+            {
+                name: compute_balance(account, prices.get(name), accounts.get(account.open_unit or ""))
+                for name, account in accounts.items()
+            }
+        )
         found.of_several_kinds = sum_people(self.catalog, accounts)
         return found
 

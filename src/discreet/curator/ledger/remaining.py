@@ -33,6 +33,7 @@ __all__ = [
     "charged_by",
     "compute_balance",
     "questions_left",
+    "questions_left_for_all",
     "sum_people",
     "worst_of",
 ]
@@ -215,13 +216,25 @@ def questions_left(account: Account, price: LedgerPrice | None) -> int | None:
     return min([*most, *([(allowance.delta_cap - account.delta_spent) // price.delta] if price.delta else [])])
 
 
-def compute_balance(account: Account, price: LedgerPrice | None) -> dict[str, Any]:
-    """What was granted to an account, spent and left, and how many more questions at this price that is."""
+def questions_left_for_all(account: Account, people: Account | None, price: LedgerPrice | None) -> int | None:
+    """How many more questions at this price both a table and its people can pay."""
+    own = questions_left(account, price)
+    if own is None or people is None or people.allowance.measure is not account.allowance.measure:
+        return own
+    theirs = questions_left(people, price)
+    return own if theirs is None else min(own, theirs)
+
+
+def compute_balance(account: Account, price: LedgerPrice | None, people: Account | None = None) -> dict[str, Any]:
+    """What was granted to an account, spent and left, and how many more questions at this price that is.
+
+    ``people`` is the account of a table's people, which must pay for them, too.
+    """
     return {
         "cap": account.granted,
         "spent": account.was_spent,
         "left": account.left,
-        "more": questions_left(account, price),
+        "more": questions_left_for_all(account, people, price),
         **_delta_for_keys(account),
     }
 

@@ -19,7 +19,7 @@ from discreet.catalog.table import Table
 from discreet.curator.charge import find_account
 from discreet.curator.ledger.chain import AccountKind
 from discreet.curator.ledger.ledger import Account
-from discreet.curator.ledger.remaining import questions_left, worst_of
+from discreet.curator.ledger.remaining import questions_left_for_all, worst_of
 from discreet.curator.ledger.units import DELTA_UNITS, Allowance, LedgerPrice, total
 from discreet.engines.parameters import quote
 from discreet.errors import InvalidValue, NotFound, QueryRefused
@@ -104,7 +104,7 @@ def budget(service: ServiceState, principal: Principal) -> list[Balance]:
     accounts = service.curator.ledger.accounts()
     last = list_last_prices(service.curator.ledger)
     return [
-        _balance(accounts[name], table, analyst, last.get(name) if _may_know_prices(principal, analyst) else None)
+        _balance(accounts, name, table, analyst, last.get(name) if _may_know_prices(principal, analyst) else None)
         for name, table, analyst in _accounts(tables(service, principal), accounts)
     ]
 
@@ -125,8 +125,11 @@ def _may_know_prices(principal: Principal, analyst: str | None) -> bool:
     return principal.role in READERS or analyst == principal.name
 
 
-def _balance(account: Account, table: str, analyst: str | None, price: LedgerPrice | None) -> Balance:
-    allowance = account.allowance
+def _balance(
+    accounts: Mapping[str, Account], name: str, table: str, analyst: str | None, price: LedgerPrice | None
+) -> Balance:
+    account = accounts[name]
+    allowance, people = account.allowance, accounts.get(account.open_unit or "")
     last = None if price is None else worst_of(price, account.places)
     return Balance(
         account=account.name,
@@ -136,7 +139,7 @@ def _balance(account: Account, table: str, analyst: str | None, price: LedgerPri
         cap=account.granted,
         spent=account.was_spent,
         left=account.left,
-        more=questions_left(account, last),
+        more=questions_left_for_all(account, people, last),
         delta_cap=_delta(account, allowance.delta_cap),
         delta_spent=_delta(account, account.delta_spent),
         delta_left=_delta(account, allowance.delta_cap - account.delta_spent),
