@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from xdist.scheduler import LoadScopeScheduling
 
 gc.disable()
-settings.register_profile("as many as there is time for", max_examples=many(40, 100))
+settings.register_profile("as many as there is time for", max_examples=many(40, 100), deadline=None)
 settings.load_profile("as many as there is time for")
 
 LONGEST = (

@@ -122,7 +122,7 @@ class TestSameOnSpark(SameEverywhere):
         """Fewer than all, because Spark takes its time to plan each."""
         wanted = {*REFUSED, OF_DATES}
         found = few_of_every_kind(wanted, REFUSED_EXPRESSIONS, others=2)
-        others = some((case for case in found if case.query not in wanted), 10, 40)
+        others = some((case for case in found if case.query not in wanted), 10, 25)
         return [*(case for case in found if case.query in wanted), *others]
 
     def test_expressions_at_the_edges_have_the_same_values(self, place: TableStore, reference: TableStore) -> None:
