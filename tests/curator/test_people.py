@@ -95,6 +95,20 @@ def test_a_table_that_joins_has_a_budget_within_that_of_its_people(tmp_path: Pat
     assert other.ledger.accounts()["/patients.id"].allowance == Allowance.of(Approximate(3, "1e-6"))
 
 
+def test_a_lower_budget_of_people_stands_in_the_policy_that_stated_it(tmp_path: Path) -> None:
+    curator = Curator(tmp_path)
+    stated = Table("patients", PATIENTS.columns, unit="id", unit_budget=Budget(3, "1e-6"), budget=Budget(1, "1e-6"))
+    curator.protect(PEOPLE, stated)
+    curator.ask(COUNT_PATIENTS, part="1/10")
+    curator.lower("patients.id", {"epsilon": 2, "delta": "1e-6"})
+    lowered = curator.catalog.table("patients")
+    assert lowered.unit_budget == Budget(2, "1e-6")
+    curator.protect(PEOPLE, lowered)  # new data under the policy as it is now
+    with pytest.raises(InvalidInput, match="were granted ε 2 with a δ in all"):
+        curator.protect(PEOPLE, stated)
+    assert verify(tmp_path).problems == []
+
+
 def test_what_people_have_is_granted_with_their_first_table(tmp_path: Path) -> None:
     curator = Curator(tmp_path)
     curator.protect(PEOPLE, PATIENTS)

@@ -284,9 +284,14 @@ class Curator:
     def lower(self, people: str, budget: BudgetStated, *, by: str | None = None) -> None:
         """Lower what some people may lose in all, to no less than was spent; ``people`` as `budget` calls them.
 
-        It is never raised again. A budget that a policy states for them may stay there: the lower one holds.
+        It is never raised again. A policy that states what they may lose is written anew.
         """
-        lower_people(self.ledger, people, Budget.of(budget, f"the budget of {people}"), by)
+        stated = Budget.of(budget, f"the budget of {people}")
+        with self.changing_policies():
+            lower_people(self.ledger, people, stated, by)
+            for table in self.catalog.tables_by_unit().get(people, []):
+                if table.unit_budget is not None:
+                    self.write_policy(replace(table, unit_budget=stated))
 
     def suspensions(self, *, lifted: bool = False) -> list[Suspension]:
         """Who is suspended at which tables since which record, because a question failed; or all who ever were."""

@@ -103,10 +103,15 @@ def _granted(table: Table, catalog: Catalog, people: str, accounts: Mapping[str,
     if stated is None:
         return sum_allowances(members) if members else None
     wanted = grant(stated, None)
-    if members and not _is_within(wanted, sum_allowances(members)):
+    if members and not (_is_within(wanted, sum_allowances(members)) and _can_pay(wanted, members)):
         rule = f"the people of {people[1:]} were granted {_in_words(sum_allowances(members))} with their first table"
         raise InvalidValue(rule, f"<{_in_words(wanted)}>", "it is never raised; state that, or less")
     return wanted
+
+
+def _can_pay(people: Allowance, members: list[Allowance]) -> bool:
+    """Whether the account of people takes the prices that their tables are asked at: a pure one takes no ρ."""
+    return people.measure is not BudgetMeasure.PURE or all(one.measure is BudgetMeasure.PURE for one in members)
 
 
 def _check_neighbours(table: Table, people: str, accounts: Mapping[str, Account]) -> None:
@@ -120,17 +125,11 @@ def _check_neighbours(table: Table, people: str, accounts: Mapping[str, Account]
 
 
 def _check_stated(stated: Budget | None, known: Account) -> None:
-    """What was granted to people is never raised; it may have been lowered since a policy said it."""
-    if stated is None:
-        return
-    wanted = grant(stated, known)
-    is_kind = wanted.measure is known.allowance.measure
-    if not is_kind or wanted.cap < known.allowance.cap or wanted.delta_cap < known.allowance.delta_cap:
-        rule = f"the people of {known.name[1:]} were granted {balance(known.granted)} in all"
-        raise InvalidValue(rule, f"<{balance(wanted.granted)}>", "state that; it is lowered with discreet budget lower")
-    if wanted.cap > known.allowance.cap:
-        rule = f"the people of {known.name[1:]} were granted {balance(known.granted)} in all, and that is never raised"
-        raise InvalidValue(rule, f"<{balance(wanted.granted)}>", "state that one")
+    """What policies state for people must be what the ledger has: it is granted once, and lowered by a record."""
+    if stated is not None and grant(stated, known) != known.allowance:
+        rule = f"the people of {known.name[1:]} were granted {_in_words(known.allowance)} in all"
+        remedy = "state that; it is never raised, and lowered with discreet budget --lower"
+        raise InvalidValue(rule, f"<{_in_words(grant(stated, known))}>", remedy)
 
 
 def _check_within(table: Table, granted: Allowance, people: str) -> None:
