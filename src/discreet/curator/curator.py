@@ -37,16 +37,15 @@ from discreet.curator.answers.formats import catalog_html
 from discreet.curator.answers.stored import decode_noisy, encode_noisy
 from discreet.curator.certificates.certificate import issue
 from discreet.curator.certificates.contents import batch_facts, state_facts
-from discreet.curator.charge import check_analyst, list_plans, list_prices
+from discreet.curator.charge import check_analyst, list_plans
 from discreet.curator.duplicate_tables import twin_words
 from discreet.curator.explanation import Explanation
-from discreet.curator.fuse import Fuse, Moved, check_suspended, open_attempt
+from discreet.curator.fuse import Fuse, Moved
 from discreet.curator.ledger.chain import check_request, request_key
 from discreet.curator.ledger.ledger import Ledger, Receipt, has_ledger
 from discreet.curator.ledger.open import OpenedLedger
 from discreet.curator.ledger.remaining import Balances, LastPrices, compute_balance, sum_people
 from discreet.curator.ledger.requests import bind_request
-from discreet.curator.ledger.units import LedgerPrice
 from discreet.curator.notes import notes_on_moved_cells, write_notes
 from discreet.curator.people import check_people, check_whose, join_people, lower_people, open_accounts
 from discreet.curator.planner import Planner
@@ -66,11 +65,10 @@ from discreet.curator.preconditions import (
     check_granted,
     check_promise,
     check_spelling,
-    check_stored,
-    check_translatable,
     check_unit,
 )
-from discreet.curator.prepare import AskedQuestion, Prepared, Unanswered, find_accounts, name_plan, prepare_question
+from discreet.curator.prepare import AskedQuestion, Prepared, Unanswered, prepare_question
+from discreet.curator.pricing import Pricing
 from discreet.curator.publications import PublicationRecord, publications_in, record_publication
 from discreet.curator.question_terms import QuestionTerms, choose
 from discreet.curator.rehearsal.store import NOTE, SyntheticStore
@@ -84,7 +82,7 @@ from discreet.noise.law import open_probability
 from discreet.noise.source import SYSTEM, Source
 from discreet.privacy.loss import Loss
 from discreet.privacy.neighbours import Neighbours
-from discreet.query.answer.answer import compute_answer, find_shares, label_columns
+from discreet.query.answer.answer import compute_answer
 from discreet.query.answer.notes import note_on_lost_bars
 from discreet.query.answer.sandbox import post_process
 from discreet.query.parse.clock import AsOf, AsOfStated
@@ -375,63 +373,11 @@ class Curator:
 
         It reads no data and is free.
         """
-        confidence, wanted = _as_float(confidence), QuestionTerms(epsilon, within, part, as_of)
-        planner = self._planner
-        options = wanted.plan(planner, sql, confidence, analyst)
-        check_analyst(options, planner.catalog, analyst)
-        best = self._chosen(planner, options, analyst)
-        found = {id(one): self._explained(planner, one, confidence, analyst) for one in options}
-        told = found[id(best)]
-        if part is not None:
-            return replace(told, options=tuple(one.option for one in found.values() if one.price is not None))
-        planner = planner.at(None if as_of is None else AsOf.of(as_of))
-        return replace(told, epsilon=planner.price(sql, epsilon, within, confidence))
+        terms = QuestionTerms(epsilon, within, part, as_of)
+        return self._pricing(self._planner, analyst).explain(sql, terms, _as_float(confidence), self.offers)
 
-    def _explained(
-        self, planner: Planner, question: PlannedQuestion, confidence: float, analyst: str | None
-    ) -> Explanation:
-        is_listed = all(plan.rule is None for plan in question.plans)
-        groups = sum(len(plan.groups) for plan in question.plans) if is_listed else None
-        snapshot = planner.snapshot
-        plans = list_plans([question])
-        check_suspended(self.ledger, analyst, question.tables)
-        check_stored(plans, planner.catalog, snapshot)
-        check_translatable(plans, snapshot)
-        prices = self._prices(planner, question, analyst)
-        is_known = bool(plans) and self._is_known(self._named(planner, question, analyst))
-        affordable = is_known or self.ledger.affords(prices)
-        errors = label_columns(question, question.errors(confidence))
-        notes = write_notes(question, confidence, offers=self.offers)
-        shares, accounts = find_shares(question), tuple(prices)
-        return Explanation(question.price, affordable, groups, errors, shares, notes, None, accounts, is_known)
-
-    def _chosen(self, planner: Planner, options: Sequence[PlannedQuestion], analyst: str | None) -> PlannedQuestion:
-        """Of the ways in which a part of the budget can be paid, the one that was, or the best that fits."""
-
-        def is_known(question: PlannedQuestion) -> bool:
-            return open_attempt(self.ledger, self._named(planner, question, analyst))[1] is not None
-
-        def affords(question: PlannedQuestion) -> bool:
-            return self.ledger.affords(self._prices(planner, question, analyst))
-
-        return choose(options, is_known, affords)
-
-    def _named(self, planner: Planner, question: PlannedQuestion, analyst: str | None) -> str:
-        """What the ledger calls a question on the rows as they are."""
-        plans = list_plans([question])
-        tables = {*question.tables, *(name for one in plans for name in one.block.rows.public)}
-        versions = {name: planner.snapshot.version(name) for name in sorted(tables)}
-        return name_plan(versions, plans, analyst, shared=self.shared_answers)
-
-    def _prices(self, planner: Planner, question: PlannedQuestion, analyst: str | None) -> dict[str, LedgerPrice]:
-        """What each account would pay for a question."""
-        versions = {name: planner.snapshot.version(name) for name in sorted(question.tables)}
-        accounts = find_accounts(self.ledger, planner.catalog, analyst, versions)
-        return list_prices(list_plans([question]), planner.catalog, analyst, versions, accounts)
-
-    def _is_known(self, plan: str) -> bool:
-        _, found = open_attempt(self.ledger, plan)
-        return found is not None and found.answer is not None
+    def _pricing(self, planner: Planner, analyst: str | None) -> Pricing:
+        return Pricing(self.ledger, planner, analyst, shared=self.shared_answers)
 
     def ask(
         self,
@@ -457,12 +403,13 @@ class Curator:
         written down about them: how long it took shows in the order of records and in balances, unless a service waits
         there.
         """
-        confidence, wanted = _as_float(confidence), QuestionTerms(epsilon, within, part, as_of)
+        confidence, terms = _as_float(confidence), QuestionTerms(epsilon, within, part, as_of)
 
         def planned(planner: Planner) -> list[PlannedQuestion]:
-            return [self._chosen(planner, wanted.plan(planner, sql, confidence, analyst), analyst)]
+            options = terms.plan(planner, sql, confidence, analyst)
+            return [self._pricing(planner, analyst).choose(options)]
 
-        asked = AskedQuestion([sql], planned, wanted, confidence, analyst, request, raw)
+        asked = AskedQuestion([sql], planned, terms, confidence, analyst, request, raw)
         (answer,) = self._ask_together(asked, hold)
         return answer
 

@@ -43,12 +43,21 @@ class QuestionTerms:
         if self.part is not None and not 0 < rational(self.part, "part") <= 1:
             raise InvalidValue("part must be above 0 and at most 1", self.part, 'write part="1/4"')
 
+    def price(self, planner: Planner, sql: str, confidence: float) -> Fraction | None:
+        """The ε that was named, or the least one for the wanted error; None where a part is paid."""
+        if self.part is not None:
+            return None
+        return self._at(planner).price(sql, self.epsilon, self.within, confidence)
+
+    def _at(self, planner: Planner) -> Planner:
+        return planner.at(None if self.as_of is None else AsOf.of(self.as_of))
+
     def plan(self, planner: Planner, sql: str, confidence: float, analyst: str | None) -> list[PlannedQuestion]:
         """The question, planned in every way in which it can be paid so."""
-        planner = planner.at(None if self.as_of is None else AsOf.of(self.as_of))
+        at = self._at(planner)
         if self.part is not None:
-            return planner.part_questions(sql, rational(self.part, "part"), analyst)
-        return [planner.question(sql, planner.price(sql, self.epsilon, self.within, confidence))]
+            return at.part_questions(sql, rational(self.part, "part"), analyst)
+        return [at.question(sql, at.price(sql, self.epsilon, self.within, confidence))]
 
     def in_words(self) -> tuple[str | None, str | None, str | None]:
         """A price, an error and a part as exact texts, by which the same question is known again."""
