@@ -38,8 +38,7 @@ class Instead:
 
 _OF_ROWS = "{} shows values of single rows"
 _CLOCK = Instead(
-    "DATE '2020-12-31', or name the day that is meant by as_of",
-    "the clock cannot be asked: an answer must mean the same tomorrow",
+    "DATE '2020-12-31'", "the clock cannot be asked: an answer must mean the same tomorrow, so name the day with as_of"
 )
 _CHANCE = Instead(rule="chance cannot be asked: the same question has the same answer", advice="leave it out")
 _COUNTED = Instead("SELECT x, COUNT(*) … GROUP BY x", _OF_ROWS)
