@@ -30,6 +30,8 @@ __all__ = [
     "LINEAR_PROGRAM",
     "PAGE_RECONNECT",
     "POST_PROCESSING",
+    "PRESENCE_AGAIN",
+    "PRESENCE_LOOK",
     "REPLAY_KEPT",
     "ROWS_CANCEL",
     "ROWS_CONNECT",
@@ -47,6 +49,10 @@ __all__ = [
 # Databases of the ledger, the service and surveys.
 SQLITE_BUSY = 60.0
 """For another process that writes the same file: longer than any transaction of ours."""
+PRESENCE_AGAIN = 2.0
+"""For a server to see that a connection of ours has ended, so that a new one holds what that one held."""
+PRESENCE_LOOK = 0.02
+"""Between two looks whether it has."""
 SQLITE_LOOK = 0.001
 """Between two looks whether that process is done."""
 LEDGER_CONNECT = 5

@@ -69,6 +69,7 @@ def lost(first: Session, second: Session) -> tuple[float, float]:
     return cost, float(spent.epsilon if isinstance(spent, Pure) else spent.rho)
 
 
+@pytest.mark.some(3)
 @pytest.mark.parametrize("budget", [Budget(3), Budget(3, "1e-6")], ids=["pure", "with δ"])
 @pytest.mark.parametrize("seed", range(3))
 def test_everything_about_a_person_is_within_the_account_of_her_people(

@@ -11,11 +11,14 @@ import fcntl
 import hashlib
 import os
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from discreet.time_limits import PRESENCE_AGAIN, PRESENCE_LOOK
 
 __all__ = ["FilePresence", "Presence", "ServerPresence"]
 
@@ -111,6 +114,8 @@ class ServerPresence(Presence):
         self._process = os.getpid()
         self._connection: Any = None
         self._names: set[str] = set()
+        self._missing: set[str] = set()
+        """Of these, the ones that a new connection could not hold yet."""
         self._turn = threading.Lock()
 
     def hold(self, name: str) -> bool:
@@ -150,9 +155,22 @@ class ServerPresence(Presence):
         with self._turn:
             if self._connection is None or not self._is_alive(self._connection):
                 self._connection = self._connect()
-                for name in self._names:
-                    self._connection.execute("SELECT pg_try_advisory_lock(%s)", (_key(name),))
+                self._missing = set(self._names)
+                self._hold_again(time.monotonic() + PRESENCE_AGAIN)
+            elif self._missing:
+                self._hold_again(time.monotonic())
             yield self._connection
+
+    def _hold_again(self, end: float) -> None:
+        """Hold on a new connection what we held; the server may not have seen yet that the one before has ended."""
+        while True:
+            self._missing = {name for name in self._missing & self._names if not self._is_locked(name)}
+            if not self._missing or time.monotonic() >= end:
+                return
+            time.sleep(PRESENCE_LOOK)
+
+    def _is_locked(self, name: str) -> bool:
+        return bool(self._connection.execute("SELECT pg_try_advisory_lock(%s)", (_key(name),)).fetchone()[0])
 
     def close(self) -> None:
         """Let go of the connection, and so of everything; in a forked child it is the parent's."""
