@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Timer
 
 import psycopg
 import pytest
@@ -103,3 +104,18 @@ def test_what_was_held_is_held_again_on_a_new_connection(postgres_url: str) -> N
     assert other.held(["a", "b"]) == {"a", "b"}
     own.close()
     other.close()
+
+
+def test_what_a_lost_connection_still_holds_is_held_as_soon_as_it_has_ended(postgres_url: str) -> None:
+    own, other = made("server", postgres_url), made("server", postgres_url)
+    assert isinstance(own, ServerPresence)
+    try:
+        own.hold("a")
+        lost, own._connection = own._connection, None  # the server has not seen yet that it is gone
+        Timer(0.3, lost.close).start()
+        own.hold("b")
+        assert lost.closed
+        assert other.held(["a", "b"]) == {"a", "b"}
+    finally:
+        own.close()
+        other.close()
