@@ -65,8 +65,8 @@ for _signal in (signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP, signal.SIGALRM, s
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int | None:
-    """Three more than there are cores, because some always wait: for Java, a browser, or one who was killed."""
-    return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else len(os.sched_getaffinity(0)) + 3
+    """Two more than there are cores, because some always wait: for Java, a browser, or one who was killed."""
+    return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else len(os.sched_getaffinity(0)) + 2
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -36,6 +36,7 @@ def reader() -> Iterator[Reader]:
         process.stdin.close()
 
 
+@pytest.mark.some(20)
 @pytest.mark.parametrize("page", RUNNING, ids=lambda page: str(page.relative_to(ROOT)))
 def test_page_runs_from_top_to_bottom_with_what_it_says_is_installed(page: Path, reader: Reader) -> None:
     failure = reader(page)

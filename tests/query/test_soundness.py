@@ -91,7 +91,7 @@ def test_one_person_moves_every_sum_by_at_most_what_is_declared(
 ) -> None:
     others = dict(enumerate(crowd, start=1))
     here, gone, replaced = world_of({0: one} | others), world_of(others), world_of({0: other} | others)
-    for query, plan in some(_plans(), 90):
+    for query, plan in some(_plans(), 60):
         there = replaced if _neighbours(plan) is Neighbours.REPLACE_ONE else gone
         _check_sums(query, plan, here, there)
         _check_histograms(query, plan, here, there)

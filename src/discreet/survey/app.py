@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import warnings
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -236,6 +237,8 @@ def serve(store: SurveyStore, host: str, port: int, ready: Callable[[str], objec
     """Serve until a signal comes; requests under way are finished first. ``ready`` hears the address."""
     with end_by_signals(signal.SIGTERM), listening(host, port) as listener:
         ready(format_address(listener))
+        # Who stops it before it has begun is told so, and nothing of coroutines.
+        warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited", RuntimeWarning)
         _server(store).run(sockets=[listener])
 
 
