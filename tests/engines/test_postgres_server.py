@@ -38,6 +38,7 @@ from tests.engines.test_postgres import as_reader, load
 from tests.servers import postgres
 from tests.servers.fixtures import postgres_server, postgres_url  # noqa: F401
 from tests.servers.postgres import PostgresServer
+from tests.servers.stopping import stop_processes
 
 VISITS = Table(
     "visits",
@@ -389,8 +390,7 @@ def stopped(*processes: int) -> Iterator[threading.Event]:
             with suppress(ProcessLookupError):  # the server ends who has nobody left to answer
                 os.kill(process, signal.SIGCONT)
 
-    for process in processes:
-        os.kill(process, signal.SIGSTOP)
+    stop_processes(processes)
     late = threading.Timer(30, go_on)
     late.start()
     try:

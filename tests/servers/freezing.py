@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.servers.postgres import PostgresServer
+from tests.servers.stopping import stop_processes
 
 __all__ = ["frozen"]
 
@@ -29,8 +30,7 @@ def frozen(server: PostgresServer) -> Iterator[None]:
     """While the block runs, the server does nothing at all."""
     stopped = _processes(server.process)
     try:
-        for one in stopped:
-            os.kill(one, signal.SIGSTOP)
+        stop_processes(stopped)
         yield
     finally:
         for one in reversed(stopped):

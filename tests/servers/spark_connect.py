@@ -18,6 +18,7 @@ import pytest
 
 from tests.engines.contract import ROWS
 from tests.servers.spark import QUICK, prepared_java
+from tests.servers.stopping import stop_processes
 
 _SECONDS = 120
 SLEEPING = "length(reflect('java.lang.Thread', 'sleep', 1000L)) > 0"
@@ -121,16 +122,21 @@ class SparkConnectServer:
         return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if self._runs_tasks(pid)]
 
     def _runs_tasks(self, pid: int) -> bool:
+        try:
+            return self._is_own(pid) and b"CoarseGrainedExecutorBackend" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            return False
+
+    def _is_own(self, pid: int) -> bool:
         assert self._process is not None
         try:
-            words = Path(f"/proc/{pid}/cmdline").read_bytes()
-            return os.getpgid(pid) == self._process.pid and b"CoarseGrainedExecutorBackend" in words
+            return os.getpgid(pid) == self._process.pid
         except OSError:
             return False
 
     def freeze(self) -> None:
         """Let it answer nobody, though it listens."""
-        self._send(signal.SIGSTOP)
+        stop_processes(pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if self._is_own(pid))
 
     def thaw(self) -> None:
         """Let it go on."""

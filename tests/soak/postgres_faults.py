@@ -27,6 +27,7 @@ from discreet.curator.ledger.verify import verify
 from discreet.errors import DiscreetError
 from discreet.storage.postgres import PostgresStorage, _Statements
 from tests.servers.postgres import PostgresServer
+from tests.servers.stopping import stop_processes
 from tests.soak.losses import Kind, Loss, Losses
 from tests.soak.works import PEOPLE, PRICE, ROWS, check_one_charge
 
@@ -177,8 +178,7 @@ def freeze_postgres(folder: Path, times: int, seconds: float, tick: Tick = lambd
     def freeze(server: PostgresServer) -> None:
         time.sleep(0.5)
         frozen = [server.process, *_children(server.process)]
-        for process in frozen:
-            os.kill(process, signal.SIGSTOP)
+        stop_processes(frozen)
         time.sleep(seconds)
         for process in frozen:
             os.kill(process, signal.SIGCONT)
