@@ -76,6 +76,7 @@ def test_a_long_answer_is_cut_where_it_is_printed() -> None:
         ({"charged": False}, "asked before, free now; it cost ε 0.5; ε 2.5 left for visits; ledger record 7"),
         ({"charged": False, "entry": None, "left": {}}, "would cost ε 0.5"),
         ({"price": None, "charged": False, "entry": None}, "free: public tables alone"),
+        ({"left": {"/people.id": Pure(2)}}, "cost ε 0.5; ε 2 left for the people of people.id; ledger record 7"),
         ({"price": ZeroConcentrated("1/300")}, "cost ρ 0.0033334; ε 2.5 left for visits; ledger record 7"),
     ],
 )

@@ -49,10 +49,9 @@ class ForeignKey:
             return stated
         if not isinstance(stated, Mapping):
             raise InvalidType("a foreign key must have three fields", stated, _KEY_FORM)
-        wrong = sorted(map(str, stated.keys() ^ {"column", "table", "other_column"}))
-        if wrong:
+        if stated.keys() != {"column", "table", "other_column"}:
             rule = "a foreign key has the fields column, table and other_column"
-            raise InvalidValue(rule, wrong[0], _KEY_FORM)
+            raise InvalidValue(rule, ", ".join(map(str, stated)), _KEY_FORM)
         return cls(**stated)
 
 

@@ -26,6 +26,11 @@ __all__ = ["Answer", "notes_on_values"]
 _MOST_ROWS = 50
 
 
+def _whom(account: str) -> str:
+    """Who pays from an account; the name of that of people begins with a slash."""
+    return f"the people of {account[1:]}" if account.startswith("/") else account
+
+
 @dataclass(frozen=True)
 class Answer:
     """What came back for a question. Printed, and in a notebook, it is a table with error bars."""
@@ -94,7 +99,7 @@ class Answer:
         if self.entry is None and not self.charged:
             return f"would cost {amount(self.price)}"
         cost = f"{'cost' if self.charged else 'asked before, free now; it cost'} {amount(self.price)}"
-        left = [f"{balance(amount_left)} left for {account}" for account, amount_left in self.left.items()]
+        left = [f"{balance(amount_left)} left for {_whom(account)}" for account, amount_left in self.left.items()]
         return "; ".join([cost, *left, *([] if self.entry is None else [f"ledger record {self.entry}"])])
 
     def left_out(self, shown: int) -> list[str]:

@@ -19,7 +19,7 @@ from sqlglot import exp
 from discreet.errors import QueryRefused
 from discreet.query.aggregates.noise_tails import LinearForm, Noise
 from discreet.query.answer.cell_intervals import Cells, Ends
-from discreet.query.answer.corrections import MEASURED, guard_divisors, unclip_totals
+from discreet.query.answer.corrections import MEASURED, guard_divisors, name_columns, unclip_totals
 from discreet.query.answer.interval_columns import TOTAL_PARTS, name_end
 from discreet.query.answer.interval_propagation import Extended, Followed, FormColumns, describe_shape, with_intervals
 from discreet.query.answer.intervals import linear_noise, noisy_table, spread
@@ -118,7 +118,8 @@ def shown(
 
 def _made_plausible(query: exp.Query, tables: Mapping[str, NoisyTable], raw: bool) -> exp.Query:
     """The query with totals of what was measured and sure divisors; where all is shown as measured, as it is."""
-    return query if raw else unclip_totals(guard_divisors(query, tables), tables)
+    named = name_columns(query)
+    return named if raw else unclip_totals(guard_divisors(named, tables), tables)
 
 
 def confidence_of_each(confidence: float, cells: int) -> float:

@@ -23,13 +23,15 @@ from sqlglot import exp
 
 from discreet.query.answer.interval_columns import carry, find_leaf
 from discreet.query.answer.noisy_columns import NoisyQuery, NoisyTable, read_view
+from discreet.query.parse.places import name_column
 
-__all__ = ["MEASURED", "find_own_parts", "guard_divisors", "unclip_totals"]
+__all__ = ["MEASURED", "find_own_parts", "guard_divisors", "name_columns", "unclip_totals"]
 
 
 MEASURED = "_measured"
 """The ending of the column of a noisy table that has a count before it was made plausible."""
 
+_REWRITTEN = (exp.Sum, exp.Avg, exp.Div)
 _LINEAR = (exp.Column, exp.Identifier, exp.Paren, exp.Add, exp.Sub, exp.Neg, exp.Literal, exp.Cast, exp.DataType)
 
 
@@ -45,6 +47,17 @@ def unclip_totals(query: exp.Query, tables: Mapping[str, NoisyTable]) -> exp.Que
             if any(column.name.endswith(MEASURED) for column in quotient.find_all(exp.Column)):
                 _replace_counts(view, quotient)
     return taken
+
+
+def name_columns(query: exp.Query) -> exp.Query:
+    """The query with the text of columns as their names, where a correction may rewrite them."""
+    named = query.copy()
+    for select in named.find_all(exp.Select):
+        for projection in select.expressions:
+            is_named = isinstance(projection, (exp.Alias, exp.Column, exp.Star))
+            if not is_named and any(isinstance(one, _REWRITTEN) for one in projection.walk(prune=_is_query)):
+                projection.replace(exp.alias_(projection.copy(), name_column(projection), quoted=True))
+    return named
 
 
 def find_own_parts(select: exp.Expr, *kinds: type[exp.Expr]) -> Iterator[exp.Expr]:

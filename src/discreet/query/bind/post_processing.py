@@ -25,7 +25,7 @@ from discreet.query.expressions.functions import RULES
 from discreet.query.expressions.read import LookUp, check_complete, read
 from discreet.query.parse.alternatives import not_answered
 from discreet.query.parse.parser import is_aggregate
-from discreet.query.parse.places import refuse, refuse_part, replacing, spell
+from discreet.query.parse.places import name_column, refuse, refuse_part, replacing
 
 __all__ = [
     "ALLOWED_ABOVE",
@@ -177,7 +177,7 @@ def _named(projection: exp.Expr) -> exp.Expr:
     if isinstance(projection, exp.Alias):
         return projection
     is_column = isinstance(projection, exp.Column)
-    shown = projection.name if is_column else spell(projection).lower()[:60]
+    shown = projection.name if is_column else name_column(projection)
     return replacing(projection, exp.alias_(projection.copy(), shown, quoted=True))
 
 

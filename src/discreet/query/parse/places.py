@@ -28,6 +28,7 @@ __all__ = [
     "TextSpan",
     "find_place",
     "mark_as_generated",
+    "name_column",
     "parse_with_places",
     "refuse",
     "refuse_part",
@@ -247,6 +248,11 @@ def _keyword(clause: exp.Expr) -> str:
     is_first = place is not None and all(place.start < part.start for part in inside)
     word = _CLAUSE.match(place.words) if place is not None and is_first else None
     return "this clause" if word is None else word[0].upper()
+
+
+def name_column(node: exp.Expr) -> str:
+    """What a column without a name is called: its text."""
+    return spell(node).lower()[:60]
 
 
 def spell(node: exp.Expr) -> str:
