@@ -213,8 +213,17 @@ class Catalog:
         return None if table.public else self._units.path(table)
 
     def unit_domain(self, name: str) -> str | None:
-        """The name of the kind of unit, such as ``customers.id`` or ``rows of visits``; None for a public table."""
+        """The name of the kind of unit, such as ``customers.id`` or ``rows of visits``; None for a public table.
+
+        A person in one period is a unit of another kind than the person: ``customers.id per month``.
+        """
         return self._domains.get(fold_name(self.table(name).name))
+
+    def person_domain(self, name: str) -> str | None:
+        """The name of the kind of people, over all periods; None for a public table."""
+        table = self.table(name)
+        domain = self.unit_domain(name)
+        return domain if domain is None or table.unit_per is None else domain.removesuffix(_per(table))
 
     def same_unit(self, first: str, second: str) -> bool:
         """Whether one person's rows are found by one value in both tables.
@@ -295,8 +304,10 @@ class Catalog:
             domain = None if table.public else found.checked((), self._units.domain, table)
             if domain is None:
                 continue
+            domain += _per(table)
             domains[fold_name(table.name)] = domain
             self._check_neighbours(table, first_of.setdefault(domain, table), domain, found)
+            self._check_time(table, first_of[domain], found)
             if table.unit_budget is not None:
                 self._check_unit_budget(table, granted.setdefault(domain, table), domain, found)
         self._unit_budgets = {domain: table.unit_budget for domain, table in granted.items()}
@@ -309,12 +320,28 @@ class Catalog:
             remedy = f"{first.name} says {first.unit_budget.loss!r}"
             found.say((table.name, "unit", "budget"), rule, f"<{table.unit_budget.loss!r}>", remedy)
 
+    def _check_time(self, table: Table, first: Table, found: Complaints) -> None:
+        """A table that grows names its people itself, and tables of one person and period grant the same."""
+        if table.time is not None and table.unit is None and self._units.path(table).column is not None:
+            rule = f"{table.name}: a table that grows by periods names the person of a row itself"
+            remedy = "say unit: with the column of the person, or drop time"
+            found.say((table.name, "time"), rule, "<a foreign key>", remedy)
+        granted = [(one.budget, one.lifetime) for one in (table, first)]
+        if table.unit_per is not None and granted[0] != granted[1]:
+            rule = f"{table.name}: tables about the same people and periods must state one budget"
+            found.say((table.name, "budget"), rule, "<another one>", f"state that of {first.name}")
+
     @staticmethod
     def _check_neighbours(table: Table, first: Table, domain: str, found: Complaints) -> None:
         if table.neighbours is not first.neighbours:
             rule = f"{table.name}: tables of one unit must agree on neighbours"
             remedy = f"{first.name} says {first.neighbours} for {domain}"
             found.say((table.name, "neighbours"), rule, str(table.neighbours), remedy)
+
+
+def _per(table: Table) -> str:
+    """What a kind of unit is called beside its people, where it is one of them in one period."""
+    return "" if table.unit_per is None else f" per {table.unit_per.value}"
 
 
 def are_one_name(first: str, second: str) -> bool:

@@ -82,7 +82,12 @@ class ColumnType(Enum):
     @property
     def is_ordered(self) -> bool:
         """Whether values can have bounds."""
-        return self.is_numeric or self in (ColumnType.DATE, ColumnType.TIMESTAMP)
+        return self.is_numeric or self.is_temporal
+
+    @property
+    def is_temporal(self) -> bool:
+        """Whether values are days or moments."""
+        return self in (ColumnType.DATE, ColumnType.TIMESTAMP)
 
 
 def _near(value: object, known: list[str]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column
 from discreet.catalog.names import check_name, check_text, suggestion
+from discreet.catalog.period import Every, Period, TimeColumn
 from discreet.catalog.policy.csv_format import CSVFormat
 from discreet.catalog.problems import Complaints
 from discreet.errors import InvalidType, InvalidValue
@@ -73,10 +74,19 @@ class Table:
     unit_budget: Budget | None = None
     """What its people may lose in all, over all their tables; as much as their first table grants, if it is not said.
     """
+    unit_per: Every | None = None
+    """How long a period is, where the unit is a person in one period and no more; None where it is the whole person."""
+    time: TimeColumn | None = None
+    """How it grows by periods that close; None where its rows are taken in whole."""
     neighbours: Neighbours = Neighbours.ADD_REMOVE_ONE
     """What is hidden: whether a person is there, or what the person's rows are."""
     budget: Budget | None = None
-    """What all analysts together may spend."""
+    """What all analysts together may spend; on every period by itself, where a unit is in one period alone."""
+    budget_per: Every | None = None
+    """The same as ``unit_per``: who reads the budget shall see that it comes back with new periods, for new rows."""
+    lifetime: Budget | None = None
+    """What a person may lose over all periods, where the unit is a person in one of them; None where it is counted
+    without a limit."""
     analysts: dict[str, Budget | None] = field(default_factory=dict, hash=False)
     """Who may ask, and up to which cap of their own; empty when only the owner may."""
     rows_per_unit: int = 1
@@ -91,6 +101,8 @@ class Table:
     """How values of CSV files are spelled, where that is not as programs spell them."""
     description: str = ""
     """A sentence for analysts."""
+    closed: tuple[Period, ...] = ()
+    """Not stated but seen: the periods that a question about it may read, in order."""
 
     def __post_init__(self) -> None:
         found = Complaints()
@@ -99,6 +111,7 @@ class Table:
         found.checked(("description",), check_text, self.description, f"{self.name}: description")
         self._check_columns(found)
         self._check_unit(found)
+        self._check_time(found)
         self._check_foreign_keys(found)
         self._check_contributions(found)
         if self.public:
@@ -121,6 +134,7 @@ class Table:
         self._set("columns", found.checked(("columns",), _columns, self.columns, self.name))
         self._set("foreign_keys", found.checked(("foreign_keys",), _foreign_keys, self.foreign_keys, self.name))
         self._set("analysts", found.checked(("analysts",), _caps, self.analysts, self.name))
+        self._read_periods(found)
         if self.budget is not None:
             self._set("budget", found.checked(("budget",), Budget.of, self.budget, f"{self.name}: a budget"))
         if self.unit_budget is not None:
@@ -134,6 +148,28 @@ class Table:
             rule = f"{self.name}: the unit must be the name of a column"
             found.say(("unit",), rule, self.unit, 'write "patient_id", or "row" where every row is a person')
         found.refuse_any()
+
+    def _read_periods(self, found: Complaints) -> None:
+        """Take apart what is said of periods within a budget: ``{"epsilon": 1, "per": "month", "lifetime": 8}``."""
+        if isinstance(self.budget, Mapping) and self.budget.keys() & {"per", "lifetime"}:
+            stated = dict(self.budget)
+            self._set("budget_per", stated.pop("per", None))
+            self._set("lifetime", stated.pop("lifetime", None))
+            self._set("budget", stated)
+        if self.time is not None:
+            self._set("time", found.checked(("time",), TimeColumn.of, self.time))
+        if self.unit_per is not None:
+            self._set("unit_per", found.checked(("unit", "per"), Every.of, self.unit_per))
+        if self.budget_per is not None:
+            self._set("budget_per", found.checked(("budget", "per"), Every.of, self.budget_per))
+        if self.lifetime is not None:
+            label = f"{self.name}: what a person may lose over all periods"
+            self._set("lifetime", found.checked(("budget", "lifetime"), Budget.of, self.lifetime, label))
+
+    @property
+    def is_by_period(self) -> bool:
+        """Whether a unit is in one period for good, so that every period has a budget of its own."""
+        return self.time is not None and (self.unit is None or self.unit_per is not None)
 
     def column(self, name: str) -> Column | None:
         """The column with this name, without regard to case."""
@@ -171,6 +207,61 @@ class Table:
             # Moving ids to a bound or a default would turn several people into one, who could then change in part.
             rule = f"{self.name}: the unit column names people, so it has no bounds, keys or default"
             found.say(("columns", column.name), rule, column.name)
+
+    def _check_time(self, found: Complaints) -> None:
+        """Periods come from a date or a timestamp about which nothing else is said, and a unit is in one or in all."""
+        self._check_units_of_periods(found)
+        if self.time is None:
+            return
+        column = self.column(self.time.column)
+        if column is None:
+            rule = f"{self.name}: time must name one of the columns"
+            found.say(("time", "column"), rule, self.time.column, self._near(self.time.column))
+            return
+        if not column.type.is_temporal:
+            rule = f"{self.name}: the time column must be a date or a timestamp"
+            found.say(("time", "column"), rule, column.type.value, "name another column, or state its type")
+        facts = (None if self.closed else column.bounds, column.keys, column.keys_from, column.default)
+        if any(fact is not None for fact in facts):
+            rule = f"{self.name}: the time column has no bounds, keys or default: they would move rows to other periods"
+            found.say(("columns", column.name), rule, column.name, "drop them; its values are those of closed periods")
+        if self.public:
+            rule = f"{self.name}: a public table is taken in whole"
+            found.say(("time",), rule, "<time>", "drop time, or drop public")
+        if self.unit is not None and self.unit_per is None:
+            self._check_constant(found)
+        if self.unit is None and self.neighbours is Neighbours.REPLACE_ONE:
+            rule = f"{self.name}: a row that is replaced by another could lie in another period"
+            found.say(("neighbours",), rule, "replace-one", "use add-remove-one, or drop time")
+
+    def _check_constant(self, found: Complaints) -> None:
+        for column in self.columns:
+            if column.constant_per_unit:
+                rule = f"{self.name}: rows to come could hold another {column.name}, so it is not constant for a person"
+                found.say(("columns", column.name), rule, "constant_per_unit", "drop it, or state per: in unit")
+
+    def _check_units_of_periods(self, found: Complaints) -> None:
+        if self.unit_per is not None and (self.time is None or self.unit is None):
+            rule = f"{self.name}: a unit per {self.unit_per.value} needs a column of the person, and time"
+            found.say(("unit", "per"), rule, self.unit_per.value, "state both, or drop per")
+        elif self.unit_per is not None and self.time is not None and self.unit_per is not self.time.every:
+            rule = f"{self.name}: a unit has the length of a period, {self.time.every.value}"
+            found.say(("unit", "per"), rule, self.unit_per.value, f"write {self.time.every.value} in both")
+        if self.budget_per is not self.unit_per:
+            wanted = "none" if self.unit_per is None else self.unit_per.value
+            rule = f"{self.name}: the budget must say for which period it is, as the unit does: {wanted}"
+            got = "<none>" if self.budget_per is None else self.budget_per.value
+            remedy = "drop per" if self.unit_per is None else f"write {{epsilon: 1, per: {wanted}}}"
+            found.say(("budget",), rule, got, remedy)
+        if self.unit_per is not None and self.unit_budget is not None:
+            rule = f"{self.name}: what a person may lose over all periods is the lifetime of the budget"
+            found.say(("unit", "budget"), rule, f"<{self.unit_budget.loss!r}>", "write it as lifetime: in budget")
+        if self.lifetime is not None and self.unit_per is None:
+            rule = f"{self.name}: a lifetime is for units per period; this budget is for good already"
+            found.say(("budget", "lifetime"), rule, f"<{self.lifetime.loss!r}>", "drop it")
+        if self.lifetime is not None and self.budget is not None and not self._holds(self.lifetime, self.budget):
+            rule = f"{self.name}: the budget of a period must be within that of all periods, and pure when it is pure"
+            found.say(("budget", "lifetime"), rule, f"<{self.lifetime.loss!r}>", f"state {self.budget.loss!r} or more")
 
     def _near(self, name: str) -> str:
         return suggestion(name, [column.name for column in self.columns])
