@@ -85,6 +85,7 @@ from discreet.privacy.neighbours import Neighbours
 from discreet.query.answer.answer import compute_answer
 from discreet.query.answer.notes import note_on_lost_bars
 from discreet.query.answer.sandbox import post_process
+from discreet.query.divide import join_measured
 from discreet.query.parse.clock import AsOf, AsOfStated
 from discreet.query.plan.sensitivity import AggregationPlan
 from discreet.query.question import PlannedQuestion
@@ -100,19 +101,46 @@ _BATCH_DELTA = Fraction(1, 10**6)
 
 
 @dataclass(frozen=True)
+class _Settled:
+    """Questions that were charged and measured, now or before."""
+
+    ready: Prepared
+    receipt: Receipt
+    is_new: bool
+    """Whether rows were read for them now."""
+    measured: Mapping[int, Measured]
+    """What was released, by the identities of the plans."""
+
+    def of(self, question: PlannedQuestion) -> list[Measured]:
+        """What answers the blocks of a question."""
+        return [self.measured[id(plan)] for plan in question.plans]
+
+
+@dataclass(frozen=True)
 class _AnswerContext:
     """What all answers of one charge have in common."""
 
     planner: Planner
-    receipt: Receipt
-    versions: Mapping[str, str]
-    confidence: float
-    is_new: bool
-    raw: bool
-    accounts: tuple[str, ...]
-    as_of: str | None
+    settled: Sequence[_Settled]
+    """What was charged: at once, or for each of several periods."""
+    asked: AskedQuestion
     batch: dict[str, Any]
     """What a batch cost as a whole, composed once for all its answers; empty for a single question."""
+
+    @property
+    def receipt(self) -> Receipt:
+        """That of the last charge."""
+        return max((one.receipt for one in self.settled), key=lambda receipt: receipt.position or 0)
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Of the tables that were read."""
+        return {name: version for one in self.settled for name, version in one.ready.versions.items()}
+
+    @property
+    def accounts(self) -> list[str]:
+        """Who paid."""
+        return list(dict.fromkeys(name for one in self.settled for name in one.ready.prices))
 
 
 class Curator:
@@ -454,8 +482,22 @@ class Curator:
             if not list_plans(questions):
                 return [_public_answer(planner, question, asked.confidence) for question in questions]
             with suppress(Moved):
-                return self._asked_once(self._prepared(planner, asked, questions), asked, hold)
+                if questions[0].pieces:
+                    return [self._ask_divided(planner, asked, questions[0], hold)]
+                return self._answer_all(self._asked_once(self._prepared(planner, asked, questions), asked, hold), asked)
         raise StoreError("data must stay for as long as a question is charged", None, "ask again with the same id")
+
+    def _ask_divided(
+        self, planner: Planner, asked: AskedQuestion, question: PlannedQuestion, hold: Callable[[], object] | None
+    ) -> Answer:
+        """Ask once for each period; nothing is charged where not all of them can be paid."""
+        self._pricing(planner, asked.analyst).check_affordable(question.pieces)
+        settled = []
+        for period, piece in enumerate(question.pieces):
+            one = asked.for_period(period, planner, piece)
+            settled.append(self._asked_once(self._prepared(planner, one, [piece]), one, hold))
+        measured = join_measured(question, [one.of(one.ready.questions[0]) for one in settled])
+        return self._answer(asked.texts[0], question, measured, _AnswerContext(planner, settled, asked, {}))
 
     def _prepared(
         self, planner: Planner, asked: AskedQuestion, questions: list[PlannedQuestion] | None = None
@@ -464,8 +506,8 @@ class Curator:
         planned = asked.planned(planner) if questions is None else questions
         return prepare_question(planner, planned, asked, self.ledger, shared=self.shared_answers)
 
-    def _asked_once(self, ready: Prepared, asked: AskedQuestion, hold: Callable[[], object] | None) -> list[Answer]:
-        """Answer as planned, or as the request was charged before; `Moved` where it must be planned again."""
+    def _asked_once(self, ready: Prepared, asked: AskedQuestion, hold: Callable[[], object] | None) -> _Settled:
+        """Measure as planned, or as the request was charged before; `Moved` where it must be planned again."""
         own = asked.request and request_key(asked.request, asked.analyst, shared=self.shared_answers)
         known = None if own is None else bind_request(self.ledger, own)
         with ExitStack() as kept:
@@ -478,12 +520,10 @@ class Curator:
                 if not ready.is_kept and self.engine.snapshot() is not ready.planner.snapshot:
                     raise Moved  # newer data came while it was planned
                 receipt = fuse.charged(ready.wanted(asked, own), known)
-            return self._settled(ready, asked, receipt, fuse, hold)
+            return self._settled(ready, receipt, fuse, hold)
 
-    def _settled(
-        self, ready: Prepared, asked: AskedQuestion, receipt: Receipt, fuse: Fuse, hold: Callable[[], object] | None
-    ) -> list[Answer]:
-        """Measure what is not stored yet, and answer each question from what is."""
+    def _settled(self, ready: Prepared, receipt: Receipt, fuse: Fuse, hold: Callable[[], object] | None) -> _Settled:
+        """Measure what is not stored yet."""
         plans, is_new = ready.plans, receipt.answer is None
         if is_new:
             receipt = fuse.settled(
@@ -491,13 +531,15 @@ class Curator:
             )
             self.opened.grown(receipt.position or 0)
         measured = {id(one.plan): one for one in decode_noisy(receipt.answer or b"", plans)}
-        batch = batch_facts(plans, _BATCH_DELTA) if len(ready.questions) > 1 else {}
-        accounts = tuple(ready.prices)
-        told = _AnswerContext(
-            ready.planner, receipt, ready.versions, asked.confidence, is_new, asked.raw, accounts, asked.as_of, batch
-        )
+        return _Settled(ready, receipt, is_new, measured)
+
+    def _answer_all(self, settled: _Settled, asked: AskedQuestion) -> list[Answer]:
+        """Answer each question from what was measured."""
+        ready = settled.ready
+        batch = batch_facts(ready.plans, _BATCH_DELTA) if len(ready.questions) > 1 else {}
+        told = _AnswerContext(ready.planner, [settled], asked, batch)
         return [
-            self._answer(text, question, [measured[id(one)] for one in question.plans], told)
+            self._answer(text, question, settled.of(question), told)
             if question.plans
             else _public_answer(ready.planner, question, asked.confidence)
             for text, question in zip(asked.texts, ready.questions, strict=True)
@@ -529,6 +571,9 @@ class Curator:
             return _public_answer(planner, question, confidence)
         with SyntheticStore(MadeUpRows(planner.catalog, rows, planner.public_rows)) as stage:
             measured = [measure(stage.prepared(plan), stage.run, stage.source) for plan in question.plans]
+            if question.pieces:
+                pieces = [[measure(stage.prepared(plan), stage.run, stage.source) for plan in one.plans] for one in question.pieces]
+                measured = join_measured(question, pieces)
         table, error = compute_answer(question.split, measured, planner.public(question), confidence, raw)
         notes = (NOTE, *write_notes(question, confidence, offers=self.offers))
         return Answer(table, error, confidence, question.price, False, notes, {})
@@ -603,19 +648,30 @@ class Curator:
     # Answering.
 
     def _answer(self, sql: str, question: PlannedQuestion, measured: list[Measured], told: _AnswerContext) -> Answer:
-        planner = told.planner
-        table, error = compute_answer(question.split, measured, planner.public(question), told.confidence, told.raw)
-        facts = state_facts(sql, question, told.receipt, told.versions, measured, planner.catalog, self.ledger)
-        facts |= told.batch | ({} if told.as_of is None else {"as_of": told.as_of})
-        clock = [] if told.as_of is None else [f"CURRENT_DATE is {told.as_of}, as it was asked."]
-        notes = (*clock, *write_notes(question, told.confidence, offers=self.offers), *notes_on_values(table))
+        planner, asked, receipt = told.planner, told.asked, told.receipt
+        confidence = asked.confidence
+        table, error = compute_answer(question.split, measured, planner.public(question), confidence, asked.raw)
+        receipts = [one.receipt for one in told.settled]
+        facts = state_facts(sql, question, receipts, told.versions, measured, planner.catalog, self.ledger)
+        facts |= told.batch | ({} if asked.as_of is None else {"as_of": asked.as_of})
+        clock = [] if asked.as_of is None else [f"CURRENT_DATE is {asked.as_of}, as it was asked."]
+        notes = (*clock, *write_notes(question, confidence, offers=self.offers), *notes_on_values(table))
         notes += tuple(note_on_lost_bars(question, error))
-        if not told.raw:
-            notes += notes_on_moved_cells(question, measured, told.confidence)
-        left, entry = self._left(told.accounts), told.receipt.position
+        if not asked.raw:
+            notes += notes_on_moved_cells(question, measured, confidence)
         certificate = issue(facts, self.opened.signer)
-        price, is_new = question.price, told.is_new
-        return Answer(table, error, told.confidence, price, is_new, notes, certificate, left=left, entry=entry)
+        is_new = any(one.is_new for one in told.settled)
+        return Answer(
+            table,
+            error,
+            confidence,
+            question.price,
+            is_new,
+            notes,
+            certificate,
+            left=self._left(told.accounts),
+            entry=receipt.position,
+        )
 
     def _left(self, names: Collection[str]) -> dict[str, Loss]:
         accounts = self.ledger.accounts(names)

@@ -6,16 +6,20 @@ somebody edits or removes a policy file. Sensitivity, parallel composition and p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from discreet.catalog.budget import Budget
 from discreet.catalog.catalog import Catalog, are_one_name
 from discreet.catalog.column import Column
+from discreet.catalog.period import Period
 from discreet.catalog.table import Table
-from discreet.curator.charge import find_account, find_table, list_caps
+from discreet.curator.charge import Versions, find_account, find_table, list_caps
 from discreet.curator.ledger.ledger import Account
 from discreet.curator.ledger.units import Allowance
+from discreet.curator.reading import see_periods
+from discreet.engines.duckdb.manifest import Stored
 from discreet.engines.engine import Engine
 from discreet.errors import DiscreetError, InvalidValue, LedgerError, StoreError
 from discreet.privacy.neighbours import Neighbours
@@ -32,6 +36,8 @@ __all__ = [
     "check_stored",
     "check_translatable",
     "check_unit",
+    "find_stored",
+    "find_versions",
     "list_allowances",
     "list_beliefs",
     "partitions_per_neighbour",
@@ -48,9 +54,12 @@ def check_stored(plans: Iterable[AggregationPlan], catalog: Catalog, snapshot: E
             public_version(catalog.table(name), snapshot)
         for name in sorted(() if privacy is None else privacy.tables):
             _check_columns(catalog.table(name), snapshot)
-            if privacy is None or snapshot.stored(name).domain != privacy.unit:
+            if privacy is None or find_stored(name, plan, snapshot).domain != privacy.unit:
                 raise _changed(name, "the unit")
-        if restriction is not None and restriction.part[1] not in snapshot.stored(restriction.part[0]).constant:
+        if (
+            restriction is not None
+            and restriction.part[1] not in find_stored(restriction.part[0], plan, snapshot).constant
+        ):
             raise _changed(restriction.part[0], f"constant_per_unit of {restriction.part[1]}")
 
 
@@ -60,6 +69,7 @@ def list_beliefs(stated: Catalog, snapshot: Engine) -> Catalog:
     That no value is missing is checked when rows are taken in, and is a fact of those rows alone: a policy may have
     been edited since, or another process may have taken in others. On a server nobody checks.
     """
+    stated = see_periods(stated, partial(_closed, snapshot=snapshot))
     for table in list(stated):
         seen = frozenset(_complete(table, snapshot))
         columns = [_as_seen(one, seen) for one in table.columns]
@@ -81,6 +91,37 @@ def _complete(table: Table, snapshot: Engine) -> list[str]:
         return [column.name.casefold() for column in table.columns]
 
 
+def _closed(table: Table, snapshot: Engine) -> list[Period]:
+    """The periods of a growing table that are closed, in order."""
+    try:
+        return [one.period for one in snapshot.stored(table.name).periods]
+    except DiscreetError:
+        return []
+
+
+def find_stored(name: str, plan: AggregationPlan, snapshot: Engine) -> Stored:
+    """A table as a plan reads it: of one that grows, the periods that are read."""
+    stored, privacy = snapshot.stored(name), plan.block.rows.privacy
+    read = [] if privacy is None else sorted(period for table, period in privacy.periods if table == name)
+    return stored.over(read) if read else stored
+
+
+def find_versions(tables: Iterable[str], plans: Sequence[AggregationPlan], snapshot: Engine) -> Versions:
+    """Which data plans read: versions of tables, and of the periods of those that grow."""
+    read = frozenset[tuple[str, str]]().union(*(one.block.rows.privacy.periods for one in plans if one.block.rows.privacy))
+    found: dict[str, str] = {}
+    periods: dict[tuple[str, str], str] = {}
+    for name in sorted(tables):
+        names = sorted(period for table, period in read if table == name)
+        if not names:
+            found[name] = snapshot.version(name)
+            continue
+        stored = snapshot.stored(name)
+        periods |= {(name, one.name): one.version for one in stored.periods if one.name in names}
+        found[name] = stored.over(names).version
+    return Versions(found, periods)
+
+
 def _check_columns(table: Table, snapshot: Engine) -> None:
     """Refuse rows whose columns are of other types: what is total for one type can fail, or mean less, for another."""
     stored = {name.casefold(): kind for name, kind in snapshot.stored(table.name).columns.items()}
@@ -91,7 +132,7 @@ def _check_columns(table: Table, snapshot: Engine) -> None:
 
 def use_stored_columns(plan: AggregationPlan, snapshot: Engine) -> AggregationPlan:
     """The plan, for rows as they are kept: with the number of rows of their unit, and within limits, where they are."""
-    stored = {name.casefold(): snapshot.stored(name) for name in plan.tables}
+    stored = {name.casefold(): find_stored(name, plan, snapshot) for name in plan.tables}
     protected = [one for one in stored.values() if one.domain is not None]
     return replace(plan, counted=all(one.counted for one in protected), stored=stored, secret=snapshot.secret)
 

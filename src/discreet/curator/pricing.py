@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from discreet.curator.advice.histogram import Offers
-from discreet.curator.charge import check_analyst, list_plans, list_prices
+from discreet.curator.charge import check_analyst, list_plans
 from discreet.curator.explanation import Explanation
 from discreet.curator.fuse import check_suspended, open_attempt
 from discreet.curator.ledger.ledger import Ledger, Receipt
 from discreet.curator.ledger.units import LedgerPrice
 from discreet.curator.notes import write_notes
 from discreet.curator.planner import Planner
-from discreet.curator.preconditions import check_stored, check_translatable
-from discreet.curator.prepare import find_accounts, name_plan
+from discreet.curator.preconditions import check_stored, check_translatable, find_versions
+from discreet.curator.prepare import find_prices, name_plan
 from discreet.curator.question_terms import QuestionTerms, choose
 from discreet.query.answer.answer import find_shares, label_columns
 from discreet.query.question import PlannedQuestion
@@ -69,16 +69,26 @@ class Pricing:
             affords=lambda question: self._ledger.affords(self._prices(question)),
         )
 
+    def check_affordable(self, pieces: Sequence[PlannedQuestion]) -> None:
+        """Refuse a divided question of which not all periods that are new can be paid; nothing is charged yet."""
+        new = [piece for piece in pieces if not self._is_answered(piece)]
+        self._ledger.check_affordable(sum_prices([self._prices(piece) for piece in new]))
+
+    def _is_answered(self, question: PlannedQuestion) -> bool:
+        known = self._known(question)
+        return known is not None and known.answer is not None
+
     def _known(self, question: PlannedQuestion) -> Receipt | None:
         """What the ledger knows of a question on the rows as they are."""
-        plans = list_plans([question])
-        tables = {*question.tables, *(name for one in plans for name in one.block.rows.public)}
-        versions = {name: self._planner.snapshot.version(name) for name in sorted(tables)}
-        _, found = open_attempt(self._ledger, name_plan(versions, plans, self._analyst, shared=self._shared))
+        plans, snapshot = list_plans([question]), self._planner.snapshot
+        versions = find_versions(question.tables, plans, snapshot).tables
+        public = {name: snapshot.version(name) for one in plans for name in one.block.rows.public}
+        name = name_plan({**versions, **public}, plans, self._analyst, shared=self._shared)
+        _, found = open_attempt(self._ledger, name)
         return found
 
     def _prices(self, question: PlannedQuestion) -> dict[str, LedgerPrice]:
         """What each account would pay for a question."""
-        versions = {name: self._planner.snapshot.version(name) for name in sorted(question.tables)}
-        accounts = find_accounts(self._ledger, self._planner.catalog, self._analyst, versions)
-        return list_prices(list_plans([question]), self._planner.catalog, self._analyst, versions, accounts)
+        plans = list_plans([question])
+        versions = find_versions(question.tables, plans, self._planner.snapshot)
+        return find_prices(self._ledger, self._planner.catalog, self._analyst, plans, versions)

@@ -63,6 +63,8 @@ class Stored:
     native: Mapping[str, str] = field(default_factory=dict)
     """For a table that stays on a server: its columns there and their types, as they were when it was protected."""
 
+    sources: Sequence[str] = ()
+    """For a table that grows, of which some periods are read: the names under which a snapshot shows these."""
     digests: Mapping[str, str] = field(default_factory=dict)
     """Per column, what its values come to in any order: the same for the same rows. None where they are on a server."""
 
