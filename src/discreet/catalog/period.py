@@ -129,8 +129,8 @@ class TimeColumn:
             found.say(("from",), rule, value, f"write {every.start(first)} or {every.next(every.start(first))}")
         found.refuse_any()
         read: tuple[tuple[str, object], ...] = (("every", every), ("first", first), ("grace", grace))
-        for field, value in read:
-            object.__setattr__(self, field, value)
+        for field, fact in read:
+            object.__setattr__(self, field, fact)
 
     @classmethod
     def of(cls, stated: TimeColumn | Mapping[str, Any]) -> TimeColumn:
