@@ -22,7 +22,8 @@ from discreet.catalog.budget import Budget
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.names import check_text
 from discreet.catalog.table import Table
-from discreet.curator.ledger.chain import Account, AccountKind
+from discreet.curator.ledger.account_names import find_period, join_name, split_name
+from discreet.curator.ledger.chain import Account
 from discreet.curator.ledger.units import Allowance, LedgerPrice, Portion, price_for_periods, price_in_units, total
 from discreet.errors import InvalidValue
 from discreet.privacy.neighbours import Neighbours
@@ -35,6 +36,7 @@ __all__ = [
     "Versions",
     "check_analyst",
     "find_account",
+    "find_period",
     "find_table",
     "find_unit_account",
     "list_budget_periods",
@@ -230,24 +232,19 @@ def _accounts(table: Table, analyst: str | None, known: Mapping[str, Account], p
     return [whole, *([own] if own in known or table.analysts.get(analyst) is not None else [])]
 
 
-def find_account(table: Table, analyst: str | None = None) -> str:
-    """The name of a budget; a slash stands between table and analyst alone, so no two budgets share a name."""
-    parts = [table.name] if analyst is None else [table.name, analyst]
-    return "/".join(map(_escaped, parts))
+def find_account(table: Table, analyst: str | None = None, period: str | None = None) -> str:
+    """The name of the budget of a table, or of an analyst there, for good or for one period."""
+    return join_name(table.name, analyst, period)
 
 
-def find_unit_account(domain: str) -> str:
-    """The name of the budget of people, by what they are called; no table has an empty name."""
-    return f"/{_escaped(domain)}"
+def find_unit_account(domain: str, period: str | None = None) -> str:
+    """The name of the budget of people, by what they are called, for good or for one period."""
+    return join_name("", domain, period)
 
 
 def find_table(account: str) -> str:
     """The name of the table that an account pays for; empty for that of people."""
-    return account.partition("/")[0].replace("%2F", "/").replace("%25", "%")
-
-
-def _escaped(name: str) -> str:
-    return name.replace("%", "%25").replace("/", "%2F")
+    return split_name(account)[0]
 
 
 def list_caps(table: Table) -> dict[str, Budget]:

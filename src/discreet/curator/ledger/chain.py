@@ -38,11 +38,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from enum import Enum
 from fractions import Fraction
 from typing import Any
 
 from discreet.catalog.names import check_text
+from discreet.curator.ledger.account_names import AccountKind
 from discreet.curator.ledger.units import Allowance, BudgetMeasure, in_epsilon
 from discreet.errors import InvalidValue
 from discreet.privacy.loss import Pure, ZeroConcentrated
@@ -111,26 +111,6 @@ Head = tuple[int, bytes]
 """Position and hash of the last record."""
 Question = tuple[str, tuple[Any, ...]]
 """A statement that reads, and its values."""
-
-
-class AccountKind(Enum):
-    """Whose limit an account is."""
-
-    UNIT = "unit"
-    """That of people, over all tables that are about them."""
-    TABLE = "table"
-    """That of one table, within."""
-    ANALYST = "analyst"
-    """That of one analyst at a table, within."""
-
-    @classmethod
-    def of(cls, name: str) -> AccountKind:
-        """As the name of an account says: a slash stands before people, and between a table and an analyst.
-
-        >>> [AccountKind.of(name).value for name in ("/patients.id", "visits", "visits/ann")]
-        ['unit', 'table', 'analyst']
-        """
-        return cls.UNIT if name.startswith("/") else cls.ANALYST if "/" in name else cls.TABLE
 
 
 @dataclass(frozen=True)
