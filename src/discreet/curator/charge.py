@@ -105,7 +105,7 @@ def list_budget_periods(plans: Iterable[AggregationPlan], table: Table) -> list[
     """The periods of a table that plans are charged to, each by itself; None where it has one budget for good."""
     if not table.is_by_period:
         return [None]
-    return sorted({period for plan in plans for name, period in _periods(plan) if name == table.name})
+    return [*sorted({period for plan in plans for name, period in _periods(plan) if name == table.name})]
 
 
 def _prices_of_people(
@@ -165,6 +165,9 @@ def _tables(plan: AggregationPlan) -> frozenset[str]:
 def _allowance(account: str, table: Table, known: Mapping[str, Account]) -> Allowance:
     if account in known:
         return known[account].allowance
+    if find_period(account) is not None:
+        rule = f"{table.name}: who asks must have had a budget when {find_period(account)} closed"
+        raise InvalidValue(rule, account, "ask about later periods")
     budget = list_caps(table).get(account, table.budget)
     if budget is None:
         raise AssertionError("a protected table has a budget")

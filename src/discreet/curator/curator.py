@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Any
 
 from discreet.catalog.budget import Budget, BudgetStated
 from discreet.catalog.catalog import Catalog
+from discreet.catalog.period import Period
 from discreet.catalog.policy.csv_format import CSVFormat
 from discreet.catalog.policy.read import UnreadColumn, unread_words
 from discreet.catalog.table import Table
@@ -48,6 +50,16 @@ from discreet.curator.ledger.remaining import Balances, LastPrices, compute_bala
 from discreet.curator.ledger.requests import bind_request
 from discreet.curator.notes import notes_on_moved_cells, write_notes
 from discreet.curator.people import check_people, check_whose, join_people, lower_people, open_accounts
+from discreet.curator.periods import (
+    PeriodState,
+    check_roots,
+    close_due,
+    close_through,
+    find_growing,
+    finish_closes,
+    list_periods,
+    open_growing,
+)
 from discreet.curator.planner import Planner
 from discreet.curator.policies import (
     CapsStated,
@@ -74,12 +86,13 @@ from discreet.curator.question_terms import QuestionTerms, choose
 from discreet.curator.rehearsal.store import NOTE, SyntheticStore
 from discreet.curator.rehearsal.synthetic_rows import MadeUpRows
 from discreet.curator.suspensions import Suspension, lift, suspensions_in
+from discreet.engines.duckdb.growing import Appended
 from discreet.engines.engine import TableStore, Unread
 from discreet.engines.open import open_engine
 from discreet.errors import DiscreetError, InvalidType, InvalidValue, LedgerError, StoreError
 from discreet.exact.rational import Number
 from discreet.noise.law import open_probability
-from discreet.noise.source import SYSTEM, Source
+from discreet.noise.source import SYSTEM, Source, fresh_id
 from discreet.privacy.loss import Loss
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.answer.answer import compute_answer
@@ -207,6 +220,8 @@ class Curator:
             check_accounts(table, accounts)
             check_whose(table, self.catalog, accounts)
         join_people(ledger, self.catalog)
+        finish_closes(ledger, self.engine, self.catalog)
+        check_roots(ledger, self.engine, self.catalog)
         return opened_ledger
 
     # The owner's part.
@@ -264,6 +279,13 @@ class Curator:
     ) -> Table:
         self._reread()
         before, catalog = self.catalog.find(table.name), self._checked(table)
+        if table.time is not None:
+            self.engine.begin(table, catalog=catalog)
+            with self.changing_policies():
+                open_growing(self.ledger, self._checked(table), table)
+                self.write_policy(table)
+            self.engine.append(table, source, id="protect", catalog=catalog, progress=progress, unread=unread)
+            return table
         self.engine.take_in(table, source, catalog=catalog, progress=progress, unread=unread)
         with self.changing_policies():
             table = read_analysts(before, self.catalog.find(table.name), table)
@@ -318,6 +340,56 @@ class Curator:
             for table in self.catalog.tables_by_unit().get(people, []):
                 if table.unit_budget is not None:
                     self.write_policy(replace(table, unit_budget=stated))
+
+    # Tables that grow.
+
+    def append(
+        self,
+        table: str,
+        source: Any,
+        *,
+        id: str | None = None,  # noqa: A002  as owners say it
+        progress: Callable[[float], None] | None = None,
+        unread: Unread | None = None,
+    ) -> Appended:
+        """Take more rows into a table that grows; what became of them is for the owner's eyes alone.
+
+        Each row goes to its period while that is open. Others are set aside, and the answer says how many and why. The
+        same rows under the same ``id`` again change nothing, so that a nightly job can be repeated after a crash.
+        """
+        self._reread()
+        stated, _ = find_growing(self.catalog, table)
+        name = fresh_id() if id is None else id
+        return self.engine.append(stated, source, id=name, catalog=self.catalog, progress=progress, unread=unread)
+
+    def close(self, table: str, *, through: str) -> list[Period]:
+        """Close the periods of a table up to one, such as "2026-W07": they take no more rows, and can be asked about.
+
+        Periods close in order, also empty ones. Returns those that were closed now.
+        """
+        self._reread()
+        return close_through(self, table, through)
+
+    def close_due(self, now: datetime | None = None) -> dict[str, list[Period]]:
+        """Close every period whose end, with its days of grace, has come; per table, which."""
+        self._reread()
+        return close_due(self, now)
+
+    def periods(self, table: str) -> list[PeriodState]:
+        """The periods of a table that grows: closed ones with what is left of their budgets, and those still open."""
+        self.refresh()
+        return list_periods(self.ledger, self.catalog, table)
+
+    def forget(self, table: str, unit_value: object) -> None:
+        """Have all rows of a person removed at the next close; nothing that anybody sees tells whether there are any.
+
+        What was released stays, and nothing is refunded. Whoever comes back counts as somebody else.
+        """
+        self._reread()
+        stated, _ = find_growing(self.catalog, table)
+        self.engine.forget(stated.name, unit_value)
+
+    # What happened.
 
     def suspensions(self, *, lifted: bool = False) -> list[Suspension]:
         """Who is suspended at which tables since which record, because a question failed; or all who ever were."""
@@ -572,7 +644,10 @@ class Curator:
         with SyntheticStore(MadeUpRows(planner.catalog, rows, planner.public_rows)) as stage:
             measured = [measure(stage.prepared(plan), stage.run, stage.source) for plan in question.plans]
             if question.pieces:
-                pieces = [[measure(stage.prepared(plan), stage.run, stage.source) for plan in one.plans] for one in question.pieces]
+                pieces = [
+                    [measure(stage.prepared(plan), stage.run, stage.source) for plan in one.plans]
+                    for one in question.pieces
+                ]
                 measured = join_measured(question, pieces)
         table, error = compute_answer(question.split, measured, planner.public(question), confidence, raw)
         notes = (NOTE, *write_notes(question, confidence, offers=self.offers))
@@ -642,6 +717,7 @@ class Curator:
         self.refresh()
         catalog, known = self.catalog, self._known_planner
         if known is None or known.stated is not catalog or known.snapshot is not snapshot:
+            check_roots(self.ledger, self.engine, catalog)
             known = self._known_planner = Planner(catalog, snapshot)
         return known
 

@@ -6,6 +6,7 @@ somebody edits or removes a policy file. Sensitivity, parallel composition and p
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -86,7 +87,9 @@ def _as_seen(column: Column, complete: frozenset[str]) -> Column:
 
 def _complete(table: Table, snapshot: Engine) -> list[str]:
     try:
-        return [name.casefold() for name in snapshot.stored(table.name).complete]
+        stored = snapshot.stored(table.name)
+        stored = stored.over([one.name for one in stored.periods]) if stored.grows else stored
+        return [name.casefold() for name in stored.complete]
     except DiscreetError:  # there are no rows that a plan could be run on, so that nothing rests on the policy
         return [column.name.casefold() for column in table.columns]
 
@@ -94,7 +97,7 @@ def _complete(table: Table, snapshot: Engine) -> list[str]:
 def _closed(table: Table, snapshot: Engine) -> list[Period]:
     """The periods of a growing table that are closed, in order."""
     try:
-        return [one.period for one in snapshot.stored(table.name).periods]
+        return [one.as_period() for one in snapshot.stored(table.name).periods]
     except DiscreetError:
         return []
 
@@ -108,7 +111,9 @@ def find_stored(name: str, plan: AggregationPlan, snapshot: Engine) -> Stored:
 
 def find_versions(tables: Iterable[str], plans: Sequence[AggregationPlan], snapshot: Engine) -> Versions:
     """Which data plans read: versions of tables, and of the periods of those that grow."""
-    read = frozenset[tuple[str, str]]().union(*(one.block.rows.privacy.periods for one in plans if one.block.rows.privacy))
+    read = frozenset[tuple[str, str]]().union(
+        *(one.block.rows.privacy.periods for one in plans if one.block.rows.privacy)
+    )
     found: dict[str, str] = {}
     periods: dict[tuple[str, str], str] = {}
     for name in sorted(tables):
@@ -116,10 +121,17 @@ def find_versions(tables: Iterable[str], plans: Sequence[AggregationPlan], snaps
         if not names:
             found[name] = snapshot.version(name)
             continue
-        stored = snapshot.stored(name)
-        periods |= {(name, one.name): one.version for one in stored.periods if one.name in names}
-        found[name] = stored.over(names).version
+        of_each = {one.name: one.version for one in snapshot.stored(name).periods if one.name in names}
+        periods |= {(name, period): version for period, version in of_each.items()}
+        found[name] = _join_versions(list(of_each.values()))
     return Versions(found, periods)
+
+
+def _join_versions(versions: list[str]) -> str:
+    """What stands for the versions of several periods, in their order."""
+    if len(versions) == 1:
+        return versions[0]
+    return f"{len(versions)}-{hashlib.sha256(' '.join(versions).encode()).hexdigest()[:32]}"
 
 
 def _check_columns(table: Table, snapshot: Engine) -> None:

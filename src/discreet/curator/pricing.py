@@ -72,7 +72,7 @@ class Pricing:
     def check_affordable(self, pieces: Sequence[PlannedQuestion]) -> None:
         """Refuse a divided question of which not all periods that are new can be paid; nothing is charged yet."""
         new = [piece for piece in pieces if not self._is_answered(piece)]
-        self._ledger.check_affordable(sum_prices([self._prices(piece) for piece in new]))
+        self._ledger.check_affordable([self._prices(piece) for piece in new])
 
     def _is_answered(self, question: PlannedQuestion) -> bool:
         known = self._known(question)

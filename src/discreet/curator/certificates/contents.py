@@ -97,7 +97,9 @@ def state_facts(
         raise AssertionError("a question about public tables has no certificate")
     if question.pieces:
         pairs = zip(question.pieces, receipts, strict=True)
-        periods = {"periods": {" ".join(sorted(one.plans[0].periods)): _of_period(receipt, ledger) for one, receipt in pairs}}
+        periods = {
+            "periods": {" ".join(sorted(one.plans[0].periods)): _of_period(receipt, ledger) for one, receipt in pairs}
+        }
     else:
         periods = {}
     receipt = max(receipts, key=lambda one: one.position or 0)

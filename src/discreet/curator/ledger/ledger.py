@@ -186,15 +186,6 @@ class Ledger:
 
         self.storage.write(part)
 
-    def open_people(self, name: str, allowance: Allowance, places: int = 1) -> None:
-        """Open the account of people, if it is not there; it takes over what was charged for them so far."""
-
-        def part(database: Database) -> None:
-            if not _row(database, "SELECT 1 FROM account_2 WHERE name = ?", name):
-                open_unit(database, name, allowance, places)
-
-        self.storage.write(part, repeatable=True)
-
     def close_period(self, table: str, period: Period, root: str, accounts: Mapping[str, NewAccount]) -> int:
         """Write down that a period of a table is closed, and open its accounts; the position of the record.
 
@@ -211,6 +202,19 @@ class Ledger:
             later = list_closes(database, table, known[-1].position if known else 0)
         self._closes[table] = (*known, *later)
         return [*known, *later]
+
+    def open_people(self, unit: str, allowance: Allowance, places: int = 1) -> None:
+        """Open the account of some people over all periods, unless they have one; it takes over from their tables.
+
+        Where these granted something for good already, that is what people have in all.
+        """
+
+        def part(database: Database) -> None:
+            members = [one.allowance for one in list_members(database, unit)]
+            if not _row(database, "SELECT 1 FROM account_2 WHERE name = ?", unit):
+                open_unit(database, unit, sum_allowances(members) if members else allowance, places)
+
+        self.storage.write(part, repeatable=True)
 
     def join_people(self, tables: Mapping[str, str], places: Mapping[str, int]) -> None:
         """Say for tables of before, by the names of their accounts, whose rows they hold.
@@ -347,6 +351,14 @@ class Ledger:
         with self.storage.reading() as database:
             standing.hear(answers(database, standing.questions()))
         return standing.affords(prices)
+
+    def check_affordable(self, charges: Sequence[Mapping[str, LedgerPrice]]) -> None:
+        """Refuse charges that would not fit together now, as `charge` would; nothing is charged."""
+        standing = BalanceCheck(list(charges))
+        with self.storage.reading() as database:
+            standing.hear(answers(database, standing.questions()))
+        for prices in charges:
+            standing.take(prices)
 
     # The asker's part.
 

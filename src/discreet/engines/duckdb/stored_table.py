@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from discreet.catalog.column import ColumnType
 from discreet.catalog.names import suggestion
+from discreet.catalog.period import Period
 from discreet.errors import InvalidValue
 
 __all__ = ["NAMES", "Stored", "StoredPeriod", "read_stored", "write_stored"]
@@ -128,6 +130,10 @@ class StoredPeriod:
     """The rows, as a table of its own."""
     set_aside: int = 0
     """How many rows were set aside when it was closed; for the owner alone."""
+
+    def as_period(self) -> Period:
+        """The period, as the calendar has it."""
+        return Period(self.name, datetime.fromisoformat(self.start), datetime.fromisoformat(self.end))
 
     @property
     def version(self) -> str:

@@ -285,7 +285,7 @@ def scan_table(
 
 def _read_from(table: Table, stored: Stored | None) -> str:
     """Where the rows are: the table, or the files of the periods of it that are read, and of no others."""
-    if stored is None or not stored.sources:
+    if stored is None or not stored.grows:
         return quote(table.name)
     return f"({' UNION ALL BY NAME '.join(f'FROM {quote(one)}' for one in stored.sources)})"
 
