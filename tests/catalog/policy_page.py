@@ -13,19 +13,23 @@ from typing import Any
 
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column
+from discreet.catalog.period import TimeColumn
 from discreet.catalog.policy.csv_format import CSVFormat
 from discreet.catalog.table import ForeignKey, Table
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "policy.md"
 TABLES: dict[str, type] = {
     "table": Table,
+    "time column": TimeColumn,
     "budget": Budget,
     "foreign key": ForeignKey,
     "column": Column,
     "CSV format": CSVFormat,
 }
-NEEDED = {"table", "columns", "type", "epsilon", "column", "other_column"}
+NEEDED = {"table", "columns", "type", "epsilon", "column", "other_column", "every", "from"}
 """What every file states; unit and budget are stated by every protected table."""
+ELSEWHERE = {"unit_name", "unit_budget", "unit_per", "budget_per", "lifetime", "closed"}
+"""What a file states with the unit and the budget, and what it does not state."""
 
 
 def sentences(cls: type) -> dict[str, str]:
@@ -39,7 +43,8 @@ def sentences(cls: type) -> dict[str, str]:
 
 
 def written_name(cls: type, field: Field[Any]) -> str:
-    return "table" if cls is Table and field.name == "name" else field.name
+    written = {(Table, "name"): "table", (TimeColumn, "first"): "from"}
+    return written.get((cls, field.name), field.name)
 
 
 def when(cls: type, field: Field[Any]) -> str:
@@ -55,7 +60,7 @@ def when(cls: type, field: Field[Any]) -> str:
 
 def rows(cls: type) -> str:
     said = sentences(cls)
-    hidden = {"name"} if cls is Column else {"unit_name", "unit_budget"}  # which a file states with the unit
+    hidden = {"name"} if cls is Column else ELSEWHERE
     shown = [field for field in fields(cls) if field.name not in hidden]
     lines = [f"| `{written_name(cls, field)}` | {said[field.name]} | {when(cls, field)} |" for field in shown]
     return "\n".join(["| field | meaning | stated |", "| --- | --- | --- |", *lines])

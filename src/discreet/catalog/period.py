@@ -33,7 +33,10 @@ MOST_PERIODS = 4096
 _DAY = timedelta(days=1)
 _LONGEST_GRACE = 3660
 _FORM = 'write {"column": "admitted", "every": "week", "from": "2026-01-05"}'
-_GRACE = re.compile(r"(\d{1,4})(?: (?:day|days))?")
+_GRACE = re.compile(r"(\d{1,4})(?: (?:day|days))?", re.ASCII)
+_DAY_FORM = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_FIRST_DAYS = (date(1000, 1, 1), date(4999, 12, 31))
+"""Between these a table begins: its last period, were it a year, still ends before the calendar does."""
 
 
 class Every(Enum):
@@ -185,14 +188,21 @@ class TimeColumn:
 
 
 def _read_day(stated: date | str) -> date:
-    if isinstance(stated, str):
-        try:
-            return date.fromisoformat(stated)
-        except ValueError:
-            raise InvalidValue("from must be a day", stated, "write 2026-01-05") from None
-    if isinstance(stated, datetime) or not isinstance(stated, date):
+    day = _spelled_day(stated) if isinstance(stated, str) else stated
+    if isinstance(day, datetime) or not isinstance(day, date):
         raise InvalidType("from must be a day", stated, "write 2026-01-05")
-    return stated
+    if not _FIRST_DAYS[0] <= day <= _FIRST_DAYS[1]:
+        raise InvalidValue("from must lie between the years 1000 and 4999", day.isoformat(), "write 2026-01-05")
+    return day
+
+
+def _spelled_day(stated: str) -> date:
+    try:
+        if _DAY_FORM.fullmatch(stated):
+            return date.fromisoformat(stated)
+    except ValueError:
+        pass
+    raise InvalidValue("from must be a day of the calendar", stated, "write 2026-01-05")
 
 
 def _read_zone(stated: str) -> str:

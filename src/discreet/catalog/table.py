@@ -111,9 +111,9 @@ class Table:
         found.checked(("description",), check_text, self.description, f"{self.name}: description")
         self._check_columns(found)
         self._check_unit(found)
-        self._check_time(found)
         self._check_foreign_keys(found)
         self._check_contributions(found)
+        self._check_time(found)  # last, because it compares what the others have read
         if self.public:
             self._check_public(found)
         else:

@@ -62,10 +62,12 @@ from discreet.curator.periods import (
 )
 from discreet.curator.planner import Planner
 from discreet.curator.policies import (
+    BudgetPerStated,
     CapsStated,
     ColumnStated,
     KeyStated,
     Policies,
+    TimeStated,
     UnitStated,
     allow,
     disallow,
@@ -235,7 +237,8 @@ class Curator:
         unread: Unread | None = None,
         table: str | None = None,
         unit: UnitStated | None = None,
-        budget: BudgetStated | None = None,
+        time: TimeStated | None = None,
+        budget: BudgetPerStated | None = None,
         columns: Mapping[str, ColumnStated] | None = None,
         rows_per_unit: int | None = None,
         groups_per_unit: int | None = None,
@@ -253,7 +256,8 @@ class Curator:
         number, ε. ``columns`` says what is public about some columns: ``{"age": (0, 110)}`` for bounds, ``{"ward":
         {"keys": ["A", "B"]}}`` for this and other facts of policy files, ``{"age": "integer"}`` for the type that a
         CSV file does not state. ``csv`` says how its values are spelled: ``{"decimal": ",", "nulls": ["NA"]}``. Names
-        and types come from the source's schema, and nothing from its rows.
+        and types come from the source's schema, and nothing from its rows. ``time`` says how a table grows by periods:
+        ``{"column": "admitted", "every": "week", "from": "2026-01-05"}``.
 
         A table that is protected already gets new data; its unit, its neighbours and its budgets stay as they were.
         ``unread`` is told, per column, how many values could not be read as its type and what they look like: exact,
@@ -262,7 +266,7 @@ class Curator:
         promised = {"unit": unit, "budget": budget, "neighbours": neighbours, "analysts": analysts, "public": public}
         limits = {"rows_per_unit": rows_per_unit, "groups_per_unit": groups_per_unit}
         joined = {"rows_after_joins": rows_after_joins, "foreign_keys": foreign_keys}
-        named = {"table": table, "columns": columns, "csv": csv, "description": description}
+        named = {"table": table, "time": time, "columns": columns, "csv": csv, "description": description}
         whole = read_stated_policy(source, policy, named | promised | limits | joined)
         found: dict[str, UnreadColumn] = {}
         made = self._take_in(source, whole, progress, found.update if unread is None else unread)

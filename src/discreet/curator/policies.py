@@ -40,6 +40,7 @@ from discreet.catalog.budget import Budget, BudgetStated
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType, parse_literal
 from discreet.catalog.names import suggestion
+from discreet.catalog.period import TimeColumn
 from discreet.catalog.policy.csv_format import CSVFormat
 from discreet.catalog.policy.read import read as read_policy
 from discreet.catalog.policy.read import read_folder
@@ -56,12 +57,14 @@ if TYPE_CHECKING:
     from discreet.curator.curator import Curator
 
 __all__ = [
+    "BudgetPerStated",
     "CapsStated",
     "ColumnStated",
     "KeyStated",
     "Policies",
     "Stamp",
     "StatedColumn",
+    "TimeStated",
     "UnitStated",
     "allow",
     "disallow",
@@ -162,7 +165,14 @@ ColumnStated = StatedColumn | tuple[StatedValue, StatedValue] | ColumnType | str
 """What can be written about a column: its facts, a pair of bounds, or its type."""
 UnitStated = str | Mapping[str, Any]
 """A column, or ``row``; ``{"column": "row"}`` and ``{"each": "row"}`` where a column has that name. With ``name`` and
-``budget``, what its people are called, and what they may lose in all."""
+``budget``, what its people are called, and what they may lose in all; with ``per``, how long the period is that a unit
+is in."""
+BudgetPerStated = BudgetStated | Mapping[str, Any]
+"""A budget, and beside it ``per``, the period it is for, and ``lifetime``, the budget of a person over all periods:
+``{"epsilon": 1, "per": "month", "lifetime": 8}``."""
+TimeStated = TimeColumn | Mapping[str, Any]
+"""How a table grows: ``{"column": "admitted", "every": "week", "from": "2026-01-05"}``, perhaps ``zone`` and ``grace``.
+"""
 CapsStated = Mapping[str, BudgetStated | None]
 """Per analyst a cap; None, or the word all, for all that the table has."""
 KeyStated = ForeignKey | Mapping[str, str]
@@ -191,8 +201,9 @@ def stated_policy(
     *,
     table: str | None = None,
     unit: UnitStated | None = None,
+    time: TimeStated | None = None,
     columns: Mapping[str, ColumnStated] | None = None,
-    budget: BudgetStated | None = None,
+    budget: BudgetPerStated | None = None,
     rows_per_unit: int | None = None,
     groups_per_unit: int | None = None,
     rows_after_joins: int | None = None,
@@ -215,6 +226,7 @@ def stated_policy(
         raise InvalidValue(rule, "<no unit>", 'pass unit="patient_id", or unit="row", or a policy')
     schema = _schema(source, None if csv is None else CSVFormat.of(csv))
     more: dict[str, Any] = {
+        "time": time,
         "budget": budget,
         "rows_per_unit": rows_per_unit,
         "groups_per_unit": groups_per_unit,
@@ -250,8 +262,9 @@ def _schema(source: Any, csv: CSVFormat | None) -> Schema:
 def _unit(table: str, stated: Any, schema: Schema) -> dict[str, Any]:
     """The column that names the person; None where every row is one, or a foreign key leads to the person."""
     if isinstance(stated, Mapping):
-        more = {"unit_name": stated.get("name"), "unit_budget": stated.get("budget")}
-        is_known = stated.keys() <= {"each", "column", "name", "budget"} and stated.get("each") in (None, _EACH_ROW)
+        more = {f"unit_{name}": stated.get(name) for name in ("name", "budget", "per")}
+        known = {"each", "column", "name", "budget", "per"}
+        is_known = stated.keys() <= known and stated.get("each") in (None, _EACH_ROW)
         if is_known and ("each" in stated) is not ("column" in stated):
             return {"unit": stated.get("column"), **more}
         raise InvalidValue(f'{table}: unit must be {{"column": NAME}} or {{"each": "row"}}', dict(stated))

@@ -40,6 +40,7 @@ from typing import Any
 from discreet.catalog.budget import Budget
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import Column, ColumnType, Value, flag, parse_literal, whole
+from discreet.catalog.period import Every, TimeColumn
 from discreet.catalog.policy import yaml
 from discreet.catalog.policy.csv_format import CSVFormat
 from discreet.catalog.policy.fields import Fields, scalar_text
@@ -68,20 +69,32 @@ __all__ = [
 
 # Owners have files with these words, so they stay whatever the fields of classes are called.
 _TABLE_FIELDS = (
-    "table", "columns", "public", "unit", "neighbours", "budget", "analysts", "rows_per_unit", "groups_per_unit",
-    "rows_after_joins", "foreign_keys", "csv", "description",
+    "table", "columns", "public", "unit", "time", "neighbours", "budget", "analysts", "rows_per_unit",
+    "groups_per_unit", "rows_after_joins", "foreign_keys", "csv", "description",
 )  # fmt: skip
 _COLUMN_FIELDS = (
     "type", "lower", "upper", "keys", "keys_from", "nullable", "default", "constant_per_unit", "rows_per_key",
     "description",
 )  # fmt: skip
 _BUDGET_FIELDS = ("epsilon", "delta", "delta_for_keys")
+_PERIOD_FIELDS = ("per", "lifetime")
+_TIME_FIELDS = ("column", "every", "from", "zone", "grace")
 _CSV_FIELDS = ("delimiter", "decimal", "thousands", "dates", "timestamps", "nulls", "encoding")
 _KEY_FIELDS = ("column", "table", "other_column")
-_NOT_FOR_PUBLIC = ("unit", "neighbours", "budget", "analysts", "rows_per_unit", "groups_per_unit", "rows_after_joins")
+_NOT_FOR_PUBLIC = (
+    "unit",
+    "time",
+    "neighbours",
+    "budget",
+    "analysts",
+    "rows_per_unit",
+    "groups_per_unit",
+    "rows_after_joins",
+)
 
 _BUDGET_FORM = "1, {epsilon: 1} or {epsilon: 1, delta: 1e-6}"
 _KEY_FORM = "{column: order_id, table: orders, other_column: id}"
+_TIME_FORM = "{column: admitted, every: week, from: 2026-01-05}"
 _UNIT_REMEDY = "name the column of the person, or say unit: row"
 
 
@@ -157,11 +170,15 @@ def _promise(top: Fields, columns: list[str]) -> dict[str, Any]:
     known_problems = len(top.found.problems)
     (unit, named), foreign_keys = _unit(top, columns), _foreign_keys(top)
     unit_is_clear = len(top.found.problems) == known_problems
-    budget, analysts = _budget(top), _analysts(top)
+    (budget, periods), analysts, time = _budget(top), _analysts(top), _time(top)
+    if "time" in top and time is None:  # what is said of periods cannot be compared with what was not read
+        named, periods = {name: fact for name, fact in named.items() if name != "unit_per"}, {}
     rows = top.read("rows_per_unit", whole)
     facts = {
         "unit": unit,
         **named,
+        "time": time,
+        **periods,
         "foreign_keys": foreign_keys,
         "neighbours": top.read("neighbours", lambda text, _: Neighbours.of(text)),
         "rows_per_unit": rows if unit_is_clear else None,
@@ -174,7 +191,7 @@ def _promise(top: Fields, columns: list[str]) -> dict[str, Any]:
 
 
 def _unit(top: Fields, columns: list[str]) -> tuple[str | None, dict[str, Any]]:
-    """The column that names the person, and what is said of people: their name, and what they may lose in all.
+    """The column that names the person, and what is said of people: a name, what they may lose, for how long.
 
     There is no column for ``row``, and where a foreign key leads to the person.
     """
@@ -195,30 +212,54 @@ def _spelled_out_unit(top: Fields) -> tuple[str | None, dict[str, Any]]:
     inner = top.mapping("unit", "{column: row}")
     if inner is None:
         return None, {}
-    inner.refuse_unknown(("column", "each", "name", "budget"), "a unit")
+    inner.refuse_unknown(("column", "each", "name", "budget", "per"), "a unit")
     if ("each" in inner) is ("column" in inner) or ("each" in inner and inner.text("each") != "row"):
         top.found.say(("unit",), "unit must be {column: NAME} or {each: row}", "<something else>", _UNIT_REMEDY)
     budget = _allowance(inner, "budget", _BUDGET_FORM) if "budget" in inner else None
-    return inner.text("column"), {"unit_name": inner.text("name"), "unit_budget": budget}
+    named = {"unit_name": inner.text("name"), "unit_budget": budget, "unit_per": inner.read("per", _every)}
+    return inner.text("column"), named
+
+
+def _every(text: str, _: str) -> Every:
+    return Every.of(text)
+
+
+def _time(top: Fields) -> TimeColumn | None:
+    """How the table grows; None where nothing is said of it, or nothing that can be read."""
+    stated = top.mapping("time", _TIME_FORM)
+    if stated is None:
+        return None
+    stated.refuse_unknown(_TIME_FIELDS, "time")
+    there = [stated.require(name, "time", f"write {_TIME_FORM}") for name in _TIME_FIELDS[:3]]
+    texts = {name: stated.text(name) for name in _TIME_FIELDS if name in stated}
+    if not all(there) or None in texts.values():
+        return None
+    return stated.found.checked(stated.path, TimeColumn.of, texts)
 
 
 # Who may spend what -----------------------------------------------------------------------------------------------
 
 
-def _budget(top: Fields) -> Budget | None:
+def _budget(top: Fields) -> tuple[Budget | None, dict[str, Any]]:
+    """What may be spent, and what is said of periods beside it."""
     if not top.require("budget", "a protected table", f"write {_BUDGET_FORM}, or public: true"):
-        return None
-    return _allowance(top, "budget", _BUDGET_FORM)
+        return None, {}
+    budget, periods = _allowance(top, "budget", _BUDGET_FORM, _PERIOD_FIELDS), {}
+    if isinstance(top.node.get("budget"), yaml.Mapping):
+        stated = Fields(top.node.get("budget"), ("budget",), top.found)  # type: ignore[arg-type]  # seen above
+        lifetime = _allowance(stated, "lifetime", _BUDGET_FORM) if "lifetime" in stated else None
+        periods = {"budget_per": stated.read("per", _every), "lifetime": lifetime if budget else None}
+    return budget, periods
 
 
-def _allowance(outer: Fields, name: str, form: str) -> Budget | None:
+def _allowance(outer: Fields, name: str, form: str, more: tuple[str, ...] = ()) -> Budget | None:
     node = outer.node.get(name)
     if isinstance(node, Scalar) and _is_number(node.text):
         return outer.read(name, lambda text, _: Budget(text))
     stated = outer.mapping(name, form)
     if stated is None:
         return None
-    stated.refuse_unknown(_BUDGET_FIELDS, "a budget")
+    stated.refuse_unknown((*_BUDGET_FIELDS, *more), "a budget")
     stated.require("epsilon", "a budget", f"write {_BUDGET_FORM}")
     texts = {name: stated.text(name) for name in _BUDGET_FIELDS if name in stated}
     if "epsilon" not in texts or None in texts.values():

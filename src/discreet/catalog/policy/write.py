@@ -31,6 +31,7 @@ import yaml
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, ColumnType, Value, number_text, write_literal
 from discreet.catalog.names import check_name
+from discreet.catalog.period import TimeColumn
 from discreet.catalog.policy.csv_format import CSVFormat
 from discreet.catalog.table import ROWS_AFTER_JOINS, ForeignKey, Table
 from discreet.errors import InvalidInput, InvalidType, InvalidValue
@@ -94,11 +95,15 @@ def _table(table: Table) -> Iterable[tuple[str, Any]]:
 
 
 def _promise(table: Table) -> Iterable[tuple[str, Any]]:
+    if table.time is not None:
+        yield "time", _time(table.time)
     if table.unit is not None or not table.foreign_keys:
         yield "unit", _unit(table)
     yield "neighbours", _plain(str(table.neighbours))
     if table.budget is not None:
-        yield "budget", _budget(table.budget)
+        per = [] if table.budget_per is None else [("per", _plain(table.budget_per.value))]
+        lifetime = [] if table.lifetime is None else [("lifetime", _budget(table.lifetime))]
+        yield "budget", _budget(table.budget, *per, *lifetime)
     yield "rows_per_unit", _plain(str(table.rows_per_unit))
     if table.groups_per_unit is not None:
         yield "groups_per_unit", _plain(str(table.groups_per_unit))
@@ -113,6 +118,8 @@ def _unit(table: Table) -> Any:
     """The column, or ``row``; spelled out where a column of the name row could be meant."""
     named = [] if table.unit_name is None else [("name", _quotable(table.unit_name))]
     granted = [] if table.unit_budget is None else [("budget", _budget(table.unit_budget))]
+    if table.unit_per is not None:
+        granted.append(("per", _plain(table.unit_per.value)))
     if table.unit is None:
         is_plain = table.column("row") is None and not granted
         return _plain("row") if is_plain else _flow([("each", _plain("row")), *granted])
@@ -120,13 +127,23 @@ def _unit(table: Table) -> Any:
     return _quotable(table.unit) if is_plain else _flow([*named, ("column", _quotable(table.unit)), *granted])
 
 
-def _budget(budget: Budget) -> Any:
+def _time(time: TimeColumn) -> Any:
+    stated = [("column", _quotable(time.column)), ("every", _plain(time.every.value))]
+    stated.append(("from", _plain(time.first.isoformat())))
+    if time.zone != TimeColumn.zone:
+        stated.append(("zone", _quotable(time.zone)))
+    if time.grace:
+        stated.append(("grace", _plain(f"{time.grace} {'day' if time.grace == 1 else 'days'}")))
+    return _flow(stated)
+
+
+def _budget(budget: Budget, *more: tuple[str, Any]) -> Any:
     named = [("epsilon", budget.epsilon)]
     if budget.delta:
         named.append(("delta", budget.delta))
     if budget.delta_for_keys:
         named.append(("delta_for_keys", budget.delta_for_keys))
-    return _flow((name, _plain(number_text(value))) for name, value in named)
+    return _flow([*((name, _plain(number_text(value))) for name, value in named), *more])
 
 
 def _csv_format(stated: CSVFormat) -> Any:
@@ -238,6 +255,9 @@ neighbours: add-remove-one
 # What all analysts together may spend: an epsilon such as 1, or {epsilon: 3, delta: 1e-6}. Keep delta far below one
 # in the number of people.
 budget:
+# Where rows keep coming: how long the periods are that close one by one, and the day on which the first begins. Where
+# the unit is a row, or {column: …, per: week}, every period has a budget of its own.
+# time: {column: …, every: week, from: 2026-01-05}
 # How many rows of one person count in full; the rows of people with more share this weight.
 rows_per_unit: 1
 # How many groups with unlisted keys one person can make visible: as many as rows_per_unit, unless you say fewer.
