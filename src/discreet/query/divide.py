@@ -31,6 +31,7 @@ from discreet.query.expressions.public_values import Key, find_values_through, o
 from discreet.query.plan.list_groups import Listing
 from discreet.query.plan.sensitivity import AggregationPlan
 from discreet.query.question import PlannedQuestion
+from discreet.query.run.fingerprint import write_recorded
 from discreet.query.run.measure import Groups, Measured
 
 __all__ = ["can_be_divided", "join_measured", "join_pieces"]
@@ -62,13 +63,21 @@ def join_pieces(pieces: Sequence[PlannedQuestion]) -> PlannedQuestion:
 
 def _joined(plans: list[AggregationPlan]) -> AggregationPlan:
     last = plans[-1]
-    if any((one.parts, one.choices, one.rule) != (last.parts, last.choices, last.rule) for one in plans):
+    if any(_laws(one) != _laws(last) for one in plans):
         raise AssertionError("what is measured must be the same in every period")
     listings = [one.listing for one in plans]
     known = [one for one in listings if one is not None]
     if len(known) < len(listings):
         return last
     return replace(last, listing=_joined_listing(known))
+
+
+def _laws(plan: AggregationPlan) -> list[object]:
+    """The grids and laws of noise by which the integers of a plan are read."""
+    sums = [(write_recorded(one.noise), one.scale, one.weight, one.max_contribution) for one in plan.parts]
+    choices = [(one.points, one.epsilon, one.factor, one.listed) for one in plan.choices]
+    rules = [] if plan.rule is None else [(plan.rule.threshold, plan.rule.per_unit, plan.rule.delta)]
+    return [*sums, *choices, *rules]
 
 
 def _joined_listing(listings: list[Listing]) -> Listing:
