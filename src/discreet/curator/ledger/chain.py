@@ -141,11 +141,12 @@ class Account:
 
     @property
     def counts_epsilon(self) -> bool:
-        """Whether what is left is told in ε: always for pure budgets, and where more is left of it than of ρ."""
+        """Whether amounts are told in ε: of pure budgets, where more is left of it than of ρ, or nothing is capped."""
         allowance = self.allowance
         if allowance.measure is not BudgetMeasure.EITHER:
             return allowance.measure is BudgetMeasure.PURE
-        return not self.impure and self.spent_pure * allowance.cap < self.spent * allowance.cap_pure
+        is_more = allowance.is_counted or self.spent_pure * allowance.cap < self.spent * allowance.cap_pure
+        return not self.impure and is_more
 
     @property
     def granted(self) -> Pure | ZeroConcentrated:
