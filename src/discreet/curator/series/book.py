@@ -15,18 +15,30 @@ from discreet.curator.ledger.ledger import Ledger, Receipt
 from discreet.curator.series.terms import SeriesTerms
 from discreet.errors import StoreError
 
-__all__ = ["BegunSeries", "Outcome", "find_series", "list_series", "list_steps", "name_step", "record_stop"]
+__all__ = [
+    "STOP",
+    "BegunSeries",
+    "Outcome",
+    "SeriesStep",
+    "is_stopped",
+    "list_series",
+    "list_steps",
+    "name_series",
+    "name_step",
+    "record_stop",
+]
 
 
 _PREFIX = "series:"
-_STOP = "stop"
+STOP = "stop"
+"""What stands where a period would, for the end of a series; no period is called so."""
 
 
 class Outcome(Enum):
     """What became of a period of a series."""
 
     RELEASED = "released"
-    UNPAID = "not released: others had used up the budget of the period"
+    UNPAID = "not released: its budget was used up by other questions"
     FAILED = "not released: its question failed"
 
 
@@ -38,8 +50,6 @@ class BegunSeries:
     """What was fixed when it began."""
     charge: int
     """The record of the charge."""
-    is_stopped: bool
-    """Whether it was ended before time."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +57,11 @@ class SeriesStep:
     """What became of one period of a series."""
 
     period: str
+    """Its name."""
     receipt: Receipt
+    """What was stored."""
     outcome: Outcome
+    """In a word."""
 
 
 def name_series(series: str) -> str:
@@ -72,7 +85,7 @@ def list_series(ledger: Ledger) -> list[BegunSeries]:
         terms = SeriesTerms.of(json.loads(text))
         if terms.id != name:
             raise StoreError("the terms of a series must be those that it began with", name)
-        found.append(BegunSeries(terms, receipt.charge, f"{name}:{_STOP}" in known))
+        found.append(BegunSeries(terms, receipt.charge))
     return found
 
 
@@ -83,10 +96,9 @@ def _begin(ledger: Ledger, receipt: Receipt) -> bytes:
     return ledger.settle(receipt.request, text.encode()).answer or b""
 
 
-def find_series(ledger: Ledger, series: str) -> BegunSeries | None:
-    """The series of this id; the first characters will do where they are enough to know it."""
-    found = [one for one in list_series(ledger) if one.terms.id.startswith(series)] if series else []
-    return found[0] if len(found) == 1 else None
+def is_stopped(ledger: Ledger, terms: SeriesTerms) -> bool:
+    """Whether a series was ended before time."""
+    return ledger.known(name_step(terms.id, STOP)) is not None
 
 
 def list_steps(ledger: Ledger, series: BegunSeries) -> list[SeriesStep]:
@@ -98,18 +110,19 @@ def list_steps(ledger: Ledger, series: BegunSeries) -> list[SeriesStep]:
         receipt = known.get(period.name)
         if receipt is None or receipt.end is None:
             continue
-        outcome = Outcome.RELEASED if receipt.answer else Outcome.FAILED if receipt.end == "failure" else _said(ledger, receipt)
-        steps.append(SeriesStep(period.name, receipt, outcome))
+        steps.append(SeriesStep(period.name, receipt, _outcome(ledger, receipt)))
     return steps
 
 
-def _said(ledger: Ledger, receipt: Receipt) -> Outcome:
+def _outcome(ledger: Ledger, receipt: Receipt) -> Outcome:
+    if receipt.answer or receipt.end == "failure":
+        return Outcome.RELEASED if receipt.answer else Outcome.FAILED
     charged = ledger.entry(receipt.charge)
     return Outcome.UNPAID if charged is None else Outcome[charged.body["note"]["outcome"]]
 
 
 def record_stop(ledger: Ledger, terms: SeriesTerms, by: str | None) -> None:
     """Write down that a series ends now."""
-    name = name_step(terms.id, _STOP)
+    name = name_step(terms.id, STOP)
     ledger.charge(name, terms.digest, {}, {"series": terms.id, "stop": True, "analyst": by})
     ledger.settle(name, b"")

@@ -9,16 +9,16 @@ each period is a question of its own. Nothing here looks at a row. Proof: ``seri
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from fractions import Fraction
 
 import numpy as np
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.period import Period
 from discreet.catalog.table import Table
+from discreet.curator.notes import write_notes
 from discreet.curator.preconditions import check_stored, use_stored_columns
 from discreet.curator.series.terms import AT_LIMIT_SHARE, SeriesTerms
 from discreet.engines.engine import Engine
@@ -73,6 +73,11 @@ class SeriesPlan:
         told = {"sums": sums, "quotas": quotas, "rows": [self.plan.rows_per_unit, self.plan.rows_per_group]}
         return json.dumps(told | ({} if self.at_limit is None else {"at_limit": write_recorded(self.at_limit.law)}))
 
+    def notes(self, confidence: float) -> tuple[str, ...]:
+        """What is clamped, weighted or left out, in plain words."""
+        plan = replace(self.plan, block=_reading(self.plan.block, frozenset()))
+        return write_notes(replace(self.question, plans=(plan,)), confidence)
+
     def over(self, periods: Sequence[Period]) -> AggregationPlan:
         """The plan with the groups of some of its periods alone, as answers about these are read."""
         if not self.terms.is_once:
@@ -86,7 +91,7 @@ class SeriesPlan:
             question, _ = _planned(self.terms, self.catalog, [period], self.terms.price)
             return question.plans[0]
         table, plan = self.terms.table, self.over([period])
-        plan = replace(plan, block=_of_period(plan.block, table, period))
+        plan = replace(plan, block=_reading(plan.block, frozenset({(table, period.name)})))
         check_stored([plan], self.catalog, snapshot)
         before = [one.name for one in self.terms.periods if one.start < period.start]
         earlier = {table.casefold(): snapshot.stored(table).over(before)} if before else {}
@@ -103,7 +108,7 @@ def plan_series(terms: SeriesTerms, catalog: Catalog) -> SeriesPlan:
     question, table = _planned(terms, catalog, periods, with_magnitude(terms.price, magnitude * (1 - AT_LIMIT_SHARE)))
     moves = 2 if table.neighbours is Neighbours.REPLACE_ONE else 1  # one of them in one period, the other in another
     plan = question.plans[0]
-    plan = replace(plan, block=replace(plan.block, rows=without_partitions(plan.block.rows)))
+    plan = replace(plan, block=replace(plan.block, rows=without_partitions(plan.block.rows)), earlier={})
     return SeriesPlan(terms, replace(question, plans=(plan,)), calibrate_noise(moves, moves, beside), catalog)
 
 
@@ -182,12 +187,11 @@ def _check_above(question: PlannedQuestion) -> None:
 # The groups of a period.
 
 
-def _of_period(block: PrivateAggregation, table: str, period: Period) -> PrivateAggregation:
+def _reading(block: PrivateAggregation, periods: frozenset[tuple[str, str]]) -> PrivateAggregation:
     privacy = block.rows.privacy
     if privacy is None:
         raise AssertionError("a series is about private rows")
-    read = frozenset({(table, period.name)})
-    return replace(block, rows=replace(block.rows, privacy=replace(privacy, periods=read)))
+    return replace(block, rows=replace(block.rows, privacy=replace(privacy, periods=periods)))
 
 
 def _keep_periods(plan: AggregationPlan, table: Table, periods: Sequence[Period]) -> Listing:
@@ -201,5 +205,3 @@ def _keep_periods(plan: AggregationPlan, table: Table, periods: Sequence[Period]
     is_in = np.array([isinstance(one, date) and time.period_of(one).name in names for one in values], np.bool_)
     below = int(np.prod([len(domain) for domain in listing.domains[place + 1 :]], dtype=np.int64))
     return replace(listing, codes=listing.codes[is_in[listing.codes // below % max(len(values), 1)]])
-
-

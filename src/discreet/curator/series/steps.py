@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from discreet.catalog.period import Period
 from discreet.curator.fuse import MOST_RUNS, check_suspended
 from discreet.curator.ledger.ledger import Ledger
-from discreet.curator.prepare import AskedQuestion
 from discreet.curator.preconditions import check_runnable
+from discreet.curator.prepare import AskedQuestion
 from discreet.curator.question_terms import QuestionTerms
-from discreet.curator.series.book import BegunSeries, Outcome, list_series, list_steps, name_step
+from discreet.curator.series.book import BegunSeries, Outcome, is_stopped, list_series, list_steps, name_step
 from discreet.curator.series.plan import SeriesPlan, plan_series
 from discreet.curator.series.release import measure_period
 from discreet.curator.series.terms import SeriesTerms
@@ -44,17 +44,15 @@ def step_all(curator: Curator) -> None:
         try:
             _catch_up(curator, series)
         except DiscreetError as failure:
-            tell(curator.engine.owner_log, failure)
+            tell(curator.engine.snapshot().owner_log, failure)
 
 
 def _catch_up(curator: Curator, series: BegunSeries) -> None:
-    due = [] if series.is_stopped else _list_due(curator, series)
-    plan = find_plan(curator, series.terms) if due else None
-    for period in due if plan is not None else ():
-        if plan is not None and series.terms.is_once:
-            _release(curator, plan, period)
-        elif plan is not None:
-            _ask(curator, plan, period)
+    due = [] if is_stopped(curator.ledger, series.terms) else _list_due(curator, series)
+    if due:
+        plan = find_plan(curator, series.terms)
+        for period in due:
+            (_release if series.terms.is_once else _ask)(curator, plan, period)
 
 
 def _list_due(curator: Curator, series: BegunSeries) -> list[Period]:
@@ -135,8 +133,9 @@ def _ask(curator: Curator, plan: SeriesPlan, period: Period) -> None:
     note = {"series": terms.id, "period": period.name, "analyst": terms.analyst}
     answer, outcome = b"", Outcome.RELEASED
     try:
-        answer, request = _answered(curator, plan, period)
-        note |= {"answer": request}
+        asked = _question(plan, period)
+        receipt = curator.ask_planned(asked)
+        answer, note["answer"] = receipt.answer or b"", receipt.request
     except BudgetExceeded:
         outcome = Outcome.UNPAID
     except EngineFailure:
@@ -145,13 +144,11 @@ def _ask(curator: Curator, plan: SeriesPlan, period: Period) -> None:
     curator.ledger.settle(name, answer)
 
 
-def _answered(curator: Curator, plan: SeriesPlan, period: Period) -> tuple[bytes, str]:
+def _question(plan: SeriesPlan, period: Period) -> AskedQuestion:
+    """The question of one period, at the price of the series."""
     terms = plan.terms
 
     def planned(planner: Planner) -> list[PlannedQuestion]:
         return [replace(plan.question, plans=(plan.at(period, planner.snapshot),))]
 
-    asked = AskedQuestion(
-        [terms.sql], planned, QuestionTerms(epsilon=1), 0.95, terms.analyst, None, False
-    )
-    return curator.ask_planned(asked)
+    return AskedQuestion([terms.sql], planned, QuestionTerms(epsilon=1), 0.95, terms.analyst, None, False)

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.catalog.period import MOST_PERIODS, Period
 from discreet.catalog.table import Table
-from discreet.curator.charge import Versions, check_analyst, list_prices
+from discreet.curator.charge import Versions, check_analyst, find_account, list_prices
 from discreet.curator.fuse import check_suspended
 from discreet.curator.ledger.checkpoint import check_trusted
 from discreet.curator.ledger.units import LedgerPrice
-from discreet.curator.notes import write_notes
 from discreet.curator.planner import price_epsilon, price_part
 from discreet.curator.prepare import find_accounts
 from discreet.curator.question_terms import choose
-from discreet.curator.series.book import name_series
+from discreet.curator.series.book import STOP, name_series, name_step
 from discreet.curator.series.explanation import SeriesExplanation
 from discreet.curator.series.plan import SeriesPlan, believe_nothing, plan_series
 from discreet.curator.series.terms import SeriesTerms, list_periods
@@ -75,7 +74,10 @@ def begin(curator: Curator, wanted: WantedSeries) -> SeriesTerms:
     terms, ledger = plan.terms, curator.ledger
     check_trusted(ledger.folder)
     check_suspended(ledger, terms.analyst, [terms.table])
-    name, prices = name_series(terms.id), _prices(curator, plan) if terms.is_once else {}
+    name, prices = name_series(terms.id), _prices(curator, plan)
+    if ledger.known(name_step(terms.id, STOP)) is not None:
+        rule = "a series that was stopped does not go on"
+        raise InvalidValue(rule, terms.id, "subscribe to another number of periods; nothing is refunded")
     if ledger.known(name) is None:
         note = {"sql": terms.sql, "analyst": terms.analyst, "price": write_recorded(terms.price)}
         note |= {"series": terms.id, "periods": len(terms.periods), "terms": terms.text.decode()}
@@ -89,19 +91,18 @@ def explain_series(curator: Curator, wanted: WantedSeries, confidence: float) ->
     plan = _chosen(curator, wanted)
     terms, question = plan.terms, plan.question
     prices, listing = _prices(curator, plan), plan.over(terms.periods[:1]).listing
-    known = curator.ledger.accounts(sorted(prices))
     return SeriesExplanation(
         price=terms.price,
         is_once=terms.is_once,
-        affordable=not terms.is_once or (len(known) == len(prices) and curator.ledger.affords(prices)),
-        accounts=tuple(prices),
+        affordable=not terms.is_once or curator.ledger.affords(prices),
+        accounts=tuple(prices) or (find_account(curator.catalog.table(terms.table)),),
         first=terms.periods[0].name,
         periods=len(terms.periods),
         rows_per_unit=terms.policy.rows_per_unit,
         groups=None if listing is None else len(listing),
         errors=tuple(label_columns(question, question.errors(confidence))),
-        at_limit=None if plan.at_limit is None else float(plan.at_limit.law.error(Fraction(confidence))),
-        notes=write_notes(question, confidence),
+        at_limit=None if plan.at_limit is None else float(plan.at_limit.law.error(confidence)),
+        notes=plan.notes(confidence),
     )
 
 
@@ -177,11 +178,11 @@ def _periods(curator: Curator, table: Table, wanted: WantedSeries) -> tuple[Peri
 
 
 def _prices(curator: Curator, plan: SeriesPlan) -> dict[str, LedgerPrice]:
-    """What each account pays: for all periods where it is paid once, else for one of them."""
+    """What each account pays on the first day."""
     terms, catalog = plan.terms, curator.catalog
+    if not terms.is_once:
+        return {}  # they are charged when a period closes
     whole = [replace(plan.plan, loss=terms.price)]
-    versions = Versions({terms.table: ""}, {(terms.table, one.name): "" for one in terms.periods})
+    versions = Versions({terms.table: ""}, {})
     known = find_accounts(curator.ledger, catalog, terms.analyst, whole, versions)
     return list_prices(whole, catalog, terms.analyst, versions, known)
-
-

@@ -67,8 +67,9 @@ class SeriesTerms:
     def text(self) -> bytes:
         """The same as the ledger keeps it."""
         first = self.periods[0].name
-        told = {"series": _FORM, "sql": self.sql, "policy": dumps(self.policy), "domain": self.domain, "first": first}
-        told |= {"periods": len(self.periods), "price": as_json(self.price)["exact"], "unit": as_json(self.price)["unit"]}
+        price = as_json(self.price)
+        told: dict[str, Any] = {"series": _FORM, "sql": self.sql, "policy": dumps(self.policy), "domain": self.domain}
+        told |= {"first": first, "periods": len(self.periods), "price": price["exact"], "unit": price["unit"]}
         told |= {"delta": str(self.delta), "readers": list(self.readers), "analyst": self.analyst, "laws": self.laws}
         return canonical(told)
 

@@ -395,7 +395,12 @@ def _with_weights(source: str, most: int, weight: int, tallied: RowCounts, numbe
 
 
 def _with_first_weights(
-    plan: AggregationPlan, source: str, most: int, weight: int, statement: Statement, condition: Expression | None = None
+    plan: AggregationPlan,
+    source: str,
+    most: int,
+    weight: int,
+    statement: Statement,
+    condition: Expression | None = None,
 ) -> str:
     """``_weighted``: the first ``most`` rows, or groups, of a unit count, in the order of periods."""
     earlier = _earlier_rows(plan, statement) if source == "_rows" else _earlier_groups(plan, statement, condition)
