@@ -79,7 +79,7 @@ def begin(curator: Curator, wanted: WantedSeries) -> SeriesTerms:
         rule = "a series that was stopped does not go on"
         raise InvalidValue(rule, terms.id, "subscribe to another number of periods; nothing is refunded")
     if ledger.known(name) is None:
-        note = {"sql": terms.sql, "analyst": terms.analyst, "price": write_recorded(terms.price)}
+        note: dict[str, Any] = {"sql": terms.sql, "analyst": terms.analyst, "price": write_recorded(terms.price)}
         note |= {"series": terms.id, "periods": len(terms.periods), "terms": terms.text.decode()}
         ledger.charge(name, terms.digest, prices, note)
     ledger.settle(name, terms.text)
