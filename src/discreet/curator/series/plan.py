@@ -33,7 +33,7 @@ from discreet.query.answer.sandbox import check_above
 from discreet.query.bind.contribution import ContributionBound
 from discreet.query.bind.group_by import PrivateAggregation
 from discreet.query.bind.periods import find_read_periods, names_period, narrow_table
-from discreet.query.bind.relation import without_partitions
+from discreet.query.bind.relation import RowCounts, without_partitions
 from discreet.query.bind.split import SplitQuery
 from discreet.query.divide import can_be_divided
 from discreet.query.parse.clock import asks_clock
@@ -161,7 +161,8 @@ def _check_block(query: SplitQuery, table: Table) -> None:
     privacy = block.rows.privacy
     if privacy is None or privacy.tables != {table.name} or privacy.truncated or not query.is_by_row:
         raise QueryRefused("a series about people reads one table", "", "leave out joins")
-    if privacy.contribution != ContributionBound.stored(table.rows_per_unit):
+    as_stored = privacy.contribution == ContributionBound.stored(table.rows_per_unit)
+    if not as_stored or block.rows.tallied is RowCounts.NOTHING:
         rule = "a series about people counts rows as they are in the table"
         raise QueryRefused(rule, "", "leave out UNION ALL and subqueries with GROUP BY")
     _check_aggregates(block)
