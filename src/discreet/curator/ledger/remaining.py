@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from threading import Lock
 from typing import Any
@@ -104,18 +105,37 @@ def sum_people(catalog: Catalog, accounts: Mapping[str, Account]) -> tuple[str, 
     """
     told: list[str] = []
     kinds = catalog.tables_by_unit()
+    held = {fold_name(table.name) for tables in kinds.values() for table in tables}
+    kinds, counted = _over_periods(catalog, kinds)
+    told += [f"What one of the people of {person} loses over all periods is counted without a limit." for person in counted]
     if len(kinds) > 1:
         granted = {domain: _granted(tables, accounts) for domain, tables in kinds.items()}
         epsilon, delta = (sum((one[place] for one in granted.values()), Fraction(0)) for place in (0, 1))
         each = " + ".join(shown(one) for one, _ in granted.values())
         whole = f"ε {each} = {shown(epsilon)}" + (f" and δ {shown(delta)}" if delta else "")
         told.append(f"Whoever is among {' and '.join(granted)} at once loses at most {whole}.")
-    held = {fold_name(table.name) for tables in kinds.values() for table in tables}
     of_tables = {split_name(one.name)[0] for one in accounts.values() if one.kind is AccountKind.TABLE}
     gone = sorted({name for name in of_tables if fold_name(name) not in held})
     if gone:
         told.append(f"No policy says whose rows these were: {', '.join(gone)}. What was spent there counts as well.")
     return tuple(told)
+
+
+def _over_periods(
+    catalog: Catalog, kinds: Mapping[str, list[Table]]
+) -> tuple[dict[str, list[Table]], list[str]]:
+    """Tables by the people that they are about, over all periods; and the people for whom no policy states a limit."""
+    found: dict[str, list[Table]] = {}
+    for domain, tables in kinds.items():
+        person = catalog.person_domain(tables[0].name) or domain
+        capped = [replace(one, budget=one.lifetime or one.budget) for one in tables]
+        found.setdefault(person, []).extend(capped if tables[0].unit_per is not None else tables)
+    counted = [
+        person
+        for person, tables in found.items()
+        if all(table.unit_per is not None and table.lifetime is None for table in tables)
+    ]
+    return {person: tables for person, tables in found.items() if person not in counted}, sorted(counted)
 
 
 def _granted(tables: Sequence[Table], accounts: Mapping[str, Account]) -> tuple[Fraction, Fraction]:
