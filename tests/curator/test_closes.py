@@ -169,6 +169,13 @@ def test_every_period_has_its_own_budget_and_the_person_pays_for_all(ledger: Led
     assert verify(tmp_path).problems == []
 
 
+def test_what_a_period_was_granted_is_never_raised(ledger: Ledger) -> None:
+    close(ledger, JANUARY)
+    for name in accounts_of(JANUARY):
+        with pytest.raises(InvalidValue, match=r"stays as it was granted|is never raised"):
+            ledger.change_cap(name, Allowance.of(Pure(2)))
+
+
 @pytest.mark.parametrize("left_out", ["/patients.id", "/patients.id per month/2026-01"])
 def test_whoever_pays_for_a_period_pays_for_its_people(ledger: Ledger, left_out: str) -> None:
     close(ledger, JANUARY)
