@@ -11,7 +11,24 @@ from pathlib import Path
 SOURCES = Path(__file__).parents[2] / "src" / "discreet"
 MODULES = sorted(SOURCES.rglob("*.py"))
 MOST_MODULES = 22
-METAPHORS = {"house", "desk", "door", "pen", "wish", "visitor", "book"}
+METAPHORS = {
+    *(
+        "house",
+        "household",
+        "desk",
+        "door",
+        "pen",
+        "wish",
+        "visitor",
+        "book",
+        "books",
+        "room",
+        "rooms",
+        "twin",
+        "twins",
+    ),
+    *("told", "hear", "heard", "crowd"),
+}
 """Words that a newcomer would have to learn from us; the field has others for the same."""
 
 

@@ -144,12 +144,14 @@ def _attack(board: Scoreboard, attack: Attack) -> Iterator[doc.DocumentBlock]:
         yield doc.TableBlock(_COLUMNS, rows)
     reasons = {cell.reason: cell.defence for cell in cells if cell.reason}
     yield from (doc.Quiet(f"{defence}: {reason}") for reason, defence in reasons.items())
-    words = [(cell.defence, _told(cell.verdict, cell.score)) for cell in cells if cell.score and cell.verdict]
+    words = [
+        (cell.defence, _describe_verdict(cell.verdict, cell.score)) for cell in cells if cell.score and cell.verdict
+    ]
     if words:
         yield doc.Details("In words", [doc.Quiet(_EXPLAINED), doc.TableBlock((), words)])
 
 
-def _told(verdict: DefenceVerdict, score: Score) -> str:
+def _describe_verdict(verdict: DefenceVerdict, score: Score) -> str:
     return f"{verdict.value[:1].upper()}{verdict.value[1:]}. {score.note}".strip()
 
 

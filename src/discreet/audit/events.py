@@ -245,8 +245,8 @@ def _kinds(learning: Learning) -> Iterator[OutcomeScore]:
 def _listing(outcomes: Sequence[Any]) -> Callable[[npt.NDArray[np.bool_]], str]:
     def phrase(holds: npt.NDArray[np.bool_]) -> str:
         chosen = np.flatnonzero(holds)
-        told = [shown(outcomes[k], _LONGEST) for k in chosen[:_SHOWN].tolist() if k < len(outcomes)]
-        return "the answer is " + _listed(told, len(chosen))
+        named = [shown(outcomes[k], _LONGEST) for k in chosen[:_SHOWN].tolist() if k < len(outcomes)]
+        return "the answer is " + _listed(named, len(chosen))
 
     return phrase
 
@@ -263,9 +263,9 @@ def _group_listing(
     return phrase
 
 
-def _listed(told: list[str], count: int) -> str:
-    more = count - len(told)
-    return (", ".join(told) or "none") + (f" or one of {more:,} more" if more else "")
+def _listed(named: list[str], count: int) -> str:
+    more = count - len(named)
+    return (", ".join(named) or "none") + (f" or one of {more:,} more" if more else "")
 
 
 _DISCRIMINANT_BINS = 32

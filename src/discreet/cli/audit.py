@@ -61,8 +61,8 @@ def replay(
         is_quiet = json
         refuse_overwriting({"--html": html}, None, force)
         source, asked = source_of(file, table, delimiter), _asked(sql, questions)
-        with counted(is_quiet) as told:
-            report = replay_session(source, policy, asked, epsilon=epsilon, neighbours=neighbours, told=told)
+        with counted(is_quiet) as announce:
+            report = replay_session(source, policy, asked, epsilon=epsilon, neighbours=neighbours, announce=announce)
         audits = [] if draws is None else _audits(source, policy, report, epsilon, draws)
         if html is not None:
             write_texts({html: report.to_html()})
@@ -201,12 +201,12 @@ def _surveyed(
     from discreet.audit.builtin import builtin_mechanisms
     from discreet.audit.gallery import BROKEN
 
-    with counted(is_quiet) as told:
+    with counted(is_quiet) as announce:
         if what == "gallery":
             _refuse_claim(epsilon, delta)
-            return survey([exhibit.case for exhibit in BROKEN], "Broken mechanisms", told=told, **options)
+            return survey([exhibit.case for exhibit in BROKEN], "Broken mechanisms", announce=announce, **options)
         cases = builtin_mechanisms(epsilon or 1, delta or _DELTA)
-        return survey(cases, "Every built-in mechanism", told=told, **{"draws": _SERVICE_DRAWS, **options})
+        return survey(cases, "Every built-in mechanism", announce=announce, **{"draws": _SERVICE_DRAWS, **options})
 
 
 def _with_inputs(case: Case, first: str | None, second: str | None) -> Case:

@@ -39,11 +39,11 @@ class Drafted:
     @property
     def words(self) -> list[str]:
         """What to say about the sample."""
-        told = (
+        summary = (
             "dates can be read with the day or the month first, or commas as decimals or thousands; it stays text"
             ' until you say its type and csv: {dates: \'%d/%m/%Y\'}, {decimal: ","} or {thousands: ","}'
         )
-        return [f"{name}: {told}" for name in self.unclear]
+        return [f"{name}: {summary}" for name in self.unclear]
 
 
 def draft_policy(

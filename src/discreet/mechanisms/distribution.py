@@ -109,8 +109,8 @@ class FiniteLaw(Distribution):
             for outcome, mass in zip(self.outcomes, self.masses, strict=True):
                 shares = {image: share for image, share in _law_of(mapping(outcome)).items() if not share.is_zero()}
                 if not mass.is_zero():
-                    told = (share * (share / images.mass(image)).log() for image, share in shares.items())
-                    total += mass * sum(told, Ball(0))
+                    terms = (share * (share / images.mass(image)).log() for image, share in shares.items())
+                    total += mass * sum(terms, Ball(0))
         return total
 
     def likely(self) -> Sequence[Hashable]:

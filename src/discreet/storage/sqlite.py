@@ -232,9 +232,9 @@ def _draft(path: Path) -> Path:
 
 
 def _explained(fault: Exception, refusal: Refusal) -> DiscreetError:
-    told = refusal(_KNOWN_FAULTS.get(type(fault).__name__, type(fault).__name__))
-    told.__cause__ = fault
-    return told
+    error = refusal(_KNOWN_FAULTS.get(type(fault).__name__, type(fault).__name__))
+    error.__cause__ = fault
+    return error
 
 
 _INHERITED: list[object] = []

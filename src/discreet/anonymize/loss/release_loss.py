@@ -201,9 +201,9 @@ def _entropy_lost(publication: Publication, name: str) -> float:
     known = float(counts @ np.log2(np.maximum(counts, 1)))
     covered = np.log2(np.maximum(covering.summed(counts), 1.0))
     whole = math.log2(total)
-    told = float(publication.released_counts(name) @ covered) + publication.suppressed * whole
+    covered_cells = float(publication.released_counts(name) @ covered) + publication.suppressed * whole
     most = total * whole - known
-    return min(max((told - known) / most, 0.0), 1.0) if most > 0 else 0.0
+    return min(max((covered_cells - known) / most, 0.0), 1.0) if most > 0 else 0.0
 
 
 @dataclass(frozen=True)

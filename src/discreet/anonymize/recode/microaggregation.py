@@ -311,6 +311,6 @@ def _means(numbers: Numbers, group: Whole) -> Numbers:
 def _lost_variance(numbers: Numbers, released: Numbers, kept: npt.NDArray[np.bool_]) -> list[float]:
     """By column the share of the variance that is lost; of a number that is not released, nothing is told."""
     middle = np.broadcast_to(_Scaling.of(numbers).mean, numbers.shape)
-    told = np.where(kept[:, None] & ~np.isnan(released), released, middle)
-    lost, whole = (np.nansum((numbers - what) ** 2, axis=0) for what in (told, middle))
+    stated = np.where(kept[:, None] & ~np.isnan(released), released, middle)
+    lost, whole = (np.nansum((numbers - what) ** 2, axis=0) for what in (stated, middle))
     return [float(share) for share in np.divide(lost, whole, out=np.zeros(len(whole)), where=whole > 0)]

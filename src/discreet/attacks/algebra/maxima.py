@@ -100,8 +100,8 @@ def maxima(
     audited = Maxima(len(names))
     stories = [audited]
     for members, answer in zip(_coded(groups, names), _checked(groups, answers, scale), strict=True):
-        told = [answer] if answer is not None else _refusable(audited, members, scale)
-        stories = [story.with_answer(members, value) for story in stories for value in told]
+        possible_answers = [answer] if answer is not None else _refusable(audited, members, scale)
+        stories = [story.with_answer(members, value) for story in stories for value in possible_answers]
         stories = [story for story in stories if story.is_possible]
         audited = audited if answer is None else audited.with_answer(members, answer)
         _check_stories(stories, answer)

@@ -141,8 +141,8 @@ def _alike(counted: npt.NDArray[np.bool_]) -> Codes:
 
 def _classes(class_of: Codes, pattern_of: Codes) -> tuple[Codes, Codes]:
     """Finer classes, which also keep other patterns apart, and for each a secret; 0 is a part of what 0 was."""
-    told_apart = class_of * (int(pattern_of.max()) + 1) + pattern_of
-    _, example, finer = np.unique(told_apart, return_index=True, return_inverse=True)
+    joint_class = class_of * (int(pattern_of.max()) + 1) + pattern_of
+    _, example, finer = np.unique(joint_class, return_index=True, return_inverse=True)
     return finer, example
 
 
@@ -199,19 +199,19 @@ class MaxAuditor:
     """Whether it decides without looking at the true answer."""
     lowest: int | None = 0
     """The least value; None for an auditor who takes values for real numbers without an end."""
-    told: Maxima = field(init=False)
+    answered: Maxima = field(init=False)
     """What was answered so far."""
 
     def __post_init__(self) -> None:
-        self.told = Maxima(self.people)
+        self.answered = Maxima(self.people)
 
     def allows(self, group: Codes, truth: int) -> bool:
         """Whether the true answer may be told; if so, it is remembered."""
         if not len(group):
             return True  # that nobody is in it is no secret
-        if any(self._discloses(self.told.with_answer(group, answer)) for answer in self._looked_at(truth)):
+        if any(self._discloses(self.answered.with_answer(group, answer)) for answer in self._looked_at(truth)):
             return False
-        self.told = self.told.with_answer(group, truth)
+        self.answered = self.answered.with_answer(group, truth)
         return True
 
     def _looked_at(self, truth: int) -> Sequence[int]:
@@ -220,8 +220,8 @@ class MaxAuditor:
             return [truth]
         return range(self.values) if self.lowest is not None else range(-1, self.values + 1)
 
-    def _discloses(self, told: Maxima) -> bool:
-        return told.is_possible and bool(told.certain(self.lowest).any())
+    def _discloses(self, answered: Maxima) -> bool:
+        return answered.is_possible and bool(answered.certain(self.lowest).any())
 
 
 class QueryAuditing(Defence):

@@ -89,9 +89,9 @@ def link(
     fits = fitting(released, listed, joined, hierarchies)
     rivals = fits.rivals[fits.classes.number]
     person, row = _found(fits)
-    told = [name for name in released.column_names if name not in {*joined, *shown}]
+    learned = [name for name in released.column_names if name not in {*joined, *shown}]
     columns = {name: listed[name].take(pa.array(person)) for name in shown}
-    columns |= {name: released[name].take(pa.array(row)) for name in told}
+    columns |= {name: released[name].take(pa.array(row)) for name in learned}
     return Links(fits.rows, rivals, pa.table(columns))
 
 

@@ -162,8 +162,8 @@ def _equations(sides: Sequence[Codes], answers: Sequence[Counts]) -> tuple[Codes
     both = np.stack([(codes == half).astype(np.int64) for codes in sides for half in (0, 1)])
     no, yes = np.concatenate([answer.reshape(2, 2) for answer in answers]).T
     rows, values = np.concatenate([both, both]), np.concatenate([yes, both.sum(axis=1) - no])
-    told = np.isfinite(values)
-    return rows[told], values[told]
+    answered = np.isfinite(values)
+    return rows[answered], values[answered]
 
 
 _MOST_PEOPLE = 5000

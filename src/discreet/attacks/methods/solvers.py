@@ -372,12 +372,12 @@ def shrunken_least_squares(queries: SubsetQueries, answers: Floats, share: float
     surprise = answers - queries.times(np.full(queries.people, share))
     strengths, directions = eigh(queries.gram())
     seen = strengths > _LEAST_PIVOT * strengths.max()
-    told = np.where(seen, directions.T @ queries.transposed_times(surprise), 0.0)
-    plain = directions @ (told / np.where(seen, strengths, 1.0))
+    projected = np.where(seen, directions.T @ queries.transposed_times(surprise), 0.0)
+    plain = directions @ (projected / np.where(seen, strengths, 1.0))
     spare = len(answers) - int(seen.sum())
     noise = float(np.square(surprise - queries.times(plain)).sum() / spare) if spare else 0.0
     weight = max(noise / (share * (1 - share)), _LEAST_WEIGHT)
-    return share + np.asarray(directions @ (told / np.where(seen, strengths + weight, 1.0)))
+    return share + np.asarray(directions @ (projected / np.where(seen, strengths + weight, 1.0)))
 
 
 def expected_accuracy(people: int, questions: int, sigma: float) -> float:

@@ -335,10 +335,10 @@ class _Compared:
         """
         found = self.answer[self.question.codes(people)]
         expected = self._expected([part.codes(people) for part in self.question.by], own)
-        told = np.isfinite(found)
+        answered = np.isfinite(found)
         odds = np.zeros(people.size)
-        if told.any():
-            odds[told] = log_odds_of_member(found[told], expected[told], self._noise)
+        if answered.any():
+            odds[answered] = log_odds_of_member(found[answered], expected[answered], self._noise)
         return odds
 
     @cached_property
@@ -346,9 +346,9 @@ class _Compared:
         """The deviation of the answers beyond what chance explains, in the table and among the strangers."""
         cells = np.unravel_index(np.arange(self.question.cells), [part.size for part in self.question.by])
         expected = self._expected(cells, 0)
-        told = np.isfinite(self.answer)
-        off = np.square(self.answer - expected)[told].mean()
-        explained = expected[told].mean() * (1 + self.rows / self.strangers.size)
+        answered = np.isfinite(self.answer)
+        off = np.square(self.answer - expected)[answered].mean()
+        explained = expected[answered].mean() * (1 + self.rows / self.strangers.size)
         return math.sqrt(max(float(off - explained), 0.0))
 
     def _expected(self, places: Sequence[Codes], own: int) -> Floats:

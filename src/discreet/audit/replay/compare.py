@@ -220,13 +220,13 @@ def _too_far(first: RecordedQuestion, second: RecordedQuestion) -> Iterator[Diff
         for name, observed in _loss_of(one, other).items():
             if observed > float(shares[name]) * (1 + _ROUNDING):
                 unit = "ε" if isinstance(one.plan.loss, Pure) else "ρ"
-                told = f"{name}: {unit} = {observed:.6g}, and {float(shares[name]):.6g} was declared"
-                yield Difference(first.sql, "one person moves what noise hides by more than was declared", told)
+                details = f"{name}: {unit} = {observed:.6g}, and {float(shares[name]):.6g} was declared"
+                yield Difference(first.sql, "one person moves what noise hides by more than was declared", details)
     if first.refusal is None and second.refusal is None and first.facts["plan"].price is not None:
         claimed, observed = observed_loss(first, second)
         if observed > float(claimed) * (1 + _ROUNDING):
-            told = f"{observed:.6g} together, and {float(claimed):.6g} was charged"
-            yield Difference(first.sql, "one person costs more than was charged", told)
+            details = f"{observed:.6g} together, and {float(claimed):.6g} was charged"
+            yield Difference(first.sql, "one person costs more than was charged", details)
 
 
 def _pairs(first: RecordedQuestion, second: RecordedQuestion) -> list[tuple[Watched, Watched]]:

@@ -67,7 +67,7 @@ def show_certificate(certificate: Mapping[str, Any], checked: Paper | None = Non
             notice(*_LOOKED_UP[checked.is_in_ledger])
         ui.label(str(certificate.get("question", ""))).classes("d-code d-question")
         with figures():
-            for label, value in _told(certificate):
+            for label, value in _list_facts(certificate):
                 figure(label, value)
         with ui.expansion("All of it, as it is signed").classes("w-full"):
             ui.label(json.dumps(certificate, indent=2, ensure_ascii=False)).classes("d-code d-whole").props(
@@ -81,7 +81,7 @@ def show_certificate(certificate: Mapping[str, Any], checked: Paper | None = Non
     dialog.on("hide", dialog.delete)
 
 
-def _told(certificate: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _list_facts(certificate: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     price, ledger = certificate.get("price", {}), certificate.get("ledger", {})
     yield "Price", f"{price.get('unit', '')} {price.get('amount', '')}"
     yield "Ledger record", str(ledger.get("position", "none"))

@@ -100,7 +100,7 @@ class BalanceCheck:
         apart = [(_APART, (name, part, index_key(part))) for name, part in self._parts]
         return [*accounts, *apart]
 
-    def hear(self, answers: list[list[Any]]) -> None:
+    def load_answers(self, answers: list[list[Any]]) -> None:
         """The answers to the questions, in their order."""
         rows = [row for found in answers[: len(self._names)] for row in found]
         self._accounts = {row[0]: account_of_row(row) for row in rows}
@@ -270,7 +270,7 @@ class _KnownRequests:
         self.last = read_head(last)
         self.rows = {request: rows[0] for request, rows in zip(self.requests, found, strict=False) if rows}
         if standing is not None:
-            standing.hear(found[len(self.requests) :])
+            standing.load_answers(found[len(self.requests) :])
 
     def append(self, database: Database, record: dict[str, Any]) -> Head:
         """Write a record behind the last one."""

@@ -313,7 +313,7 @@ class Ledger:
         """Whether a charge would fit now; it may not any more when it comes. What has no account cannot be paid."""
         standing = BalanceCheck([prices])
         with self.storage.reading() as database:
-            standing.hear(answers(database, standing.questions()))
+            standing.load_answers(answers(database, standing.questions()))
         return standing.affords(prices)
 
     # The asker's part.

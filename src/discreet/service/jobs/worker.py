@@ -320,7 +320,8 @@ def answer_job(curator: Curator, members: Members, job: Job, hold: Callable[[], 
         raise NotAllowed("only owners and analysts may ask", f"<{job.member}, {role}>")
     analyst = None if found.role is MemberRole.OWNER else found.name
     request = f"{_spelled(job.member)}/{job.request}"
-    return curator.ask(**job.ask_request.told(), analyst=analyst, request=request, raw=job.ask_request.raw, hold=hold)
+    asked = job.ask_request
+    return curator.ask(**asked.as_ask_arguments(), analyst=analyst, request=request, raw=asked.raw, hold=hold)
 
 
 def _spelled(member: str) -> str:

@@ -49,7 +49,7 @@ def recover(store: ServiceStore, ledger: Ledger) -> int | None:
     try:
         Trail(store).check(ledger)
     except StoreError as older:
-        return end_all_tokens(store, ledger, f"an older book: {older.value}")
+        return end_all_tokens(store, ledger, f"an older database: {older.value}")
     return None
 
 

@@ -93,7 +93,7 @@ def explain(service: ServiceState, principal: Principal, ask_request: AskRequest
     """Price, shape and expected error; reads no rows and costs nothing."""
     principal.must_be(ASKERS)
     try:
-        return service.curator.explain(**ask_request.told(), analyst=principal.analyst)
+        return service.curator.explain(**ask_request.as_ask_arguments(), analyst=principal.analyst)
     except DiscreetError as fault:
         refusal = fault
     if principal.analyst is not None:
