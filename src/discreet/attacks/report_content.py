@@ -193,7 +193,7 @@ def _charts(board: Scoreboard) -> list[doc.DocumentBlock]:
 def _composition(board: Scoreboard) -> Iterator[doc.DocumentBlock]:
     tables: tuple[PublishedTable, ...] = (KAnonymousTable(2), KAnonymousTable(), LDiverseTable(), TCloseTable())
     people = board.people.take(board.people.numbers[:_MOST_PEOPLE])
-    curves = {table.name: found for table in tables if (found := _composed(people, table, board.seed))}
+    curves = {table.name: found for table in tables if (found := _compose(people, table, board.seed))}
     if curves:
         yield doc.Paragraph(
             "Intersection. Every release of this table by itself keeps its rule. The more of them hold the same "
@@ -202,7 +202,7 @@ def _composition(board: Scoreboard) -> Iterator[doc.DocumentBlock]:
         yield composition_chart(curves)
 
 
-def _composed(people: People, table: PublishedTable, seed: int) -> Sequence[Composed]:
+def _compose(people: People, table: PublishedTable, seed: int) -> Sequence[Composed]:
     """One curve; empty where these people cannot be published so."""
     try:
         return composition(people, table, _RELEASES, seed)

@@ -246,7 +246,7 @@ def _listing(outcomes: Sequence[Any]) -> Callable[[npt.NDArray[np.bool_]], str]:
     def phrase(holds: npt.NDArray[np.bool_]) -> str:
         chosen = np.flatnonzero(holds)
         named = [shown(outcomes[k], _LONGEST) for k in chosen[:_SHOWN].tolist() if k < len(outcomes)]
-        return "the answer is " + _listed(named, len(chosen))
+        return "the answer is " + _list(named, len(chosen))
 
     return phrase
 
@@ -258,12 +258,12 @@ def _group_listing(
         chosen = np.unique(groups[holds])
         if name is None:
             return f"one of {len(chosen)} learned {words}"
-        return f"{words} {_listed([name(k) for k in chosen[:_SHOWN].tolist()], len(chosen))}"
+        return f"{words} {_list([name(k) for k in chosen[:_SHOWN].tolist()], len(chosen))}"
 
     return phrase
 
 
-def _listed(named: list[str], count: int) -> str:
+def _list(named: list[str], count: int) -> str:
     more = count - len(named)
     return (", ".join(named) or "none") + (f" or one of {more:,} more" if more else "")
 

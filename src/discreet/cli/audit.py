@@ -168,11 +168,11 @@ def audit(
         if side_channels and what in (None, "gallery"):
             raise InvalidValue("side channels are measured of one mechanism", what or "<all of ours>", "name it")
         if what is None or what == "gallery":
-            report: AuditReport | AuditSuite = _surveyed(what, epsilon, delta, options, is_quiet)
+            report: AuditReport | AuditSuite = _survey(what, epsilon, delta, options, is_quiet)
             leaks = False
         else:
             case = _with_inputs(_case(what, epsilon, delta, batched), first, second)
-            report, leaks = _audited(case, side_channels, options, is_quiet)
+            report, leaks = _audit(case, side_channels, options, is_quiet)
         if html is not None:
             write_texts({html: report.to_html()})
         if is_quiet:
@@ -194,7 +194,7 @@ def _is_fine(report: AuditReport | AuditSuite) -> bool:
     return report.is_as_expected
 
 
-def _surveyed(
+def _survey(
     what: str | None, epsilon: str | None, delta: str | None, options: dict[str, Any], is_quiet: bool
 ) -> AuditSuite:
     from discreet.audit.audit import survey
@@ -217,7 +217,7 @@ def _with_inputs(case: Case, first: str | None, second: str | None) -> Case:
     return replace(case, first=inputs[0], second=inputs[1], outcomes=outcomes)
 
 
-def _audited(case: Case, sides: bool, options: dict[str, Any], is_quiet: bool) -> tuple[AuditReport, bool]:
+def _audit(case: Case, sides: bool, options: dict[str, Any], is_quiet: bool) -> tuple[AuditReport, bool]:
     """The report, with what side channels say among its notes, and whether one of them leaks."""
     from discreet.audit.audit import audit_case
 

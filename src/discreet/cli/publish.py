@@ -83,12 +83,10 @@ def roles_of(table: pa.Table, quasi: str, sensitive: str, identifying: str) -> R
     """The roles that the options give to the columns of a table."""
     from discreet.anonymize.roles import Roles
 
-    return Roles.of(
-        table.column_names, quasi=_listed(quasi), sensitive=_listed(sensitive), identifying=_listed(identifying)
-    )
+    return Roles.of(table.column_names, quasi=_list(quasi), sensitive=_list(sensitive), identifying=_list(identifying))
 
 
-def _listed(names: str) -> list[str]:
+def _list(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
@@ -127,11 +125,11 @@ def hierarchies_of(given: Sequence[str] | None, table: pa.Table, roles: Roles) -
             raise InvalidValue(rule, column, suggestion(column, roles.quasi))
         if column in found:
             raise InvalidValue("a column must have one hierarchy", column, "name it once")
-        found[column] = _made(column, made, table)
+        found[column] = _make(column, made, table)
     return found
 
 
-def _made(column: str, made: str, table: pa.Table) -> Hierarchy:
+def _make(column: str, made: str, table: pa.Table) -> Hierarchy:
     from discreet.anonymize.hierarchies.builders import KINDS, described_hierarchy, read_arx_csv
     from discreet.anonymize.table import CodedColumn
 

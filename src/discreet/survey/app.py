@@ -93,7 +93,7 @@ def application(store: SurveyStore) -> ASGIApp:
     app.get("/invitation")(_invitation(store))
     app.post("/reports")(_reports(store))
     app.get("/figures")(_figures(store))
-    app.add_exception_handler(AnyHTTPException, _refused)
+    app.add_exception_handler(AnyHTTPException, _refuse)
     app.add_exception_handler(DiscreetError, _refused_by_us)
     app.add_exception_handler(ClientDisconnect, _cut_off)
     app.add_exception_handler(Exception, _failed)
@@ -199,7 +199,7 @@ def _yes_or_no(said: str) -> bool:
 # What went wrong --------------------------------------------------------------------------------------------------
 
 
-async def _refused(_: Request, fault: Exception) -> Response:
+async def _refuse(_: Request, fault: Exception) -> Response:
     status = fault.status_code if isinstance(fault, AnyHTTPException) else 400
     headers = dict(fault.headers or {}) if isinstance(fault, AnyHTTPException) else {}
     detail = str(fault.detail) if isinstance(fault, HTTPException) else HTTPStatus(status).description

@@ -89,7 +89,7 @@ class CountAuditor:
         if self._is_too_long(len(first), len(example)):
             return False
         rows, pivots = self._spread(self.kind_of[first], self.class_of[example])
-        rows, pivots = _joined(rows, pivots, _reduced(weights[first].ravel() % _PRIME, rows, pivots))
+        rows, pivots = _join(rows, pivots, _reduce(weights[first].ravel() % _PRIME, rows, pivots))
         if _discloses(rows, pivots, np.bincount(kind_of)):
             return False
         self.kind_of, self.first, self.class_of, self.rows, self.pivots = kind_of, first, class_of, rows, pivots
@@ -100,7 +100,7 @@ class CountAuditor:
         of_kinds = weights[self.first]
         if of_kinds.size != self.rows.shape[1] or not np.array_equal(of_kinds[self.kind_of], weights):
             return False
-        return not _reduced(of_kinds.ravel() % _PRIME, self.rows, self.pivots).any()
+        return not _reduce(of_kinds.ravel() % _PRIME, self.rows, self.pivots).any()
 
     def _is_too_long(self, kinds: int, classes: int) -> bool:
         return (len(self.rows) + 1) * kinds * (classes - 1) > self.most_entries
@@ -154,7 +154,7 @@ def _kinds(kind_of: Codes, weights: Codes) -> tuple[Codes, Codes]:
     return kind_of, first
 
 
-def _reduced(row: Codes, rows: Codes, pivots: Codes) -> Codes:
+def _reduce(row: Codes, rows: Codes, pivots: Codes) -> Codes:
     """The row without what the other rows say."""
     factors = row[pivots]
     used = np.flatnonzero(factors)
@@ -162,7 +162,7 @@ def _reduced(row: Codes, rows: Codes, pivots: Codes) -> Codes:
     return np.asarray((row - taken) % _PRIME)
 
 
-def _joined(rows: Codes, pivots: Codes, new: Codes) -> tuple[Codes, Codes]:
+def _join(rows: Codes, pivots: Codes, new: Codes) -> tuple[Codes, Codes]:
     """The reduced row echelon form with one row more, which is reduced and not zero."""
     pivot = int(np.flatnonzero(new)[0])
     new = new * pow(int(new[pivot]), -1, _PRIME) % _PRIME
@@ -173,10 +173,10 @@ def _joined(rows: Codes, pivots: Codes, new: Codes) -> tuple[Codes, Codes]:
 def _are_dependent(rows: Codes) -> bool:
     found, pivots = np.zeros((0, rows.shape[1]), np.int64), np.zeros(0, np.int64)
     for row in rows:
-        rest = _reduced(row, found, pivots)
+        rest = _reduce(row, found, pivots)
         if not rest.any():
             return True
-        found, pivots = _joined(found, pivots, rest)
+        found, pivots = _join(found, pivots, rest)
     return False
 
 

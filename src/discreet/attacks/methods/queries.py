@@ -69,7 +69,7 @@ class Differencing(Attack):
         halves = half.codes_of(targets[refused]).tolist()
         lead[refused] = _with_and_without(view, known.bit, targets[refused], [((half, side),) for side in halves])
         still = np.flatnonzero(np.isnan(lead))
-        lead[still] = _chained(view, known.bit, targets[still])
+        lead[still] = _chain(view, known.bit, targets[still])
         values = np.where(np.isnan(lead) | (lead == 0), -1, lead > 0).astype(np.int64)
         note = _note_differences(len(targets), len(refused), len(still), int((values < 0).sum()))
         return Guesses(values, note, np.nan_to_num(lead))
@@ -88,7 +88,7 @@ def _with_and_without(view: View, bit: Part, targets: Codes, groups: Sequence[tu
     return np.asarray(np.where(np.isnan(no), only_yes, np.where(np.isnan(yes), only_no, yes - no)))
 
 
-def _chained(view: View, bit: Part, targets: Codes) -> Counts:
+def _chain(view: View, bit: Part, targets: Codes) -> Counts:
     """For every target 1 for yes and −1 for no, NaN where the chain of pairs does not tell."""
     pairs = [Listed((int(first), int(second))) for first, second in pairwise(targets)]
     answers = view.counts([TableQuery((bit,), ((pair, 1),)) for pair in pairs])

@@ -94,7 +94,7 @@ _ROUNDING = 1e-9
 def all_subset_sums(people: npt.ArrayLike) -> Floats:
     """The exact answer for every subset: subset S has the number Σ 2^i over its people i."""
     sums = np.zeros(1)
-    for person in _counted(floats(people, "people")):
+    for person in _count(floats(people, "people")):
         sums = np.concatenate([sums, sums + person])
     return sums
 
@@ -130,10 +130,10 @@ def _people_of(given: Floats) -> int:
     if given.ndim != 1 or given.size < 2 or given.size & (given.size - 1):
         rule = "answers must be given for every subset, 2^n of them for n people"
         raise InvalidValue(rule, f"<shape {given.shape}>")
-    return len(_counted(np.zeros(given.size.bit_length() - 1)))
+    return len(_count(np.zeros(given.size.bit_length() - 1)))
 
 
-def _counted(people: Floats) -> Floats:
+def _count(people: Floats) -> Floats:
     if people.ndim != 1 or not 1 <= people.size <= MOST_PEOPLE:
         rule = f"all subsets are for 1 to {MOST_PEOPLE} people"
         raise InvalidValue(rule, f"<shape {people.shape}>", "random subsets do for more")
@@ -404,7 +404,7 @@ def least_total_error(queries: SubsetQueries, answers: Floats) -> Floats:
     unit = sparse.eye_array(rows)
     equal = sparse.hstack([queries.sparse(), -unit, unit], format="csr")
     bounds = np.array([(0.0, 1.0)] * people + [(0.0, np.inf)] * (2 * rows))
-    return _solved(queries, c=cost, A_eq=equal, b_eq=answers, bounds=bounds)
+    return _solve(queries, c=cost, A_eq=equal, b_eq=answers, bounds=bounds)
 
 
 def least_greatest_error(queries: SubsetQueries, answers: Floats) -> Floats:
@@ -416,7 +416,7 @@ def least_greatest_error(queries: SubsetQueries, answers: Floats) -> Floats:
     slack = -sparse.csr_array(np.ones((queries.questions, 1)))
     both = sparse.vstack([sparse.hstack([matrix, slack]), sparse.hstack([-matrix, slack])], format="csr")
     bounds = np.array([(0.0, 1.0)] * people + [(0.0, np.inf)])
-    return _solved(queries, c=cost, A_ub=both, b_ub=np.concatenate([answers, -answers]), bounds=bounds)
+    return _solve(queries, c=cost, A_ub=both, b_ub=np.concatenate([answers, -answers]), bounds=bounds)
 
 
 def within_bound(queries: SubsetQueries, answers: Floats, bound: float) -> Floats:
@@ -424,10 +424,10 @@ def within_bound(queries: SubsetQueries, answers: Floats, bound: float) -> Float
     matrix = queries.sparse()
     both = sparse.vstack([matrix, -matrix], format="csr")
     limits = np.concatenate([answers + bound, bound - answers])
-    return _solved(queries, c=np.zeros(queries.people), A_ub=both, b_ub=limits, bounds=(0, 1))
+    return _solve(queries, c=np.zeros(queries.people), A_ub=both, b_ub=limits, bounds=(0, 1))
 
 
-def _solved(queries: SubsetQueries, **program: Any) -> Floats:
+def _solve(queries: SubsetQueries, **program: Any) -> Floats:
     """Solve by the interior point method: with noise the simplex method is many times slower."""
     entries = queries.questions * queries.people
     if entries > _MOST_ENTRIES:

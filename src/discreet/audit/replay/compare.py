@@ -64,7 +64,7 @@ def choice_loss(first: SelectionObservation, second: SelectionObservation, *, is
     An exponential mechanism of ε is ε²/8-zCDP; several picks are as many mechanisms of a part of ε each.
     """
     choice = first.choice
-    pairs = _aligned(first, second)
+    pairs = _align(first, second)
     if isinstance(choice, TopSelection):
         picks, epsilons = choice.picks, [_picks_loss(choice, one[1], other[1]) for one, other in pairs]
     else:
@@ -75,7 +75,7 @@ def choice_loss(first: SelectionObservation, second: SelectionObservation, *, is
 Weights = tuple[Integers, Integers]
 
 
-def _aligned(first: SelectionObservation, second: SelectionObservation) -> list[tuple[Weights, Weights]]:
+def _align(first: SelectionObservation, second: SelectionObservation) -> list[tuple[Weights, Weights]]:
     """The weights of groups that are in both, where they differ."""
     if isinstance(first.choice, TopSelection):
         pairs = list(zip(first.weights, second.weights, strict=True))
@@ -161,10 +161,10 @@ def _fact_differences(sql: str, first: dict[str, Any], second: dict[str, Any]) -
     for name in dict.fromkeys([*first, *second]):
         one, other = first.get(name), second.get(name)
         if one != other:
-            yield Difference(sql, _WORDS[name], f"{_shown(name, one, other)} against {_shown(name, other, one)}")
+            yield Difference(sql, _WORDS[name], f"{_format(name, one, other)} against {_format(name, other, one)}")
 
 
-def _shown(name: str, value: Any, other: Any) -> str:
+def _format(name: str, value: Any, other: Any) -> str:
     """The first thing that differs, where there is a list of things."""
     if value is None:
         return "an answer" if name == "refusal" else "nothing"
@@ -181,7 +181,7 @@ def _shown(name: str, value: Any, other: Any) -> str:
 
 def _wrong_within(asked: RecordedQuestion) -> Iterator[Difference]:
     for statement in asked.read_too_early:
-        yield Difference(asked.sql, "rows are read when only a price is asked for", _shown("", statement, None))
+        yield Difference(asked.sql, "rows are read when only a price is asked for", _format("", statement, None))
     if asked.failed:
         yield Difference(asked.sql, "a run over the rows failed, and others might not", str(asked.refusal))
     for watched, released in zip(asked.measured, asked.released, strict=False):

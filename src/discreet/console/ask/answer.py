@@ -175,11 +175,11 @@ def _table(answer: Answer) -> None:
 
 
 def _chart(answer: Answer, measured: Sequence[str]) -> None:
-    chart = Chart(*_drawn(answer, measured[0]), height=_height(answer))
+    chart = Chart(*_draw(answer, measured[0]), height=_height(answer))
     if len(measured) > 1:
         picked = ui.toggle(list(measured), value=measured[0]).classes("d-picked")
         picked.props('no-caps role=group aria-label="Column of the chart"')
-        picked.on_value_change(lambda event: chart.redraw(*_drawn(answer, str(event.value))))
+        picked.on_value_change(lambda event: chart.redraw(*_draw(answer, str(event.value))))
 
 
 def _height(answer: Answer) -> str:
@@ -201,7 +201,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _drawn(answer: Answer, name: str) -> tuple[Options, str]:
+def _draw(answer: Answer, name: str) -> tuple[Options, str]:
     values = [float(one) if _is_number(one) else None for one in answer.table[name].to_pylist()]
     ranges = answer.error[name]
     over = _axis_of(answer)

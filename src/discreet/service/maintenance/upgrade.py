@@ -103,14 +103,14 @@ def _ledger_as_it_is(folder: Path) -> Iterator[Snapshot | None]:
 def parts_of(folder: Path) -> tuple[UpgradedPart, ...]:
     """Everything in a folder that has a version; what a newer release made is refused, and nothing is changed."""
     if (folder / "survey.db").exists():
-        return (_numbered("survey.db", read_version(folder / "survey.db"), SURVEY),)
+        return (_number("survey.db", read_version(folder / "survey.db"), SURVEY),)
     if not has_ledger(folder):
         raise InvalidValue("there must be a curator or a survey in the folder", str(folder), "name its folder")
     found = [_rows(folder)] if (folder / "store" / "manifest.json").exists() else []
     return (_ledger(folder), *found, *_service(folder))
 
 
-def _numbered(name: str, found: int, known: int) -> UpgradedPart:
+def _number(name: str, found: int, known: int) -> UpgradedPart:
     check_version(name, found, known)
     return UpgradedPart(name, found, known)
 
@@ -120,7 +120,7 @@ def _rows(folder: Path) -> UpgradedPart:
         found = int(json.loads((folder / "store" / "manifest.json").read_text(encoding="utf-8"))["format"])
     except (ValueError, KeyError, TypeError):
         raise StoreError("the store's manifest must be whole", None, "restore it from a backup") from None
-    part = _numbered("the rows in store/", found, ROWS)
+    part = _number("the rows in store/", found, ROWS)
     does = "made a secret for the order of keys; take the tables in again, for marks of keys are made then"
     return replace(part, step=_with_secret, does=does) if found < ROWS else part
 

@@ -153,7 +153,7 @@ def tokens(
 def issue_token(service: ServiceHere, principal: _Anybody, body: NewToken) -> TokenIssued:
     """For oneself, or by an owner for somebody else."""
     given = body.label, body.days, body.once
-    return _issued(members_ops.issue_token(service, principal, body.member, *given))
+    return _issue(members_ops.issue_token(service, principal, body.member, *given))
 
 
 @router.delete("/tokens/{id}", tags=["members"], status_code=204, summary="Revoke a token")
@@ -180,7 +180,7 @@ def _token(one: Token) -> TokenFacts:
     )
 
 
-def _issued(one: Issued) -> TokenIssued:
+def _issue(one: Issued) -> TokenIssued:
     return TokenIssued(secret=one.secret, **_token(one.token).model_dump())
 
 
