@@ -170,10 +170,11 @@ def anonymize(
     html: Html = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
-    """Recode a table so that every class meets the models; rows are sorted by what they show.
+    """Recode a table so that every class of rows that look alike meets the models.
 
-    The release is checked again before it is written. This is not differential privacy: the report says what the
-    release still tells, and what the same question would cost through the curator.
+    The release is checked again before it is written, and its rows are sorted by what they show. This is not
+    differential privacy: the report says what the release still reveals, and what the same question would cost through
+    the curator.
 
     [dim]Example:[/]  discreet anonymize patients.csv -o release.csv --quasi zip,age --sensitive disease
     --hierarchy zip=mask --hierarchy age=intervals:5,10,20 --k 5 --l 2 --html report.html
@@ -258,7 +259,7 @@ def check(
     html: Html = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the page.")] = False,
 ) -> None:
-    """Check a table before it is published: k, l, t and others, where they fail, and what it still tells.
+    """Check a table before it is published: k, l, t and others, where they fail, and what it still reveals.
 
     Exit code 3 says that a model does not hold. This is not differential privacy.
 

@@ -4,7 +4,7 @@ Under a pure budget a price stays ε. Under an (ε, δ) budget it becomes the ρ
 ε. Keys that are not public cost a δ of their own: the same part of the δ kept for keys as the price is of the whole
 budget, so that both run dry together.
 
-Public tables as anybody may see them: their rows, and what their columns hold.
+Public tables are read as anybody may see them. Plans are kept for a while, so that a question is planned once.
 """
 
 from __future__ import annotations

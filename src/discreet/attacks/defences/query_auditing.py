@@ -1,9 +1,10 @@
 """Exact answers, except where a history of all answers says that one more would disclose something.
 
-What decides is linear algebra over everybody's secret. The unknowns are x(i, s), 1 where person i has secret s and 0
-elsewhere, for all secrets but one, whose x is one minus the others. A count is a known number plus a sum of unknowns
-with weights 1, 0 or −1. The counts that were told are a system of equations; what it determines, over the rationals,
-are the combinations of its rows. So a count is refused where with it some combination has weights on one person only.
+*Counts.* What decides is linear algebra over everybody's secret. The unknowns are x(i, s), 1 where person i has secret
+s and 0 elsewhere, for all secrets but one, whose x is one minus the others. A count is a known number plus a sum of
+unknowns with weights 1, 0 or −1. The counts that were told are a system of equations; what it determines, over the
+rationals, are the combinations of its rows. So a count is refused where with it some combination has weights on one
+person only.
 
 Claim. Let R be the reduced row echelon form of all rows. Some combination of rows has weights on person i only, and not
 all zero, if and only if the rows of R with pivots among the unknowns of i are linearly dependent outside of them.
@@ -21,7 +22,7 @@ limit after which everything new is refused.
 The arithmetic is modulo the prime 2^31 − 1. It says the same as the rationals unless the prime divides a minor of the
 rows by accident. People who were treated alike by everything that was told share their unknowns, and so do secrets.
 
-Who decides whether the greatest value of a group may be told, by what was told before.
+*Greatest values.* Whether the greatest value of a group may be answered follows from the answers before.
 """
 
 from __future__ import annotations
