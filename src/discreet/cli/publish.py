@@ -172,9 +172,8 @@ def anonymize(
 ) -> None:
     """Recode a table so that every class of rows that look alike meets the models.
 
-    The release is checked again before it is written, and its rows are sorted by what they show. This is not
-    differential privacy: the report says what the release still reveals, and what the same question would cost through
-    the curator.
+    Its rows are sorted by what they show, and it is checked again before it is written. This is not differential
+    privacy: the report says what the release still reveals, and what the same question would cost through the curator.
 
     [dim]Example:[/]  discreet anonymize patients.csv -o release.csv --quasi zip,age --sensitive disease
     --hierarchy zip=mask --hierarchy age=intervals:5,10,20 --k 5 --l 2 --html report.html
