@@ -52,13 +52,13 @@ def take_in(
         is_known = table.name in curator.catalog
         task = bar.add_task(f"taking in {_size(source)}", total=1.0)
         curator.protect(source, table, lambda share: bar.update(task, completed=share), unread=unread.update)
-    told = [*unread_words(table, unread), *curator.twins(table.name)]
+    sentences = [*unread_words(table, unread), *curator.find_duplicates(table.name)]
     if as_json:
         counts = {name: one.count for name, one in unread.items()}
         return emit(
-            {"table": table.name, "public": table.public, "new_data": is_known, "unread": counts, "words": told}
+            {"table": table.name, "public": table.public, "new_data": is_known, "unread": counts, "words": sentences}
         )
-    for words in told:
+    for words in sentences:
         say(words)
     if is_known and not table.public:
         whisper("New data: the budget goes on where it was, and a question that was asked before costs again.")

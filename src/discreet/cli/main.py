@@ -102,7 +102,9 @@ asking.command("serve")(survey.serve)
 asking.command("results")(survey.results)
 app.add_typer(asking, name="survey")
 
-planning = typer.Typer(help="What can be planned before anybody is asked, without a curator.", no_args_is_help=True)
+planning = typer.Typer(
+    help="Plan a survey in the local model, before anybody is asked; no curator is needed.", no_args_is_help=True
+)
 planning.command("best")(local.best)
 planning.command("compare")(local.compare)
 planning.command("shuffle")(local.shuffle)

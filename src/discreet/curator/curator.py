@@ -1,7 +1,7 @@
 """The curator: holds tables, answers questions about the crowd, and never lets a budget be passed.
 
-One door: policy, price, charge, run, receipt. A question is planned without looking; its charge is durable before a row
-is read; its noisy values are durable before anyone sees them; asked again, the stored values are served for free.
+The steps of a question: policy, price, charge, run, receipt. It is planned without looking; its charge is durable
+before a row is read; its noisy values are durable before anyone sees them; asked again, they are served for free.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from discreet.curator.answers.stored import decode_noisy, encode_noisy
 from discreet.curator.certificates.certificate import issue
 from discreet.curator.certificates.contents import batch_facts, state_facts
 from discreet.curator.charge import check_analyst, list_plans
-from discreet.curator.duplicate_tables import twin_words
+from discreet.curator.duplicate_tables import describe_duplicates
 from discreet.curator.explanation import Explanation
 from discreet.curator.fuse import Fuse, Moved
 from discreet.curator.ledger.chain import check_request, request_key
@@ -159,7 +159,7 @@ class _AnswerContext:
 
 
 class Curator:
-    """Tables, policies, a ledger and an engine, joined in one door. Any number of threads may use one at once."""
+    """Tables, policies, a ledger and an engine behind one interface. Any number of threads may use one at once."""
 
     def __init__(
         self,
@@ -297,10 +297,10 @@ class Curator:
             self.write_policy(table)
         return table
 
-    def twins(self, table: str) -> list[str]:
+    def find_duplicates(self, table: str) -> list[str]:
         """What an owner should know about a table: others that hold the same rows, or whose names look like its own."""
         known = self.catalog.find(table)
-        return [] if known is None else twin_words(known, self.catalog, self.engine.store.manifest())
+        return [] if known is None else describe_duplicates(known, self.catalog, self.engine.store.manifest())
 
     def check(self, table: Table) -> None:
         """Refuse a policy that `protect` would refuse, whatever the rows are."""
@@ -623,7 +623,7 @@ class Curator:
         ]
 
     def _measured(self, plan: AggregationPlan, run: Run) -> Measured:
-        """What a plan releases, measured on these rows; an audit, which watches a door of its own, does so here."""
+        """What a plan releases, measured on these rows; an audit that watches a curator does so here."""
         return measure(plan, run, self._source)
 
     def rehearse(

@@ -183,7 +183,7 @@ class RemoteEngine(TableStore):
         Where it is for ``empty`` tables, it reads none of their rows.
         """
         kind = self.writer if kind is None else kind
-        if empty and (emptied := self._emptied(*self.translated(statement, values, kind))) is not None:
+        if empty and (emptied := self._empty(*self.translated(statement, values, kind))) is not None:
             return emptied
         stamp, manifest = self._manifest()
         key = (stamp, kind, empty, statement, repr(values))
@@ -197,7 +197,7 @@ class RemoteEngine(TableStore):
             self._known[key] = found
         return found
 
-    def _emptied(self, text: str, used: Sequence[Stored]) -> tuple[str, Sequence[Stored]] | None:
+    def _empty(self, text: str, used: Sequence[Stored]) -> tuple[str, Sequence[Stored]] | None:
         """A written statement over no rows, which is faster than to write it again; None where its text is another."""
         relations = [[self._source(stored, one).relation for one in (False, True)] for stored in used]
         for full, empty in dict(relations).items():  # two tables may be the same rows

@@ -111,10 +111,10 @@ def list_groups(block: PrivateAggregation, read: ListRows | None = None) -> List
     if any(find_domain(key) is None for key in filled):
         return None
     lists, without = _found(tuple(filled), *_with_scans(filled, tests, read))
-    return replace(_combined(block, lists), without=without)
+    return replace(_combine(block, lists), without=without)
 
 
-def _combined(block: PrivateAggregation, lists: Lists) -> Listing:
+def _combine(block: PrivateAggregation, lists: Lists) -> Listing:
     """All combinations of what was found for keys that go together."""
     size = math.prod(len(rows) for _, rows in lists)
     if size > MOST_GROUPS:
@@ -148,14 +148,14 @@ def _too_many(block: PrivateAggregation, size: int, lists: Lists) -> QueryRefuse
 
 def _rooted(expression: Expression) -> Expression:
     """The expression in terms of columns by the names that they had first, however they were called since."""
-    return _renamed(find_values_through(expression))
+    return _rename(find_values_through(expression))
 
 
-def _renamed(expression: Expression) -> Expression:
+def _rename(expression: Expression) -> Expression:
     if isinstance(expression, Field):
         return replace(expression, name=expression.root or expression.name, root="")
     if isinstance(expression, Call):
-        return replace(expression, arguments=tuple(_renamed(part) for part in expression.arguments))
+        return replace(expression, arguments=tuple(_rename(part) for part in expression.arguments))
     return expression
 
 
