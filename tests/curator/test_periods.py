@@ -256,7 +256,7 @@ def test_a_rehearsal_has_every_period(tmp_path: Path) -> None:
 
 def test_certificates_say_what_every_period_was_charged(tmp_path: Path) -> None:
     curator = opened(tmp_path, visits(), 2)
-    facts = curator.ask(WEEKLY, epsilon=1).certificate["statement"]
+    facts = curator.ask(WEEKLY, epsilon=1).certificate
     assert list(facts["periods"]) == ["2026-W02", "2026-W03"]
     assert set(facts["charged"]["prices"]) == {"visits//2026-W02", "visits//2026-W03"}
 
