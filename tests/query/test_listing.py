@@ -159,6 +159,11 @@ def test_a_planted_bug_that_takes_groups_to_end_where_conditions_do_is_seen(
     listing._found.cache_clear()
 
 
+def test_no_key_at_all_is_one_group() -> None:
+    assert _listed("SELECT SUM(age) FROM visits GROUP BY ()") == [()]
+    assert _listed("SELECT ward, SUM(age) FROM visits GROUP BY ward, ()") == ALL_WARDS
+
+
 def test_a_union_lists_what_public_columns_hold_and_takes_none_for_pairs() -> None:
     assert len(_listed(UNITED.format("region, COUNT(*)", "region"))) == 3
     assert len(_listed(UNITED.format("ward, region, COUNT(*)", "ward, region"))) == 4 * 3
