@@ -59,6 +59,7 @@ from discreet.query.expressions.public_values import (
     with_values,
 )
 from discreet.query.parse.places import refuse
+from discreet.query.plan.coarse_tests import coarsen, find_coarse_parts
 
 __all__ = [
     "Listing",
@@ -308,7 +309,9 @@ class _Combinations:
         self._sources += [_of_scan(scan, types, allowed) for scan in scans]
         known = frozenset(name for source in self._sources for name in source.names)
         bare = {_bare(part.expression): _named(part) for part in self._parts.values()}
-        self._tests = [_relaxed(replace_values(_bare(test), bare), known) for test in tests]
+        coarse = find_coarse_parts(bare)
+        about_parts = (coarsen(replace_values(_bare(test), bare), coarse, known) for test in tests)
+        self._tests = [_relaxed(test, known) for test in about_parts]
 
     def _in_parts(self, key: Expression, keys: frozenset[Expression]) -> tuple[Expression, list[_Part]]:
         """The key over its parts, and these."""
