@@ -1,9 +1,9 @@
-"""Processes that die while a table grows: ``python -m tests.engines.crashing_growth FOLDER WRITES``.
+"""Processes that die while a table grows: ``python -m tests.engines.crashing_growth FOLDER PART PARTS MOST``.
 
 A child goes through a history and kills itself right before or right after a write to the disk. The next one sees to it
 that every period is there as a whole or not at all, and goes through the same history again, as a nightly job would.
-What is there at the end of each is printed, one line of JSON per write. ``WRITES`` are places, with commas; ``all`` are
-all of them, and ``count`` prints how many there are.
+What is there at the end of each is printed, one line of JSON per write. Of the writes, every PARTS-th is tried, from
+PART on; at most MOST of them, where a run is not thorough.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 from discreet.engines.duckdb.engine import DuckDBEngine
 from discreet.engines.duckdb.workbench import Build
 from tests.engines.growth import FIRST, Row, as_source, period, shown, table
+from tests.thoroughness import some
 
 VISITS = table("person")
 LOTS: dict[str, list[Row]] = {
@@ -130,12 +131,9 @@ def _go_on(folder: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    place, wanted = Path(sys.argv[1]), sys.argv[2]
+    place, part, parts, most = Path(sys.argv[1]), *map(int, sys.argv[2:])
     _, counted = _in_child(lambda: _die(place / "counted", None))
-    writes = range(int(counted)) if wanted == "all" else [int(one) for one in wanted.split(",") if one.isdigit()]
-    if wanted == "count":
-        print(counted, flush=True)
-    for write in writes:
+    for write in some(range(part, int(counted), parts), most):
         status, said = _in_child(lambda folder=place / str(write), last=write: _die(folder, last))  # type: ignore[misc]
         if os.WIFSIGNALED(status):
             _, said = _in_child(lambda folder=place / str(write): json.dumps(_go_on(folder), default=str))  # type: ignore[misc]

@@ -93,6 +93,8 @@ class Reference:
     """Rows that were taken and whose day is open."""
     closed: list[list[Row]] = field(default_factory=list)
     """The rows of every closed day."""
+    set_aside: list[int] = field(default_factory=list)
+    """How many rows were set aside at every close."""
     to_forget: set[int] = field(default_factory=set)
     lives: dict[int, int] = field(default_factory=dict)
     """How often a person was forgotten."""
@@ -136,7 +138,11 @@ class Reference:
             wards: dict[int | None, set[str | None]] = {}
             for _, who, _, ward in rows:
                 wards.setdefault(who, set()).add(ward)
-            rows = [row for row in rows if len(wards[row[1]]) == 1]
+            kept = [row for row in rows if len(wards[row[1]]) == 1]
+            self.set_aside.append(len(rows) - len(kept))
+            rows = kept
+        else:
+            self.set_aside.append(0)
         self.closed.append(rows)
 
     def unit_of(self, row: Row) -> tuple[Any, ...]:

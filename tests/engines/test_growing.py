@@ -19,6 +19,7 @@ from discreet.catalog.period import TimeColumn
 from discreet.catalog.policy.read import UnreadColumn
 from discreet.catalog.table import Budget, ForeignKey, Table
 from discreet.engines.duckdb.engine import DuckDBEngine
+from discreet.engines.duckdb.growing import root_of
 from discreet.engines.duckdb.ingest import ingest
 from discreet.engines.duckdb.manifest import FORMAT, WITHOUT_GROWTH, Manifest
 from discreet.engines.open import open_engine
@@ -331,6 +332,41 @@ def test_a_root_says_what_is_in_the_files_and_nobody_can_guess_it(engine: DuckDB
     file.unlink()
     with pytest.raises(StoreError, match="must hold what was closed; 2026-01-05 is missing or was changed"):
         engine.verify_files("visits")
+
+
+def test_a_root_depends_on_the_salt_and_on_every_fact_of_every_period(engine: DuckDBEngine) -> None:
+    begun(engine, PERSON)
+    close(engine, PERSON, 0)
+    root = close(engine, PERSON, 1)
+    growing = engine.store.manifest().growing["visits"]
+    first, second = growing.periods
+    assert root_of(growing.salt, growing.periods) == root
+    facts = {"name": "other", "start": "2026-01-04", "end": "2026-01-09", "digest": "00"}
+    changed = [replace(first, **{name: fact}) for name, fact in facts.items()]
+    changed.append(replace(first, rows=replace(first.rows, version="1-0")))
+    others = [root_of(growing.salt, [one, second]) for one in changed]
+    others += [
+        root_of("00" * 32, growing.periods),
+        root_of(growing.salt, [second, first]),
+        root_of(growing.salt, [first]),
+    ]
+    assert len({root, *others}) == 1 + len(others)
+    assert len(bytes.fromhex(growing.salt)) == 32
+
+
+def test_rows_of_closed_periods_stay_in_the_file_of_an_append_and_are_never_taken_again(engine: DuckDBEngine) -> None:
+    rows: list[Row] = [(k, k, FIRST + timedelta(k), "a") for k in range(9)]
+    visits = begun(engine, PERSON, rows)
+    [opened] = engine.store.manifest().growing["visits"].open
+    files = []
+    for place in range(9):
+        close(engine, visits, place)
+        files.append([one.file for one in engine.store.manifest().growing["visits"].open])
+    assert numbers(engine) == [[k] for k in range(9)]
+    assert [one.set_aside for one in engine.stored("visits").periods] == [0] * 9
+    assert files[:4] == [[opened.file]] * 4, "more than half of it waits"
+    assert files[4] != files[3]
+    assert files[-1] == []
 
 
 def test_the_manifest_is_written_so_that_releases_that_know_no_growth_refuse_it(engine: DuckDBEngine) -> None:

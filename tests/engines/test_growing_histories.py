@@ -77,6 +77,7 @@ def test_every_closed_period_holds_the_rows_that_belong_there(kind: str, may_mis
                 reference.close()
                 after = {one.name: one.version for one in engine.stored("visits").periods}
                 assert before.items() <= after.items(), "versions stay, whoever is forgotten"
+                assert [one.set_aside for one in engine.stored("visits").periods] == reference.set_aside
                 watch.look(engine, reference)
                 engine.verify_files("visits")
         engine.close()
