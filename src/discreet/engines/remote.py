@@ -27,7 +27,7 @@ from discreet.catalog.table import Table
 from discreet.engines.duckdb.manifest import Manifest, Stored
 from discreet.engines.duckdb.sources import SourceColumn, SourcePart, selection
 from discreet.engines.duckdb.store import TableFiles, lookup
-from discreet.engines.engine import OwnerLog, Progress, TableStore, Unread, tell
+from discreet.engines.engine import OwnerLog, Progress, TableStore, Unread, refuse_growth, tell
 from discreet.engines.parameters import ParameterValue, bind_parameter
 from discreet.engines.translate.expression import ValueKind, Written
 from discreet.engines.translate.writer import SourceTable, StatementWriter, Untranslatable
@@ -246,6 +246,8 @@ class RemoteEngine(TableStore):
 
         No row is read, so ``unread`` is told nothing: what cannot be read as its type is missing when it is asked.
         """
+        if table.time is not None:
+            raise refuse_growth(table.name)
         if not isinstance(source, str):
             rule = "a table that stays on a server is named, such as public.visits"
             raise InvalidType(rule, f"<{type(source).__name__}>", "or keep the rows in the folder")
