@@ -164,7 +164,9 @@ class Growing:
             ):
                 words = {"since": "the first period", "every": "the length of periods", "time": "the time column"}
                 rule = f"{self.name}: {words.get(what, what)} must stay as it was when the table began"
-                raise InvalidValue(rule, f"<{_spell_fact(got)} and {_spell_fact(was)}>", "keep it, or use another table name")
+                raise InvalidValue(
+                    rule, f"<{_spell_fact(got)} and {_spell_fact(was)}>", "keep it, or use another table name"
+                )
 
 
 def _spell_fact(fact: object) -> str:
