@@ -26,9 +26,9 @@ from discreet.engines.duckdb.workbench import Build
 from tests.engines.people import PEOPLE, people
 
 PLACES: dict[str, tuple[Any, str]] = {
-    "load": (ingest_module, "_load"),
+    "load": (ingest_module, "stage_rows"),
     "number": (units.ByKey, "prepare"),
-    "sort": (ingest_module, "_sort"),
+    "sort": (ingest_module, "sort_rows"),
     "verify": (ingest_module, "verify"),
     "commit": (units.ByKey, "commit"),
     "finish": (Build, "finish"),

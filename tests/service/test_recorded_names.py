@@ -163,7 +163,7 @@ def test_a_manifest_has_the_names_that_it_always_had(tmp_path: Path) -> None:
     Manifest.read(file).write(file)
     assert file.read_text() == before
     assert list(json.loads(before)["tables"][0]) == list(NAMES.values())
-    assert set(NAMES) == set(Stored.__dataclass_fields__)
+    assert set(NAMES) == set(Stored.__dataclass_fields__) - {"periods"}  # a table that grows is told of by itself
 
 
 def test_a_ask_request_has_the_words_that_it_always_had() -> None:

@@ -15,15 +15,16 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from discreet.catalog.budget import Budget
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.names import check_text
 from discreet.catalog.table import Table
-from discreet.curator.ledger.chain import Account, AccountKind
-from discreet.curator.ledger.units import Allowance, LedgerPrice, Portion, price_in_units, total
+from discreet.curator.ledger.account_names import find_period, join_name, split_name
+from discreet.curator.ledger.chain import Account
+from discreet.curator.ledger.units import Allowance, LedgerPrice, Portion, price_for_periods, price_in_units, total
 from discreet.errors import InvalidValue
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.bind.relation import Part, PartitionFilter
@@ -32,14 +33,31 @@ from discreet.query.plan.sensitivity import AggregationPlan
 from discreet.query.question import PlannedQuestion
 
 __all__ = [
+    "Versions",
     "check_analyst",
     "find_account",
+    "find_period",
     "find_table",
     "find_unit_account",
+    "list_budget_periods",
     "list_caps",
     "list_plans",
     "list_prices",
 ]
+
+
+@dataclass(frozen=True)
+class Versions:
+    """Which data some questions are about."""
+
+    tables: Mapping[str, str]
+    """Per protected table, the version that is read; of one that grows, that of all periods that are read."""
+    periods: Mapping[tuple[str, str], str]
+    """Per table that grows and period that is read, its version."""
+
+    def at(self, period: str | None) -> Mapping[str, str]:
+        """The versions of tables in one period; for good, where none is named."""
+        return {**self.tables, **{table: version for (table, name), version in self.periods.items() if name == period}}
 
 
 def list_plans(questions: Iterable[PlannedQuestion]) -> list[AggregationPlan]:
@@ -60,26 +78,82 @@ def list_prices(
     plans: Sequence[AggregationPlan],
     catalog: Catalog,
     analyst: str | None,
-    versions: Mapping[str, str],
+    versions: Versions,
     known: Mapping[str, Account],
 ) -> dict[str, LedgerPrice]:
     """Per account, what the plans cost that it pays for; portions where they concern some people alone.
 
     The account of a table pays for the plans that read it, and so does that of the analyst; the account of people pays
-    for all plans about them, each once. ``known`` are the accounts of the ledger: who has one is charged, also while
-    the policy states no cap for them.
+    for all plans about them, each once. Where a unit is in one period, each of these is the account of a period, and
+    pays for the plans that read it. ``known`` are the accounts of the ledger: who has one is charged, also while the
+    policy states no cap for them.
     """
     prices: dict[str, LedgerPrice] = {}
-    for name in versions:
+    for name in versions.tables:
         table = catalog.table(name)
-        reading = [plan for plan in plans if name in _tables(plan)]
-        for account in _accounts(table, analyst, known):
-            prices[account] = _price(reading, table, versions, _allowance(account, table, known))
-    for account in sorted(one for one in known if AccountKind.of(one) is AccountKind.UNIT):
-        tables = [name for name in versions if _unit(name, catalog) == account]
-        about = [plan for plan in plans if not _tables(plan).isdisjoint(tables)]
-        prices[account] = _price(about, catalog.table(tables[0]), versions, known[account].allowance)
+        for period in list_budget_periods(plans, table):
+            reading = [plan for plan in plans if _reads(plan, name, period)]
+            at = versions.at(period)
+            for account in _accounts(table, analyst, known, period):
+                prices[account] = _price(reading, table, at, _allowance(account, table, known))
+    for name in versions.tables:
+        prices |= _prices_of_people(name, plans, catalog, versions, known)
     return prices
+
+
+def list_budget_periods(plans: Iterable[AggregationPlan], table: Table) -> list[str | None]:
+    """The periods of a table that plans are charged to, each by itself; None where it has one budget for good."""
+    if not table.is_by_period:
+        return [None]
+    return [*sorted({period for plan in plans for name, period in _periods(plan) if name == table.name})]
+
+
+def _prices_of_people(
+    name: str, plans: Sequence[AggregationPlan], catalog: Catalog, versions: Versions, known: Mapping[str, Account]
+) -> dict[str, LedgerPrice]:
+    """What the people of a table are charged: for good, in each period that is read, and over all of them."""
+    table, domain, person = catalog.table(name), catalog.unit_domain(name), catalog.person_domain(name)
+    if domain is None or person is None:
+        return {}
+    same = [other for other in versions.tables if catalog.unit_domain(other) == domain]
+    about = [plan for plan in plans if not _tables(plan).isdisjoint(same)]
+    prices: dict[str, LedgerPrice] = {}
+    for period in list_budget_periods(plans, table):
+        account = find_unit_account(domain, period)
+        if account in known:
+            reading = [plan for plan in about if any(_reads(plan, other, period) for other in same)]
+            prices[account] = _price(reading, catalog.table(same[0]), versions.at(period), known[account].allowance)
+    lifetime = find_unit_account(person)
+    if table.unit_per is not None and lifetime in known:
+        prices[lifetime] = _price_over_periods(about, known[lifetime].allowance)
+    return prices
+
+
+def _price_over_periods(plans: list[AggregationPlan], allowance: Allowance) -> LedgerPrice:
+    """What plans cost a person who is in all the periods that each of them reads."""
+    found = [
+        price_for_periods(
+            plan.loss,
+            max(1, len({period for _, period in _periods(plan)})),
+            allowance.measure,
+            plan.delta,
+            allowance.order,
+            is_divided=False,
+        )
+        for plan in plans
+    ]
+    pure = None if any(one.pure is None for one in found) else sum(one.pure or 0 for one in found)
+    return LedgerPrice(sum(one.loss for one in found), sum(one.delta for one in found), pure=pure)
+
+
+def _reads(plan: AggregationPlan, table: str, period: str | None) -> bool:
+    return table in _tables(plan) if period is None else (table, period) in _periods(plan)
+
+
+def _periods(plan: AggregationPlan) -> frozenset[tuple[str, str]]:
+    """The periods that a plan reads of tables that grow."""
+    privacy = plan.block.rows.privacy
+    return frozenset() if privacy is None else privacy.periods
 
 
 def _tables(plan: AggregationPlan) -> frozenset[str]:
@@ -88,14 +162,12 @@ def _tables(plan: AggregationPlan) -> frozenset[str]:
     return frozenset(() if privacy is None else privacy.tables)
 
 
-def _unit(table: str, catalog: Catalog) -> str | None:
-    domain = catalog.unit_domain(table)
-    return None if domain is None else find_unit_account(domain)
-
-
 def _allowance(account: str, table: Table, known: Mapping[str, Account]) -> Allowance:
     if account in known:
         return known[account].allowance
+    if find_period(account) is not None:
+        rule = f"{table.name}: who asks must have had a budget when {find_period(account)} closed"
+        raise InvalidValue(rule, account, "ask about later periods")
     budget = list_caps(table).get(account, table.budget)
     if budget is None:
         raise AssertionError("a protected table has a budget")
@@ -155,31 +227,27 @@ def _part(part: Part, versions: Mapping[str, str]) -> str:
     return json.dumps([table, column, versions[table], moved], ensure_ascii=False)
 
 
-def _accounts(table: Table, analyst: str | None, known: Mapping[str, Account]) -> list[str]:
+def _accounts(table: Table, analyst: str | None, known: Mapping[str, Account], period: str | None) -> list[str]:
+    whole = find_account(table, None, period)
     if analyst is None:
-        return [find_account(table)]
-    own = find_account(table, analyst)
-    return [find_account(table), *([own] if own in known or table.analysts.get(analyst) is not None else [])]
+        return [whole]
+    own = find_account(table, analyst, period)
+    return [whole, *([own] if own in known or table.analysts.get(analyst) is not None else [])]
 
 
-def find_account(table: Table, analyst: str | None = None) -> str:
-    """The name of a budget; a slash stands between table and analyst alone, so no two budgets share a name."""
-    parts = [table.name] if analyst is None else [table.name, analyst]
-    return "/".join(map(_escaped, parts))
+def find_account(table: Table, analyst: str | None = None, period: str | None = None) -> str:
+    """The name of the budget of a table, or of an analyst there, for good or for one period."""
+    return join_name(table.name, analyst, period)
 
 
-def find_unit_account(domain: str) -> str:
-    """The name of the budget of people, by what they are called; no table has an empty name."""
-    return f"/{_escaped(domain)}"
+def find_unit_account(domain: str, period: str | None = None) -> str:
+    """The name of the budget of people, by what they are called, for good or for one period."""
+    return join_name("", domain, period)
 
 
 def find_table(account: str) -> str:
     """The name of the table that an account pays for; empty for that of people."""
-    return account.partition("/")[0].replace("%2F", "/").replace("%25", "%")
-
-
-def _escaped(name: str) -> str:
-    return name.replace("%", "%25").replace("/", "%2F")
+    return split_name(account)[0]
 
 
 def list_caps(table: Table) -> dict[str, Budget]:

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Any
 
 from discreet.catalog.budget import Budget, BudgetStated
 from discreet.catalog.catalog import Catalog
+from discreet.catalog.period import Period
 from discreet.catalog.policy.csv_format import CSVFormat
 from discreet.catalog.policy.read import UnreadColumn, unread_words
 from discreet.catalog.table import Table
@@ -46,8 +48,18 @@ from discreet.curator.ledger.ledger import Ledger, Receipt, has_ledger
 from discreet.curator.ledger.open import OpenedLedger
 from discreet.curator.ledger.remaining import Balances, LastPrices, compute_balance, sum_people
 from discreet.curator.ledger.requests import bind_request
-from discreet.curator.notes import notes_on_moved_cells, write_notes
+from discreet.curator.notes import notes_on_moved_cells, notes_on_new_periods, write_notes
 from discreet.curator.people import check_people, check_whose, join_people, lower_people, open_accounts
+from discreet.curator.periods import (
+    PeriodState,
+    check_roots,
+    close_due,
+    close_through,
+    find_growing,
+    finish_closes,
+    list_periods,
+    open_growing,
+)
 from discreet.curator.planner import Planner
 from discreet.curator.policies import (
     BudgetPerStated,
@@ -76,17 +88,19 @@ from discreet.curator.question_terms import QuestionTerms, choose
 from discreet.curator.rehearsal.store import NOTE, SyntheticStore
 from discreet.curator.rehearsal.synthetic_rows import MadeUpRows
 from discreet.curator.suspensions import Suspension, lift, suspensions_in
+from discreet.engines.duckdb.growing import Appended
 from discreet.engines.engine import TableStore, Unread
 from discreet.engines.open import open_engine
 from discreet.errors import DiscreetError, InvalidType, InvalidValue, LedgerError, StoreError
 from discreet.exact.rational import Number
 from discreet.noise.law import open_probability
-from discreet.noise.source import SYSTEM, Source
+from discreet.noise.source import SYSTEM, Source, fresh_id
 from discreet.privacy.loss import Loss
 from discreet.privacy.neighbours import Neighbours
 from discreet.query.answer.answer import compute_answer
 from discreet.query.answer.notes import note_on_lost_bars
 from discreet.query.answer.sandbox import post_process
+from discreet.query.divide import join_measured
 from discreet.query.parse.clock import AsOf, AsOfStated
 from discreet.query.plan.sensitivity import AggregationPlan
 from discreet.query.question import PlannedQuestion
@@ -102,19 +116,46 @@ _BATCH_DELTA = Fraction(1, 10**6)
 
 
 @dataclass(frozen=True)
+class _Settled:
+    """Questions that were charged and measured, now or before."""
+
+    ready: Prepared
+    receipt: Receipt
+    is_new: bool
+    """Whether rows were read for them now."""
+    measured: Mapping[int, Measured]
+    """What was released, by the identities of the plans."""
+
+    def of(self, question: PlannedQuestion) -> list[Measured]:
+        """What answers the blocks of a question."""
+        return [self.measured[id(plan)] for plan in question.plans]
+
+
+@dataclass(frozen=True)
 class _AnswerContext:
     """What all answers of one charge have in common."""
 
     planner: Planner
-    receipt: Receipt
-    versions: Mapping[str, str]
-    confidence: float
-    is_new: bool
-    raw: bool
-    accounts: tuple[str, ...]
-    as_of: str | None
+    settled: Sequence[_Settled]
+    """What was charged: at once, or for each of several periods."""
+    asked: AskedQuestion
     batch: dict[str, Any]
     """What a batch cost as a whole, composed once for all its answers; empty for a single question."""
+
+    @property
+    def receipt(self) -> Receipt:
+        """That of the last charge."""
+        return max((one.receipt for one in self.settled), key=lambda receipt: receipt.position or 0)
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Of the tables that were read."""
+        return {name: version for one in self.settled for name, version in one.ready.versions.items()}
+
+    @property
+    def accounts(self) -> list[str]:
+        """Who paid."""
+        return list(dict.fromkeys(name for one in self.settled for name in one.ready.prices))
 
 
 class Curator:
@@ -181,6 +222,8 @@ class Curator:
             check_accounts(table, accounts)
             check_whose(table, self.catalog, accounts)
         join_people(ledger, self.catalog)
+        finish_closes(ledger, self.engine, self.catalog)
+        check_roots(ledger, self.engine, self.catalog)
         return opened_ledger
 
     # The owner's part.
@@ -240,6 +283,13 @@ class Curator:
     ) -> Table:
         self._reread()
         before, catalog = self.catalog.find(table.name), self._checked(table)
+        if table.time is not None:
+            self.engine.begin(table, catalog=catalog)
+            with self.changing_policies():
+                open_growing(self.ledger, self._checked(table), table)
+                self.write_policy(table)
+            self.engine.append(table, source, id="protect", catalog=catalog, progress=progress, unread=unread)
+            return table
         self.engine.take_in(table, source, catalog=catalog, progress=progress, unread=unread)
         with self.changing_policies():
             table = read_analysts(before, self.catalog.find(table.name), table)
@@ -294,6 +344,56 @@ class Curator:
             for table in self.catalog.tables_by_unit().get(people, []):
                 if table.unit_budget is not None:
                     self.write_policy(replace(table, unit_budget=stated))
+
+    # Tables that grow.
+
+    def append(
+        self,
+        table: str,
+        source: Any,
+        *,
+        id: str | None = None,  # noqa: A002  as owners say it
+        progress: Callable[[float], None] | None = None,
+        unread: Unread | None = None,
+    ) -> Appended:
+        """Take more rows into a table that grows; what became of them is for the owner's eyes alone.
+
+        Each row goes to its period while that is open. Others are set aside, and the answer says how many and why. The
+        same rows under the same ``id`` again change nothing, so that a nightly job can be repeated after a crash.
+        """
+        self._reread()
+        stated, _ = find_growing(self.catalog, table)
+        name = fresh_id() if id is None else id
+        return self.engine.append(stated, source, id=name, catalog=self.catalog, progress=progress, unread=unread)
+
+    def close(self, table: str, *, through: str) -> list[Period]:
+        """Close the periods of a table up to one, such as "2026-W07": they take no more rows, and can be asked about.
+
+        Periods close in order, also empty ones. Returns those that were closed now.
+        """
+        self._reread()
+        return close_through(self, table, through)
+
+    def close_due(self, now: datetime | None = None) -> dict[str, list[Period]]:
+        """Close every period whose end, with its days of grace, has come; per table, which."""
+        self._reread()
+        return close_due(self, now)
+
+    def periods(self, table: str) -> list[PeriodState]:
+        """The periods of a table that grows: closed ones with what is left of their budgets, and those still open."""
+        self.refresh()
+        return list_periods(self.ledger, self.catalog, table)
+
+    def forget(self, table: str, unit_value: object) -> None:
+        """Have all rows of a person removed at the next close; nothing that anybody sees tells whether there are any.
+
+        What was released stays, and nothing is refunded. Whoever comes back counts as somebody else.
+        """
+        self._reread()
+        stated, _ = find_growing(self.catalog, table)
+        self.engine.forget(stated.name, unit_value)
+
+    # What happened.
 
     def suspensions(self, *, lifted: bool = False) -> list[Suspension]:
         """Who is suspended at which tables since which record, because a question failed; or all who ever were."""
@@ -441,7 +541,8 @@ class Curator:
             raise InvalidValue("a batch is a list of questions", queries or "<none>", "ask one question with ask")
 
         def planned(planner: Planner) -> list[PlannedQuestion]:
-            return planner.at(None if as_of is None else AsOf.of(as_of)).questions(texts, epsilon)
+            at = planner.at(None if as_of is None else AsOf.of(as_of))
+            return at.questions(texts, epsilon, is_batch=True)
 
         return self._ask_together(
             AskedQuestion(texts, planned, QuestionTerms(epsilon, as_of=as_of), confidence, analyst, request, raw)
@@ -458,8 +559,22 @@ class Curator:
             if not list_plans(questions):
                 return [_public_answer(planner, question, asked.confidence) for question in questions]
             with suppress(Moved):
-                return self._asked_once(self._prepared(planner, asked, questions), asked, hold)
+                if questions[0].pieces:
+                    return [self._ask_divided(planner, asked, questions[0], hold)]
+                return self._answer_all(self._asked_once(self._prepared(planner, asked, questions), asked, hold), asked)
         raise StoreError("data must stay for as long as a question is charged", None, "ask again with the same id")
+
+    def _ask_divided(
+        self, planner: Planner, asked: AskedQuestion, question: PlannedQuestion, hold: Callable[[], object] | None
+    ) -> Answer:
+        """Ask once for each period; nothing is charged where not all of them can be paid."""
+        self._pricing(planner, asked.analyst).check_affordable(question)
+        settled = []
+        for place, piece in enumerate(question.pieces):
+            one = asked.for_period(place, planner, piece)
+            settled.append(self._asked_once(self._prepared(planner, one, [piece]), one, hold))
+        measured = join_measured(question, [one.of(one.ready.questions[0]) for one in settled])
+        return self._answer(asked.texts[0], question, measured, _AnswerContext(planner, settled, asked, {}))
 
     def _prepared(
         self, planner: Planner, asked: AskedQuestion, questions: list[PlannedQuestion] | None = None
@@ -468,8 +583,8 @@ class Curator:
         planned = asked.planned(planner) if questions is None else questions
         return prepare_question(planner, planned, asked, self.ledger, shared=self.shared_answers)
 
-    def _asked_once(self, ready: Prepared, asked: AskedQuestion, hold: Callable[[], object] | None) -> list[Answer]:
-        """Answer as planned, or as the request was charged before; `Moved` where it must be planned again."""
+    def _asked_once(self, ready: Prepared, asked: AskedQuestion, hold: Callable[[], object] | None) -> _Settled:
+        """Measure as planned, or as the request was charged before; `Moved` where it must be planned again."""
         own = asked.request and request_key(asked.request, asked.analyst, shared=self.shared_answers)
         known = None if own is None else bind_request(self.ledger, own)
         with ExitStack() as kept:
@@ -482,12 +597,10 @@ class Curator:
                 if not ready.is_kept and self.engine.snapshot() is not ready.planner.snapshot:
                     raise Moved  # newer data came while it was planned
                 receipt = fuse.charged(ready.wanted(asked, own), known)
-            return self._settled(ready, asked, receipt, fuse, hold)
+            return self._settled(ready, receipt, fuse, hold)
 
-    def _settled(
-        self, ready: Prepared, asked: AskedQuestion, receipt: Receipt, fuse: Fuse, hold: Callable[[], object] | None
-    ) -> list[Answer]:
-        """Measure what is not stored yet, and answer each question from what is."""
+    def _settled(self, ready: Prepared, receipt: Receipt, fuse: Fuse, hold: Callable[[], object] | None) -> _Settled:
+        """Measure what is not stored yet."""
         plans, is_new = ready.plans, receipt.answer is None
         if is_new:
             receipt = fuse.settled(
@@ -495,13 +608,15 @@ class Curator:
             )
             self.opened.grown(receipt.position or 0)
         measured = {id(one.plan): one for one in decode_noisy(receipt.answer or b"", plans)}
-        batch = batch_facts(plans, _BATCH_DELTA) if len(ready.questions) > 1 else {}
-        accounts = tuple(ready.prices)
-        told = _AnswerContext(
-            ready.planner, receipt, ready.versions, asked.confidence, is_new, asked.raw, accounts, asked.as_of, batch
-        )
+        return _Settled(ready, receipt, is_new, measured)
+
+    def _answer_all(self, settled: _Settled, asked: AskedQuestion) -> list[Answer]:
+        """Answer each question from what was measured."""
+        ready = settled.ready
+        batch = batch_facts(ready.plans, _BATCH_DELTA) if len(ready.questions) > 1 else {}
+        told = _AnswerContext(ready.planner, [settled], asked, batch)
         return [
-            self._answer(text, question, [measured[id(one)] for one in question.plans], told)
+            self._answer(text, question, settled.of(question), told)
             if question.plans
             else _public_answer(ready.planner, question, asked.confidence)
             for text, question in zip(asked.texts, ready.questions, strict=True)
@@ -533,6 +648,12 @@ class Curator:
             return _public_answer(planner, question, confidence)
         with SyntheticStore(MadeUpRows(planner.catalog, rows, planner.public_rows)) as stage:
             measured = [measure(stage.prepared(plan), stage.run, stage.source) for plan in question.plans]
+            if question.pieces:
+                pieces = [
+                    [measure(stage.prepared(plan), stage.run, stage.source) for plan in one.plans]
+                    for one in question.pieces
+                ]
+                measured = join_measured(question, pieces)
         table, error = compute_answer(question.split, measured, planner.public(question), confidence, raw)
         notes = (NOTE, *write_notes(question, confidence, offers=self.offers))
         return Answer(table, error, confidence, question.price, False, notes, {})
@@ -601,29 +722,43 @@ class Curator:
         self.refresh()
         catalog, known = self.catalog, self._known_planner
         if known is None or known.stated is not catalog or known.snapshot is not snapshot:
+            check_roots(self.ledger, self.engine, catalog)
             known = self._known_planner = Planner(catalog, snapshot)
         return known
 
     # Answering.
 
     def _answer(self, sql: str, question: PlannedQuestion, measured: list[Measured], told: _AnswerContext) -> Answer:
-        planner = told.planner
-        table, error = compute_answer(question.split, measured, planner.public(question), told.confidence, told.raw)
-        facts = state_facts(sql, question, told.receipt, told.versions, measured, planner.catalog, self.ledger)
-        facts |= told.batch | ({} if told.as_of is None else {"as_of": told.as_of})
-        clock = [] if told.as_of is None else [f"CURRENT_DATE is {told.as_of}, as it was asked."]
-        notes = (*clock, *write_notes(question, told.confidence, offers=self.offers), *notes_on_values(table))
+        planner, asked, receipt = told.planner, told.asked, told.receipt
+        confidence = asked.confidence
+        table, error = compute_answer(question.split, measured, planner.public(question), confidence, asked.raw)
+        receipts = [one.receipt for one in told.settled]
+        facts = state_facts(sql, question, receipts, told.versions, measured, planner.catalog, self.ledger)
+        facts |= told.batch | ({} if asked.as_of is None else {"as_of": asked.as_of})
+        clock = [] if asked.as_of is None else [f"CURRENT_DATE is {asked.as_of}, as it was asked."]
+        new = [one.ready.questions[0] for one in told.settled if one.is_new]
+        about = (*write_notes(question, confidence, offers=self.offers), *notes_on_new_periods(question, new))
+        notes = (*clock, *about, *notes_on_values(table))
         notes += tuple(note_on_lost_bars(question, error))
-        if not told.raw:
-            notes += notes_on_moved_cells(question, measured, told.confidence)
-        left, entry = self._left(told.accounts), told.receipt.position
+        if not asked.raw:
+            notes += notes_on_moved_cells(question, measured, confidence)
         certificate = issue(facts, self.opened.signer)
-        price, is_new = question.price, told.is_new
-        return Answer(table, error, told.confidence, price, is_new, notes, certificate, left=left, entry=entry)
+        is_new = any(one.is_new for one in told.settled)
+        return Answer(
+            table,
+            error,
+            confidence,
+            question.price,
+            is_new,
+            notes,
+            certificate,
+            left=self._left(told.accounts),
+            entry=receipt.position,
+        )
 
     def _left(self, names: Collection[str]) -> dict[str, Loss]:
         accounts = self.ledger.accounts(names)
-        return {name: accounts[name].left for name in names}
+        return {name: accounts[name].left for name in names if not accounts[name].allowance.is_counted}
 
 
 def _as_float(confidence: Number) -> float:

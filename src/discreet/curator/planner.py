@@ -24,6 +24,7 @@ from discreet.catalog.budget import Budget
 from discreet.catalog.catalog import Catalog
 from discreet.curator.ledger.units import DELTA_UNITS, LOSS_UNITS
 from discreet.curator.preconditions import list_beliefs, public_version
+from discreet.curator.reading import Reading, ReadingPlan
 from discreet.engines.engine import Engine
 from discreet.engines.parameters import quote
 from discreet.errors import InvalidType, QueryRefused
@@ -33,6 +34,7 @@ from discreet.query.answer.intervals import noisy_schema
 from discreet.query.answer.sandbox import check_above
 from discreet.query.bind.public_tables import PublicEnds, PublicMultiplicity, PublicValues
 from discreet.query.bind.split import SplitQuery
+from discreet.query.divide import join_pieces
 from discreet.query.parse.clock import AsOf
 from discreet.query.passes import split
 from discreet.query.question import PlannedQuestion, list_tables, prepare_all
@@ -66,8 +68,6 @@ class PublicRows:
 
 
 _FINEST_EPSILON = Fraction(1, 1000)
-_KNOWN = 256
-"""How many queries are kept as they were split: the same text is planned for many prices when an error is wanted."""
 
 
 class Planner:
@@ -81,11 +81,14 @@ class Planner:
         at_rest = snapshot.capabilities.pinned_snapshots
         count, ends = self.public_rows.count_alike, self.public_rows.ends
 
-        def split_anew(text: str, as_of: AsOf | None) -> SplitQuery:
-            return split(text, catalog, at_rest=at_rest, count_alike=count, find_ends=ends, as_of=as_of)
+        def split_in(text: str, narrowed: Catalog, as_of: AsOf | None) -> SplitQuery:
+            return split(text, narrowed, at_rest=at_rest, count_alike=count, find_ends=ends, as_of=as_of)
 
-        self._split_anew = split_anew
-        self._known = lru_cache(maxsize=_KNOWN)(lambda text, as_of: [split_anew(text, as_of)])
+        def is_current(query: SplitQuery) -> bool:
+            is_counted = all(count(*columns) == most for columns, most in query.multiplicities.items())
+            return is_counted and all(ends(*column) == known for column, known in query.public_ends.items())
+
+        self._reading = Reading(catalog, split_in, is_current)
         self.as_of: AsOf | None = None
         """What CURRENT_DATE means; None where nobody named a moment."""
         self._checked: WeakSet[SplitQuery] = WeakSet()
@@ -103,25 +106,26 @@ class Planner:
         (found,) = self.questions([sql], epsilon)
         return found
 
-    def questions(self, texts: Sequence[str], epsilon: Number) -> list[PlannedQuestion]:
-        """Questions planned together, for one price."""
+    def questions(self, texts: Sequence[str], epsilon: Number, *, is_batch: bool = False) -> list[PlannedQuestion]:
+        """Questions planned together, for one price; those of a batch are not divided by periods."""
         try:
-            return self._planned(texts, epsilon)
+            read = self._read_all(texts, is_divided=not is_batch)
+            return self._prepared(read, *self._price(_list_queries(read), positive(epsilon, "epsilon")))
         except RecursionError:
             raise QueryRefused("the query is nested too deeply", "", "ask in several questions") from None
 
     def part_questions(self, sql: str, part: Fraction, analyst: str | None = None) -> list[PlannedQuestion]:
         """One question, planned for a part of what may be spent: for Laplace noise, and for Gaussian where δ allows."""
         try:
-            (query,) = self._split_all([sql])
-            budgets = self._budgets([query], analyst)
+            texts = self._read_all([sql])
+            budgets = self._budgets(_list_queries(texts), analyst)
             delta = min((_delta_for_keys(budget, part) for budget in budgets), default=Fraction(0))
             least = min((budget.epsilon for budget in budgets), default=Fraction(1))
             prices: list[Pure | ZeroConcentrated] = [Pure(part * least)]
             if budgets and not any(budget.adds_up for budget in budgets):
                 whole = min(_rho(budget.epsilon, budget.delta - budget.delta_for_keys) for budget in budgets)
                 prices.append(ZeroConcentrated(part * whole))
-            return [self._prepared([query], price, delta)[0] for price in prices]
+            return [self._prepared(texts, price, delta)[0] for price in prices]
         except RecursionError:
             raise QueryRefused("the query is nested too deeply", "", "ask in several questions") from None
 
@@ -133,31 +137,28 @@ class Planner:
         ]
         return [budget for budget in found if budget is not None]
 
-    def _split_all(self, texts: Sequence[str]) -> list[SplitQuery]:
+    def _read_all(self, texts: Sequence[str], *, is_divided: bool = True) -> list[ReadingPlan]:
         for text in texts:
             if not isinstance(text, str):
                 raise InvalidType("a question must be text", text)
-        return list(map(self._split, texts))
-
-    def _planned(self, texts: Sequence[str], epsilon: Number) -> list[PlannedQuestion]:
-        queries = self._split_all(texts)
-        return self._prepared(queries, *self._price(queries, positive(epsilon, "epsilon")))
+        return [self._reading.read(text, self.as_of, is_divided=is_divided) for text in texts]
 
     def _prepared(
+        self, texts: list[ReadingPlan], price: Pure | ZeroConcentrated, delta: Fraction
+    ) -> list[PlannedQuestion]:
+        """The questions, planned together; one that is divided is planned for each period by itself."""
+        if texts[0].pieces:
+            return [join_pieces([self._prepare([piece], price, delta)[0] for piece in texts[0].pieces])]
+        return self._prepare(_list_queries(texts), price, delta)
+
+    def _prepare(
         self, queries: list[SplitQuery], price: Pure | ZeroConcentrated, delta: Fraction
     ) -> list[PlannedQuestion]:
         found = prepare_all(queries, price, delta=delta, public_values=self.public_rows.values)
         for question in found:
             self._check_above(question)
+            _check_keys(question, self.catalog)
         return found
-
-    def _split(self, text: str) -> SplitQuery:
-        """The query as it was split before, unless public rows that it was built on are others by now."""
-        rows, kept = self.public_rows, self._known(text, self.as_of)
-        changed = any(rows.count_alike(*columns) != most for columns, most in kept[0].multiplicities.items())
-        if changed or any(rows.ends(*column) != known for column, known in kept[0].public_ends.items()):
-            kept[0] = self._split_anew(text, self.as_of)
-        return kept[0]
 
     def price(self, sql: str, epsilon: Number | None, within: Number | None, confidence: float) -> Fraction:
         """The ε that was named, or the least one at which every count and sum stays within the wanted error."""
@@ -190,12 +191,35 @@ class Planner:
         wanted = positive(within, "the wanted error")
 
         def is_close(epsilon: Fraction) -> bool:
-            errors = [e.within for e in self.question(sql, epsilon).errors(confidence) if e.within is not None]
+            read = [_last(text) for text in self._read_all([sql])]
+            (question,) = self._prepared(read, *self._price(_list_queries(read), epsilon))
+            errors = [e.within for e in question.errors(confidence) if e.within is not None]
             if not errors:
                 raise QueryRefused("an error can be asked for counts and sums", "", "name the price ε instead")
             return max(errors) <= wanted
 
         return least(is_close, start=_FINEST_EPSILON, precision=7)
+
+
+def _last(text: ReadingPlan) -> ReadingPlan:
+    """One of the periods alone: errors are the same in all."""
+    return ReadingPlan(text.pieces[-1]) if text.pieces else text
+
+
+def _list_queries(texts: Sequence[ReadingPlan]) -> list[SplitQuery]:
+    return [query for text in texts for query in text.queries]
+
+
+def _check_keys(question: PlannedQuestion, catalog: Catalog) -> None:
+    """Refuse keys that nobody listed, where a person is several units of one release: δ would count for each."""
+    for plan in question.plans:
+        privacy = plan.block.rows.privacy
+        tables = [] if privacy is None else [catalog.table(name) for name in sorted(privacy.tables)]
+        has_several = privacy is not None and len({name for _, name in privacy.periods}) > 1
+        if plan.rule is not None and has_several and any(table.unit_per is not None for table in tables):
+            every = "period" if tables[0].unit_per is None else tables[0].unit_per.value
+            rule = "groups that nobody listed are released for one period at a time"
+            raise QueryRefused(rule, "", f"GROUP BY the {every} too, or keep one {every} with WHERE")
 
 
 def _delta_for_keys(budget: Budget, part: Fraction) -> Fraction:

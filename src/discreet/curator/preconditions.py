@@ -6,16 +6,21 @@ somebody edits or removes a policy file. Sensitivity, parallel composition and p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from discreet.catalog.budget import Budget
 from discreet.catalog.catalog import Catalog, are_one_name
 from discreet.catalog.column import Column
+from discreet.catalog.period import Period
 from discreet.catalog.table import Table
-from discreet.curator.charge import find_account, find_table, list_caps
+from discreet.curator.charge import Versions, find_account, find_table, list_caps
 from discreet.curator.ledger.ledger import Account
 from discreet.curator.ledger.units import Allowance
+from discreet.curator.reading import see_periods
+from discreet.engines.duckdb.manifest import Stored
 from discreet.engines.engine import Engine
 from discreet.errors import DiscreetError, InvalidValue, LedgerError, StoreError
 from discreet.privacy.neighbours import Neighbours
@@ -32,6 +37,8 @@ __all__ = [
     "check_stored",
     "check_translatable",
     "check_unit",
+    "find_stored",
+    "find_versions",
     "list_allowances",
     "list_beliefs",
     "partitions_per_neighbour",
@@ -48,9 +55,12 @@ def check_stored(plans: Iterable[AggregationPlan], catalog: Catalog, snapshot: E
             public_version(catalog.table(name), snapshot)
         for name in sorted(() if privacy is None else privacy.tables):
             _check_columns(catalog.table(name), snapshot)
-            if privacy is None or snapshot.stored(name).domain != privacy.unit:
+            if privacy is None or find_stored(name, plan, snapshot).domain != privacy.unit:
                 raise _changed(name, "the unit")
-        if restriction is not None and restriction.part[1] not in snapshot.stored(restriction.part[0]).constant:
+        if (
+            restriction is not None
+            and restriction.part[1] not in find_stored(restriction.part[0], plan, snapshot).constant
+        ):
             raise _changed(restriction.part[0], f"constant_per_unit of {restriction.part[1]}")
 
 
@@ -60,6 +70,7 @@ def list_beliefs(stated: Catalog, snapshot: Engine) -> Catalog:
     That no value is missing is checked when rows are taken in, and is a fact of those rows alone: a policy may have
     been edited since, or another process may have taken in others. On a server nobody checks.
     """
+    stated = see_periods(stated, partial(_closed, snapshot=snapshot))
     for table in list(stated):
         seen = frozenset(_complete(table, snapshot))
         columns = [_as_seen(one, seen) for one in table.columns]
@@ -76,9 +87,51 @@ def _as_seen(column: Column, complete: frozenset[str]) -> Column:
 
 def _complete(table: Table, snapshot: Engine) -> list[str]:
     try:
-        return [name.casefold() for name in snapshot.stored(table.name).complete]
+        stored = snapshot.stored(table.name)
+        stored = stored.over([one.name for one in stored.periods]) if stored.grows else stored
+        return [name.casefold() for name in stored.complete]
     except DiscreetError:  # there are no rows that a plan could be run on, so that nothing rests on the policy
         return [column.name.casefold() for column in table.columns]
+
+
+def _closed(table: Table, snapshot: Engine) -> list[Period]:
+    """The periods of a growing table that are closed, in order."""
+    try:
+        return [one.as_period() for one in snapshot.stored(table.name).periods]
+    except DiscreetError:
+        return []
+
+
+def find_stored(name: str, plan: AggregationPlan, snapshot: Engine) -> Stored:
+    """A table as a plan reads it: of one that grows, the periods that are read."""
+    stored, privacy = snapshot.stored(name), plan.block.rows.privacy
+    read = [] if privacy is None else sorted(period for table, period in privacy.periods if table == name)
+    return stored.over(read) if read else stored
+
+
+def find_versions(tables: Iterable[str], plans: Sequence[AggregationPlan], snapshot: Engine) -> Versions:
+    """Which data plans read: versions of tables, and of the periods of those that grow."""
+    read = frozenset[tuple[str, str]]().union(
+        *(one.block.rows.privacy.periods for one in plans if one.block.rows.privacy)
+    )
+    found: dict[str, str] = {}
+    periods: dict[tuple[str, str], str] = {}
+    for name in sorted(tables):
+        names = sorted(period for table, period in read if table == name)
+        if not names:
+            found[name] = snapshot.version(name)
+            continue
+        of_each = {one.name: one.version for one in snapshot.stored(name).periods if one.name in names}
+        periods |= {(name, period): version for period, version in of_each.items()}
+        found[name] = _join_versions(list(of_each.values()))
+    return Versions(found, periods)
+
+
+def _join_versions(versions: list[str]) -> str:
+    """What stands for the versions of several periods, in their order."""
+    if len(versions) == 1:
+        return versions[0]
+    return f"{len(versions)}-{hashlib.sha256(' '.join(versions).encode()).hexdigest()[:32]}"
 
 
 def _check_columns(table: Table, snapshot: Engine) -> None:
@@ -91,7 +144,7 @@ def _check_columns(table: Table, snapshot: Engine) -> None:
 
 def use_stored_columns(plan: AggregationPlan, snapshot: Engine) -> AggregationPlan:
     """The plan, for rows as they are kept: with the number of rows of their unit, and within limits, where they are."""
-    stored = {name.casefold(): snapshot.stored(name) for name in plan.tables}
+    stored = {name.casefold(): find_stored(name, plan, snapshot) for name in plan.tables}
     protected = [one for one in stored.values() if one.domain is not None]
     return replace(plan, counted=all(one.counted for one in protected), stored=stored, secret=snapshot.secret)
 

@@ -8,14 +8,21 @@ the data of today that costs no more on any account. Why that is sound, and what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 from discreet.catalog.catalog import Catalog
-from discreet.curator.charge import find_account, find_unit_account, list_plans, list_prices
+from discreet.curator.charge import (
+    Versions,
+    find_account,
+    find_unit_account,
+    list_budget_periods,
+    list_plans,
+    list_prices,
+)
 from discreet.curator.fuse import Fuse, PlannedCharge
 from discreet.curator.ledger.chain import plan_key
 from discreet.curator.ledger.ledger import Account, Ledger, Receipt
@@ -23,7 +30,13 @@ from discreet.curator.ledger.requests import BoundRequest, find_question
 from discreet.curator.ledger.unanswered import covers
 from discreet.curator.ledger.units import LedgerPrice
 from discreet.curator.planner import Planner
-from discreet.curator.preconditions import check_runnable, check_stored, check_translatable, use_stored_columns
+from discreet.curator.preconditions import (
+    check_runnable,
+    check_stored,
+    check_translatable,
+    find_versions,
+    use_stored_columns,
+)
 from discreet.curator.question_terms import QuestionTerms
 from discreet.engines.engine import TableStore
 from discreet.errors import DiscreetError, EngineFailure, RequestConflict
@@ -32,7 +45,7 @@ from discreet.query.plan.sensitivity import AggregationPlan
 from discreet.query.question import PlannedQuestion
 from discreet.query.run.fingerprint import compute_fingerprint, write_recorded
 
-__all__ = ["AskedQuestion", "Prepared", "Unanswered", "find_accounts", "name_plan", "prepare_question"]
+__all__ = ["AskedQuestion", "Prepared", "Unanswered", "find_prices", "name_plan", "prepare_question"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +71,16 @@ class AskedQuestion:
     def question(self) -> str:
         """The same for the same texts at the same price."""
         return find_question(self.texts, self.terms.in_words(), self.confidence, self.as_of)
+
+    def for_period(self, place: int, planner: Planner, piece: PlannedQuestion) -> AskedQuestion:
+        """The same for one of the periods that it is divided into, by its place; this planner planned it already."""
+        (period,) = {name for plan in piece.plans for name in plan.periods}
+        request = None if self.request is None else f"{self.request}/{period}"
+
+        def planned(other: Planner) -> list[PlannedQuestion]:
+            return [piece if other is planner else self.planned(other)[0].pieces[place]]
+
+        return replace(self, planned=planned, request=request)
 
     @property
     def as_of(self) -> str | None:
@@ -112,19 +135,33 @@ def prepare_question(
     check_stored(plans, planner.catalog, snapshot)
     check_translatable(plans, snapshot)
     tables = sorted(frozenset[str]().union(*(question.tables for question in questions)))
-    versions = {table: snapshot.version(table) for table in tables}
-    accounts = find_accounts(ledger, planner.catalog, asked.analyst, versions)
-    prices = list_prices(plans, planner.catalog, asked.analyst, versions, accounts)
+    versions = find_versions(tables, plans, snapshot)
+    prices = find_prices(ledger, planner.catalog, asked.analyst, plans, versions)
     public = {name: snapshot.version(name) for one in plans for name in sorted(one.block.rows.public)}
-    plan = name_plan({**versions, **public}, plans, asked.analyst, shared=shared)
-    return Prepared(planner, questions, plans, versions, public, prices, plan, shared)
+    plan = name_plan({**versions.tables, **public}, plans, asked.analyst, shared=shared)
+    return Prepared(planner, questions, plans, versions.tables, public, prices, plan, shared)
 
 
-def find_accounts(ledger: Ledger, catalog: Catalog, analyst: str | None, tables: Iterable[str]) -> dict[str, Account]:
+def find_prices(
+    ledger: Ledger, catalog: Catalog, analyst: str | None, plans: Sequence[AggregationPlan], versions: Versions
+) -> dict[str, LedgerPrice]:
+    """What each account pays for some plans."""
+    accounts = find_accounts(ledger, catalog, analyst, plans, versions)
+    return list_prices(plans, catalog, analyst, versions, accounts)
+
+
+def find_accounts(
+    ledger: Ledger, catalog: Catalog, analyst: str | None, plans: Iterable[AggregationPlan], versions: Versions
+) -> dict[str, Account]:
     """The accounts of these tables, of an analyst at them, and of their people, as far as there are any."""
-    names = {find_account(catalog.table(name), who) for name in tables for who in (None, analyst)}
-    domains = {catalog.unit_domain(name) for name in tables}
-    return ledger.accounts(sorted(names | {find_unit_account(domain) for domain in domains if domain is not None}))
+    names = set[str]()
+    for name in versions.tables:
+        table, domain, person = catalog.table(name), catalog.unit_domain(name), catalog.person_domain(name)
+        for period in list_budget_periods(plans, table):
+            names |= {find_account(table, who, period) for who in (None, analyst)}
+            names |= set() if domain is None else {find_unit_account(domain, period)}
+        names |= set() if person is None or table.unit_per is None else {find_unit_account(person)}
+    return ledger.accounts(sorted(names))
 
 
 def name_plan(versions: Mapping[str, str], plans: list[AggregationPlan], analyst: str | None, *, shared: bool) -> str:

@@ -29,12 +29,14 @@ import pyarrow as pa
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import ColumnType
+from discreet.catalog.period import Period
 from discreet.catalog.policy.read import UnreadColumn
 from discreet.catalog.table import Table
+from discreet.engines.duckdb.growing import Appended
 from discreet.engines.duckdb.manifest import Stored
 from discreet.engines.duckdb.store import TableFiles
 from discreet.engines.parameters import ParameterValue, bind_parameter
-from discreet.errors import EngineFailure, EngineUnavailable
+from discreet.errors import EngineFailure, EngineUnavailable, InvalidValue
 
 __all__ = [
     "FILE",
@@ -81,7 +83,7 @@ class Capabilities:
     hash_function: str | None
     """A deterministic 64-bit hash of text, by name."""
     sorted_by_unit: bool
-    """Whether rows lie sorted by ``_unit`` and ids of units are dense."""
+    """Whether the rows of a table, or of one period of it, lie sorted by ``_unit``."""
     statement_timeout: bool
     """Whether a run can be limited in time."""
     pinned_snapshots: bool
@@ -181,6 +183,57 @@ class TableStore(Engine):
 
         ``catalog`` holds the tables that foreign keys lead to; they are taken in first.
         """
+
+    # Tables that grow by periods. Nothing that these return but a root is for anybody but the owner.
+
+    def begin(self, table: Table, *, catalog: Catalog | None = None) -> None:
+        """Make a table that grows, without rows and without a closed period; nothing where it is there already."""
+        raise _without_growth(table.name)
+
+    def append(
+        self,
+        table: Table,
+        source: Any,
+        *,
+        id: str,  # noqa: A002  as owners say it
+        catalog: Catalog | None = None,
+        progress: Progress | None = None,
+        unread: Unread | None = None,
+    ) -> Appended:
+        """Take more rows, which nobody reads before their periods are closed; the same ``id`` takes them in once."""
+        raise _without_growth(table.name)
+
+    def prepare_close(self, table: Table, period: Period, *, catalog: Catalog | None = None) -> str:
+        """Make the next period ready to be read, and return the root of all periods with it, in hexadecimal digits.
+
+        Whoever was to be forgotten is then in none of them. Asked again, it returns the same root.
+        """
+        raise _without_growth(table.name)
+
+    def finish_close(self, table: str, period: Period) -> None:
+        """Have questions read a period that was made ready."""
+        raise _without_growth(table)
+
+    def closing(self, table: str) -> tuple[str, str] | None:
+        """The period that is made ready and not yet read, and the root with it; None where there is none."""
+        return None
+
+    def root(self, table: str) -> str | None:
+        """The commitment to the closed periods and their files; None where no period is closed."""
+        return None
+
+    def verify_files(self, table: str) -> None:
+        """Refuse a store in which the file of a closed period is missing or was changed."""
+        raise _without_growth(table)
+
+    def forget(self, table: str, unit_value: object) -> None:
+        """Have all rows of a person removed at the next close; nobody is told whether there are any."""
+        raise _without_growth(table)
+
+
+def _without_growth(table: str) -> InvalidValue:
+    rule = f"{table}: a table that grows by periods keeps its rows in the curator's folder"
+    return InvalidValue(rule, "<rows on a server>", "use a folder without a server, or drop time from the policy")
 
 
 def shield_errors(work: Callable[[], T], owner_log: OwnerLog | None) -> T:

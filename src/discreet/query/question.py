@@ -45,6 +45,13 @@ class PlannedQuestion:
     """For each block of the query, the plan that measures it; questions planned together may share one."""
     price: Price | None
     """What everything that was planned together costs; None when it touches public tables alone."""
+    pieces: tuple[PlannedQuestion, ...] = ()
+    """Where it is asked once for each period that it reads (`divide.py`), these questions, in order."""
+
+    @property
+    def asked(self) -> tuple[PlannedQuestion, ...]:
+        """What is charged by itself: the questions of its periods, or the question."""
+        return self.pieces or (self,)
 
     @property
     def tables(self) -> frozenset[str]:

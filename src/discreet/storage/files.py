@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import get_ident
 
-__all__ = ["alone_in", "keep_name", "write_whole"]
+__all__ = ["alone_in", "force_to_disk", "keep_name", "write_whole"]
 
 
 def write_whole(path: Path, content: bytes, mode: int = 0o600) -> None:
@@ -30,6 +30,15 @@ def write_whole(path: Path, content: bytes, mode: int = 0o600) -> None:
     finally:
         draft.unlink(missing_ok=True)
     keep_name(path)
+
+
+def force_to_disk(path: Path) -> None:
+    """Force what was written to a file to the disk: a name that outlives a power cut shall not name less."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def keep_name(path: Path) -> None:

@@ -86,17 +86,25 @@ def _stated(price: Loss, nothing: L) -> L | None:
 def state_facts(
     sql: str,
     question: PlannedQuestion,
-    receipt: Receipt,
+    receipts: Sequence[Receipt],
     versions: Mapping[str, str],
     measured: list[Measured],
     catalog: Catalog,
     ledger: Ledger,
 ) -> dict[str, Any]:
-    """Everything about an answer that its certificate states."""
-    charged = ledger.entry(receipt.charge)
-    if question.price is None or charged is None:
-        raise AssertionError("a question about public tables has no certificate, and every other has its charge")
-    charge = charged.body
+    """Everything about an answer that its certificate states; of a divided question, with one receipt per period."""
+    if question.price is None:
+        raise AssertionError("a question about public tables has no certificate")
+    if question.pieces:
+        pairs = zip(question.pieces, receipts, strict=True)
+        periods = {
+            "periods": {" ".join(sorted(one.plans[0].periods)): _of_period(receipt, ledger) for one, receipt in pairs}
+        }
+    else:
+        periods = {}
+    receipt = max(receipts, key=lambda one: one.position or 0)
+    charges = [_charge(one, ledger) for one in receipts]
+    charge = charges[0] if len(charges) == 1 else _added(charges)
     return {
         "certificate": "discreet 2",
         "answered_by": f"discreet {__version__}",
@@ -113,7 +121,34 @@ def state_facts(
         "charged": {name: charge[name] for name in ("prices", "portions") if name in charge},
         "ledger": {"position": receipt.position, "head": receipt.head.hex(), "charge": receipt.charge},
         "answer": hashlib.sha256(receipt.answer or b"").hexdigest(),
+    } | periods
+
+
+def _charge(receipt: Receipt, ledger: Ledger) -> Mapping[str, Any]:
+    charged = ledger.entry(receipt.charge)
+    if charged is None:
+        raise AssertionError("every answer about a protected table has its charge")
+    return charged.body
+
+
+def _of_period(receipt: Receipt, ledger: Ledger) -> dict[str, Any]:
+    """Where the answer for one period is kept, and what it was charged."""
+    charge = _charge(receipt, ledger)
+    return {
+        "charged": {name: charge[name] for name in ("prices", "portions") if name in charge},
+        "ledger": {"position": receipt.position, "head": receipt.head.hex(), "charge": receipt.charge},
+        "answer": hashlib.sha256(receipt.answer or b"").hexdigest(),
     }
+
+
+def _added(charges: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What several charges took from each account together; portions are named with their periods."""
+    prices: dict[str, list[int]] = {}
+    for charge in charges:
+        for name, amounts in charge["prices"].items():
+            known = prices.setdefault(name, [0] * len(amounts))
+            prices[name] = [a + b for a, b in zip(known, amounts, strict=False)]
+    return {"prices": prices}
 
 
 def batch_facts(plans: Sequence[AggregationPlan], delta: Fraction) -> dict[str, Any]:

@@ -20,14 +20,15 @@ from typing import Any
 
 import apsw
 
+from discreet.catalog.period import Period
 from discreet.curator.ledger import chain, unanswered
-from discreet.curator.ledger.balance import BalanceCheck, Charge, GivenAnswer, answer_all, charge_all, same
+from discreet.curator.ledger.account_names import AccountKind, name_in_words, split_name
+from discreet.curator.ledger.balance import BalanceCheck, Charge, GivenAnswer, answer_groups, charge_groups, same
 from discreet.curator.ledger.chain import (
     ACCOUNTS,
     KNOWN,
     RECORDS,
     Account,
-    AccountKind,
     Entry,
     Head,
     Receipt,
@@ -40,13 +41,14 @@ from discreet.curator.ledger.chain import (
     read_receipt,
     remember,
 )
+from discreet.curator.ledger.closes import ClosedPeriod, NewAccount, close_id, close_period, list_closes
 from discreet.curator.ledger.people import join_unit, list_members, open_account, open_unit, sum_allowances
 from discreet.curator.ledger.schema import POSTGRES, POSTGRES_UPGRADES, SQLITE, SQLITE_UPGRADES, VERSION
 from discreet.curator.ledger.signing import Signer, fingerprint_key
 from discreet.curator.ledger.unanswered import FAILURES, Begun
-from discreet.curator.ledger.units import Allowance, LedgerPrice, amount, balance, prices_as_record
+from discreet.curator.ledger.units import Allowance, LedgerPrice, amount, balance
 from discreet.curator.ledger.witness import Witness, attestation
-from discreet.errors import DiscreetError, InvalidValue, LedgerError
+from discreet.errors import BudgetExceeded, DiscreetError, InvalidValue, LedgerError
 from discreet.storage.database import Database, GroupCommitDatabase, check_version
 from discreet.storage.files import alone_in, write_whole
 from discreet.storage.postgres import FILE, PostgresStorage, read_server
@@ -89,6 +91,8 @@ class Ledger:
         """Open the ledger; `Ledger.create` starts one."""
         self.folder = folder
         self.path = folder / "ledger.db"
+        self._closes: dict[str, tuple[ClosedPeriod, ...]] = {}
+        """Closed periods as they were read, which never change."""
         server = read_server(folder)
         self.witness = Witness(folder / witness_name(server))
         if server is None and not self.path.exists() and not self._is_finished():
@@ -152,10 +156,12 @@ class Ledger:
     def open_account(self, name: str, allowance: Allowance, places: int = 1, unit: str | None = None) -> None:
         """Add an account; its name is taken for good. ``places`` is 2 where neighbours replace one unit by another.
 
-        ``unit`` is the account of a table's people, whether it is opened or not.
+        ``unit`` is the account of a table's people, whether it is opened or not. Accounts for one period are opened by
+        its close; a cap for an analyst also later.
         """
 
         def part(database: Database) -> None:
+            _check_closed(database, name)
             open_account(database, name, allowance, places, unit)
 
         self.storage.write(part)
@@ -179,6 +185,36 @@ class Ledger:
                 open_account(database, name, allowance, places, unit)
 
         self.storage.write(part)
+
+    def close_period(self, table: str, period: Period, root: str, accounts: Mapping[str, NewAccount]) -> int:
+        """Write down that a period of a table is closed, and open its accounts; the position of the record.
+
+        Periods close in order. Closed again with the same root, it is the same record, and nothing is done.
+        """
+        return self.storage.write(
+            lambda database: close_period(database, table, period, root, accounts), sealed=True, repeatable=True
+        )
+
+    def closes(self, table: str) -> list[ClosedPeriod]:
+        """The closed periods of a table, in order."""
+        known = self._closes.get(table, ())
+        with self.storage.reading() as database:
+            later = list_closes(database, table, known[-1].position if known else 0)
+        self._closes[table] = (*known, *later)
+        return [*known, *later]
+
+    def open_people(self, unit: str, allowance: Allowance, places: int = 1) -> None:
+        """Open the account of some people over all periods, unless they have one; it takes over from their tables.
+
+        Where these granted something for good already, that is what people have in all.
+        """
+
+        def part(database: Database) -> None:
+            members = [one.allowance for one in list_members(database, unit)]
+            if not _row(database, "SELECT 1 FROM account_2 WHERE name = ?", unit):
+                open_unit(database, unit, sum_allowances(members) if members else allowance, places)
+
+        self.storage.write(part, repeatable=True)
 
     def join_people(self, tables: Mapping[str, str], places: Mapping[str, int]) -> None:
         """Say for tables of before, by the names of their accounts, whose rows they hold.
@@ -309,12 +345,24 @@ class Ledger:
             rows = database.execute(f"{ACCOUNTS}{which}", tuple(names or ()))
             return {row[0]: account_of_row(row) for row in rows}
 
-    def affords(self, prices: Mapping[str, LedgerPrice]) -> bool:
-        """Whether a charge would fit now; it may not any more when it comes. What has no account cannot be paid."""
-        standing = BalanceCheck([prices])
+    def affords(self, *charges: Mapping[str, LedgerPrice]) -> bool:
+        """Whether charges would fit together now; they may not any more when they come.
+
+        What has no account cannot be paid.
+        """
+        try:
+            self.check_affordable(charges)
+        except (BudgetExceeded, InvalidValue):
+            return False
+        return True
+
+    def check_affordable(self, charges: Sequence[Mapping[str, LedgerPrice]]) -> None:
+        """Refuse charges that would not fit together now, as `charge` would; nothing is charged."""
+        standing = BalanceCheck(list(charges))
         with self.storage.reading() as database:
             standing.hear(answers(database, standing.questions()))
-        return standing.affords(prices)
+        for prices in charges:
+            standing.take(prices)
 
     # The asker's part.
 
@@ -330,17 +378,26 @@ class Ledger:
 
         ``run`` is the name under which the caller is `present` while they work on it.
         """
-        digest = hashlib.sha256(body).digest()
-        record = {"kind": "charge", "request": request, "body": digest.hex(), "note": dict(note)}
-        record |= prices_as_record(prices)
-        record |= {} if run is None else {"run": run}
-        charge = Charge(request, digest, prices, record)
-        return self.storage.write_together(charge_all, charge, repeatable=True)
+        return self.charge_together([Charge.of(request, body, prices, note, run)])[0]
+
+    def charge_together(self, charges: Sequence[Charge]) -> list[Receipt]:
+        """Charge several requests in one durable transaction, all or none, each as `charge` does.
+
+        A request that was charged before is not charged again. Where one cannot be charged, none is.
+        """
+        return self.storage.write_together(charge_groups, tuple(charges), repeatable=True)
 
     def settle(self, request: str, answer: bytes) -> Receipt:
         """Store the answer to a charged request and return what is stored: the first answer stored is the only one."""
-        given = GivenAnswer(request, answer, hashlib.sha256(answer).hexdigest())
-        return self.storage.write_together(answer_all, given, sealed=True, repeatable=True)
+        return self.settle_together({request: answer})[0]
+
+    def settle_together(self, answers: Mapping[str, bytes]) -> list[Receipt]:
+        """Store the answers to several charged requests in one durable transaction; what is stored of each, in order.
+
+        Where one was never charged, nothing is stored. One that has ended keeps its end, as in `settle`.
+        """
+        given = tuple(GivenAnswer.of(request, answer) for request, answer in answers.items())
+        return self.storage.write_together(answer_groups, given, sealed=True, repeatable=True)
 
     def fail(self, request: str, analyst: str | None, tables: Collection[str]) -> int | Receipt:
         """The record that the run of a charged request failed, which suspends the analyst at these tables.
@@ -573,6 +630,16 @@ def _found(database: Database, name: str) -> Account:
     return account_of_row(row)
 
 
+def _check_closed(database: Database, name: str) -> None:
+    """An account for one period is opened by its close, but for the cap of an analyst when the period is closed."""
+    table, _, period = split_name(name)
+    if period is None:
+        return
+    is_closed = _row(database, "SELECT 1 FROM request WHERE id = ?", close_id(table, period)) is not None
+    if AccountKind.of(name) is not AccountKind.ANALYST or not is_closed:
+        raise InvalidValue("an account for one period is opened when the period closes", name, "close the period")
+
+
 def _check_new_cap(account: Account, allowance: Allowance) -> None:
     if account.kind is AccountKind.TABLE:
         raise InvalidValue("a table's budget stays as it was granted", account.name, "change the caps of analysts")
@@ -582,7 +649,7 @@ def _check_new_cap(account: Account, allowance: Allowance) -> None:
         raise InvalidValue(f"the cap of {account.name} must stay {kind}", allowance.measure.value)
     is_more = allowance.cap > account.allowance.cap or allowance.delta_cap > account.allowance.delta_cap
     if account.kind is AccountKind.UNIT and (is_more or allowance.cap_pure > account.allowance.cap_pure):
-        rule = f"what was granted for the people of {account.name[1:]} is never raised"
+        rule = f"what was granted for the people of {name_in_words(account.name)[1:]} is never raised"
         raise InvalidValue(rule, f"<{balance(allowance.granted)}>", "name less")
     if not allowance.holds(account.spent, account.spent_pure, account.impure) or (
         allowance.delta_cap < account.delta_spent

@@ -24,11 +24,12 @@ from fractions import Fraction
 from typing import Any
 
 from discreet.curator.ledger import chain
+from discreet.curator.ledger.account_names import find_period
 from discreet.curator.ledger.balance import BalanceCheck
 from discreet.curator.ledger.chain import ACCOUNTS, RECORDS, Account, Entry, account_of_row, entry_of_row
 from discreet.curator.ledger.ledger import Ledger
 from discreet.curator.ledger.people import common_amounts, list_portions, open_account
-from discreet.curator.ledger.units import Allowance, BudgetMeasure, LedgerPrice, prices_as_record
+from discreet.curator.ledger.units import MOST_UNITS, Allowance, BudgetMeasure, LedgerPrice, prices_as_record
 from discreet.storage.database import Database
 
 __all__ = [
@@ -83,7 +84,9 @@ def _restored(entry: Entry) -> Restored:
 
 
 def upkeep_words(body: Mapping[str, Any]) -> str:
-    """What a restore or a mark of the audit trail says, in a line; empty for records of other kinds."""
+    """What a close, a restore or a mark of the audit trail says, in a line; empty for records of other kinds."""
+    if body["kind"] == "close":
+        return f"{body['period']} of {body['table']} is closed"
     if body["kind"] == "trail":
         return f"the audit trail has {body['position']} events, head {body['head'][:16]}…"
     if body["kind"] != "restore":
@@ -131,16 +134,23 @@ def _open(database: Database, name: str, facts: Mapping[str, Any]) -> None:
         caps = (int(facts["cap"]), int(facts["delta_cap"]), int(facts.get("cap_pure", 0)))
         order = None if facts.get("order") is None else Fraction(facts["order"])
         allowance = Allowance(BudgetMeasure(facts["measure"]), *caps, order)
-        open_account(database, name, allowance, int(facts["places"]), facts.get("unit"))
+        told = {"restored": True} if find_period(name) is not None else {}
+        open_account(database, name, allowance, int(facts["places"]), facts.get("unit"), **told)
 
 
 def _all_left(account: Account) -> LedgerPrice:
     """What uses an account up: in ε or ρ, in δ, and in ε beside ρ where both are counted."""
     allowance, delta = account.allowance, account.allowance.delta_cap - account.delta_spent
-    left = max(0, allowance.cap - account.spent)
+    left, pure = allowance.cap - account.spent, allowance.cap_pure - account.spent_pure
     if allowance.measure is not BudgetMeasure.EITHER:
-        return LedgerPrice(left, delta)
-    return LedgerPrice(left, delta, pure=max(0, allowance.cap_pure - account.spent_pure))
+        return _largest_price(left, delta)
+    return _largest_price(left, delta, pure)
+
+
+def _largest_price(loss: int, delta: int, pure: int | None = None) -> LedgerPrice:
+    """Or as much as one charge may be, from an account without a cap: then nobody believes what it says was spent."""
+    amounts = [min(max(0, one), MOST_UNITS) for one in (loss, delta, pure or 0)]
+    return LedgerPrice(amounts[0], amounts[1], pure=None if pure is None else amounts[2])
 
 
 def _price(database: Database, account: Account, total: Mapping[str, Any]) -> LedgerPrice:

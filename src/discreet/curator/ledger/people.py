@@ -17,7 +17,7 @@ Taking over counts never too little: a question about two tables was charged to 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -42,6 +42,7 @@ from discreet.storage.database import Database
 __all__ = [
     "allowance_facts",
     "common_amounts",
+    "insert_account",
     "join_unit",
     "list_members",
     "list_portions",
@@ -67,9 +68,15 @@ def open_account(
     if database.execute("SELECT 1 FROM account_2 WHERE name = ?", (name,)).fetchone():
         raise InvalidValue("an account's name must be new", name)
     facts = allowance_facts(allowance) | {"places": places} | ({} if unit is None else {"unit": unit})
-    values = [facts.get(field) for field in ("measure", "cap", "delta_cap", "cap_pure", "order", "places", "unit")]
-    database.execute(_INSERT, (name, *values[:3], values[3] or 0, *values[4:]))
+    insert_account(database, {"name": name, **facts})
     chain.append(database, {"kind": "account", "name": name, **facts, **told}, head(database))
+
+
+def insert_account(database: Database, facts: Mapping[str, Any]) -> None:
+    """Add the row of an account of which a record tells these facts."""
+    names = ("name", "measure", "cap", "delta_cap", "cap_pure", "order", "places", "unit")
+    values = [facts.get(name) for name in names]
+    database.execute(_INSERT, (*values[:4], values[4] or 0, *values[5:]))
 
 
 def allowance_facts(allowance: Allowance) -> dict[str, Any]:

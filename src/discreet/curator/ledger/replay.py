@@ -10,20 +10,23 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
+from discreet.catalog.period import Period
+from discreet.curator.ledger.account_names import AccountKind, split_name
 from discreet.curator.ledger.chain import (
     GENESIS,
     RECORDS,
     Account,
-    AccountKind,
     Head,
     index_key,
     key_id,
     link,
     publication_id,
 )
+from discreet.curator.ledger.closes import close_id, follows, is_of_period, last_close
 from discreet.curator.ledger.maintenance import mark_id, restore_id
 from discreet.curator.ledger.people import take_over
 from discreet.curator.ledger.signing import fingerprint_key
@@ -87,10 +90,13 @@ class Replay:
         self._state = bytearray()
         """One byte for each record behind the start."""
         self._counts = Counter[str]()
+        self._closed: dict[str, Period] = {}
+        """Per table, the last period that closed."""
         self._begun: dict[int, tuple[Any, ...]] = {}
         self._ended: dict[int, tuple[Any, ...]] = {}
         kinds: dict[str, Callable[[int, Record], None]] = dict.fromkeys(("analyst", "repair"), _moves_nothing)
         kinds |= {
+            "close": self._close_of_period,
             "start": self._begin,
             "key": self._key,
             "account": self._account,
@@ -151,12 +157,49 @@ class Replay:
     # Records that move accounts -----------------------------------------------------------------------------------
 
     def _account(self, position: int, record: Record) -> None:
-        known = [record[name] for name in ("measure", "cap", "delta_cap", "places")]
-        more = [record.get("cap_pure", 0), record.get("order"), 0, 0, record.get("unit")]
-        self._accounts[record["name"]] = [*known, 0, 0, *more]
+        if not self._may_open(record, position):
+            self.problems.append(f"record {position} opens an account for a period that did not close")
+        self._open(record)
         for taken in record.get("takes_over", ()):
             self._check_taken(position, record["name"], taken["table"], taken)
             self._move(taken, 1)
+
+    def _may_open(self, record: Record, position: int) -> bool:
+        """Whether it is for good, an analyst's for a period that is closed, or opened again by a restore."""
+        table, _, period = split_name(record["name"])
+        if period is None or record.get("restored"):
+            return True
+        row = self._database.execute("SELECT charge FROM request WHERE id = ?", (close_id(table, period),)).fetchone()
+        return AccountKind.of(record["name"]) is AccountKind.ANALYST and row is not None and row[0] < position
+
+    def _open(self, record: Record) -> None:
+        known = [record[name] for name in ("measure", "cap", "delta_cap", "places")]
+        more = [record.get("cap_pure", 0), record.get("order"), 0, 0, record.get("unit")]
+        self._accounts[record["name"]] = [*known, 0, 0, *more]
+
+    def _close_of_period(self, position: int, record: Record) -> None:
+        """A period closes right behind the one before, and the record opens accounts for it that are new."""
+        table, period = record["table"], record["period"]
+        start, end = (datetime.fromisoformat(record[name]) for name in ("from", "until"))
+        closed = Period(period, start, end)
+        if not follows(closed, self._last_closed(table)):
+            self.problems.append(f"record {position} closes {period} of {table} out of order")
+        for opened in record["accounts"]:
+            if not is_of_period(opened["name"], table, period) or opened["name"] in self._accounts:
+                self.problems.append(f"record {position} opens an account that is not for {period} of {table} alone")
+            self._open(opened)
+        for opened in record["accounts"]:
+            if opened.get("unit", opened["name"]) not in self._accounts:
+                self.problems.append(f"record {position} opens an account before that of its people")
+        self._closed[table] = closed
+        self._remembers(position, close_id(table, period))
+
+    def _last_closed(self, table: str) -> Period | None:
+        """The last period that closed, of those that were replayed, or from before the start."""
+        if table not in self._closed and self._start:
+            last = last_close(self._database, table, self._start + 1)
+            return None if last is None else Period(last.name, last.start, last.end)
+        return self._closed.get(table)
 
     def _join(self, position: int, record: Record) -> None:
         """A table from before joins the other tables of its people, who are charged what it was charged."""

@@ -34,12 +34,13 @@ from typing import Any, NamedTuple
 
 from discreet.accounting.filter import ConcentratedFilter, EitherFilter, rho_of
 from discreet.errors import InvalidType, InvalidValue, NoProvedPath
-from discreet.exact.rational import Number, probability
+from discreet.exact.rational import Number, integer, probability
 from discreet.privacy.loss import Approximate, Loss, Pure, ZeroConcentrated, shown, write_loss
 
 __all__ = [
     "DELTA_UNITS",
     "LOSS_UNITS",
+    "MOST_UNITS",
     "Allowance",
     "BudgetMeasure",
     "LedgerPrice",
@@ -51,6 +52,7 @@ __all__ = [
     "from_json",
     "in_epsilon",
     "largest",
+    "price_for_periods",
     "price_in_units",
     "prices_as_record",
     "prices_in",
@@ -60,7 +62,10 @@ __all__ = [
 
 LOSS_UNITS = 720_720 * 10**9
 DELTA_UNITS = 10**18
-_LARGEST = 2**62
+MOST_UNITS = 2**62
+"""What is granted or charged at most."""
+_UNCAPPED = 2**63 - 1
+"""The cap of what has none: the largest number that a database keeps, and more than what is ever granted."""
 
 
 class BudgetMeasure(Enum):
@@ -104,7 +109,7 @@ class LedgerPrice:
     def __post_init__(self) -> None:
         amounts = [self.loss, self.delta, self.pure or 0]
         amounts += [amount or 0 for portion in self.portions for amount in (portion.loss, portion.pure)]
-        if min(amounts) < 0 or max(amounts) > _LARGEST:
+        if min(amounts) < 0 or max(amounts) > MOST_UNITS:
             worst = min(amounts) if min(amounts) < 0 else max(amounts)
             got = f"<{worst / LOSS_UNITS:,.6g}>"
             raise InvalidValue("a price must not be negative, and below 6,000 in ε or ρ", got, "name a lower one")
@@ -174,6 +179,29 @@ class Allowance:
             return _both_sums(budget, events, None if like is None else like.order)
         raise InvalidType("a budget must be a pure or an (ε, δ) loss", budget)
 
+    @classmethod
+    def counted(cls, measure: BudgetMeasure, order: Fraction | None = None) -> Allowance:
+        """No cap: what is spent is counted alone.
+
+        Where both sums are counted, the order is 1 unless another is named. A pure loss e then takes min(e²/2, e) of ρ,
+        which is at least its divergence of *every* order α over α, min(αe²/2, e)/α. So that the sum is a ρ as zCDP has
+        it and can be read by an odometer, while one of a higher order is a bound at that order alone.
+        """
+        if measure is not BudgetMeasure.EITHER:
+            return cls(measure, _UNCAPPED, _UNCAPPED)
+        return cls(measure, _UNCAPPED, _UNCAPPED, _UNCAPPED, Fraction(1) if order is None else order)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether there is no cap."""
+        return self.cap == _UNCAPPED
+
+    def __repr__(self) -> str:
+        if self.is_counted:
+            return f"Allowance.counted({self.measure}{'' if self.order is None else f', {self.order!r}'})"
+        facts = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__dataclass_fields__)
+        return f"Allowance({facts})"
+
     def holds(self, spent: int, pure: int, impure: int) -> bool:
         """Whether what was spent fits: one of the sums, and that of ε only where every release was pure."""
         return spent <= self.cap or (self.measure is BudgetMeasure.EITHER and not impure and pure <= self.cap_pure)
@@ -220,6 +248,50 @@ def price_in_units(
     return LedgerPrice(least, _up(own + delta, DELTA_UNITS), pure=_up(loss.epsilon, LOSS_UNITS))
 
 
+def price_for_periods(
+    loss: Loss,
+    periods: int,
+    measure: BudgetMeasure,
+    delta: Fraction = Fraction(0),
+    order: Fraction | None = None,
+    *,
+    is_divided: bool,
+) -> LedgerPrice:
+    """What a question that reads several periods takes from the account of a person who is in all of them.
+
+    ``loss`` is what it costs one unit, which is a person in one period; ``is_divided`` says that the period is among
+    its keys, so that it is released and rounded up period by period.
+
+    Claim. Let the units of a person in m periods be m, and let a release at ``loss`` read these periods. Divided, it
+    costs the person m times the price, in ε, in ρ, in the divergence of one order, and in δ. Undivided, it costs what
+    a group of m costs: mε of a pure loss, m²ρ of a concentrated one.
+
+    Proof. Divided, the cells of a period are a function of its rows with noise of their own, so the release is m
+    releases, one for each period, and in each the person is one unit: the losses of each add up, whatever the order.
+    Undivided, take the person's units away one after the other: m steps between neighbours lead from the table with
+    the person to the one without. Logarithms of ratios of probabilities add up along the way, so a pure loss e becomes
+    me, which is a divergence of at most min(α(me)²/2, me) at order α and takes min((me)²/2, me/α) of ρ. A concentrated
+    loss ρ becomes m²ρ (Bun and Steinke 2016, proposition 1.9). A person in fewer of the periods loses less. ∎
+
+    The price of an undivided question with a δ is refused: along the way δ grows by powers of e^ε.
+
+    >>> from discreet.privacy.loss import ZeroConcentrated
+    >>> rho = ZeroConcentrated("0.01")
+    >>> each, all_at_once = (price_for_periods(rho, 12, BudgetMeasure.EITHER, is_divided=way) for way in (True, False))
+    >>> all_at_once.loss == 12 * each.loss
+    True
+    """
+    number = integer(periods, "periods", least=1)
+    if not is_divided:
+        if number > 1 and (delta or (isinstance(loss, Approximate) and loss.delta)):
+            rule = "a question with a δ must have the period among its keys where it reads several"
+            raise NoProvedPath(rule, f"<{number} periods>", "group by the period, or list the keys")
+        return price_in_units(loss.group(number), measure, delta, order)
+    each = price_in_units(loss, measure, delta, order)
+    pure = None if each.pure is None else number * each.pure
+    return LedgerPrice(number * each.loss, number * each.delta, pure=pure)
+
+
 def _concentrated(loss: Loss) -> tuple[Fraction, Fraction]:
     if isinstance(loss, Approximate):
         return rho_of(Pure(loss.epsilon)), loss.delta
@@ -236,7 +308,7 @@ def _up(amount: Fraction, units: int) -> int:
 
 
 def _down(amount: Fraction, units: int) -> int:
-    return min(math.floor(amount * units), _LARGEST)
+    return min(math.floor(amount * units), MOST_UNITS)
 
 
 def total(common: int, apart: Mapping[str, Mapping[str, int]], places: int) -> int:

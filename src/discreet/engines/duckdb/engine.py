@@ -17,7 +17,12 @@ import pyarrow as pa
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import ColumnType
+from discreet.catalog.period import Period
 from discreet.catalog.table import Table
+from discreet.engines.duckdb.append import append, begin
+from discreet.engines.duckdb.close_period import finish_close, prepare_close, verify_files
+from discreet.engines.duckdb.erase import forget
+from discreet.engines.duckdb.growing import Appended, Growing, name_growing
 from discreet.engines.duckdb.ingest import ingest
 from discreet.engines.duckdb.manifest import Manifest, Stored
 from discreet.engines.duckdb.snapshot import DuckDBSnapshot, Settings
@@ -136,6 +141,53 @@ class DuckDBEngine(TableStore):
     ) -> str:
         """Read ``source`` into the folder; see `ingest`."""
         return ingest(self, table, source, progress, catalog=catalog, unread=unread)
+
+    # Tables that grow ---------------------------------------------------------------------------------------------
+
+    def begin(self, table: Table, *, catalog: Catalog | None = None) -> None:
+        """Make a table that grows; see `discreet.engines.duckdb.append`."""
+        begin(self, table, catalog=catalog)
+
+    def append(
+        self,
+        table: Table,
+        source: Any,
+        *,
+        id: str,  # noqa: A002  as owners say it
+        catalog: Catalog | None = None,
+        progress: Progress | None = None,
+        unread: Unread | None = None,
+    ) -> Appended:
+        """Take more rows into a file that nobody reads; see `discreet.engines.duckdb.append`."""
+        return append(self, table, source, id=id, catalog=catalog, progress=progress, unread=unread)
+
+    def prepare_close(self, table: Table, period: Period, *, catalog: Catalog | None = None) -> str:
+        """Make the file of the next period; see `discreet.engines.duckdb.close_period`."""
+        return prepare_close(self, table, period, catalog=catalog)
+
+    def finish_close(self, table: str, period: Period) -> None:
+        """Have snapshots show the period."""
+        finish_close(self, table, period)
+
+    def closing(self, table: str) -> tuple[str, str] | None:
+        """The period that is made ready and not yet shown, and the root with it."""
+        found = self._growing(table).closing
+        return None if found is None else (found.period.name, found.root)
+
+    def root(self, table: str) -> str | None:
+        """The commitment to the closed periods and their files, as the manifest names them."""
+        return self._growing(table).root()
+
+    def verify_files(self, table: str) -> None:
+        """Read the files of all closed periods, and refuse a store in which one is missing or was changed."""
+        verify_files(self._growing(table), self.store.root)
+
+    def forget(self, table: str, unit_value: object) -> None:
+        """Have a person forgotten at the next close; see `discreet.engines.duckdb.erase`."""
+        forget(self, table, unit_value)
+
+    def _growing(self, table: str) -> Growing:
+        return name_growing(self.store.manifest().growing, table)
 
     def stale(self) -> tuple[str, ...]:
         """The tables to take in again, because the table through which people are found was taken in since."""

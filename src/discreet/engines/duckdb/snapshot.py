@@ -84,7 +84,7 @@ class DuckDBSnapshot(Engine):
 
     def _open(self, folder: Path) -> None:
         self._connection.execute(f"CREATE SCHEMA {_EMPTY}")
-        for place, stored in enumerate(self.manifest.tables.values()):
+        for place, stored in enumerate(self.manifest.shown()):
             if self.manifest.is_stale(stored):
                 continue  # who does not ask for its version first finds no such table
             self._connection.execute(f"ATTACH {quote_text(str(folder / stored.file))} AS t{place} (READ_ONLY)")
@@ -100,7 +100,10 @@ class DuckDBSnapshot(Engine):
 
     def version(self, table: str) -> str:
         """The ingest that a table came from."""
-        return lookup(self.manifest, table).version
+        stored = lookup(self.manifest, table)
+        if stored.grows:
+            raise AssertionError(f"{stored.name} grows: its periods have versions")
+        return stored.version
 
     def stored(self, table: str) -> Stored:
         """A table as it was taken in: whose rows they are, and what was checked about them."""

@@ -20,9 +20,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from discreet.catalog.names import suggestion
+from discreet.engines.duckdb.growing import Growing
 from discreet.engines.duckdb.manifest import Manifest, Stored
 from discreet.errors import DiscreetError, InvalidValue, StoreError
 from discreet.noise.source import fresh_id
+from discreet.storage.files import force_to_disk, keep_name
 
 __all__ = ["FileLock", "TableFiles"]
 
@@ -146,6 +148,22 @@ class TableFiles:
         manifest.with_table(stored).write(self._manifest)
         self._forget_unused()
 
+    def publish_growing(
+        self, growing: Growing, fresh: Mapping[str, Path] | None = None, *, is_new: bool = False
+    ) -> None:
+        """Put finished files in their places, durably, and then make this what is known of a table that grows.
+
+        Only for who is `writing`.
+        """
+        for name, file in (fresh or {}).items():
+            force_to_disk(file)
+            file.replace(self.root / name)
+        keep_name(self._manifest)
+        manifest = replace(self.manifest(), secret=self.secret())
+        manifest = replace(manifest, ingests=manifest.ingests + is_new)
+        manifest.with_growing(growing).write(self._manifest)
+        self._forget_unused()
+
     def remember(self, stored: Stored) -> None:
         """Make this the current version of a table that stays on a server. Only for who is `writing`."""
         manifest = replace(self.manifest(), secret=self.secret())
@@ -168,8 +186,8 @@ class TableFiles:
     def _sweep(self) -> None:
         """Remove the files that nothing names: old versions, and what was left by an ingest that was killed."""
         manifests = self.manifest(), Manifest.read(self._earlier)
-        named = {table.file for one in manifests for table in one.tables.values()}
-        for file in self.root.glob("rows-*"):
+        named = manifests[0].files() | manifests[1].files()
+        for file in (*self.root.glob("rows-*"), *self.root.glob("open-*")):
             if file.name.removesuffix(".wal") not in named:
                 with suppress(OSError):  # some systems do not remove what a reader has open; the next ingest will
                     file.unlink()
@@ -179,7 +197,7 @@ def lookup(manifest: Manifest, table: str) -> Stored:
     """The table with this name, or a refusal that suggests one."""
     stored = manifest.find(table)
     if stored is None:
-        known = (known.name for known in manifest.tables.values())
+        known = [one.name for one in manifest.tables.values()] + [one.name for one in manifest.growing.values()]
         raise InvalidValue("the store must hold the table", table, suggestion(table, known))
     if manifest.is_stale(stored):
         rule = f"{stored.name}: people are found through {stored.parent}, which was taken in again since"

@@ -60,6 +60,8 @@ class Aggregate(ABC):
     """Whether it is a whole number that is never below zero."""
     ranks_groups: ClassVar[bool] = False
     """Whether it is the weight of rows alone, so that the largest groups can be chosen without releasing it."""
+    counts_units: ClassVar[bool] = False
+    """Whether it counts people and not their rows."""
 
     @classmethod
     @abstractmethod

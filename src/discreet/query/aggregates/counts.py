@@ -85,6 +85,7 @@ class UnitCountAggregate(CountAggregate):
     spellings: ClassVar[Spellings] = {}
     forms: ClassVar[Forms] = {"COUNT(DISTINCT x)": "number of people, of different values"}
     ranks_groups = False
+    counts_units = True
 
     @property
     def statistic(self) -> Statistic:
@@ -99,6 +100,7 @@ class ValueCountAggregate(CountAggregate):
     spellings: ClassVar[Spellings] = {}
     forms: ClassVar[Forms] = UnitCountAggregate.forms
     ranks_groups = False
+    counts_units = False
 
     @property
     def statistic(self) -> Statistic:

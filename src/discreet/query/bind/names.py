@@ -239,6 +239,7 @@ def _privacy(table: Table, catalog: Catalog) -> Privacy | None:
             (fold_name(table.name), fold_name(key.column), fold_name(key.table), fold_name(key.other_column))
             for key in table.foreign_keys
         ),
+        periods=frozenset((table.name, period.name) for period in table.closed),
     )
 
 

@@ -163,6 +163,8 @@ class Privacy:
     """What was left out before joins."""
     foreign_keys: frozenset[tuple[str, str, str, str]] = frozenset()
     """Which columns lead to which, by the folded names of their tables and their own."""
+    periods: frozenset[tuple[str, str]] = frozenset()
+    """Of tables that grow, the table and the name of every period that is read."""
 
     @property
     def counted_rows(self) -> int:
@@ -189,6 +191,7 @@ class Privacy:
             self.restrictions + other.restrictions,
             tuple(dict.fromkeys(self.truncated + other.truncated)),
             self.foreign_keys | other.foreign_keys,
+            self.periods | other.periods,
         )
 
 
@@ -270,7 +273,7 @@ def scan_table(
         if statement.salted and privacy is not None and (stored is None or not stored.salted):
             of_unit[1] = f"{_salt(table, salted_by, statement)} AS _salt"
         parts += [f"{kept} AS {name_grid_column(field)}" for column, field in pairs if (kept := _steps(column, stored))]
-        return f"SELECT {', '.join(of_unit + parts)} FROM {quote(table.name)}"
+        return f"SELECT {', '.join(of_unit + parts)} FROM {_read_from(table, stored)}"
 
     has_several = privacy is not None and not privacy.one_row_each
     tallied = RowCounts.EXACTLY if has_several else RowCounts.NOTHING
@@ -278,6 +281,13 @@ def scan_table(
     columns = tuple((column.name, field) for column, field in pairs)
     alike = of_table(table.name, {field.name: column.name for column, field in pairs}, count) if public else None
     return Relation(columns, write, privacy, public, tallied, names_of_fields, alike)
+
+
+def _read_from(table: Table, stored: Stored | None) -> str:
+    """Where the rows are: the table, or the files of the periods of it that are read, and of no others."""
+    if stored is None or not stored.grows:
+        return quote(table.name)
+    return f"({' UNION ALL BY NAME '.join(f'FROM {quote(one)}' for one in stored.sources)})"
 
 
 def _public(field: Field, table: Table, column: Column, scan: str, ends: FindEnds | None) -> Field:

@@ -11,7 +11,7 @@ times after twenty lines. So what is written out is counted while it is built, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -45,6 +45,7 @@ from discreet.query.bind.names import (
     table_rows,
 )
 from discreet.query.bind.per_unit import names_unit, per_unit
+from discreet.query.bind.periods import holds_in_all_rows, names_period
 from discreet.query.bind.post_processing import (
     check_all,
     only_picks,
@@ -129,6 +130,12 @@ class SplitQuery:
     """How many rows of public tables, alike in which columns, it was built on."""
     public_ends: Mapping[tuple[str, str], tuple[Value, Value] | None] = field(default_factory=dict)
     """Between which values columns of public tables lie, it was built on."""
+    refused_together: list[QueryRefused] = field(default_factory=list)
+    """Why it cannot be asked about several periods at once, where a unit is in one; empty where it can be."""
+    is_by_row: bool = True
+    """Whether rows below the aggregates are made of one row each, or of rows of one period, of a table that grows."""
+    clock: str | None = None
+    """What CURRENT_DATE means, where nobody named a moment and the question has one of its own."""
 
     @cached_property
     def only_picks(self) -> bool:
@@ -161,7 +168,8 @@ def cut_at_aggregates(
     if not at_rest:
         for block in splitter.blocks:
             block.rows = without_partitions(block.rows)
-    return SplitQuery(splitter.blocks, above, sorted(splitter.public), counted, looked_up)
+    together, is_by_row = splitter.refused_together, splitter.is_by_row
+    return SplitQuery(splitter.blocks, above, sorted(splitter.public), counted, looked_up, together, is_by_row)
 
 
 class _Splitter:
@@ -171,6 +179,9 @@ class _Splitter:
         self.names = Names()
         self.blocks: list[PrivateAggregation] = []
         self.public: set[str] = set()
+        self.refused_together: list[QueryRefused] = []
+        self.is_by_row = True
+        self._growing = [table for table in catalog if table.time is not None]
         self._growth = QuerySizeLimit()
         # By identity; the node is kept so that no other can take its place in memory.
         self._released: dict[int, tuple[exp.Expr, Released]] = {}
@@ -282,17 +293,66 @@ class _Splitter:
             left, right = rows, aliased[count][1]
             visible = collect_names(aliased[: count + 1], shared)
             rows = join(each, left, right, visible, self.names, on=on, at_rest=self._at_rest)
+            self._check_joined(each, left, right)
             shared = find_shared_columns(each, left, right, shared)
         # After an outer join, columns of the optional side may be missing; the joined relation knows which.
         look_up = collect_names(aliased, shared).known_as({field.name: field for _, field in rows.columns})
         members, tests = split_in_predicates(tests)
         for member in members:
             rows = filter_in_public(rows, member, self.build(member.args["query"], scope), look_up, self.names)
+        tests = self._undecided(tests, rows, look_up)
         if tests:
             condition = read_condition(exp.and_(*tests), look_up)
             rows = narrow_columns(filter_rows(rows, condition, self.names), condition)
             look_up = look_up.known_as({field.name: field for _, field in rows.columns})
         return rows, look_up
+
+    # Periods.
+
+    def _undecided(self, tests: list[exp.Expr], rows: Relation, look_up: LookUp) -> list[exp.Expr]:
+        """The tests that rows of the periods which are read may fail."""
+        if rows.privacy is None or not rows.privacy.periods:
+            return tests
+        return [one for one in tests if not holds_in_all_rows(read_condition(one, look_up), self._growing)]
+
+    def _has_period_units(self, rows: Relation) -> bool:
+        """Whether a unit of these rows is in one period, and they are of a table that grows."""
+        privacy = rows.privacy
+        return privacy is not None and any(
+            table.is_by_period and table.name in privacy.tables for table in self._growing
+        )
+
+    def _check_joined(self, node: exp.Join, left: Relation, right: Relation) -> None:
+        """Rows of one person in different periods are rows of different units, and never meet."""
+        if left.privacy is None or right.privacy is None or not self._has_period_units(left):
+            return
+        self.is_by_row = False
+        names = {name for _, name in left.privacy.periods | right.privacy.periods}
+        if len(names) > 1:
+            rule = f"rows of {left.privacy.unit} meet within one period"
+            self.refused_together.append(refuse(node, rule, "keep one period of both tables with WHERE"))
+
+    def _check_per_unit(self, group: exp.Expr, keys: Iterable[Expression], rows: Relation) -> None:
+        """One row of a person over several periods would be a row of several units."""
+        if rows.privacy is None or not self._has_period_units(rows):
+            return
+        tables = [table for table in self._growing if table.name in rows.privacy.tables]
+        if any(names_period(key, tables) for key in keys):
+            return
+        self.is_by_row = False
+        if len(rows.privacy.periods) > 1:
+            every = "" if tables[0].time is None else tables[0].time.every.value
+            rule = f"a row of one person over several {every}s cannot be used where a person and {every} is protected"
+            self.refused_together.append(refuse(group, rule, f"GROUP BY the person and the {every}"))
+
+    def _check_units(self, node: exp.Expr, block: PrivateAggregation) -> None:
+        """Counted over several periods, people would count once in each."""
+        privacy = block.rows.privacy
+        if privacy is None or len(privacy.periods) < 2 or not self._has_period_units(block.rows):
+            return
+        if any(one.counts_units for one in block.aggregates):
+            rule = "people are counted within one period, because a person in another one is another unit"
+            self.refused_together.append(refuse(node, rule, "GROUP BY the period, or keep one period with WHERE"))
 
     # Set operations.
 
@@ -332,6 +392,7 @@ class _Splitter:
     def _aggregated(self, node: exp.Select, rows: Relation, look_up: LookUp, scope: Scope) -> Found:
         keys = group_keys(node, look_up)
         if any(names_unit(key) for key in keys):
+            self._check_per_unit(node.args["group"], keys, rows)
             return per_unit(node, rows, list(keys), look_up, self.names)
         for key in keys:
             _check_key(key, node.args["group"])
@@ -341,6 +402,7 @@ class _Splitter:
         # What is selected was found among them as they were read.
         block.keys = [format_iso_date(as_key(place, key)) for key, place in keys.items()]
         block.top = read_top(above, block.aggregates)
+        self._check_units(node, block)
         if not block.aggregates:
             raise refuse(node, "nothing is measured: GROUP BY alone asks for no number", "add COUNT(*)")
         return Released(above)

@@ -23,6 +23,7 @@ from discreet.query.parse.dialect import DATE_PARTS, part_name
 from discreet.query.parse.places import refuse
 
 __all__ = [
+    "SHOWN_YEARS",
     "as_date",
     "date_part",
     "difference",
@@ -57,6 +58,8 @@ _STEPS = {
 }
 """Per unit: what makes a length of time of a number, how many of that unit it is, and how many bits the number has."""
 _DAY_OF = "TRY_CAST({0} AS DATE)"
+SHOWN_YEARS = "CASE WHEN {0} BETWEEN {1} AND {2} THEN {0} END"
+"""What is missing outside the years that have a name, and else as it is."""
 _CLOCK = ("hour", "minute", "second")
 _FORMAT = re.compile(r"(?:%[YymdjHIMSpaAbBVGuw]|%-[ymdjHIMS]|%%|[^%])*")
 _CLOCK_FORMATS = {"S": "second", "M": "minute", "H": "hour", "I": "hour", "p": "hour"}
@@ -109,10 +112,9 @@ def format_iso_date(argument: Expression) -> Expression:
         return argument
     ends = (date.min, date.max) if argument.type is DATE else (datetime.min, datetime.max)
     first, last = (Constant(argument.type, Interval(epoch(end), epoch(end)), False, end) for end in ends)
-    template = "CASE WHEN {0} BETWEEN {1} AND {2} THEN {0} END"
     nullable = argument.nullable or argument.interval.known is None
     grain = argument.grain if isinstance(argument, Call) else None
-    return Call(argument.type, argument.interval, nullable, template, (argument, first, last), grain=grain)
+    return Call(argument.type, argument.interval, nullable, SHOWN_YEARS, (argument, first, last), grain=grain)
 
 
 def _is_within_years(given: Expression) -> bool:

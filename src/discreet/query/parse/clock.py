@@ -21,7 +21,7 @@ from discreet.errors import InvalidValue
 from discreet.query.parse.alternatives import called, is_clock
 from discreet.query.parse.places import replacing
 
-__all__ = ["AsOf", "AsOfStated", "set_clock"]
+__all__ = ["AsOf", "AsOfStated", "asks_clock", "set_clock"]
 
 
 _DAYS = frozenset({"CURRENT_DATE", "TODAY", "CURDATE", "UTC_DATE"})
@@ -70,6 +70,11 @@ def set_clock(tree: exp.Query, as_of: AsOf | None) -> exp.Query:
         is_output = isinstance(node.parent, exp.Select) and node.arg_key == "expressions"
         node.replace(exp.alias_(moment, _name(node), quoted=True) if is_output else moment)
     return tree
+
+
+def asks_clock(tree: exp.Query) -> bool:
+    """Whether something in a query stands for the present moment."""
+    return any(_asks(one) for one in tree.walk())
 
 
 def _name(node: exp.Expr) -> str:

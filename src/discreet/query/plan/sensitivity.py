@@ -146,6 +146,12 @@ class AggregationPlan:
         return self.block.rows.public | (frozenset() if privacy is None else privacy.tables)
 
     @property
+    def periods(self) -> frozenset[str]:
+        """The names of the periods that are read, where a table grows."""
+        privacy = self.block.rows.privacy
+        return frozenset() if privacy is None else frozenset(name for _, name in privacy.periods)
+
+    @property
     def noises(self) -> list[Noise]:
         """The noise of every part."""
         return [priced.noise for priced in self.parts]

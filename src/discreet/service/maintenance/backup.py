@@ -154,7 +154,7 @@ def _copy_survey(folder: Path, draft: Path) -> None:
 def _copy_rows(root: Path, target: Path) -> None:
     target.mkdir(mode=0o700)
     for path in root.iterdir():
-        if path.name.startswith("rows-"):
+        if path.name.startswith(("rows-", "open-")):
             _link(path, target / path.name)
         elif path.is_file() and path.suffix not in (".lock", ".new"):
             shutil.copy2(path, target / path.name)

@@ -17,6 +17,7 @@ from pathlib import Path
 from discreet.curator.ledger.ledger import Ledger, has_ledger
 from discreet.curator.ledger.schema import VERSION as LEDGER
 from discreet.engines.duckdb.manifest import FORMAT as ROWS
+from discreet.engines.duckdb.manifest import WITHOUT_GROWTH
 from discreet.engines.duckdb.store import TableFiles as RowsStore
 from discreet.errors import InvalidValue, StoreError
 from discreet.service.maintenance.backup import back_up
@@ -120,9 +121,10 @@ def _rows(folder: Path) -> UpgradedPart:
         found = int(json.loads((folder / "store" / "manifest.json").read_text(encoding="utf-8"))["format"])
     except (ValueError, KeyError, TypeError):
         raise StoreError("the store's manifest must be whole", None, "restore it from a backup") from None
-    part = _numbered("the rows in store/", found, ROWS)
+    check_version("the rows in store/", found, ROWS)
+    part = UpgradedPart("the rows in store/", found, max(found, WITHOUT_GROWTH))
     does = "made a secret for the order of keys; take the tables in again, for marks of keys are made then"
-    return replace(part, step=_with_secret, does=does) if found < ROWS else part
+    return replace(part, step=_with_secret, does=does) if found < WITHOUT_GROWTH else part
 
 
 def _with_secret(folder: Path) -> None:
