@@ -15,6 +15,7 @@ from discreet.cli.demo import demo, tour
 from discreet.cli.ledger import budget
 from discreet.cli.local import understand
 from discreet.cli.maintenance import backup, restore, upgrade
+from discreet.cli.periods import append, close, forget, periods
 from discreet.cli.protect import init, protect
 from discreet.cli.publish import anonymize, check
 from discreet.cli.serve import serve
@@ -48,6 +49,7 @@ def root(
 
 for command in (
     *(demo, tour, init, protect, explain, ask, budget, serve),
+    *(append, close, periods, forget),
     *(check, anonymize, attack, audit, replay, understand),
     *(backup, restore, upgrade),
 ):

@@ -43,6 +43,7 @@ from discreet.curator.charge import check_analyst, list_plans
 from discreet.curator.duplicate_tables import describe_duplicates
 from discreet.curator.explanation import Explanation
 from discreet.curator.fuse import Fuse, Moved
+from discreet.curator.ledger.balance_tree import find_tree
 from discreet.curator.ledger.chain import check_request, request_key
 from discreet.curator.ledger.ledger import Ledger, Receipt, has_ledger
 from discreet.curator.ledger.open import OpenedLedger
@@ -235,6 +236,7 @@ class Curator:
         progress: Callable[[float], None] | None = None,
         *,
         unread: Unread | None = None,
+        appended: Callable[[Appended], None] | None = None,
         table: str | None = None,
         unit: UnitStated | None = None,
         time: TimeStated | None = None,
@@ -261,7 +263,8 @@ class Curator:
 
         A table that is protected already gets new data; its unit, its neighbours and its budgets stay as they were.
         ``unread`` is told, per column, how many values could not be read as its type and what they look like: exact,
-        for the owner alone. Left out, a Python warning says it.
+        for the owner alone. ``appended`` is told what became of the rows of a table that grows, which `append` returns.
+        Left out, a Python warning says it.
         """
         promised = {"unit": unit, "budget": budget, "neighbours": neighbours, "analysts": analysts, "public": public}
         limits = {"rows_per_unit": rows_per_unit, "groups_per_unit": groups_per_unit}
@@ -269,9 +272,12 @@ class Curator:
         named = {"table": table, "time": time, "columns": columns, "csv": csv, "description": description}
         whole = read_stated_policy(source, policy, named | promised | limits | joined)
         found: dict[str, UnreadColumn] = {}
-        made = self._take_in(source, whole, progress, found.update if unread is None else unread)
-        if found:
-            warnings.warn("\n".join(unread_words(made, found)), stacklevel=2)
+        done: list[Appended] = []
+        tell = (found.update if unread is None else unread, done.append if appended is None else appended)
+        made = self._take_in(source, whole, progress, *tell)
+        words = [*unread_words(made, found), *(one.words() for one in done if one.set_aside)]
+        if words:
+            warnings.warn("\n".join(words), stacklevel=2)
         return made
 
     def _take_in(
@@ -280,6 +286,7 @@ class Curator:
         table: Table,
         progress: Callable[[float], None] | None,
         unread: Unread,
+        appended: Callable[[Appended], None],
     ) -> Table:
         self._reread()
         before, catalog = self.catalog.find(table.name), self._checked(table)
@@ -288,7 +295,7 @@ class Curator:
             with self.changing_policies():
                 open_growing(self.ledger, self._checked(table), table)
                 self.write_policy(table)
-            self.engine.append(table, source, id="protect", catalog=catalog, progress=progress, unread=unread)
+            appended(self.engine.append(table, source, id="protect", catalog=catalog, progress=progress, unread=unread))
             return table
         self.engine.take_in(table, source, catalog=catalog, progress=progress, unread=unread)
         with self.changing_policies():
@@ -699,7 +706,7 @@ class Curator:
                 for name, account in accounts.items()
             }
         )
-        found.of_several_kinds = sum_people(self.catalog, accounts)
+        found.of_several_kinds, found.tree = sum_people(self.catalog, accounts), find_tree(self.catalog)
         return found
 
     def __repr__(self) -> str:

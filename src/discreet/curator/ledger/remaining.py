@@ -14,6 +14,7 @@ from discreet.catalog.catalog import Catalog, fold_name
 from discreet.catalog.table import Table
 from discreet.curator.answers.formats import html_grid
 from discreet.curator.ledger.account_names import AccountKind, split_name
+from discreet.curator.ledger.balance_tree import BalanceNode, BalanceTree, build_tree
 from discreet.curator.ledger.ledger import Account, Entry, Ledger
 from discreet.curator.ledger.units import (
     DELTA_UNITS,
@@ -51,17 +52,29 @@ class Balances(dict[str, dict[str, Any]]):
     HEADS = ("account", "granted", "spent", "left", "in questions")
     of_several_kinds: tuple[str, ...] = ()
     """What people of several kinds lose together, in sentences."""
+    tree = BalanceTree()
+    """Which tables are inside which people, and which accounts are for periods."""
 
     def lines(self) -> list[tuple[str, ...]]:
-        """A line for each account, a table before its analysts; one more where δ was set aside for keys."""
+        """People, inside their tables, inside their analysts, then periods; one more where δ was set aside for keys."""
         lines: list[tuple[str, ...]] = []
-        for name, sums in sorted(self.items()):
+        for node in build_tree(self, self.tree):
+            sums, indent = node.sums, "  " * node.depth
+            if sums is None:
+                lines.append((indent + _account(node.name), self._granted_each(node.name), "", "", ""))
+                continue
             cap, spent, left = _capped(sums["cap"], "counted"), amount(sums["spent"]), _capped(sums["left"], "")
-            lines.append((_account(name), cap, spent, left, "" if sums["cap"] is None else _more(sums["more"])))
+            more = "" if sums["cap"] is None else _more(sums["more"])
+            lines.append((indent + _about(node), cap, spent, left, more))
             if "delta_cap" in sums:
                 deltas = (f"δ {shown(sums[f'delta_{key}'])}" for key in ("cap", "spent", "left"))
-                lines.append(("  δ for keys", *deltas, ""))
+                lines.append((f"{indent}  δ for keys", *deltas, ""))
         return lines
+
+    def _granted_each(self, name: str) -> str:
+        """What every period is granted, where an account is for periods alone."""
+        granted = self.get(name, {}).get("cap")
+        return "" if granted is None else f"{balance(granted)} a {self.tree.periods[name]}"
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """The same for programs: amounts exact and as numbers, what is granted and left rounded down.
@@ -83,6 +96,12 @@ class Balances(dict[str, dict[str, Any]]):
 
     def _repr_html_(self) -> str:
         return html_grid(self.HEADS, self.lines(), self.notes())
+
+
+def _about(node: BalanceNode) -> str:
+    """What the balance of a line is about: an account, or some of its periods."""
+    first, last = (node.through[0], node.through[-1]) if node.through else ("", "")
+    return _account(node.name) if not first else first if first == last else f"each of {first} to {last}"
 
 
 def _capped(loss: Pure | ZeroConcentrated | None, otherwise: str) -> str:
@@ -165,7 +184,7 @@ def _exact(value: Fraction | int | None) -> str | int | None:
 def _account(name: str) -> str:
     """People, a table, or an analyst below the table, and the period; see the curator's names of accounts."""
     table, whose, period = split_name(name)
-    spelled = table if whose is None else f"  {whose}" if table else f"people of {whose}"
+    spelled = table if whose is None else whose if table else f"people of {whose}"
     return spelled if period is None else f"{spelled} in {period}"
 
 
