@@ -23,7 +23,7 @@ from discreet.exact.rational import Number, positive, probability
 from discreet.privacy.loss import Approximate, Loss, Pure
 from discreet.privacy.neighbours import Neighbours
 
-__all__ = ["ConcentratedOdometer", "PureOdometer"]
+__all__ = ["ConcentratedOdometer", "PureOdometer", "bound_of_order"]
 
 
 class PureOdometer:
@@ -77,3 +77,21 @@ class ConcentratedOdometer:
             rho = ball(self._first_level * 2**level)
             bound = upper(rho + 2 * (rho * -(ball(share).log())).sqrt())
         return Approximate(round_up(bound), self.delta, self._relation)
+
+
+def bound_of_order(order: Fraction, divergence: Fraction, delta: Number) -> Approximate:
+    """A bound (ε, δ) on the loss so far, from the running sum of Rényi divergences of one order α > 1.
+
+    For sums that hold at this order alone, which levels may not be used for: those take another order at each level.
+    e^((α-1)(L - Σd)) is a non-negative supermartingale that starts at 1, so with probability 1 - δ it stays below 1/δ
+    at every moment (Ville's inequality), and L ≤ Σd + ln(1/δ)/(α-1) at every moment at once.
+
+    >>> bound_of_order(Fraction(12), Fraction(1, 2), "1e-6")
+    Approximate(ε=1.756, δ=1e-06)
+    """
+    share = probability(delta, "delta")
+    if not 0 < share < 1:
+        raise InvalidValue("delta must lie strictly between 0 and 1", delta)
+    with working_precision():
+        bound = upper(ball(divergence) - ball(share).log() / ball(order - 1))
+    return Approximate(round_up(bound), share)

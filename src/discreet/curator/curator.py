@@ -48,7 +48,7 @@ from discreet.curator.ledger.ledger import Ledger, Receipt, has_ledger
 from discreet.curator.ledger.open import OpenedLedger
 from discreet.curator.ledger.remaining import Balances, LastPrices, compute_balance, sum_people
 from discreet.curator.ledger.requests import bind_request
-from discreet.curator.notes import notes_on_moved_cells, write_notes
+from discreet.curator.notes import notes_on_moved_cells, notes_on_new_periods, write_notes
 from discreet.curator.people import check_people, check_whose, join_people, lower_people, open_accounts
 from discreet.curator.periods import (
     PeriodState,
@@ -541,7 +541,8 @@ class Curator:
             raise InvalidValue("a batch is a list of questions", queries or "<none>", "ask one question with ask")
 
         def planned(planner: Planner) -> list[PlannedQuestion]:
-            return planner.at(None if as_of is None else AsOf.of(as_of)).questions(texts, epsilon)
+            at = planner.at(None if as_of is None else AsOf.of(as_of))
+            return at.questions(texts, epsilon, is_batch=True)
 
         return self._ask_together(
             AskedQuestion(texts, planned, QuestionTerms(epsilon, as_of=as_of), confidence, analyst, request, raw)
@@ -567,10 +568,10 @@ class Curator:
         self, planner: Planner, asked: AskedQuestion, question: PlannedQuestion, hold: Callable[[], object] | None
     ) -> Answer:
         """Ask once for each period; nothing is charged where not all of them can be paid."""
-        self._pricing(planner, asked.analyst).check_affordable(question.pieces)
+        self._pricing(planner, asked.analyst).check_affordable(question)
         settled = []
-        for period, piece in enumerate(question.pieces):
-            one = asked.for_period(period, planner, piece)
+        for place, piece in enumerate(question.pieces):
+            one = asked.for_period(place, planner, piece)
             settled.append(self._asked_once(self._prepared(planner, one, [piece]), one, hold))
         measured = join_measured(question, [one.of(one.ready.questions[0]) for one in settled])
         return self._answer(asked.texts[0], question, measured, _AnswerContext(planner, settled, asked, {}))
@@ -735,7 +736,9 @@ class Curator:
         facts = state_facts(sql, question, receipts, told.versions, measured, planner.catalog, self.ledger)
         facts |= told.batch | ({} if asked.as_of is None else {"as_of": asked.as_of})
         clock = [] if asked.as_of is None else [f"CURRENT_DATE is {asked.as_of}, as it was asked."]
-        notes = (*clock, *write_notes(question, confidence, offers=self.offers), *notes_on_values(table))
+        new = [one.ready.questions[0] for one in told.settled if one.is_new]
+        about = (*write_notes(question, confidence, offers=self.offers), *notes_on_new_periods(question, new))
+        notes = (*clock, *about, *notes_on_values(table))
         notes += tuple(note_on_lost_bars(question, error))
         if not asked.raw:
             notes += notes_on_moved_cells(question, measured, confidence)
@@ -755,7 +758,7 @@ class Curator:
 
     def _left(self, names: Collection[str]) -> dict[str, Loss]:
         accounts = self.ledger.accounts(names)
-        return {name: accounts[name].left for name in names}
+        return {name: accounts[name].left for name in names if not accounts[name].allowance.is_counted}
 
 
 def _as_float(confidence: Number) -> float:

@@ -16,9 +16,10 @@ from discreet.query.plan.sensitivity import AggregationPlan
 from discreet.query.question import PlannedQuestion
 from discreet.query.run.measure import Measured
 
-__all__ = ["is_on_noise", "notes_on_moved_cells", "write_notes"]
+__all__ = ["is_on_noise", "notes_on_moved_cells", "notes_on_new_periods", "write_notes"]
 
 
+_MOST_NAMED = 3
 _SHOWN_AS_ZERO = "shown as 0, measured below; sums, means and shares over groups are of what was measured."
 _ASK_COUNT = "with COUNT(*) beside it, it is missing where the group may be empty."
 _SHOWN_NEAREST = "measured outside what is possible, and shown at the nearest value that is."
@@ -27,7 +28,7 @@ _SHOWN_NEAREST = "measured outside what is possible, and shown at the nearest va
 def write_notes(question: PlannedQuestion, confidence: float, *, offers: Offers = Offers.PYTHON) -> tuple[str, ...]:
     """Every sentence once, in the order of the query; with ``offers`` also which paid question says more."""
     offered = [] if offers is Offers.NONE else [offer(question.tables, offers)]
-    notes: list[str] = []
+    notes: list[str] = [*_about_clock(question), *_about_periods(question)]
     for plan in question.plans:
         notes += [
             *_about_joins(plan),
@@ -38,6 +39,39 @@ def write_notes(question: PlannedQuestion, confidence: float, *, offers: Offers 
             *_about_choices(plan, confidence),
         ]
     return tuple(dict.fromkeys([*notes, *notes_above(question)]))
+
+
+def notes_on_new_periods(question: PlannedQuestion, new: Sequence[PlannedQuestion]) -> tuple[str, ...]:
+    """What a divided question is charged for: the periods that nobody asked the same about before."""
+    if len(question.pieces) < 2:
+        return ()
+    if not new:
+        return ("The same was asked about each of them before, so all of it is free.",)
+    names = sorted({name for one in new for plan in one.plans for name in plan.periods})
+    which = "one of them is new" if len(names) == 1 else f"{len(names)} of them are new"
+    named = ", ".join(names) if len(names) <= _MOST_NAMED else f"{names[0]} to {names[-1]}"
+    return (f"The price is that of one period, and {which}: {named}.",)
+
+
+def _about_clock(question: PlannedQuestion) -> list[str]:
+    clock = question.split.clock
+    return [] if clock is None else [f"CURRENT_DATE is {clock}, the end of the last closed period."]
+
+
+def _about_periods(question: PlannedQuestion) -> list[str]:
+    """Which periods of a table that grows are read, and how that is charged."""
+    names = sorted({name for one in question.asked for plan in one.plans for name in plan.periods})
+    if not names:
+        return []
+    span = names[0] if len(names) == 1 else f"{len(names)} periods, {names[0]} to {names[-1]}"
+    if len(question.pieces) > 1:
+        return [f"It is asked about each period by itself: {span}."]
+    units = {plan.block.rows.privacy.unit for plan in question.plans if plan.block.rows.privacy is not None}
+    notes = [f"It reads {span}."]
+    if len(names) > 1 and any(" per " in unit for unit in units):
+        times = f"{len(names)} times the ε, or {len(names) ** 2} times the ρ"
+        notes.append(f"Somebody who is in all of them pays {times}; grouped by the period, {len(names)} times either.")
+    return notes
 
 
 def notes_on_moved_cells(question: PlannedQuestion, measured: Sequence[Measured], confidence: float) -> tuple[str, ...]:

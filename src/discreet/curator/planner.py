@@ -106,10 +106,11 @@ class Planner:
         (found,) = self.questions([sql], epsilon)
         return found
 
-    def questions(self, texts: Sequence[str], epsilon: Number) -> list[PlannedQuestion]:
-        """Questions planned together, for one price."""
+    def questions(self, texts: Sequence[str], epsilon: Number, *, is_batch: bool = False) -> list[PlannedQuestion]:
+        """Questions planned together, for one price; those of a batch are not divided by periods."""
         try:
-            return self._planned(texts, epsilon)
+            read = self._read_all(texts, is_divided=not is_batch)
+            return self._prepared(read, *self._price(_list_queries(read), positive(epsilon, "epsilon")))
         except RecursionError:
             raise QueryRefused("the query is nested too deeply", "", "ask in several questions") from None
 
@@ -136,25 +137,18 @@ class Planner:
         ]
         return [budget for budget in found if budget is not None]
 
-    def _read_all(self, texts: Sequence[str]) -> list[ReadingPlan]:
+    def _read_all(self, texts: Sequence[str], *, is_divided: bool = True) -> list[ReadingPlan]:
         for text in texts:
             if not isinstance(text, str):
                 raise InvalidType("a question must be text", text)
-        return [self._reading.read(text, self.as_of) for text in texts]
-
-    def _planned(self, texts: Sequence[str], epsilon: Number) -> list[PlannedQuestion]:
-        read = self._read_all(texts)
-        return self._prepared(read, *self._price(_list_queries(read), positive(epsilon, "epsilon")))
+        return [self._reading.read(text, self.as_of, is_divided=is_divided) for text in texts]
 
     def _prepared(
         self, texts: list[ReadingPlan], price: Pure | ZeroConcentrated, delta: Fraction
     ) -> list[PlannedQuestion]:
         """The questions, planned together; one that is divided is planned for each period by itself."""
-        if len(texts) == 1 and texts[0].pieces:
+        if texts[0].pieces:
             return [join_pieces([self._prepare([piece], price, delta)[0] for piece in texts[0].pieces])]
-        if any(text.pieces for text in texts):
-            rule = "a batch is asked about all its periods at once, and this table is asked period by period"
-            raise QueryRefused(rule, "", "ask each question with ask; what was asked about a period before is free")
         return self._prepare(_list_queries(texts), price, delta)
 
     def _prepare(

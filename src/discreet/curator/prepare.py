@@ -73,7 +73,7 @@ class AskedQuestion:
         return find_question(self.texts, self.terms.in_words(), self.confidence, self.as_of)
 
     def for_period(self, place: int, planner: Planner, piece: PlannedQuestion) -> AskedQuestion:
-        """The same for one of the periods that it is divided into, by its place; for a planner it is planned already."""
+        """The same for one of the periods that it is divided into, by its place; this planner planned it already."""
         (period,) = {name for plan in piece.plans for name in plan.periods}
         request = None if self.request is None else f"{self.request}/{period}"
 

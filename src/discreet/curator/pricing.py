@@ -14,7 +14,7 @@ from discreet.curator.explanation import Explanation
 from discreet.curator.fuse import check_suspended, open_attempt
 from discreet.curator.ledger.ledger import Ledger, Receipt
 from discreet.curator.ledger.units import LedgerPrice
-from discreet.curator.notes import write_notes
+from discreet.curator.notes import notes_on_new_periods, write_notes
 from discreet.curator.planner import Planner
 from discreet.curator.preconditions import check_stored, check_translatable, find_versions
 from discreet.curator.prepare import find_prices, name_plan
@@ -48,31 +48,34 @@ class Pricing:
     def _explain(self, question: PlannedQuestion, confidence: float, offers: Offers) -> Explanation:
         is_listed = all(plan.rule is None for plan in question.plans)
         groups = sum(len(plan.groups) for plan in question.plans) if is_listed else None
-        plans, snapshot = list_plans([question]), self._planner.snapshot
+        plans, snapshot = list_plans(question.asked), self._planner.snapshot
         check_suspended(self._ledger, self._analyst, question.tables)
         check_stored(plans, self._planner.catalog, snapshot)
         check_translatable(plans, snapshot)
-        prices = self._prices(question)
-        known = self._known(question) if plans else None
-        is_known = known is not None and known.answer is not None
-        affordable = is_known or self._ledger.affords(prices)
+        new = self._new(question) if plans else []
+        is_known = bool(plans) and not new
+        prices = [self._prices(one) for one in new or question.asked]
+        affordable = is_known or self._ledger.affords(*prices)
         errors = label_columns(question, question.errors(confidence))
-        notes = write_notes(question, confidence, offers=offers)
-        shares, accounts = find_shares(question), tuple(prices)
+        notes = (*write_notes(question, confidence, offers=offers), *notes_on_new_periods(question, new))
+        shares, accounts = find_shares(question), tuple(dict.fromkeys(name for each in prices for name in each))
         return Explanation(question.price, affordable, groups, errors, shares, notes, None, accounts, is_known)
 
     def choose(self, questions: Sequence[PlannedQuestion]) -> PlannedQuestion:
         """Of the ways in which a part of the budget can be paid, the one that was, or the best that fits."""
         return choose(
             questions,
-            is_known=lambda question: self._known(question) is not None,
-            affords=lambda question: self._ledger.affords(self._prices(question)),
+            is_known=lambda question: all(self._known(one) is not None for one in question.asked),
+            affords=lambda question: self._ledger.affords(*map(self._prices, self._new(question))),
         )
 
-    def check_affordable(self, pieces: Sequence[PlannedQuestion]) -> None:
+    def check_affordable(self, question: PlannedQuestion) -> None:
         """Refuse a divided question of which not all periods that are new can be paid; nothing is charged yet."""
-        new = [piece for piece in pieces if not self._is_answered(piece)]
-        self._ledger.check_affordable([self._prices(piece) for piece in new])
+        self._ledger.check_affordable([self._prices(one) for one in self._new(question)])
+
+    def _new(self, question: PlannedQuestion) -> list[PlannedQuestion]:
+        """What of a question has no answer yet."""
+        return [one for one in question.asked if not self._is_answered(one)]
 
     def _is_answered(self, question: PlannedQuestion) -> bool:
         known = self._known(question)

@@ -78,22 +78,24 @@ class Reading:
         self._known_pieces = lru_cache(maxsize=_KNOWN_PIECES)(lambda text, as_of, reads: [anew(text, as_of, reads)])
         self._growing = [table for table in catalog if table.time is not None]
 
-    def read(self, text: str, as_of: AsOf | None) -> ReadingPlan:
-        """A text as it is asked."""
+    def read(self, text: str, as_of: AsOf | None, *, is_divided: bool = True) -> ReadingPlan:
+        """A text as it is asked; ``is_divided`` where it may be asked once for each period."""
         clock = self._clock(text) if as_of is None else None
         as_of = as_of or clock
         found = self._split(text, as_of, ())
         tables = [table for table in self._growing if table.name in list_tables(found)]
         if not tables:
             return ReadingPlan(found)
-        plan = self._divided(text, as_of, found, tables)
+        plan = self._narrowed(text, as_of, found, tables, is_divided=is_divided)
         for query in plan.queries if clock else ():
             query.clock = str(clock)
         return plan
 
-    def _divided(self, text: str, as_of: AsOf | None, found: SplitQuery, tables: list[Table]) -> ReadingPlan:
+    def _narrowed(
+        self, text: str, as_of: AsOf | None, found: SplitQuery, tables: list[Table], *, is_divided: bool
+    ) -> ReadingPlan:
         reads = tuple((table.name, tuple(_read_periods(found, table))) for table in tables)
-        if len(tables) == 1 and can_be_divided(found, tables[0]):
+        if is_divided and len(tables) == 1 and can_be_divided(found, tables[0]):
             name, periods = reads[0]
             return ReadingPlan(None, tuple(self._split(text, as_of, ((name, (one,)),)) for one in periods))
         whole = self._split(text, as_of, reads)

@@ -49,6 +49,11 @@ class PlannedQuestion:
     """Where it is asked once for each period that it reads (`divide.py`), these questions, in order."""
 
     @property
+    def asked(self) -> tuple[PlannedQuestion, ...]:
+        """What is charged by itself: the questions of its periods, or the question."""
+        return self.pieces or (self,)
+
+    @property
     def tables(self) -> frozenset[str]:
         """The protected tables it reads."""
         return list_tables(self.split)

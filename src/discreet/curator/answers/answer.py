@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ import pyarrow.compute as pc
 from discreet.curator.answers.cell import Interval, cell_text, with_ends
 from discreet.curator.answers.formats import csv_text, html_table, json_text
 from discreet.curator.answers.plot import extra, plot_answer
-from discreet.curator.ledger.units import amount, balance
+from discreet.curator.ledger.account_names import join_name, split_name
+from discreet.curator.ledger.units import amount, balance, balance_as_json
 from discreet.privacy.loss import Loss
 
 if TYPE_CHECKING:
@@ -29,6 +31,23 @@ _MOST_ROWS = 50
 def _whom(account: str) -> str:
     """Who pays from an account; the name of that of people begins with a slash."""
     return f"the people of {account[1:]}" if account.startswith("/") else account
+
+
+def _left_in_words(left: Mapping[str, Loss]) -> list[str]:
+    """What is left for whom; of several periods, what is left of the one with least."""
+    found: dict[tuple[str, str], list[tuple[str | None, Loss]]] = {}
+    for account, amount_left in left.items():
+        table, whose, period = split_name(account)
+        found.setdefault((_whom(join_name(table, whose)), amount(amount_left)[:1]), []).append((period, amount_left))
+    return [_left_for(whom, each) for (whom, _), each in found.items()]
+
+
+def _left_for(whom: str, amounts: list[tuple[str | None, Loss]]) -> str:
+    least = balance(min((one for _, one in amounts), key=lambda one: Fraction(balance_as_json(one)["exact"])))
+    names = [period for period, _ in amounts if period is not None]
+    if len(names) < 2:
+        return f"{least} left for {whom}{''.join(f' in {name}' for name in names)}"
+    return f"at least {least} left for {whom} in each of {names[0]} to {names[-1]}"
 
 
 @dataclass(frozen=True)
@@ -99,8 +118,9 @@ class Answer:
         if self.entry is None and not self.charged:
             return f"would cost {amount(self.price)}"
         cost = f"{'cost' if self.charged else 'asked before, free now; it cost'} {amount(self.price)}"
-        left = [f"{balance(amount_left)} left for {_whom(account)}" for account, amount_left in self.left.items()]
-        return "; ".join([cost, *left, *([] if self.entry is None else [f"ledger record {self.entry}"])])
+        return "; ".join(
+            [cost, *_left_in_words(self.left), *([] if self.entry is None else [f"ledger record {self.entry}"])]
+        )
 
     def left_out(self, shown: int) -> list[str]:
         """What to say about the rows after the first ``shown``."""

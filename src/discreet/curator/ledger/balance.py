@@ -162,21 +162,23 @@ class BalanceCheck:
         return all(name in self._accounts and self._fits(name, price) for name, price in prices.items())
 
     def _fits(self, name: str, price: LedgerPrice) -> bool:
-        now = self._after(self._accounts[name], self._increase(self._accounts[name], price))
-        return _holds(now) and now.delta_spent <= now.allowance.delta_cap
+        account = self._accounts[name]
+        increase = self._increase(account, price)
+        return _holds(account, increase) and account.delta_spent + increase.delta <= account.allowance.delta_cap
 
     def take(self, prices: Prices) -> None:
         """Charge all accounts, or say which cannot pay and charge none."""
-        for name, price in sorted(prices.items()):
-            self._check(name, price, prices)
-        self.put(prices)
+        found = {name: self._check(name, price, prices) for name, price in sorted(prices.items())}
+        for name, increase in found.items():
+            self._take(name, prices[name], increase)
 
     def put(self, prices: Prices) -> None:
         """Charge all accounts, for who has seen to it that they can pay; the database itself still refuses."""
         for name, price in prices.items():
-            self._take(self._accounts[name], price)
+            self._take(name, price, self._increase(self._accounts[name], price))
 
-    def _check(self, name: str, price: LedgerPrice, prices: Prices) -> None:
+    def _check(self, name: str, price: LedgerPrice, prices: Prices) -> Increase:
+        """What a price adds to an account that is there and can pay."""
         account = self._accounts.get(name)
         if account is None:
             raise InvalidValue("a charge must name an existing account", name)
@@ -184,17 +186,17 @@ class BalanceCheck:
             rule = f"{name_in_words(name)}: whoever pays for a table pays for its people"
             raise PeopleNotCharged(rule, name_in_words(account.open_unit))
         increase = self._increase(account, price)
-        now = self._after(account, increase)
-        if not _holds(now):
-            wanted = now.allowance.loss(increase.loss) if price.is_impure else _pure_or_own(account, increase)
+        if not _holds(account, increase):
+            wanted = account.allowance.loss(increase.loss) if price.is_impure else _pure_or_own(account, increase)
             whom, left = self._payer(account, prices), balance(account.left)
             rule = f"the price of {amount(wanted)} must fit what is left for {whom}, {left}"
             raise BudgetExceeded(rule, None, "nothing was spent")
-        if now.delta_spent > account.allowance.delta_cap:
+        if account.delta_spent + increase.delta > account.allowance.delta_cap:
             left_for_keys = (account.allowance.delta_cap - account.delta_spent) / DELTA_UNITS
             whom = self._payer(account, prices)
             rule = f"the δ for keys that nobody listed must fit what is left of it for {whom}, {left_for_keys:g}"
             raise BudgetExceeded(rule, f"{price.delta / DELTA_UNITS:g}", "list the keys; nothing was spent")
+        return increase
 
     def _payer(self, account: Account, prices: Prices) -> str:
         """Who pays, in words: people by the tables that were asked about, for others of theirs may be hidden."""
@@ -223,21 +225,16 @@ class BalanceCheck:
         is_impure = account.allowance.measure is BudgetMeasure.EITHER and price.is_impure
         return Increase(loss, sign * price.delta, pure, sign * is_impure)
 
-    @staticmethod
-    def _after(account: Account, by: Increase) -> Account:
-        spent, delta = account.spent + by.loss, account.delta_spent + by.delta
-        pure, impure = account.spent_pure + by.pure, account.impure + by.impure
-        return replace(account, spent=spent, delta_spent=delta, spent_pure=pure, impure=impure)
-
-    def _take(self, account: Account, price: LedgerPrice) -> None:
-        increase = self._increase(account, price)
-        self._taken[account.name] = self._taken.get(account.name, Increase()).plus(increase)
-        self._accounts[account.name] = self._after(account, increase)
+    def _take(self, name: str, price: LedgerPrice, increase: Increase) -> None:
+        account = self._accounts[name]
+        taken = self._taken.get(name)
+        self._taken[name] = increase if taken is None else taken.plus(increase)
+        self._accounts[name] = account.charged(*increase)
         for part, key, loss, pure in price.portions:
-            losses, pures = self._apart[account.name, part]
+            losses, pures = self._apart[name, part]
             losses[index_key(key)] += loss
             pures[index_key(key)] += pure or 0
-            place = (account.name, index_key(part), index_key(key))
+            place = (name, index_key(part), index_key(key))
             before = self._portions.get(place, (0, 0))
             self._portions[place] = before[0] + loss, before[1] + (pure or 0)
 
@@ -265,8 +262,10 @@ def _growth(before: Counter[str], more: Iterable[tuple[str, int]], places: int) 
     return largest(after.values(), places) - largest(before.values(), places)
 
 
-def _holds(account: Account) -> bool:
-    return account.allowance.holds(account.spent, account.spent_pure, account.impure)
+def _holds(account: Account, by: Increase) -> bool:
+    """Whether what was spent, with this increase, fits."""
+    spent, pure, impure = account.spent + by.loss, account.spent_pure + by.pure, account.impure + by.impure
+    return account.allowance.holds(spent, pure, impure)
 
 
 def _pure_or_own(account: Account, increase: Increase) -> Pure | ZeroConcentrated:
@@ -388,7 +387,7 @@ def _charged(
 def _take_new(group: Sequence[Charge], known: _KnownRequests, standing: BalanceCheck) -> list[Charge]:
     """Take the charges of requests that nobody knows yet; where one is refused, nothing was taken."""
     new: dict[str, Charge] = {}
-    before = standing.remember()
+    before = standing.remember() if len(group) > 1 else None  # one alone is taken as a whole
     try:
         for charge in group:
             row = known.rows.get(charge.request)
@@ -400,7 +399,8 @@ def _take_new(group: Sequence[Charge], known: _KnownRequests, standing: BalanceC
             standing.take(charge.prices)
             new[charge.request] = charge
     except DiscreetError:
-        standing.go_back(before)
+        if before is not None:
+            standing.go_back(before)
         raise
     return list(new.values())
 

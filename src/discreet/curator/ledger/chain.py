@@ -39,6 +39,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from discreet.catalog.names import check_text
@@ -140,11 +141,12 @@ class Account:
 
     @property
     def counts_epsilon(self) -> bool:
-        """Whether what is left is told in ε: always for pure budgets, and where more is left of it than of ρ."""
+        """Whether amounts are told in ε: of pure budgets, where more is left of it than of ρ, or nothing is capped."""
         allowance = self.allowance
         if allowance.measure is not BudgetMeasure.EITHER:
             return allowance.measure is BudgetMeasure.PURE
-        return not self.impure and self.spent_pure * allowance.cap < self.spent * allowance.cap_pure
+        is_more = allowance.is_counted or self.spent_pure * allowance.cap < self.spent * allowance.cap_pure
+        return not self.impure and is_more
 
     @property
     def granted(self) -> Pure | ZeroConcentrated:
@@ -160,6 +162,12 @@ class Account:
     def left(self) -> Pure | ZeroConcentrated:
         """What may still be spent."""
         return self._loss(self.allowance.cap_pure - self.spent_pure, max(0, self.allowance.cap - self.spent))
+
+    def charged(self, loss: int, delta: int, pure: int, impure: int) -> Account:
+        """The account when so much more was taken from it."""
+        spent, spent_delta = self.spent + loss, self.delta_spent + delta
+        sums = (spent, spent_delta, self.places, self.spent_pure + pure, self.impure + impure)
+        return Account(self.name, self.allowance, *sums, self.unit, self.open_unit)
 
     def _loss(self, epsilon: int, units: int) -> Pure | ZeroConcentrated:
         is_either = self.allowance.measure is BudgetMeasure.EITHER
@@ -209,9 +217,14 @@ def key_id(fingerprint: str) -> str:
 def account_of_row(row: tuple[Any, ...]) -> Account:
     """An account as `ACCOUNTS` finds it."""
     name, measure, cap, delta_cap, cap_pure, order, spent, delta_spent, pure, impure, places, unit, open_unit = row
-    alpha = None if order is None else Fraction(order)
-    allowance = Allowance(BudgetMeasure(measure), cap, delta_cap, cap_pure, alpha)
+    allowance = _allowance(measure, cap, delta_cap, cap_pure, order)
     return Account(name, allowance, spent, delta_spent, places, pure, impure, unit, open_unit)
+
+
+@lru_cache(maxsize=1024)
+def _allowance(measure: str, cap: int, delta_cap: int, cap_pure: int, order: str | None) -> Allowance:
+    """Many accounts, such as those of periods, have the same."""
+    return Allowance(BudgetMeasure(measure), cap, delta_cap, cap_pure, None if order is None else Fraction(order))
 
 
 def entry_of_row(row: tuple[Any, ...]) -> Entry:

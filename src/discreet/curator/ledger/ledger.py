@@ -48,7 +48,7 @@ from discreet.curator.ledger.signing import Signer, fingerprint_key
 from discreet.curator.ledger.unanswered import FAILURES, Begun
 from discreet.curator.ledger.units import Allowance, LedgerPrice, amount, balance
 from discreet.curator.ledger.witness import Witness, attestation
-from discreet.errors import DiscreetError, InvalidValue, LedgerError
+from discreet.errors import BudgetExceeded, DiscreetError, InvalidValue, LedgerError
 from discreet.storage.database import Database, GroupCommitDatabase, check_version
 from discreet.storage.files import alone_in, write_whole
 from discreet.storage.postgres import FILE, PostgresStorage, read_server
@@ -345,12 +345,16 @@ class Ledger:
             rows = database.execute(f"{ACCOUNTS}{which}", tuple(names or ()))
             return {row[0]: account_of_row(row) for row in rows}
 
-    def affords(self, prices: Mapping[str, LedgerPrice]) -> bool:
-        """Whether a charge would fit now; it may not any more when it comes. What has no account cannot be paid."""
-        standing = BalanceCheck([prices])
-        with self.storage.reading() as database:
-            standing.hear(answers(database, standing.questions()))
-        return standing.affords(prices)
+    def affords(self, *charges: Mapping[str, LedgerPrice]) -> bool:
+        """Whether charges would fit together now; they may not any more when they come.
+
+        What has no account cannot be paid.
+        """
+        try:
+            self.check_affordable(charges)
+        except (BudgetExceeded, InvalidValue):
+            return False
+        return True
 
     def check_affordable(self, charges: Sequence[Mapping[str, LedgerPrice]]) -> None:
         """Refuse charges that would not fit together now, as `charge` would; nothing is charged."""

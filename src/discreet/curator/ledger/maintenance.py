@@ -84,7 +84,9 @@ def _restored(entry: Entry) -> Restored:
 
 
 def upkeep_words(body: Mapping[str, Any]) -> str:
-    """What a restore or a mark of the audit trail says, in a line; empty for records of other kinds."""
+    """What a close, a restore or a mark of the audit trail says, in a line; empty for records of other kinds."""
+    if body["kind"] == "close":
+        return f"{body['period']} of {body['table']} is closed"
     if body["kind"] == "trail":
         return f"the audit trail has {body['position']} events, head {body['head'][:16]}…"
     if body["kind"] != "restore":

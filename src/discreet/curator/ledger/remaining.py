@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from threading import Lock
 from typing import Any
 
+from discreet.accounting.odometer import ConcentratedOdometer, bound_of_order
 from discreet.catalog.budget import add_up
 from discreet.catalog.catalog import Catalog, fold_name
 from discreet.catalog.table import Table
 from discreet.curator.answers.formats import html_grid
-from discreet.curator.ledger.chain import AccountKind
+from discreet.curator.ledger.account_names import AccountKind, split_name
 from discreet.curator.ledger.ledger import Account, Entry, Ledger
 from discreet.curator.ledger.units import (
     DELTA_UNITS,
+    LOSS_UNITS,
     BudgetMeasure,
     LedgerPrice,
     amount,
@@ -25,7 +28,9 @@ from discreet.curator.ledger.units import (
     largest,
     prices_in,
 )
+from discreet.exact.rational import Number
 from discreet.privacy.format import shown
+from discreet.privacy.loss import Approximate, Pure, ZeroConcentrated
 
 __all__ = [
     "Balances",
@@ -34,6 +39,7 @@ __all__ = [
     "compute_balance",
     "questions_left",
     "questions_left_for_all",
+    "state_spent",
     "sum_people",
     "worst_of",
 ]
@@ -50,20 +56,19 @@ class Balances(dict[str, dict[str, Any]]):
         """A line for each account, a table before its analysts; one more where δ was set aside for keys."""
         lines: list[tuple[str, ...]] = []
         for name, sums in sorted(self.items()):
-            cap, spent, left = balance(sums["cap"]), amount(sums["spent"]), balance(sums["left"])
-            lines.append((_account(name), cap, spent, left, _more(sums["more"])))
+            cap, spent, left = _capped(sums["cap"], "counted"), amount(sums["spent"]), _capped(sums["left"], "")
+            lines.append((_account(name), cap, spent, left, "" if sums["cap"] is None else _more(sums["more"])))
             if "delta_cap" in sums:
                 deltas = (f"δ {shown(sums[f'delta_{key}'])}" for key in ("cap", "spent", "left"))
                 lines.append(("  δ for keys", *deltas, ""))
         return lines
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
-        """The same for programs: amounts exact and as numbers, what is granted and left rounded down."""
-        kinds = {"cap": balance_as_json, "spent": as_json, "left": balance_as_json}
-        return {
-            name: {key: kinds[key](value) if key in kinds else _exact(value) for key, value in sums.items()}
-            for name, sums in sorted(self.items())
-        }
+        """The same for programs: amounts exact and as numbers, what is granted and left rounded down.
+
+        An account without a cap says "counted" in its place, and nothing of what is left.
+        """
+        return {name: _as_json(sums) for name, sums in sorted(self.items())}
 
     def notes(self) -> list[str]:
         """What to say below."""
@@ -80,6 +85,18 @@ class Balances(dict[str, dict[str, Any]]):
         return html_grid(self.HEADS, self.lines(), self.notes())
 
 
+def _capped(loss: Pure | ZeroConcentrated | None, otherwise: str) -> str:
+    return otherwise if loss is None else balance(loss)
+
+
+def _as_json(sums: Mapping[str, Any]) -> dict[str, Any]:
+    kinds = {"cap": balance_as_json, "spent": as_json, "left": balance_as_json}
+    found = {
+        key: kinds[key](value) if key in kinds and value is not None else _exact(value) for key, value in sums.items()
+    }
+    return found if sums["cap"] is not None else found | {"cap": "counted"}
+
+
 def sum_people(catalog: Catalog, accounts: Mapping[str, Account]) -> tuple[str, ...]:
     """What people of several kinds lose together, and which accounts have no policy by now.
 
@@ -88,18 +105,37 @@ def sum_people(catalog: Catalog, accounts: Mapping[str, Account]) -> tuple[str, 
     """
     told: list[str] = []
     kinds = catalog.tables_by_unit()
+    held = {fold_name(table.name) for tables in kinds.values() for table in tables}
+    kinds, counted = _over_periods(catalog, kinds)
+    told += [f"What one of the people of {person} loses over all periods is counted without a limit." for person in counted]
     if len(kinds) > 1:
         granted = {domain: _granted(tables, accounts) for domain, tables in kinds.items()}
         epsilon, delta = (sum((one[place] for one in granted.values()), Fraction(0)) for place in (0, 1))
         each = " + ".join(shown(one) for one, _ in granted.values())
         whole = f"ε {each} = {shown(epsilon)}" + (f" and δ {shown(delta)}" if delta else "")
         told.append(f"Whoever is among {' and '.join(granted)} at once loses at most {whole}.")
-    held = {fold_name(table.name) for tables in kinds.values() for table in tables}
-    of_tables = [_account(one.name) for one in accounts.values() if one.kind is AccountKind.TABLE]
+    of_tables = {split_name(one.name)[0] for one in accounts.values() if one.kind is AccountKind.TABLE}
     gone = sorted({name for name in of_tables if fold_name(name) not in held})
     if gone:
         told.append(f"No policy says whose rows these were: {', '.join(gone)}. What was spent there counts as well.")
     return tuple(told)
+
+
+def _over_periods(
+    catalog: Catalog, kinds: Mapping[str, list[Table]]
+) -> tuple[dict[str, list[Table]], list[str]]:
+    """Tables by the people that they are about, over all periods; and the people for whom no policy states a limit."""
+    found: dict[str, list[Table]] = {}
+    for domain, tables in kinds.items():
+        person = catalog.person_domain(tables[0].name) or domain
+        capped = [replace(one, budget=one.lifetime or one.budget) for one in tables]
+        found.setdefault(person, []).extend(capped if tables[0].unit_per is not None else tables)
+    counted = [
+        person
+        for person, tables in found.items()
+        if all(table.unit_per is not None and table.lifetime is None for table in tables)
+    ]
+    return {person: tables for person, tables in found.items() if person not in counted}, sorted(counted)
 
 
 def _granted(tables: Sequence[Table], accounts: Mapping[str, Account]) -> tuple[Fraction, Fraction]:
@@ -125,12 +161,10 @@ def _exact(value: Fraction | int | None) -> str | int | None:
 
 
 def _account(name: str) -> str:
-    """People, a table, or an analyst below the table; see the curator's names of accounts."""
-    table, slash, analyst = name.partition("/")
-    if slash and not table:
-        return f"people of {_account(analyst)}"
-    spelled = analyst if slash else table
-    return ("  " if slash else "") + spelled.replace("%2F", "/").replace("%25", "%")
+    """People, a table, or an analyst below the table, and the period; see the curator's names of accounts."""
+    table, whose, period = split_name(name)
+    spelled = table if whose is None else f"  {whose}" if table else f"people of {whose}"
+    return spelled if period is None else f"{spelled} in {period}"
 
 
 def _more(count: int | None) -> str:
@@ -231,15 +265,40 @@ def compute_balance(account: Account, price: LedgerPrice | None, people: Account
     ``people`` is the account of a table's people, which must pay for them, too.
     """
     return {
-        "cap": account.granted,
+        "cap": None if account.allowance.is_counted else account.granted,
         "spent": account.was_spent,
-        "left": account.left,
-        "more": questions_left_for_all(account, people, price),
+        "left": None if account.allowance.is_counted else account.left,
+        "more": None if account.allowance.is_counted else questions_left_for_all(account, people, price),
         **_delta_for_keys(account),
     }
 
 
+def state_spent(account: Account, delta: Number) -> Pure | Approximate:
+    """What was spent from an account, as a promise that holds although nobody fixed beforehand when to look.
+
+    The sum of ε where every release was pure. Else the ε of an odometer at ``delta``: that of zCDP where the sum of ρ
+    holds at all orders, and that of the account's own order where pure losses were counted at it. What was spent of δ
+    for keys is added.
+    """
+    events, order = Fraction(account.delta_spent, DELTA_UNITS), account.allowance.order
+    if account.allowance.measure is BudgetMeasure.PURE or (order is not None and not account.impure):
+        is_pure = account.allowance.measure is BudgetMeasure.PURE
+        epsilon = in_epsilon(account.spent if is_pure else account.spent_pure)
+        return Approximate(epsilon.epsilon, events) if events else epsilon
+    rho = Fraction(account.spent, LOSS_UNITS)
+    stated = _read_all_orders(rho, delta) if order is None or order <= 1 else bound_of_order(order, order * rho, delta)
+    return Approximate(stated.epsilon, min(stated.delta + events, Fraction(1)))
+
+
+def _read_all_orders(rho: Fraction, delta: Number) -> Approximate:
+    odometer = ConcentratedOdometer(delta)
+    odometer.record(ZeroConcentrated(rho))
+    return odometer.reading()
+
+
 def _delta_for_keys(account: Account) -> dict[str, Fraction]:
     cap, spent = account.allowance.delta_cap, account.delta_spent
+    if account.allowance.is_counted:
+        return {"delta_spent": Fraction(spent, DELTA_UNITS)} if spent else {}
     named = {"delta_cap": cap, "delta_spent": spent, "delta_left": cap - spent}
     return {name: Fraction(units, DELTA_UNITS) for name, units in named.items()} if cap else {}
