@@ -151,7 +151,7 @@ class History:
     steps: Sequence[Step]
     """What happens then."""
     period: str | None = None
-    """The period that x is in, where a unit is in one alone; empty where it is in none; None for a whole person."""
+    """The period that x is in, where a unit is in one alone; None for a whole person."""
 
 
 @dataclass(frozen=True)

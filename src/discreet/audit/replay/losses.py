@@ -65,8 +65,9 @@ def compare_lives(history: History, here: Lived, there: Lived) -> list[Differenc
     for lived in (here, there):
         for account in lived.accounts.values():
             found += _uncounted(history, lived.catalog, account, losses)
-    if history.period == "" and any(one.amount for one in losses):
-        found.append(Difference("", "rows that are set aside are read", f"{losses}"))
+    counted = {split_name(name)[2] for name in here.accounts}
+    if history.period is not None and history.period not in counted and any(one.amount for one in losses):
+        found.append(Difference("", "rows of a period that is not closed are read", history.period))
     return list(dict.fromkeys(found))
 
 

@@ -107,7 +107,9 @@ def sum_people(catalog: Catalog, accounts: Mapping[str, Account]) -> tuple[str, 
     kinds = catalog.tables_by_unit()
     held = {fold_name(table.name) for tables in kinds.values() for table in tables}
     kinds, counted = _over_periods(catalog, kinds)
-    told += [f"What one of the people of {person} loses over all periods is counted without a limit." for person in counted]
+    told += [
+        f"What one of the people of {person} loses over all periods is counted without a limit." for person in counted
+    ]
     if len(kinds) > 1:
         granted = {domain: _granted(tables, accounts) for domain, tables in kinds.items()}
         epsilon, delta = (sum((one[place] for one in granted.values()), Fraction(0)) for place in (0, 1))
@@ -121,9 +123,7 @@ def sum_people(catalog: Catalog, accounts: Mapping[str, Account]) -> tuple[str, 
     return tuple(told)
 
 
-def _over_periods(
-    catalog: Catalog, kinds: Mapping[str, list[Table]]
-) -> tuple[dict[str, list[Table]], list[str]]:
+def _over_periods(catalog: Catalog, kinds: Mapping[str, list[Table]]) -> tuple[dict[str, list[Table]], list[str]]:
     """Tables by the people that they are about, over all periods; and the people for whom no policy states a limit."""
     found: dict[str, list[Table]] = {}
     for domain, tables in kinds.items():
