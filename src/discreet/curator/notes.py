@@ -110,10 +110,14 @@ def _about_joins(plan: AggregationPlan) -> list[str]:
 def _about_rows(plan: AggregationPlan, offered: list[str]) -> list[str]:
     notes = []
     weighs_rows = [priced for priced in plan.parts if not isinstance(priced.part, (DistinctUnits, DistinctValues))]
-    if plan.weight > 1 and (weighs_rows or plan.choices or plan.top):
+    if plan.earlier is not None and weighs_rows:
+        notes.append(f"The first {plan.rows_per_unit} rows of a person count, over all periods of the series.")
+    elif plan.weight > 1 and (weighs_rows or plan.choices or plan.top):
         notes += [*_about_weights(plan), *offered]
     for priced in plan.parts:
-        if isinstance(priced.part, DistinctUnits) and priced.weight > 1:
+        if isinstance(priced.part, DistinctUnits) and priced.weight > 1 and plan.earlier is not None:
+            notes.append(f"The first {priced.max_contribution} groups of a person count, in the order of periods.")
+        elif isinstance(priced.part, DistinctUnits) and priced.weight > 1:
             notes.append(
                 f"People who are in more than {priced.max_contribution} groups count as "
                 f"{priced.max_contribution} of them together."

@@ -44,7 +44,7 @@ from discreet.query.passes import split
 from discreet.query.plan.budget_split import Price
 from discreet.query.question import PlannedQuestion, list_tables, prepare_all
 
-__all__ = ["Planner", "PublicRows"]
+__all__ = ["Planner", "PublicRows", "price_epsilon", "price_part"]
 
 
 class PublicRows:
@@ -175,12 +175,7 @@ class Planner:
         try:
             texts = self._read_all([sql])
             budgets = self._budgets(_list_queries(texts), analyst)
-            delta = min((_delta_for_keys(budget, part) for budget in budgets), default=Fraction(0))
-            least = min((budget.epsilon for budget in budgets), default=Fraction(1))
-            prices: list[Pure | ZeroConcentrated] = [Pure(part * least)]
-            if budgets and not any(budget.adds_up for budget in budgets):
-                whole = min(_rho(budget.epsilon, budget.delta - budget.delta_for_keys) for budget in budgets)
-                prices.append(ZeroConcentrated(part * whole))
+            prices, delta = price_part(budgets, part)
             return [self._prepared(texts, price, delta)[0] for price in prices]
         except RecursionError:
             raise QueryRefused("the query is nested too deeply", "", "ask in several questions") from None
@@ -225,13 +220,7 @@ class Planner:
         return {name: self.public_rows(name) for name in question.split.public_tables}
 
     def _price(self, queries: list[SplitQuery], epsilon: Fraction) -> tuple[Pure | ZeroConcentrated, Fraction]:
-        budgets = self._budgets(queries)
-        if not budgets or any(budget.adds_up for budget in budgets):
-            parts = [_delta_for_keys(budget, epsilon / budget.epsilon) for budget in budgets]
-            return Pure(epsilon), min(parts, default=Fraction(0))
-        rho = min(_rho(epsilon, budget.delta - budget.delta_for_keys) for budget in budgets)
-        wholes = [(budget, _rho(budget.epsilon, budget.delta - budget.delta_for_keys)) for budget in budgets]
-        return ZeroConcentrated(rho), min(_delta_for_keys(budget, rho / whole) for budget, whole in wholes)
+        return price_epsilon(self._budgets(queries), epsilon)
 
     def _check_above(self, question: PlannedQuestion) -> None:
         """Refuse mistakes above the aggregates before they cost anything, by names and types; once for every query."""
@@ -255,6 +244,27 @@ class Planner:
             return max(errors) <= wanted
 
         return least(is_close, start=_FINEST_EPSILON, precision=7)
+
+
+def price_epsilon(budgets: Sequence[Budget], epsilon: Fraction) -> tuple[Pure | ZeroConcentrated, Fraction]:
+    """What an ε is in the terms of some budgets, and the δ for keys that goes with it."""
+    if not budgets or any(budget.adds_up for budget in budgets):
+        parts = [_delta_for_keys(budget, epsilon / budget.epsilon) for budget in budgets]
+        return Pure(epsilon), min(parts, default=Fraction(0))
+    rho = min(_rho(epsilon, budget.delta - budget.delta_for_keys) for budget in budgets)
+    wholes = [(budget, _rho(budget.epsilon, budget.delta - budget.delta_for_keys)) for budget in budgets]
+    return ZeroConcentrated(rho), min(_delta_for_keys(budget, rho / whole) for budget, whole in wholes)
+
+
+def price_part(budgets: Sequence[Budget], part: Fraction) -> tuple[list[Pure | ZeroConcentrated], Fraction]:
+    """What a part of some budgets is: for Laplace noise, and for Gaussian where δ allows; and the δ for keys."""
+    delta = min((_delta_for_keys(budget, part) for budget in budgets), default=Fraction(0))
+    least = min((budget.epsilon for budget in budgets), default=Fraction(1))
+    prices: list[Pure | ZeroConcentrated] = [Pure(part * least)]
+    if budgets and not any(budget.adds_up for budget in budgets):
+        whole = min(_rho(budget.epsilon, budget.delta - budget.delta_for_keys) for budget in budgets)
+        prices.append(ZeroConcentrated(part * whole))
+    return prices, delta
 
 
 def _last(text: ReadingPlan) -> ReadingPlan:

@@ -25,13 +25,24 @@ from discreet.engines.stored_columns import use_stored_key_bound, use_stored_row
 from discreet.engines.value_grid import describe_steps, in_steps, is_exact, real
 from discreet.exact.grid import LARGEST_STEPS
 from discreet.query.aggregates.aggregate import PlannedSelection
-from discreet.query.aggregates.statistics import ValueScale
+from discreet.query.aggregates.statistics import DistinctUnits, ValueScale
 from discreet.query.bind.relation import RowCounts, list_unit_columns, name_grid_column
 from discreet.query.expressions.expression import Expression, Field, Statement, canonical
 from discreet.query.plan.sensitivity import AggregationPlan, PricedStatistic
 from discreet.query.plan.top_groups import TopSelection
+from discreet.query.run.first_rows import count_first, count_reached, weigh_first
 
-__all__ = ["Parameters", "add_up", "count_apart", "write_histogram", "write_statements", "write_sums", "write_weights"]
+__all__ = [
+    "Parameters",
+    "add_up",
+    "count_apart",
+    "count_at_limit",
+    "list_limits",
+    "write_histogram",
+    "write_statements",
+    "write_sums",
+    "write_weights",
+]
 
 
 Parameters = list[object]
@@ -65,7 +76,8 @@ def write_statements(plan: AggregationPlan) -> list[tuple[str, Parameters]]:
     sums = [write_sums(plan)] if together else []
     sums += [write_weights(plan, plan.top)] if plan.top is not None else []
     apart = [count_apart(plan, priced) for k, priced in enumerate(plan.parts) if k not in together]
-    return [*sums, *apart, *(write_histogram(plan, choice) for choice in plan.choices)]
+    at_limit = [] if plan.earlier is None else [count_at_limit(plan)]
+    return [*sums, *apart, *(write_histogram(plan, choice) for choice in plan.choices), *at_limit]
 
 
 def add_up(plan: AggregationPlan) -> dict[int, PricedStatistic]:
@@ -111,6 +123,8 @@ def count_apart(plan: AggregationPlan, priced: PricedStatistic) -> tuple[str, Pa
     weighted = _with_weights("_present", priced.max_contribution, priced.weight, _at_most(plan))
     count = f"{_saturate(_total('w'))} AS s"
     present = _present(plan, kept, is_marked="_held" in statement.marks)
+    if plan.earlier is not None:
+        weighted = _with_first_weights(plan, "_present", priced.max_contribution, priced.weight, statement, condition)
     text = f"WITH {rows}, _present AS ({present}), {weighted} SELECT {', '.join([*keys, count])}"
     named = " JOIN _order USING (place)" if has_places else ""
     return f"{text} FROM _weighted{named}{_group(keys)}", statement.parameters
@@ -330,7 +344,11 @@ def _weighted(plan: AggregationPlan, columns: list[str], statement: Statement) -
     rows, number = _rows(plan, columns, statement), "_n"
     if "_held" in statement.marks:
         tallied, number = RowCounts.EXACTLY, "abs(_held)"
-    weighted = f"{rows}, {_with_weights('_rows', plan.rows_per_unit, plan.weight, tallied, number)}"
+    each = (plan.rows_per_unit, plan.weight)
+    if plan.earlier is None:
+        weighted = f"{rows}, {_with_weights('_rows', *each, tallied, number)}"
+    else:
+        weighted = f"{rows}, {_with_first_weights(plan, '_rows', *each, statement)}"
     if plan.rows_per_group is None:
         return weighted
     names = [column.rpartition(" AS ")[2] for column in columns]
@@ -371,6 +389,58 @@ def _with_weights(source: str, most: int, weight: int, tallied: RowCounts, numbe
         f"_counted AS ({counted} WHERE _n > {most} GROUP BY _unit), _weighted AS (SELECT {source}.*, "
         f"{each.format('COALESCE(n, 1)', most, weight, most * weight)} FROM {source} LEFT JOIN _counted USING (_unit))"
     )
+
+
+# The first rows of a unit, in the order of periods (`first_rows.py`).
+
+
+def _with_first_weights(
+    plan: AggregationPlan,
+    source: str,
+    most: int,
+    weight: int,
+    statement: Statement,
+    condition: Expression | None = None,
+) -> str:
+    """``_weighted``: the first ``most`` rows, or groups, of a unit count, in the order of periods."""
+    earlier = _earlier_rows(plan, statement) if source == "_rows" else _earlier_groups(plan, statement, condition)
+    return f"{count_first(source, earlier)}, {weigh_first(source, most, weight)}"
+
+
+def _earlier_rows(plan: AggregationPlan, statement: Statement) -> str | None:
+    """The rows of the block in earlier periods; None where there are no such periods."""
+    if not plan.earlier:
+        return None
+    with statement.reading(plan.earlier):
+        return plan.block.rows.write(statement)
+
+
+def _earlier_groups(plan: AggregationPlan, statement: Statement, condition: Expression | None) -> str | None:
+    """The groups of every unit in earlier periods, each once, where it has a row that meets a condition."""
+    if not plan.earlier:
+        return None
+    keys = [f"{canonical(key).write(statement)} AS k{k}" for k, key in enumerate(plan.block.keys)]
+    test = "" if condition is None else f" WHERE {condition.write(statement)}"
+    return f"SELECT DISTINCT {', '.join(['_unit', *keys])} FROM ({_earlier_rows(plan, statement)}) r{test}"
+
+
+@_keep
+def count_at_limit(plan: AggregationPlan) -> tuple[str, Parameters]:
+    """The integer ``s``: how many units reached, in the period of a plan of a series, what counts of them."""
+    statement = _opened(plan)
+    of_groups = list_limits(plan)
+    source, most = ("_present", max(of_groups)) if of_groups else ("_rows", plan.rows_per_unit)
+    texts = [_rows(plan, [], statement)]
+    if of_groups:
+        texts += [f"_present AS ({_present(plan, '', is_marked=False)})"]
+    earlier = _earlier_groups(plan, statement, None) if of_groups else _earlier_rows(plan, statement)
+    return f"WITH {', '.join([*texts, count_first(source, earlier)])} {count_reached(most)}", statement.parameters
+
+
+def list_limits(plan: AggregationPlan) -> list[int]:
+    """Where people alone are counted, the groups in which one of them counts, for every count; else none."""
+    is_of_people = all(isinstance(priced.part, DistinctUnits) for priced in plan.parts)
+    return [priced.max_contribution for priced in plan.parts] if is_of_people else []
 
 
 # Values on their grids.

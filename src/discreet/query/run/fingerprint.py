@@ -143,6 +143,7 @@ PLANNED: dict[type, Mapping[str, str]] = {
         "counted": _SAME_ANSWER,
         "stored": _SAME_ANSWER,
         "secret": "it is the engine's, and shown nowhere",
+        "earlier": _IN_STATEMENTS,
     },
     PricedStatistic: {
         "mechanism": "its noise is written",
