@@ -132,7 +132,7 @@ QUESTIONS = [
     "SELECT date_trunc('day', admitted) AS d, SUM(age) AS s FROM visits WHERE ward = 'A' GROUP BY 1 ORDER BY 1",
     "SELECT COUNT(*) AS n, SUM(age) AS s FROM visits WHERE admitted BETWEEN '2026-01-07' AND '2026-01-14'",
     "SELECT date_trunc('month', admitted) AS m, COUNT(*) AS n FROM visits GROUP BY 1 ORDER BY 1",
-    "SELECT ward, SUM(n) AS n FROM (SELECT admitted, ward, COUNT(*) AS n FROM visits GROUP BY 1, 2) GROUP BY 1 ORDER BY 1",
+    "SELECT ward, SUM(n) AS n FROM (SELECT admitted, ward, COUNT(*) AS n FROM visits GROUP BY 1, 2) GROUP BY 1 ORDER BY 1",  # noqa: E501
 ]
 
 
