@@ -15,6 +15,7 @@ from discreet.cli.demo import demo, tour
 from discreet.cli.ledger import budget
 from discreet.cli.local import understand
 from discreet.cli.maintenance import backup, restore, upgrade
+from discreet.cli.periods import append, close, forget, periods
 from discreet.cli.protect import init, protect
 from discreet.cli.publish import anonymize, check
 from discreet.cli.serve import serve
@@ -47,7 +48,8 @@ def root(
 
 
 for command in (
-    *(demo, tour, init, protect, explain, ask, series.subscribe, budget, serve),
+    *(demo, tour, init, protect, explain, ask, budget, serve),
+    *(append, close, periods, forget, series.subscribe),
     *(check, anonymize, attack, audit, replay, understand),
     *(backup, restore, upgrade),
 ):
@@ -108,7 +110,9 @@ asking.command("serve")(survey.serve)
 asking.command("results")(survey.results)
 app.add_typer(asking, name="survey")
 
-planning = typer.Typer(help="What can be planned before anybody is asked, without a curator.", no_args_is_help=True)
+planning = typer.Typer(
+    help="Plan a survey in the local model, before anybody is asked; no curator is needed.", no_args_is_help=True
+)
 planning.command("best")(local.best)
 planning.command("compare")(local.compare)
 planning.command("shuffle")(local.shuffle)

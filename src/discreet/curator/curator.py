@@ -1,7 +1,7 @@
 """The curator: holds tables, answers questions about the crowd, and never lets a budget be passed.
 
-One door: policy, price, charge, run, receipt. A question is planned without looking; its charge is durable before a row
-is read; its noisy values are durable before anyone sees them; asked again, the stored values are served for free.
+The steps of a question: policy, price, charge, run, receipt. It is planned without looking; its charge is durable
+before a row is read; its noisy values are durable before anyone sees them; asked again, they are served for free.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ from discreet.curator.answers.stored import decode_noisy, encode_noisy
 from discreet.curator.certificates.certificate import issue
 from discreet.curator.certificates.contents import batch_facts, state_facts
 from discreet.curator.charge import check_analyst, list_plans
-from discreet.curator.duplicate_tables import twin_words
+from discreet.curator.duplicate_tables import describe_duplicates
 from discreet.curator.explanation import Explanation
 from discreet.curator.fuse import Fuse, Moved
+from discreet.curator.ledger.balance_tree import find_tree
 from discreet.curator.ledger.chain import check_request, request_key
 from discreet.curator.ledger.ledger import Ledger, Receipt, has_ledger
 from discreet.curator.ledger.open import OpenedLedger
@@ -164,7 +165,7 @@ class _AnswerContext:
 
 
 class Curator:
-    """Tables, policies, a ledger and an engine, joined in one door. Any number of threads may use one at once."""
+    """Tables, policies, a ledger and an engine behind one interface. Any number of threads may use one at once."""
 
     def __init__(
         self,
@@ -246,6 +247,7 @@ class Curator:
         progress: Callable[[float], None] | None = None,
         *,
         unread: Unread | None = None,
+        appended: Callable[[Appended], None] | None = None,
         table: str | None = None,
         unit: UnitStated | None = None,
         time: TimeStated | None = None,
@@ -272,7 +274,8 @@ class Curator:
 
         A table that is protected already gets new data; its unit, its neighbours and its budgets stay as they were.
         ``unread`` is told, per column, how many values could not be read as its type and what they look like: exact,
-        for the owner alone. Left out, a Python warning says it.
+        for the owner alone. ``appended`` is told what became of the rows of a table that grows, which `append` returns.
+        Left out, a Python warning says it.
         """
         promised = {"unit": unit, "budget": budget, "neighbours": neighbours, "analysts": analysts, "public": public}
         limits = {"rows_per_unit": rows_per_unit, "groups_per_unit": groups_per_unit}
@@ -280,9 +283,12 @@ class Curator:
         named = {"table": table, "time": time, "columns": columns, "csv": csv, "description": description}
         whole = read_stated_policy(source, policy, named | promised | limits | joined)
         found: dict[str, UnreadColumn] = {}
-        made = self._take_in(source, whole, progress, found.update if unread is None else unread)
-        if found:
-            warnings.warn("\n".join(unread_words(made, found)), stacklevel=2)
+        done: list[Appended] = []
+        tell = (found.update if unread is None else unread, done.append if appended is None else appended)
+        made = self._take_in(source, whole, progress, *tell)
+        words = [*unread_words(made, found), *(one.words() for one in done if one.set_aside)]
+        if words:
+            warnings.warn("\n".join(words), stacklevel=2)
         return made
 
     def _take_in(
@@ -291,6 +297,7 @@ class Curator:
         table: Table,
         progress: Callable[[float], None] | None,
         unread: Unread,
+        appended: Callable[[Appended], None],
     ) -> Table:
         self._reread()
         before, catalog = self.catalog.find(table.name), self._checked(table)
@@ -299,7 +306,7 @@ class Curator:
             with self.changing_policies():
                 open_growing(self.ledger, self._checked(table), table)
                 self.write_policy(table)
-            self.engine.append(table, source, id="protect", catalog=catalog, progress=progress, unread=unread)
+            appended(self.engine.append(table, source, id="protect", catalog=catalog, progress=progress, unread=unread))
             return table
         self.engine.take_in(table, source, catalog=catalog, progress=progress, unread=unread)
         with self.changing_policies():
@@ -308,10 +315,10 @@ class Curator:
             self.write_policy(table)
         return table
 
-    def twins(self, table: str) -> list[str]:
+    def find_duplicates(self, table: str) -> list[str]:
         """What an owner should know about a table: others that hold the same rows, or whose names look like its own."""
         known = self.catalog.find(table)
-        return [] if known is None else twin_words(known, self.catalog, self.engine.store.manifest())
+        return [] if known is None else describe_duplicates(known, self.catalog, self.engine.store.manifest())
 
     def check(self, table: Table) -> None:
         """Refuse a policy that `protect` would refuse, whatever the rows are."""
@@ -705,7 +712,7 @@ class Curator:
         ]
 
     def _measured(self, plan: AggregationPlan, run: Run) -> Measured:
-        """What a plan releases, measured on these rows; an audit, which watches a door of its own, does so here."""
+        """What a plan releases, measured on these rows; an audit that watches a curator does so here."""
         return measure(plan, run, self._source)
 
     def rehearse(
@@ -781,7 +788,7 @@ class Curator:
                 for name, account in accounts.items()
             }
         )
-        found.of_several_kinds = sum_people(self.catalog, accounts)
+        found.of_several_kinds, found.tree = sum_people(self.catalog, accounts), find_tree(self.catalog)
         return found
 
     def __repr__(self) -> str:

@@ -135,6 +135,12 @@ def _about_weights(plan: AggregationPlan) -> list[str]:
     if can_have is None or can_have > most:
         rows = "1 row" if most == 1 else f"{most} rows"
         notes.append(f"A person with more than {rows} counts as {rows}.")
+    if privacy is not None and privacy.contribution.usual > most:
+        notes.append(
+            f"Joins or UNION ALL can make {privacy.contribution.usual:,} rows here of somebody whose stored rows all "
+            f"count, and {most:,} of them count: counts and sums may be too small, and no estimate of who is affected "
+            "shows it. Aggregate per person in a subquery first, or ask about each table."
+        )
     if plan.rows_per_group is not None:
         notes.append(f"In one group a person counts as at most {plan.rows_per_group}.")
     return notes

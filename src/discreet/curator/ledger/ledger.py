@@ -361,7 +361,7 @@ class Ledger:
         """Refuse charges that would not fit together now, as `charge` would; nothing is charged."""
         standing = BalanceCheck(list(charges))
         with self.storage.reading() as database:
-            standing.hear(answers(database, standing.questions()))
+            standing.load_answers(answers(database, standing.questions()))
         for prices in charges:
             standing.take(prices)
 
