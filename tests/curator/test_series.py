@@ -162,6 +162,22 @@ def test_a_changed_policy_does_not_change_a_series(curator: dp.Curator) -> None:
     assert sums[0] > 500
 
 
+def test_a_period_with_missing_values_that_were_never_to_be_missing_is_not_released(tmp_path: Path) -> None:
+    table = policy()
+    columns = tuple(replace(one, nullable=False) if one.name == "age" else one for one in table.columns)
+    curator = clinic(tmp_path, replace(table, columns=columns))
+    sql = "SELECT date_trunc('week', admitted) AS week, COUNT(*) AS n, AVG(age) AS age FROM visits GROUP BY 1"
+    series = curator.subscribe(sql, EXACT, periods=3, rows_per_unit=2)
+    go_by(curator, [(1, "A", 0)], 0)
+    with curator.changing_policies():
+        curator.write_policy(table)
+    go_by(curator, [(1, "A", 1)], 1)
+    assert _counts(series) == [1]
+    assert series.periods[WEEKS[1]].startswith("not released: values are missing")
+    assert verify(tmp_path).problems == []
+    close(curator)
+
+
 def test_a_step_is_drawn_once_and_every_period_has_one_of_its_own(curator: dp.Curator, tmp_path: Path) -> None:
     """Finds a step that is drawn twice and seen twice, and a request without the period."""
     series = curator.subscribe(BY_WEEK, 1, periods=3, rows_per_unit=3)
@@ -277,7 +293,7 @@ def test_explaining_a_series_charges_nothing(curator: dp.Curator) -> None:
             "leave out joins",
         ),
         (
-            "SELECT week, AVG(n) FROM (SELECT patient_id, admitted AS week, COUNT(*) AS n FROM visits GROUP BY 1, 2) GROUP BY 1",
+            "SELECT d, AVG(n) FROM (SELECT patient_id, admitted AS d, COUNT(*) n FROM visits GROUP BY 1, 2) GROUP BY 1",
             "leave out UNION ALL and subqueries",
         ),
         (
