@@ -1,4 +1,4 @@
-"""A process that closes a week with a series and dies by kill -9: ``python -m tests.curator.crashing_series FOLDER STEP``."""
+"""A process that closes a week and dies by kill -9: ``python -m tests.curator.crashing_series FOLDER STEP``."""
 
 from __future__ import annotations
 
