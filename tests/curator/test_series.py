@@ -143,7 +143,7 @@ def test_everybody_reaches_the_limit_once(curator: dp.Curator) -> None:
     go_by(curator, [(who, "A", week) for who in range(30) for week in range(4) if who % 2 or week < 1], 3)
     assert series.at_limit["people"].to_pylist() == [0, 15, 0, 0]
     assert series.at_limit["period"].to_pylist() == WEEKS[:4]
-    assert "About 15 people reached that" in series.notes[-1]
+    assert "About 15 people reached the limit" in series.notes[-1]
 
 
 def test_a_changed_policy_does_not_change_a_series(curator: dp.Curator) -> None:

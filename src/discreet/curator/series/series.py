@@ -109,7 +109,7 @@ class Series:
     def notes(self) -> tuple[str, ...]:
         """What is clamped, weighted or left out, in plain words."""
         notes, people = self._plan().notes(self.confidence), sum(self.at_limit["people"].to_pylist())
-        late = f"About {people:,} people reached that; what comes later of them is not counted."
+        late = f"About {people:,} people reached the limit; what comes later of them is not counted."
         return (*notes, late) if self.begun.terms.is_once else notes
 
     @property
