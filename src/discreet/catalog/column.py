@@ -384,7 +384,9 @@ class Column:
             return None
         self._set("lower", low)
         self._set("upper", high)
-        if low < high:  # type: ignore[operator]  # both are of the column's own ordered type
+        # One day is what a question about one day reads; a number between equal ends would be none.
+        is_day = self.type.is_temporal and low == high
+        if is_day or low < high:  # type: ignore[operator]  # both are of the column's own ordered type
             return low, high
         found.say(("lower",), f"{self.name}: lower must be below upper", f"<{self.lower} and {self.upper}>")
         return None

@@ -387,7 +387,7 @@ def _charged(
 def _take_new(group: Sequence[Charge], known: _KnownRequests, standing: BalanceCheck) -> list[Charge]:
     """Take the charges of requests that nobody knows yet; where one is refused, nothing was taken."""
     new: dict[str, Charge] = {}
-    before = standing.remember()
+    before = standing.remember() if len(group) > 1 else None  # one alone is taken as a whole
     try:
         for charge in group:
             row = known.rows.get(charge.request)
@@ -399,7 +399,8 @@ def _take_new(group: Sequence[Charge], known: _KnownRequests, standing: BalanceC
             standing.take(charge.prices)
             new[charge.request] = charge
     except DiscreetError:
-        standing.go_back(before)
+        if before is not None:
+            standing.go_back(before)
         raise
     return list(new.values())
 
