@@ -60,12 +60,18 @@ def take_in(
             unread=unread.update,
             appended=done.append,
         )
-    told = [*unread_words(table, unread), *(one.words() for one in done), *curator.twins(table.name)]
+    sentences = [*unread_words(table, unread), *(one.words() for one in done), *curator.find_duplicates(table.name)]
     if as_json:
         counts = {name: one.count for name, one in unread.items()}
-        facts = {"table": table.name, "public": table.public, "new_data": is_known, "unread": counts, "words": told}
+        facts = {
+            "table": table.name,
+            "public": table.public,
+            "new_data": is_known,
+            "unread": counts,
+            "words": sentences,
+        }
         return emit(facts | ({"appended": done[0].to_dict()} if done else {}))
-    for words in told:
+    for words in sentences:
         say(words)
     if is_known and not table.public and table.time is None:
         whisper("New data: the budget goes on where it was, and a question that was asked before costs again.")

@@ -506,14 +506,15 @@ class UnreadColumn:
     looks: Mapping[Look, int] = field(default_factory=dict)
     """How many of these look like what."""
     doubtful: int = 0
-    """How many were read that may mean something else: numbers with a point before three digits, and no others."""
+    """How many were read that may mean something else: numbers with a point before three digits, unless other numbers
+    say that points are for decimals, and none that they are for thousands."""
 
     @classmethod
     def of(cls, found: Mapping[int, int]) -> UnreadColumn:
         """From how often each look was seen."""
         looks = {Look(look): count for look, count in found.items() if look < Look.THREE_DECIMALS}
-        doubtful = 0 if found.get(Look.OTHER_DECIMALS) else found.get(Look.THREE_DECIMALS, 0)
-        return cls(sum(looks.values()), looks, doubtful)
+        is_clear = found.get(Look.OTHER_DECIMALS) and not looks.keys() & {Look.POINT_THOUSANDS, Look.DECIMAL_COMMA}
+        return cls(sum(looks.values()), looks, 0 if is_clear else found.get(Look.THREE_DECIMALS, 0))
 
 
 def unread_words(table: Table, unread: Mapping[str, UnreadColumn]) -> list[str]:

@@ -45,11 +45,11 @@ def sum_people(catalog: Catalog, accounts: Mapping[str, Account]) -> tuple[str, 
     Nobody has said that these are the same people, so each kind has a budget, and whoever is of all kinds loses their
     sum. An account stays when its policy is taken away, and what was spent from it was spent.
     """
-    told: list[str] = []
+    sentences: list[str] = []
     kinds = catalog.tables_by_unit()
     held = {fold_name(table.name) for tables in kinds.values() for table in tables}
     kinds, counted = _over_periods(catalog, kinds)
-    told += [
+    sentences += [
         f"What one of the people of {person} loses over all periods is counted without a limit." for person in counted
     ]
     if len(kinds) > 1:
@@ -57,12 +57,14 @@ def sum_people(catalog: Catalog, accounts: Mapping[str, Account]) -> tuple[str, 
         epsilon, delta = (sum((one[place] for one in granted.values()), Fraction(0)) for place in (0, 1))
         each = " + ".join(shown(one) for one, _ in granted.values())
         whole = f"ε {each} = {shown(epsilon)}" + (f" and δ {shown(delta)}" if delta else "")
-        told.append(f"Whoever is among {' and '.join(granted)} at once loses at most {whole}.")
+        sentences.append(f"Whoever is among {' and '.join(granted)} at once loses at most {whole}.")
     of_tables = {split_name(one.name)[0] for one in accounts.values() if one.kind is AccountKind.TABLE}
     gone = sorted({name for name in of_tables if fold_name(name) not in held})
     if gone:
-        told.append(f"No policy says whose rows these were: {', '.join(gone)}. What was spent there counts as well.")
-    return tuple(told)
+        sentences.append(
+            f"No policy says whose rows these were: {', '.join(gone)}. What was spent there counts as well."
+        )
+    return tuple(sentences)
 
 
 def _over_periods(catalog: Catalog, kinds: Mapping[str, list[Table]]) -> tuple[dict[str, list[Table]], list[str]]:
@@ -126,7 +128,7 @@ class LastPrices:
             if self._next is None:
                 self._look_back()
             for entry in self._ledger.entries(self._next or 1):
-                self._found |= self._told(entry)
+                self._found |= self._read_prices(entry)
                 self._next = entry.position + 1
             return dict(self._found)
 
@@ -135,13 +137,13 @@ class LastPrices:
         accounts = self._ledger.accounts().items()
         missing = {name for name, account in accounts if account.spent or account.delta_spent}
         for entry in self._ledger.entries_back(end, _CHARGE) if missing else ():
-            self._found |= {name: price for name, price in self._told(entry).items() if name not in self._found}
+            self._found |= {name: price for name, price in self._read_prices(entry).items() if name not in self._found}
             missing -= self._found.keys()
             if not missing:
                 break
         self._next = end
 
-    def _told(self, entry: Entry) -> dict[str, LedgerPrice]:
+    def _read_prices(self, entry: Entry) -> dict[str, LedgerPrice]:
         if entry.body["kind"] != "charge":
             return {}
         found = self._prices_of(entry).items()

@@ -190,10 +190,10 @@ class Growing:
             ):
                 words = {"since": "the first period", "every": "the length of periods", "time": "the time column"}
                 rule = f"{self.name}: {words.get(what, what)} must stay as it was when the table began"
-                raise InvalidValue(rule, f"<{_told(got)} and {_told(was)}>", "keep it, or use another table name")
+                raise InvalidValue(rule, f"<{_spell(got)} and {_spell(was)}>", "keep it, or use another table name")
 
 
-def _told(fact: object) -> str:
+def _spell(fact: object) -> str:
     return ", ".join(f"{name} {kind}" for name, kind in fact.items()) if isinstance(fact, Mapping) else str(fact)
 
 
