@@ -18,8 +18,8 @@ from typing import Any
 from discreet.client.connection import Connection, checked_address, understood
 from discreet.curator.answers.answer import Answer
 from discreet.curator.answers.arrow import answer_from_arrow
+from discreet.curator.balances import Balances
 from discreet.curator.curator import Explanation
-from discreet.curator.ledger.remaining import Balances
 from discreet.curator.ledger.units import from_json
 from discreet.curator.question_terms import NoiseOption
 from discreet.errors import InvalidType, InvalidValue, NotSignedIn
