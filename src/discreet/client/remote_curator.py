@@ -90,7 +90,7 @@ def objects(said: Any) -> list[dict[str, Any]]:
 
 
 def _balance(one: Mapping[str, Any]) -> dict[str, Any]:
-    sums = {name: from_json(one[name]) for name in ("cap", "spent", "left")}
+    sums = {name: None if one[name] is None else from_json(one[name]) for name in ("cap", "spent", "left")}
     deltas = {name: _exact(one[name]) for name in ("delta_cap", "delta_spent", "delta_left") if one[name] is not None}
     return {**sums, "more": None if one["more"] is None else _of(int, one["more"]), **deltas}
 
