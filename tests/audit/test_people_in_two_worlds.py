@@ -96,7 +96,6 @@ def _of_the_first_table(plans: Any, catalog: Any, analyst: Any, versions: Any, k
 @pytest.mark.parametrize("planted", [_without_people, _of_the_first_table])
 def test_a_charge_that_forgets_people_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, planted: Any) -> None:
     monkeypatch.setattr(preparing, "list_prices", planted)
-    monkeypatch.setattr("discreet.curator.pricing.list_prices", planted)
     both = "SELECT SUM(days), COUNT(*) FROM visits UNION ALL SELECT COUNT(*), COUNT(*) FROM patients"
     first, second = sessions(tmp_path, Budget(3), [both, *QUESTIONS[:2]])
     cost, spent = lost(first, second)

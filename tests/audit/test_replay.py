@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from discreet.audit.replay import session as replay_session
+from discreet.audit.replay import watch as watching
 from discreet.audit.replay.replay import ReplayReport, replay, replay_worlds
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, ColumnType
@@ -279,24 +279,24 @@ def a_run_that_always_fails(patch: Patch) -> None:
 
 
 def noise_by_the_data(patch: Patch) -> None:
-    measure = replay_session.measure
+    measure = watching.measure
 
     def scaled(plan: AggregationPlan, run: Run, source: Source, onlooker: MeasurementObserver) -> Measured:
         (count,) = run('SELECT COUNT(*) AS n FROM "visits"', [])["n"].to_pylist()
         parts = [replace(priced, mechanism=Laplace(1, priced.mechanism.law.scale + count)) for priced in plan.parts]
         return measure(replace(plan, parts=parts), run, source, onlooker)
 
-    patch.setattr(replay_session, "measure", scaled)
+    patch.setattr(watching, "measure", scaled)
 
 
 def less_noise_than_planned(patch: Patch) -> None:
-    measure = replay_session.measure
+    measure = watching.measure
 
     def quieter(plan: AggregationPlan, run: Run, source: Source, onlooker: MeasurementObserver) -> Measured:
         parts = [replace(priced, mechanism=Laplace(2 * priced.share, priced.l1_sensitivity)) for priced in plan.parts]
         return measure(replace(plan, parts=parts), run, source, onlooker)
 
-    patch.setattr(replay_session, "measure", quieter)
+    patch.setattr(watching, "measure", quieter)
 
 
 def rounded_after_the_noise(patch: Patch) -> None:

@@ -134,6 +134,90 @@ def test_what_was_charged_and_answered_together_is_sound(ledger: Ledger) -> None
     assert any(account.spent for account in ledger.accounts().values())
 
 
+# Several requests of one asker ----------------------------------------------------------------------------------------
+
+
+def test_several_requests_are_charged_and_settled_with_one_commit(ledger: Ledger) -> None:
+    charges = [Charge.of(f"r{k}", b"body", {"visits": TENTH}, {"k": k}) for k in range(5)]
+    commits: list[int] = []
+    before, ledger.storage.seal = ledger.storage.seal, lambda database: commits.append(1)
+    found = ledger.charge_together(charges)
+    settled = ledger.settle_together({f"r{k}": bytes([k]) for k in range(5)})
+    ledger.storage.seal = before
+    assert [one.is_new for one in found] == [True] * 5
+    assert [one.answer for one in settled] == [bytes([k]) for k in range(5)]
+    assert commits == [1]  # only answers are sealed, and these once
+    assert [ledger.known(f"r{k}") for k in range(5)] == settled
+    assert ledger.accounts()["visits"].spent == 5 * TENTH.loss
+
+
+def test_requests_that_are_known_are_not_charged_again_with_others(ledger: Ledger) -> None:
+    ledger.charge("r1", b"body", {"visits": TENTH}, {})
+    ledger.settle("r1", b"answer")
+    charges = [Charge.of(name, b"body", {"visits": TENTH}, {}) for name in ("r0", "r1", "r0", "r2")]
+    found = ledger.charge_together(charges)
+    assert [(one.request, one.is_new, one.answer) for one in found] == [
+        ("r0", True, None),
+        ("r1", False, b"answer"),
+        ("r0", True, None),
+        ("r2", True, None),
+    ]
+    assert ledger.accounts()["visits"].spent == 3 * TENTH.loss
+    assert verify(folder_of(ledger)).problems == []
+
+
+def portion(request: str, key: str, account: str = "visits", body: bytes = b"") -> Charge:
+    half = LOSS_UNITS // 2
+    return Charge.of(request, body, {account: LedgerPrice(0, portions=(Portion("ward", key, half),))}, {})
+
+
+@pytest.mark.parametrize(
+    ("last", "refusal"),
+    [
+        (portion("r9", "a"), BudgetExceeded),
+        (portion("r9", "a", "nobody"), InvalidValue),
+        (portion("r1", "a", body=b"another"), RequestConflict),
+        (portion("known", "a", body=b"another"), RequestConflict),
+    ],
+)
+def test_where_one_request_is_refused_none_of_them_is_charged(
+    ledger: Ledger, last: Charge, refusal: type[DiscreetError]
+) -> None:
+    ledger.charge("known", b"", {}, {})
+    before, accounts = ledger.head(), ledger.accounts()
+    with pytest.raises(refusal):
+        ledger.charge_together([portion("r1", "a"), portion("r2", "b"), portion("r3", "a"), last])
+    assert (ledger.head(), ledger.accounts()) == (before, accounts)
+    assert ledger.known("r1") is None
+    assert verify(folder_of(ledger)).problems == []
+
+
+def test_groups_that_come_together_are_served_or_refused_each_as_a_whole(ledger: Ledger) -> None:
+    groups = [[Charge.of(f"{name}{k}", b"", {"visits": TENTH}, {}) for k in range(4)] for name in "abc"]
+    single = partial(ledger.charge, "d", b"", {"visits": TENTH}, {})
+    faults = in_one_batch(ledger.storage, *(partial(ledger.charge_together, group) for group in groups), single)
+    assert [type(fault) for fault in faults] == [type(None), type(None), BudgetExceeded, type(None)]
+    assert ledger.accounts()["visits"].spent == 9 * TENTH.loss
+    assert [ledger.known(f"c{k}") for k in range(4)] == [None] * 4
+    assert verify(folder_of(ledger)).problems == []
+
+
+def test_answers_together_are_stored_or_none_is(ledger: Ledger) -> None:
+    ledger.charge("r1", b"", {"visits": TENTH}, {})
+    before = ledger.head()
+    with pytest.raises(InvalidValue, match="charged before"):
+        ledger.settle_together({"r1": b"1", "never charged": b"2"})
+    assert ledger.head() == before
+    ledger.settle("r1", b"first")
+    assert ledger.settle_together({"r1": b"second"})[0].answer == b"first"
+
+
+def test_nothing_is_charged_for_no_requests(ledger: Ledger) -> None:
+    before = ledger.head()
+    assert (ledger.charge_together([]), ledger.settle_together({})) == ([], [])
+    assert ledger.head() == before
+
+
 # Askers in one batch -------------------------------------------------------------------------------------------------
 
 

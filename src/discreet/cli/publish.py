@@ -83,12 +83,10 @@ def roles_of(table: pa.Table, quasi: str, sensitive: str, identifying: str) -> R
     """The roles that the options give to the columns of a table."""
     from discreet.anonymize.roles import Roles
 
-    return Roles.of(
-        table.column_names, quasi=_listed(quasi), sensitive=_listed(sensitive), identifying=_listed(identifying)
-    )
+    return Roles.of(table.column_names, quasi=_list(quasi), sensitive=_list(sensitive), identifying=_list(identifying))
 
 
-def _listed(names: str) -> list[str]:
+def _list(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
@@ -127,11 +125,11 @@ def hierarchies_of(given: Sequence[str] | None, table: pa.Table, roles: Roles) -
             raise InvalidValue(rule, column, suggestion(column, roles.quasi))
         if column in found:
             raise InvalidValue("a column must have one hierarchy", column, "name it once")
-        found[column] = _made(column, made, table)
+        found[column] = _make(column, made, table)
     return found
 
 
-def _made(column: str, made: str, table: pa.Table) -> Hierarchy:
+def _make(column: str, made: str, table: pa.Table) -> Hierarchy:
     from discreet.anonymize.hierarchies.builders import KINDS, described_hierarchy, read_arx_csv
     from discreet.anonymize.table import CodedColumn
 
@@ -172,10 +170,10 @@ def anonymize(
     html: Html = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
-    """Recode a table so that every class meets the models; rows are sorted by what they show.
+    """Recode a table so that every class of rows that look alike meets the models.
 
-    The release is checked again before it is written. This is not differential privacy: the report says what the
-    release still tells, and what the same question would cost through the curator.
+    Its rows are sorted by what they show, and it is checked again before it is written. This is not differential
+    privacy: the report says what the release still reveals, and what the same question would cost through the curator.
 
     [dim]Example:[/]  discreet anonymize patients.csv -o release.csv --quasi zip,age --sensitive disease
     --hierarchy zip=mask --hierarchy age=intervals:5,10,20 --k 5 --l 2 --html report.html
@@ -260,7 +258,7 @@ def check(
     html: Html = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the page.")] = False,
 ) -> None:
-    """Check a table before it is published: k, l, t and others, where they fail, and what it still tells.
+    """Check a table before it is published: k, l, t and others, where they fail, and what it still reveals.
 
     Exit code 3 says that a model does not hold. This is not differential privacy.
 

@@ -137,7 +137,7 @@ def connect(
     """
     address = checked_address(url, insecure=insecure)
     return RemoteCurator(
-        Connection(address, _token(token), verify=_verified(verify, insecure), patience=patience, wait=CLIENT_WAIT)
+        Connection(address, _token(token), verify=_verify(verify, insecure), patience=patience, wait=CLIENT_WAIT)
     )
 
 
@@ -150,7 +150,7 @@ def _token(given: str | None) -> str:
     return found
 
 
-def _verified(verify: str | os.PathLike[str] | ssl.SSLContext | bool, insecure: bool) -> ssl.SSLContext | bool:
+def _verify(verify: str | os.PathLike[str] | ssl.SSLContext | bool, insecure: bool) -> ssl.SSLContext | bool:
     if isinstance(verify, (bool, ssl.SSLContext)):
         if verify is False and not insecure:
             rule = "the certificate of a service must be verified"

@@ -74,10 +74,10 @@ def _line(name: str, points: list[tuple[str, float]], end: str, colour: int = 1)
     start = [(points[0][0], 0.0)] if points else []
     rest = [(end, points[-1][1])] if points else []
     dash = "solid" if colour == 1 else ("dashed", "dotted")[colour % 2]
-    return ChartLine(name, [*start, *_thinned(points), *rest], colour, dash, area=colour == 1, step=True)
+    return ChartLine(name, [*start, *_thin(points), *rest], colour, dash, area=colour == 1, step=True)
 
 
-def _thinned(points: list[tuple[str, float]]) -> list[tuple[str, float]]:
+def _thin(points: list[tuple[str, float]]) -> list[tuple[str, float]]:
     """So many of the points as a chart can show, with the last of them."""
     apart = -(-len(points) // _MOST_POINTS) or 1
     return points[(len(points) - 1) % apart :: apart]

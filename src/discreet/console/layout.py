@@ -99,11 +99,11 @@ async def framed(shown: ConsolePage, visit: PageVisit) -> None:
     drawer = _navigation(shown, visit)
     _header(visit, drawer, shade)
     with ui.element("div").classes("d-page") as page:
-        await _filled(shown, visit)
+        await _fill(shown, visit)
     ui.skip_link("Skip to the page", target=page)
 
 
-async def _filled(page: ConsolePage, visit: PageVisit) -> None:
+async def _fill(page: ConsolePage, visit: PageVisit) -> None:
     try:
         filling = page.build()(visit)
         if filling is not None:

@@ -62,7 +62,7 @@ def signing(service: ServiceState, sessions: Sessions) -> APIRouter:
         except tuple(_REFUSED) as refusal:
             return to_sign_in(next(why for kind, why in _REFUSED.items() if isinstance(refusal, kind)), then)
         sessions.end(request.cookies.get(COOKIE))  # whoever was here before is not any more, in any tab
-        answer = RedirectResponse(then if _is_room(then) else "/", 303)
+        answer = RedirectResponse(then if _is_page(then) else "/", 303)
         answer.set_cookie(COOKIE, session, httponly=True, samesite="strict", secure=service.settings.encrypted)
         return answer
 
@@ -78,7 +78,7 @@ def signing(service: ServiceState, sessions: Sessions) -> APIRouter:
     return router
 
 
-def _is_room(path: str) -> bool:
+def _is_page(path: str) -> bool:
     return any(path == one.path for one in PAGES)
 
 
@@ -86,7 +86,7 @@ def _page(why: str, then: str, look: str) -> str:
     kind, words = _WHY.get(why, ("", ""))
     said = f'<p class="d-notice d-notice-{kind}" role="alert" id="why">{escape(words)}</p>' if words else ""
     shade = {"dark": "body--dark", "light": "body--light"}.get(look, "d-system")
-    filled = {"STYLE": stylesheet(), "SHADE": shade, "WHY": said, "THEN": escape(then if _is_room(then) else "/")}
+    filled = {"STYLE": stylesheet(), "SHADE": shade, "WHY": said, "THEN": escape(then if _is_page(then) else "/")}
     page = _PAGE
     for name, text in filled.items():
         page = page.replace(f"{{{{{name}}}}}", text)

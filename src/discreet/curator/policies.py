@@ -353,17 +353,23 @@ def allow(curator: Curator, table: str, analyst: str, cap: BudgetStated | None, 
 
 
 def _grant(curator: Curator, table: Table, analyst: str, by: str | None) -> None:
-    """An account with the cap; who has no cap of their own has one as large as the table's."""
+    """An account with the cap; who has no cap of their own has one as large as the table's.
+
+    Where every period has a budget of its own, so has the cap, for periods that are closed and for those to come.
+    """
     budget = table.analysts[analyst] or table.budget
     if budget is None:
         raise AssertionError("a protected table has a budget")
-    name = find_account(table, analyst)
-    known = curator.ledger.accounts([name]).get(name)
-    allowance = grant(budget, known if known is not None and known.spent else None)
-    if known is not None:
-        curator.ledger.change_cap(name, allowance, by)
-    else:
-        curator.ledger.open_account(name, allowance, partitions_per_neighbour(table))
+    closed = [one.name for one in curator.ledger.closes(table.name)] if table.is_by_period else []
+    names = [find_account(table, analyst, period) for period in (*closed, None)]
+    known = curator.ledger.accounts(names)
+    for name in names:
+        account = known.get(name)
+        allowance = grant(budget, account if account is not None and account.spent else None)
+        if account is not None:
+            curator.ledger.change_cap(name, allowance, by)
+        else:
+            curator.ledger.open_account(name, allowance, partitions_per_neighbour(table))
 
 
 def disallow(curator: Curator, table: str, analyst: str, by: str | None) -> Table:

@@ -30,7 +30,7 @@ from discreet.time_limits import HEALTH_KEPT
 __all__ = ["EXPLAIN", "FORGET", "SHARED", "Health", "Metrics", "write_metrics"]
 
 
-_ROOM = 2**16
+_CHARGE_BYTES = 2**16
 """Bytes that must fit the disk before questions are taken."""
 
 
@@ -68,7 +68,7 @@ class Health:
 def _write_some(folder: Path) -> None:
     """What fails on a full disk, where changing nothing does not: as much as a charge and an answer take, durably."""
     with TemporaryFile(dir=folder) as file:
-        file.write(bytes(_ROOM))
+        file.write(bytes(_CHARGE_BYTES))
         file.flush()
         os.fsync(file.fileno())
 
@@ -123,11 +123,11 @@ def write_metrics(service: ServiceState, metrics: Metrics) -> bytes:
         counted = CollectorRegistry()
         MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
     storages = CollectorRegistry()
-    storages.register(_Books(service, metrics.started))
+    storages.register(_DatabaseCollector(service, metrics.started))
     return generate_latest(counted) + generate_latest(storages)
 
 
-class _Books(Collector):
+class _DatabaseCollector(Collector):
     """What the ledger and the service's database say at the moment."""
 
     def __init__(self, service: ServiceState, started: float) -> None:

@@ -241,14 +241,14 @@ def file_storage(path: Path) -> GroupCommitDatabase:
         raise _refusal(type(fault).__name__) from None
     storage = SQLiteStorage(path, _refusal)
     try:
-        storage.write(_made)
+        storage.write(_make)
     except StoreError:
         storage.close()
         raise
     return storage
 
 
-def _made(database: Database) -> None:
+def _make(database: Database) -> None:
     """Make the tables of a file that has none; whoever comes at the same moment finds them made."""
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if version == 0:

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.audit.replay.session import RecordedQuestion, Session, Watched
+from discreet.audit.replay.session import Session
+from discreet.audit.replay.watch import RecordedQuestion, Watched
 from discreet.exact.grid import Integers
 from discreet.noise.laplace import DiscreteLaplace
 from discreet.privacy.loss import Pure
@@ -29,7 +30,16 @@ from discreet.query.plan.sensitivity import AggregationPlan
 from discreet.query.plan.top_groups import TopSelection
 from discreet.query.run.measure import Measured, NoiseObservation, SelectionObservation
 
-__all__ = ["Difference", "choice_loss", "compared", "noise_loss", "observed_loss"]
+__all__ = [
+    "Difference",
+    "choice_loss",
+    "compared",
+    "measured_losses",
+    "noise_loss",
+    "observed_loss",
+    "too_far",
+    "wrong_within",
+]
 
 
 Floats = npt.NDArray[np.float64]
@@ -64,7 +74,7 @@ def choice_loss(first: SelectionObservation, second: SelectionObservation, *, is
     An exponential mechanism of ε is ε²/8-zCDP; several picks are as many mechanisms of a part of ε each.
     """
     choice = first.choice
-    pairs = _aligned(first, second)
+    pairs = _align(first, second)
     if isinstance(choice, TopSelection):
         picks, epsilons = choice.picks, [_picks_loss(choice, one[1], other[1]) for one, other in pairs]
     else:
@@ -75,7 +85,7 @@ def choice_loss(first: SelectionObservation, second: SelectionObservation, *, is
 Weights = tuple[Integers, Integers]
 
 
-def _aligned(first: SelectionObservation, second: SelectionObservation) -> list[tuple[Weights, Weights]]:
+def _align(first: SelectionObservation, second: SelectionObservation) -> list[tuple[Weights, Weights]]:
     """The weights of groups that are in both, where they differ."""
     if isinstance(first.choice, TopSelection):
         pairs = list(zip(first.weights, second.weights, strict=True))
@@ -118,6 +128,7 @@ _WORDS = {
     "noise": "the law of the noise depends on the rows",
     "choices": "how a value is chosen depends on the rows",
     "groups": "how many groups an answer has depends on the rows",
+    "certificate": "what is certified depends on the rows",
     "balance": "what is left of the budget depends on the rows",
     "budget": "what is left of the budget depends on the rows",
     "ledger": "what the ledger holds depends on the rows",
@@ -141,8 +152,8 @@ def compared(first: Session, second: Session) -> list[Difference]:
     """All differences between two sessions of the same questions."""
     found = []
     for one, other in zip(first.asked, second.asked, strict=True):
-        found += [*_fact_differences(one.sql, one.facts, other.facts), *_wrong_within(one), *_wrong_within(other)]
-        found += _too_far(one, other)
+        found += [*_fact_differences(one.sql, one.facts, other.facts), *wrong_within(one), *wrong_within(other)]
+        found += too_far(one, other)
     return list(dict.fromkeys([*found, *_fact_differences("", first.accounts, second.accounts)]))
 
 
@@ -161,10 +172,10 @@ def _fact_differences(sql: str, first: dict[str, Any], second: dict[str, Any]) -
     for name in dict.fromkeys([*first, *second]):
         one, other = first.get(name), second.get(name)
         if one != other:
-            yield Difference(sql, _WORDS[name], f"{_shown(name, one, other)} against {_shown(name, other, one)}")
+            yield Difference(sql, _WORDS[name], f"{_format(name, one, other)} against {_format(name, other, one)}")
 
 
-def _shown(name: str, value: Any, other: Any) -> str:
+def _format(name: str, value: Any, other: Any) -> str:
     """The first thing that differs, where there is a list of things."""
     if value is None:
         return "an answer" if name == "refusal" else "nothing"
@@ -179,13 +190,15 @@ def _shown(name: str, value: Any, other: Any) -> str:
 # What each side must keep on its own.
 
 
-def _wrong_within(asked: RecordedQuestion) -> Iterator[Difference]:
+def wrong_within(asked: RecordedQuestion) -> Iterator[Difference]:
+    """What is wrong with a recorded question, whatever its neighbour shows."""
     for statement in asked.read_too_early:
-        yield Difference(asked.sql, "rows are read when only a price is asked for", _shown("", statement, None))
+        yield Difference(asked.sql, "rows are read when only a price is asked for", _format("", statement, None))
     if asked.failed:
         yield Difference(asked.sql, "a run over the rows failed, and others might not", str(asked.refusal))
-    for watched, released in zip(asked.measured, asked.released, strict=False):
-        yield from _unhidden(asked.sql, watched, released)
+    for watched in asked.measured:
+        for released in watched.released:
+            yield from _unhidden(asked.sql, watched, released)
         yield from _other_laws(asked.sql, watched)
 
 
@@ -214,19 +227,25 @@ def _other_laws(sql: str, watched: Watched) -> Iterator[Difference]:
 # How far one person may move what noise hides.
 
 
-def _too_far(first: RecordedQuestion, second: RecordedQuestion) -> Iterator[Difference]:
+def too_far(first: RecordedQuestion, second: RecordedQuestion) -> Iterator[Difference]:
+    """Where one unit moves what noise hides by more than was declared, or costs more than was charged."""
     for one, other in _pairs(first, second):
         shares = _shares(one)
         for name, observed in _loss_of(one, other).items():
             if observed > float(shares[name]) * (1 + _ROUNDING):
                 unit = "ε" if isinstance(one.plan.loss, Pure) else "ρ"
-                told = f"{name}: {unit} = {observed:.6g}, and {float(shares[name]):.6g} was declared"
-                yield Difference(first.sql, "one person moves what noise hides by more than was declared", told)
+                details = f"{name}: {unit} = {observed:.6g}, and {float(shares[name]):.6g} was declared"
+                yield Difference(first.sql, "one person moves what noise hides by more than was declared", details)
     if first.refusal is None and second.refusal is None and first.facts["plan"].price is not None:
         claimed, observed = observed_loss(first, second)
         if observed > float(claimed) * (1 + _ROUNDING):
-            told = f"{observed:.6g} together, and {float(claimed):.6g} was charged"
-            yield Difference(first.sql, "one person costs more than was charged", told)
+            details = f"{observed:.6g} together, and {float(claimed):.6g} was charged"
+            yield Difference(first.sql, "one person costs more than was charged", details)
+
+
+def measured_losses(first: RecordedQuestion, second: RecordedQuestion) -> list[tuple[Watched, dict[str, float]]]:
+    """Per measurement, what the change of one person costs in each of its sums and choices."""
+    return [(one, _loss_of(one, other)) for one, other in _pairs(first, second)]
 
 
 def _pairs(first: RecordedQuestion, second: RecordedQuestion) -> list[tuple[Watched, Watched]]:

@@ -1,8 +1,5 @@
 """A recorded session: real questions to a real curator in a folder of its own, and all that happens written down.
 
-What is written down is of two kinds. Facts must not depend on anybody's rows: refusals, plans, prices, statements in
-their order, columns, notes, laws of noise, balances, the ledger. The rest is what noise hides, seen by an onlooker.
-
 Neighbours of an owner's own table have one person's rows removed, added or replaced, the most telling people first:
 whoever has the most rows, holds the greatest or the least value of a column, or has a value missing;
 and people who are not there yet, with values far outside of every bound, or broken ones. The rest is chosen at random.
@@ -13,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import islice
 from pathlib import Path
@@ -26,72 +23,20 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from discreet.audit.replay.watch import RecordedQuestion, WatchedCurator, record_question
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Table
-from discreet.curator.answers.answer import Answer, notes_on_values
-from discreet.curator.curator import Curator
-from discreet.curator.notes import is_on_noise
-from discreet.engines.duckdb.engine import DuckDBEngine
-from discreet.engines.duckdb.manifest import Manifest
-from discreet.engines.duckdb.snapshot import DuckDBSnapshot, Settings
 from discreet.engines.duckdb.sources import declare_columns, read_parts, selection
-from discreet.engines.parameters import ParameterValue, quote
-from discreet.errors import DiscreetError, EngineFailure, InvalidValue
+from discreet.errors import InvalidValue
 from discreet.exact.rational import Number
 from discreet.noise.experiment import Chance
 from discreet.privacy.neighbours import Neighbours
-from discreet.query.plan.sensitivity import AggregationPlan
-from discreet.query.question import PlannedQuestion
-from discreet.query.run.measure import Measured, NoiseObservation, Run, SelectionObservation, measure
 
-__all__ = ["Neighbour", "RecordedQuestion", "Session", "Watched", "World", "neighbours_of", "recorded", "rows_of"]
+__all__ = ["Neighbour", "Session", "World", "neighbours_of", "recorded", "rows_of"]
 
 
 World = Sequence[tuple[Any, Table]]
 """Tables with their policies, in the order in which they are taken in."""
-
-
-@dataclass(frozen=True)
-class Watched:
-    """One measurement: what was hidden, and what was released."""
-
-    plan: AggregationPlan
-    """What was planned."""
-    hidden: list[NoiseObservation] = field(default_factory=list)
-    """Sums, and the noise on them."""
-    chosen: list[SelectionObservation] = field(default_factory=list)
-    """Weights, and what was chosen by them."""
-
-    def saw(self, event: NoiseObservation | SelectionObservation) -> None:
-        """Write down what noise hides."""
-        if isinstance(event, NoiseObservation):
-            self.hidden.append(event)
-        else:
-            self.chosen.append(event)
-
-    def sums(self, part: int) -> list[NoiseObservation]:
-        """The integers of one part."""
-        return [one for one in self.hidden if one.part == part]
-
-
-@dataclass(frozen=True)
-class RecordedQuestion:
-    """One question, and all that could be seen of it but the noisy values."""
-
-    sql: str
-    """The question."""
-    facts: dict[str, Any]
-    """What must be the same whoever is in the table, by name."""
-    measured: list[Watched]
-    """What was measured for it; nothing where it was refused or asked before."""
-    released: list[Measured]
-    """The noisy integers that the ledger keeps and the answer is computed from."""
-    read_too_early: list[str]
-    """Statements over protected tables that were run when only a price was asked for."""
-    refusal: str | None
-    """Why there is no answer, in the curator's own words."""
-    failed: bool
-    """Whether that is a fault after the price was charged, and not a refusal."""
 
 
 @dataclass(frozen=True)
@@ -104,109 +49,20 @@ class Session:
     """What the ledger and the budgets say afterwards."""
 
 
-@dataclass
-class _RunRecord:
-    """What was written down since the last question."""
-
-    statements: list[tuple[str, str]] = field(default_factory=list)
-    measured: list[Watched] = field(default_factory=list)
-    released: list[Measured] = field(default_factory=list)
-
-
-class _WatchedSnapshot(DuckDBSnapshot):
-    record: _RunRecord
-
-    def _run(self, statement: str, values: Sequence[ParameterValue]) -> pa.Table:
-        self.record.statements.append((statement, repr(list(values))))
-        return super()._run(statement, values)
-
-
-class _WatchedEngine(DuckDBEngine):
-    def __init__(self, folder: Path, record: _RunRecord) -> None:
-        super().__init__(folder)
-        self.record = record
-
-    def _connected(self, manifest: Manifest, settings: Settings) -> DuckDBSnapshot:
-        snapshot = _WatchedSnapshot(manifest, self.store.root, settings, self.timeout, self.owner_log)
-        snapshot.record = self.record
-        return snapshot
-
-
-class _WatchedCurator(Curator):
-    """The curator as it is, but with somebody who looks on."""
-
-    def __init__(self, folder: Path) -> None:
-        self.record = _RunRecord()
-        super().__init__(folder, engine=_WatchedEngine(folder, self.record))
-
-    def take_record(self) -> _RunRecord:
-        """What was written down, and an empty record from here on."""
-        full = _RunRecord(*(list(getattr(self.record, name)) for name in ("statements", "measured", "released")))
-        for name in ("statements", "measured", "released"):
-            getattr(self.record, name).clear()
-        return full
-
-    def _measured(self, plan: AggregationPlan, run: Run) -> Measured:
-        watched = Watched(plan)
-        self.record.measured.append(watched)
-        return measure(plan, run, self._source, watched.saw)
-
-    def _answer(self, sql: str, question: PlannedQuestion, measured: list[Measured], told: Any) -> Answer:
-        self.record.released.extend(measured)
-        return super()._answer(sql, question, measured, told)
-
-
 def recorded(folder: Path, world: World, questions: Sequence[str], epsilon: Number) -> Session:
     """Protect these tables by a curator in ``folder``, ask every question for ``epsilon``, and write it all down."""
-    curator = _WatchedCurator(folder)
+    curator = WatchedCurator(folder)
     try:
         curator.engine.store.share("audit")  # people who are in two sessions choose the same in both
         for rows, policy in world:
             curator.protect(rows, policy, unread=lambda _: None)  # values that break are put in on purpose
         curator.take_record()
-        asked = [_asked(curator, sql, epsilon) for sql in questions]
+        asked = [record_question(curator, sql, epsilon=epsilon) for sql in questions]
         entries = [(entry.body["kind"], entry.body.get("prices")) for entry in curator.ledger.entries()]
         return Session(asked, {"budget": curator.budget(), "ledger": entries})
     finally:
         curator.engine.close()
         curator.ledger.close()
-
-
-def _asked(curator: _WatchedCurator, sql: str, epsilon: Number) -> RecordedQuestion:
-    facts: dict[str, Any] = {}
-    refusal, failed, early = None, False, list[str]()
-    try:
-        facts["plan"] = curator.explain(sql, epsilon)
-        early = [statement for statement, _ in curator.record.statements if _is_private(statement, curator)]
-        facts |= _facts_of(curator.ask(sql, epsilon))
-    except DiscreetError as refused:
-        facts["refusal"] = refusal = str(refused)
-        failed = isinstance(refused, EngineFailure)
-    except Exception as failure:
-        # A fault must not end the audit: whether it depends on a row is what is to be found out.
-        facts["refusal"] = refusal = f"{type(failure).__name__}: {failure}"
-        failed = True
-    record = curator.take_record()
-    facts["statements"] = record.statements
-    facts["noise"] = [repr((one.part, one.place, one.law)) for watched in record.measured for one in watched.hidden]
-    facts["choices"] = [repr((one.place, one.choice)) for watched in record.measured for one in watched.chosen]
-    facts["groups"] = [None if one.plan.releases_keys else len(one.groups) for one in record.released]
-    facts["balance"] = curator.budget()
-    return RecordedQuestion(sql, facts, record.measured, record.released, early, refusal, failed)
-
-
-def _is_private(statement: str, curator: Curator) -> bool:
-    return any(quote(table.name) in statement for table in curator.catalog if not table.public)
-
-
-def _facts_of(answer: Answer) -> dict[str, Any]:
-    from_noise = notes_on_values(answer.table)
-    notes = [note for note in answer.notes if note not in from_noise and not is_on_noise(note)]
-    return {
-        "price": (answer.price, answer.charged),
-        "columns": [*zip(answer.table.schema.names, answer.table.schema.types, strict=True), tuple(answer.error)],
-        "notes": notes,
-    }
 
 
 Codes = npt.NDArray[np.int64]
@@ -288,7 +144,7 @@ def neighbours_of(rows: pa.Table, policy: Table, most: int, chance: Chance) -> l
     if policy.neighbours is Neighbours.ADD_REMOVE_ONE:
         made = _added_or_removed(rows, policy, people, chance)
     else:
-        made = _replaced(rows, policy, people, chance)
+        made = _replace(rows, policy, people, chance)
     found = list(islice(made, most))
     if not found:
         raise InvalidValue("a table without people has no neighbours under replace-one", policy.name)
@@ -319,7 +175,7 @@ def _strangers(rows: pa.Table, policy: Table) -> Iterator[Neighbour]:
         yield Neighbour(f"{_STRANGER} added, {words}", pa.concat_tables([rows, added]))
 
 
-def _replaced(rows: pa.Table, policy: Table, people: Codes, chance: Chance) -> Iterator[Neighbour]:
+def _replace(rows: pa.Table, policy: Table, people: Codes, chance: Chance) -> Iterator[Neighbour]:
     kinds = list(_STRANGERS.items())
     named = (found for found in _telling_people(rows, policy, people, chance) if found[1] >= 0)
     for place, (words, person) in enumerate(named):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from threading import Lock
 from typing import Any
@@ -13,6 +14,7 @@ from discreet.catalog.catalog import Catalog, fold_name
 from discreet.catalog.table import Table
 from discreet.curator.answers.formats import html_grid
 from discreet.curator.ledger.account_names import AccountKind, split_name
+from discreet.curator.ledger.balance_tree import BalanceNode, BalanceTree, build_tree
 from discreet.curator.ledger.ledger import Account, Entry, Ledger
 from discreet.curator.ledger.units import (
     DELTA_UNITS,
@@ -50,17 +52,29 @@ class Balances(dict[str, dict[str, Any]]):
     HEADS = ("account", "granted", "spent", "left", "in questions")
     of_several_kinds: tuple[str, ...] = ()
     """What people of several kinds lose together, in sentences."""
+    tree = BalanceTree()
+    """Which tables are inside which people, and which accounts are for periods."""
 
     def lines(self) -> list[tuple[str, ...]]:
-        """A line for each account, a table before its analysts; one more where δ was set aside for keys."""
+        """People, inside their tables, inside their analysts, then periods; one more where δ was set aside for keys."""
         lines: list[tuple[str, ...]] = []
-        for name, sums in sorted(self.items()):
+        for node in build_tree(self, self.tree):
+            sums, indent = node.sums, "  " * node.depth
+            if sums is None:
+                lines.append((indent + _account(node.name), self._granted_each(node.name), "", "", ""))
+                continue
             cap, spent, left = _capped(sums["cap"], "counted"), amount(sums["spent"]), _capped(sums["left"], "")
-            lines.append((_account(name), cap, spent, left, "" if sums["cap"] is None else _more(sums["more"])))
+            more = "" if sums["cap"] is None else _more(sums["more"])
+            lines.append((indent + _about(node), cap, spent, left, more))
             if "delta_cap" in sums:
                 deltas = (f"δ {shown(sums[f'delta_{key}'])}" for key in ("cap", "spent", "left"))
-                lines.append(("  δ for keys", *deltas, ""))
+                lines.append((f"{indent}  δ for keys", *deltas, ""))
         return lines
+
+    def _granted_each(self, name: str) -> str:
+        """What every period is granted, where an account is for periods alone."""
+        granted = self.get(name, {}).get("cap")
+        return "" if granted is None else f"{balance(granted)} a {self.tree.periods[name]}"
 
     def to_dict(self) -> dict[str, dict[str, Any]]:
         """The same for programs: amounts exact and as numbers, what is granted and left rounded down.
@@ -84,6 +98,12 @@ class Balances(dict[str, dict[str, Any]]):
         return html_grid(self.HEADS, self.lines(), self.notes())
 
 
+def _about(node: BalanceNode) -> str:
+    """What the balance of a line is about: an account, or some of its periods."""
+    first, last = (node.through[0], node.through[-1]) if node.through else ("", "")
+    return _account(node.name) if not first else first if first == last else f"each of {first} to {last}"
+
+
 def _capped(loss: Pure | ZeroConcentrated | None, otherwise: str) -> str:
     return otherwise if loss is None else balance(loss)
 
@@ -102,20 +122,41 @@ def sum_people(catalog: Catalog, accounts: Mapping[str, Account]) -> tuple[str, 
     Nobody has said that these are the same people, so each kind has a budget, and whoever is of all kinds loses their
     sum. An account stays when its policy is taken away, and what was spent from it was spent.
     """
-    told: list[str] = []
+    sentences: list[str] = []
     kinds = catalog.tables_by_unit()
+    held = {fold_name(table.name) for tables in kinds.values() for table in tables}
+    kinds, counted = _over_periods(catalog, kinds)
+    sentences += [
+        f"What one of the people of {person} loses over all periods is counted without a limit." for person in counted
+    ]
     if len(kinds) > 1:
         granted = {domain: _granted(tables, accounts) for domain, tables in kinds.items()}
         epsilon, delta = (sum((one[place] for one in granted.values()), Fraction(0)) for place in (0, 1))
         each = " + ".join(shown(one) for one, _ in granted.values())
         whole = f"ε {each} = {shown(epsilon)}" + (f" and δ {shown(delta)}" if delta else "")
-        told.append(f"Whoever is among {' and '.join(granted)} at once loses at most {whole}.")
-    held = {fold_name(table.name) for tables in kinds.values() for table in tables}
+        sentences.append(f"Whoever is among {' and '.join(granted)} at once loses at most {whole}.")
     of_tables = {split_name(one.name)[0] for one in accounts.values() if one.kind is AccountKind.TABLE}
     gone = sorted({name for name in of_tables if fold_name(name) not in held})
     if gone:
-        told.append(f"No policy says whose rows these were: {', '.join(gone)}. What was spent there counts as well.")
-    return tuple(told)
+        sentences.append(
+            f"No policy says whose rows these were: {', '.join(gone)}. What was spent there counts as well."
+        )
+    return tuple(sentences)
+
+
+def _over_periods(catalog: Catalog, kinds: Mapping[str, list[Table]]) -> tuple[dict[str, list[Table]], list[str]]:
+    """Tables by the people that they are about, over all periods; and the people for whom no policy states a limit."""
+    found: dict[str, list[Table]] = {}
+    for domain, tables in kinds.items():
+        person = catalog.person_domain(tables[0].name) or domain
+        capped = [replace(one, budget=one.lifetime or one.budget) for one in tables]
+        found.setdefault(person, []).extend(capped if tables[0].unit_per is not None else tables)
+    counted = [
+        person
+        for person, tables in found.items()
+        if all(table.unit_per is not None and table.lifetime is None for table in tables)
+    ]
+    return {person: tables for person, tables in found.items() if person not in counted}, sorted(counted)
 
 
 def _granted(tables: Sequence[Table], accounts: Mapping[str, Account]) -> tuple[Fraction, Fraction]:
@@ -143,7 +184,7 @@ def _exact(value: Fraction | int | None) -> str | int | None:
 def _account(name: str) -> str:
     """People, a table, or an analyst below the table, and the period; see the curator's names of accounts."""
     table, whose, period = split_name(name)
-    spelled = table if whose is None else f"  {whose}" if table else f"people of {whose}"
+    spelled = table if whose is None else whose if table else f"people of {whose}"
     return spelled if period is None else f"{spelled} in {period}"
 
 
@@ -180,7 +221,7 @@ class LastPrices:
             if self._next is None:
                 self._look_back()
             for entry in self._ledger.entries(self._next or 1):
-                self._found |= self._told(entry)
+                self._found |= self._read_prices(entry)
                 self._next = entry.position + 1
             return dict(self._found)
 
@@ -189,13 +230,13 @@ class LastPrices:
         accounts = self._ledger.accounts().items()
         missing = {name for name, account in accounts if account.spent or account.delta_spent}
         for entry in self._ledger.entries_back(end, _CHARGE) if missing else ():
-            self._found |= {name: price for name, price in self._told(entry).items() if name not in self._found}
+            self._found |= {name: price for name, price in self._read_prices(entry).items() if name not in self._found}
             missing -= self._found.keys()
             if not missing:
                 break
         self._next = end
 
-    def _told(self, entry: Entry) -> dict[str, LedgerPrice]:
+    def _read_prices(self, entry: Entry) -> dict[str, LedgerPrice]:
         if entry.body["kind"] != "charge":
             return {}
         found = self._prices_of(entry).items()

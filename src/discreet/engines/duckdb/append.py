@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +196,7 @@ def _day(day: date) -> str:
     return f"DATE '{day.isoformat()}'"
 
 
+@lru_cache
 def _end(calendar: TimeColumn) -> date | None:
     """The day after the last period that there can be; None where the calendar ends before."""
     day = calendar.first

@@ -186,7 +186,7 @@ def protect(
     if isinstance(source, Uploaded):
         uploads.discard(service, principal, source.id)
     counts = {name: one.count for name, one in unread.items() if one.count}
-    return Protected(made, counts, tuple(unread_words(made, unread)), tuple(service.curator.twins(made.name)))
+    return Protected(made, counts, tuple(unread_words(made, unread)), tuple(service.curator.find_duplicates(made.name)))
 
 
 def about_the_file(refusal: InvalidInput | StoreError, path: Path) -> DiscreetError:

@@ -189,10 +189,10 @@ def spending(service: ServiceState, principal: Principal, name: str, period: str
         return []
     seen = charges_to(service.curator.ledger, account.name)
     own = [one for one in seen if principal.role in READERS or one.analyst == principal.name]
-    return list(_replayed(own, account))
+    return list(_replay(own, account))
 
 
-def _replayed(charges: list[Charged], account: Account) -> Iterator[SpentQuestion]:
+def _replay(charges: list[Charged], account: Account) -> Iterator[SpentQuestion]:
     """The loss of the worst-off person after each of these charges, as the ledger itself adds them up."""
     common, before = 0, 0
     apart: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
@@ -250,7 +250,7 @@ def typical_questions(service: ServiceState, principal: Principal, name: str, wi
     if not left:
         return []
     found: list[Typical] = []
-    for title, sql, has_error in _worded(known):
+    for title, sql, has_error in _word(known):
         try:
             found.append(_priced(service, principal, (title, sql), within if has_error else None, found, left))
         except QueryRefused:  # the policy does not allow it
@@ -295,7 +295,7 @@ def _times(left: Pure | ZeroConcentrated, price: Pure | ZeroConcentrated) -> int
     raise AssertionError(f"a budget of {left!r} does not pay {price!r}")
 
 
-def _worded(known: Table) -> Iterator[tuple[str, str, bool]]:
+def _word(known: Table) -> Iterator[tuple[str, str, bool]]:
     """Title, text, and whether its error is known beforehand."""
     source = ".".join(map(quote, known.name.split(".")))
     yield "How many rows are there?", f"SELECT COUNT(*) AS n FROM {source}", True  # noqa: S608
