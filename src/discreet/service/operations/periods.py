@@ -62,8 +62,10 @@ class PeriodBalance:
     """``closed``, ``due`` where the calendar would close it by now, or ``open``."""
     cap: Pure | ZeroConcentrated | None
     """What who looks may spend on it in all; None where it is open, or has no budget of its own."""
+    spent: Pure | ZeroConcentrated | None
+    """What of that was spent."""
     left: Pure | ZeroConcentrated | None
-    """What of that is left: for an analyst with a cap, the least of that and what all together have left."""
+    """What of that is left: for an analyst with a cap, of that or of what all have together, whichever is less."""
 
 
 @dataclass(frozen=True)
@@ -87,9 +89,9 @@ def periods(service: ServiceState, principal: Principal, name: str) -> list[Peri
     balances = []
     for one, some in zip(found, names, strict=True):
         held = [accounts[name] for name in some if name in accounts]
-        cap = min((account.granted for account in held), key=size_of, default=None)
-        left = min((account.left for account in held), key=size_of, default=None)
-        balances.append(PeriodBalance(one.name, one.start, one.end, one.state, cap, left))
+        tightest = min(held, key=lambda account: size_of(account.left), default=None)
+        amounts = (None,) * 3 if tightest is None else (tightest.granted, tightest.was_spent, tightest.left)
+        balances.append(PeriodBalance(one.name, one.start, one.end, one.state, *amounts))
     return balances
 
 

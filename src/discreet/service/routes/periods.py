@@ -28,21 +28,28 @@ _Period = Annotated[str, Path(max_length=20, description="The name of a period, 
 _SENT = {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}, "required": True}
 
 
-class PeriodFacts(BaseModel):
-    """A period of a table: nothing here is read from its rows."""
+class PeriodInterval(BaseModel):
+    """A period of a table."""
 
     name: str = Field(description="As people call it.")
     start: datetime = Field(description="When it begins, on the clock of the time column.")
     end: datetime = Field(description="When the next one begins.")
+
+
+class PeriodFacts(PeriodInterval):
+    """A period of a table, and what may be spent on it: nothing here is read from its rows."""
+
     state: str = Field(description="closed; due where the calendar would close it by now; or open.")
     cap: Amount | None = Field(description="What you may spend on it in all; null where it has no budget of its own.")
+    spent: Amount | None = Field(description="What of that was spent.")
     left: Amount | None = Field(description="What of that is left.")
 
     @classmethod
     def of(cls, one: PeriodBalance) -> PeriodFacts:
         """A period as plain data."""
         cap, left = (None if loss is None else Amount.balance(loss) for loss in (one.cap, one.left))
-        return cls(name=one.name, start=one.start, end=one.end, state=one.state, cap=cap, left=left)
+        spent = None if one.spent is None else Amount.price(one.spent)
+        return cls(name=one.name, start=one.start, end=one.end, state=one.state, cap=cap, spent=spent, left=left)
 
 
 class AppendTold(BaseModel):
@@ -74,7 +81,7 @@ class AppendTold(BaseModel):
 class Closed(BaseModel):
     """Periods that were closed now."""
 
-    periods: list[str] = Field(description="Their names, in order; none where all of them were closed before.")
+    periods: list[PeriodInterval] = Field(description="In order; none where all of them were closed before.")
 
 
 class Forgotten(BaseModel):
@@ -126,7 +133,8 @@ async def append(
 @router.post("/tables/{name}/periods/{period}/close", summary="Close the periods of a table up to one")
 def close(service: ServiceHere, principal: _Owner, name: _Table, period: _Period) -> Closed:
     """They take no more rows, and can be asked about. Periods close in order, those before it first, for good."""
-    return Closed(periods=[one.name for one in periods_ops.close(service, principal, name, period)])
+    found = periods_ops.close(service, principal, name, period)
+    return Closed(periods=[PeriodInterval(name=one.name, start=one.start, end=one.end) for one in found])
 
 
 @router.delete("/tables/{name}/units", status_code=202, summary="Have a person forgotten at the next close")
