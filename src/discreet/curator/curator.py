@@ -53,6 +53,7 @@ from discreet.curator.notes import notes_on_moved_cells, notes_on_new_periods, w
 from discreet.curator.people import check_people, check_whose, join_people, lower_people, open_accounts
 from discreet.curator.periods import (
     PeriodState,
+    check_lifetime,
     check_roots,
     close_due,
     close_through,
@@ -336,6 +337,7 @@ class Curator:
         check_accounts(table, accounts)
         check_granted(table, accounts)
         check_people(table, catalog, accounts)
+        check_lifetime(table, catalog, accounts)
         return catalog
 
     def allow(self, table: str, analyst: str, cap: BudgetStated | None = None, *, by: str | None = None) -> Table:
