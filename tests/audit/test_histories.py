@@ -29,7 +29,7 @@ from tests.audit.histories import make_history, play
 from tests.thoroughness import IS_THOROUGH, many
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-HISTORIES = many(8, 150)
+HISTORIES = many(5, 60)
 FIRST = date(2026, 1, 5)
 X = 7
 Row = tuple[int, str, date | None, int]
@@ -142,7 +142,7 @@ def _all_periods_are_read(patch: pytest.MonkeyPatch) -> None:
     ("plant", "condition"),
     [
         (_borders_are_misread, "t <= '2026-01-12'"),
-        (_or_is_and, "t < '2026-01-12' OR t >= '2026-01-12'"),
+        (_or_is_and, "t < '2026-01-12' OR age > 3"),
     ],
 )
 def test_a_condition_that_is_misread_while_all_rows_are_read_is_found(

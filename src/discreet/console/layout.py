@@ -15,7 +15,7 @@ from nicegui import ui
 
 from discreet.console.theme import LOOK_COOKIE, apply_look, button, notice
 from discreet.errors import DiscreetError
-from discreet.service.auth.roles import EVERYBODY, READERS, MemberRole, Principal
+from discreet.service.auth.roles import PEOPLE, READERS, MemberRole, Principal
 from discreet.service.state import ServiceState
 
 __all__ = ["PAGES", "ConsolePage", "PageVisit", "failure_words", "framed"]
@@ -46,7 +46,7 @@ class ConsolePage:
     """A Material icon beside the title."""
     module: str
     """The module of this package with its ``build``, loaded when somebody enters."""
-    roles: frozenset[MemberRole] = EVERYBODY
+    roles: frozenset[MemberRole] = PEOPLE
     """Who may enter."""
 
     def build(self) -> Build:

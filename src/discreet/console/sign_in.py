@@ -14,7 +14,7 @@ from discreet.console.layout import PAGES
 from discreet.console.session import COOKIE, Sessions
 from discreet.console.theme import LOOK_COOKIE, stylesheet
 from discreet.console.websocket_guard import is_same_site
-from discreet.errors import DiscreetError, NotSignedIn, StoreError, TooManyRequests
+from discreet.errors import DiscreetError, NotAllowed, NotSignedIn, StoreError, TooManyRequests
 from discreet.service.auth.bearer import read_address
 from discreet.service.state import ServiceState
 
@@ -27,10 +27,16 @@ _WHY = {
     "busy": ("error", "Too many attempts. Wait a minute, then try again."),
     "failed": ("error", "The service cannot write down that you signed in. Try again in a minute, or tell the owner."),
     "elsewhere": ("error", "This did not come from the sign-in page. Sign in here."),
+    "feeder": ("error", "This token is for a program that appends rows. The console has no page for it."),
     "ended": ("info", "Your session has ended. Sign in again; what you had typed is kept in this tab."),
     "out": ("good", "You are signed out."),
 }
-_REFUSED: dict[type[DiscreetError], str] = {NotSignedIn: "wrong", TooManyRequests: "busy", StoreError: "failed"}
+_REFUSED: dict[type[DiscreetError], str] = {
+    NotSignedIn: "wrong",
+    TooManyRequests: "busy",
+    StoreError: "failed",
+    NotAllowed: "feeder",
+}
 
 
 def to_sign_in(why: str = "", then: str = "/") -> RedirectResponse:

@@ -112,6 +112,13 @@ class Settings(BaseSettings):
         description="Seconds between two looks at whether the signed head of ledger and audit trail has changed, which"
         " is then written into the ledger and sent.",
     )
+    close_seconds: float = Field(
+        60.0,
+        ge=0,
+        le=86_400,
+        description="Seconds between two looks at whether a period of a table that grows is due, which is then closed;"
+        " 0: periods are closed by owners alone.",
+    )
     head_folder: Path | None = Field(
         None,
         description="A folder, best one of another host, that gets every signed head as a file; a ledger that is behind"

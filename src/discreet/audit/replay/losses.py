@@ -119,16 +119,16 @@ def _differences(one: Moment, other: Moment) -> Iterator[Difference]:
 def _uncounted(history: History, catalog: Catalog, account: Account, losses: list[ReleaseLoss]) -> Iterator[Difference]:
     """Where x lost more in all releases than an account that promises something to x has counted."""
     theirs = [one for one in losses if _concerns(history, catalog, account, one)]
-    rho, epsilon = sum(one.rho(account.allowance.order) for one in theirs), sum(one.amount for one in theirs)
-    measure, counted = account.allowance.measure, account.spent / LOSS_UNITS
-    if measure is BudgetMeasure.PURE and (not all(one.is_pure for one in theirs) or _is_more(epsilon, counted)):
-        yield _told(account, f"ε = {epsilon:.6g} was lost, and {counted:.6g} counted")
-    if measure is not BudgetMeasure.PURE and _is_more(rho, counted):
-        yield _told(account, f"ρ = {rho:.6g} was lost, and {counted:.6g} counted")
-    if measure is BudgetMeasure.EITHER and not account.impure and any(one.amount for one in theirs):
-        counted = account.spent_pure / LOSS_UNITS
-        if not all(one.is_pure for one in theirs) or _is_more(epsilon, counted):
-            yield _told(account, f"ε = {epsilon:.6g} was lost, and {counted:.6g} counted")
+    felt = [one for one in theirs if one.amount]
+    rho, epsilon = sum(one.rho(account.allowance.order) for one in felt), sum(one.amount for one in felt)
+    is_pure, measure = all(one.is_pure for one in felt), account.allowance.measure
+    spent, spent_pure = account.spent / LOSS_UNITS, account.spent_pure / LOSS_UNITS
+    if measure is BudgetMeasure.PURE and (not is_pure or _is_more(epsilon, spent)):
+        yield _told(account, f"ε = {epsilon:.6g} was lost, and {spent:.6g} counted")
+    if measure is not BudgetMeasure.PURE and _is_more(rho, spent):
+        yield _told(account, f"ρ = {rho:.6g} was lost, and {spent:.6g} counted")
+    if measure is BudgetMeasure.EITHER and not account.impure and (not is_pure or _is_more(epsilon, spent_pure)):
+        yield _told(account, f"ε = {epsilon:.6g} was lost, and {spent_pure:.6g} counted")
     _, _, period = split_name(account.name)
     delta = sum((one.delta for one in theirs if period is None or period in one.periods), Fraction(0))
     if delta * DELTA_UNITS > account.delta_spent:

@@ -321,7 +321,7 @@ def part_words(price: Pure | ZeroConcentrated, left: Pure | ZeroConcentrated) ->
 
 def too_dear(balances: Iterable[Balance]) -> str:
     """What to do about a question that costs more than what is left."""
-    is_over = any(not _size(one.left) for one in balances)
+    is_over = any(one.left is not None and not _size(one.left) for one in balances)
     way = "Nothing is left: the owner decides about caps" if is_over else "Ask for a lower price, or a larger error"
     return f"This costs more than what is left. {way}."
 

@@ -11,7 +11,7 @@ from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from discreet.errors import NotSignedIn
-from discreet.service.auth.roles import EVERYBODY, MemberRole, Principal
+from discreet.service.auth.roles import PEOPLE, MemberRole, Principal
 from discreet.service.state import ServiceState
 
 __all__ = ["ServiceHere", "principal_with", "read_address", "roles_of", "service_of"]
@@ -37,7 +37,7 @@ ServiceHere = Annotated[ServiceState, Depends(_service_here)]
 """The service, as a parameter of a handler."""
 
 
-def principal_with(roles: Collection[MemberRole] = EVERYBODY) -> Any:
+def principal_with(roles: Collection[MemberRole] = PEOPLE) -> Any:
     """A parameter of a handler: the principal, who must have one of these roles."""
 
     async def principal(

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from discreet.service.auth.bearer import ServiceHere, principal_with, read_address
 from discreet.service.auth.members import LEAST_DAYS, LONGEST_DAYS, Issued, Member, Token
-from discreet.service.auth.roles import MemberRole, Principal
+from discreet.service.auth.roles import EVERYBODY, MemberRole, Principal
 from discreet.service.operations import members as members_ops
 from discreet.service.paging import Limit
 
@@ -33,7 +33,7 @@ class Me(BaseModel):
 
 
 @router.get("/me", tags=["me"], summary="Who this token stands for")
-def me(principal: Annotated[Principal, principal_with()]) -> Me:
+def me(principal: Annotated[Principal, principal_with(EVERYBODY)]) -> Me:
     """The name and role of the principal."""
     return Me(name=principal.name, role=principal.role)
 
