@@ -16,7 +16,7 @@ import discreet as dp
 from discreet.curator.certificates.certificate import is_by_curator, is_in_ledger
 from discreet.curator.ledger.units import LOSS_UNITS
 from discreet.curator.ledger.verify import verify
-from discreet.curator.series.book import list_series, name_step
+from discreet.curator.series.records import list_series, name_step
 from discreet.curator.series.steps import find_plan
 from discreet.errors import BudgetExceeded, DiscreetError, EngineFailure, InvalidValue, QueryRefused
 from discreet.query.run.measure import exact_sums, public_groups
