@@ -462,8 +462,12 @@ class Curator:
         return explain_series(self, wanted, _as_float(confidence))
 
     def series(
-        self, analyst: str | None = None, *, id: str | None = None, confidence: Number = 0.95
-    ) -> list[StandingSeries]:  # noqa: A002
+        self,
+        analyst: str | None = None,
+        *,
+        id: str | None = None,  # noqa: A002  as owners say it
+        confidence: Number = 0.95,
+    ) -> list[StandingSeries]:
         """The series that began, in order, which an analyst may read, or the owner; or the one whose id begins so."""
         self.refresh()
         found = [one for one in list_series(self.ledger) if may_read(one, analyst, self._analysts(one.terms.table))]
