@@ -305,7 +305,9 @@ class Curator:
         if table.time is not None:
             self.engine.begin(table, catalog=catalog)
             with self.changing_policies():
-                open_growing(self.ledger, self._checked(table), table)
+                table = read_analysts(before, self.catalog.find(table.name), table)
+                open_of = open_growing if table.is_by_period else open_accounts
+                open_of(self.ledger, self._checked(table), table)
                 self.write_policy(table)
             appended(self.engine.append(table, source, id="protect", catalog=catalog, progress=progress, unread=unread))
             return table
