@@ -17,7 +17,7 @@ from discreet.catalog.column import Column
 from discreet.catalog.table import Table
 from discreet.curator.curator import Curator
 from discreet.curator.ledger.closes import NewAccount
-from discreet.errors import BudgetExceeded, DiscreetError, InvalidValue, QueryRefused, StoreError
+from discreet.errors import BudgetExceeded, DiscreetError, InvalidValue, QueryRefused, RequestConflict, StoreError
 from discreet.privacy.loss import Pure
 
 FIRST = days.date(2026, 1, 5)
@@ -239,6 +239,38 @@ def test_a_request_id_stands_for_all_its_periods(tmp_path: Path) -> None:
     assert again.table.equals(first.table)
     assert not again.charged
     assert spent(curator) == [1, 1]
+
+
+def test_a_request_id_stands_for_one_question_in_whatever_periods(tmp_path: Path) -> None:
+    curator = opened(tmp_path, visits(), 2)
+    curator.ask(WEEKLY.replace("GROUP", "WHERE admitted < '2026-01-12' GROUP"), epsilon=1, request="r1")
+    for other in (WEEKLY.replace("GROUP", "WHERE admitted >= '2026-01-12' GROUP"), "SELECT COUNT(*) FROM visits"):
+        with pytest.raises(RequestConflict, match="a request id must stand for one question"):
+            curator.ask(other, epsilon=1, request="r1")
+    assert spent(curator) == [1, 0]
+
+
+def test_a_request_that_is_repeated_after_a_close_is_the_same_answer_and_no_charge(tmp_path: Path) -> None:
+    curator = opened(tmp_path, visits(), 2)
+    lately = WEEKLY.replace("GROUP", "WHERE admitted >= CURRENT_DATE - 7 GROUP")
+    first = curator.ask(WEEKLY, epsilon=1, request="r1")
+    curator.ask(lately, epsilon=1, request="r2")
+    curator.append("visits", rows(2), id="2")
+    curator.close("visits", through="2026-W04")
+    again = curator.ask(WEEKLY, epsilon=1, request="r1")
+    assert again.table.equals(first.table)
+    assert not again.charged
+    with pytest.raises(RequestConflict, match="the periods that it stands for"):
+        curator.ask(lately, epsilon=1, request="r2")
+    assert spent(curator) == [1, 1, 0]
+    assert curator.ask(WEEKLY, epsilon=1, request="r3").table.num_rows == 6
+
+
+def test_a_request_that_could_not_be_paid_stands_for_nothing(tmp_path: Path) -> None:
+    curator = opened(tmp_path, visits(), 2)
+    with pytest.raises(BudgetExceeded):
+        curator.ask(WEEKLY, epsilon=3, request="r1")
+    assert curator.ask(WEEKLY, epsilon=1, request="r1").charged
 
 
 def test_a_batch_reads_its_periods_together(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ from discreet.curator.preconditions import (
     check_spelling,
     check_unit,
 )
-from discreet.curator.prepare import AskedQuestion, Prepared, Unanswered, prepare_question
+from discreet.curator.prepare import AskedQuestion, Prepared, Unanswered, bind_divided, prepare_question
 from discreet.curator.pricing import Pricing
 from discreet.curator.publications import PublicationRecord, publications_in, record_publication
 from discreet.curator.question_terms import QuestionTerms, choose
@@ -667,10 +667,15 @@ class Curator:
         self, planner: Planner, asked: AskedQuestion, question: PlannedQuestion, hold: Callable[[], object] | None
     ) -> Answer:
         """Ask once for each period; nothing is charged where not all of them can be paid."""
-        self._pricing(planner, asked.analyst).check_affordable(question)
+        check = self._pricing(planner, asked.analyst).check_affordable
+        if asked.request is None:
+            check(question)
+        else:
+            own = request_key(asked.request, asked.analyst, shared=self.shared_answers)
+            question = bind_divided(self.ledger, asked, question, check, own)
         settled = []
-        for place, piece in enumerate(question.pieces):
-            one = asked.for_period(place, planner, piece)
+        for piece in question.pieces:
+            one = asked.for_period(planner, piece)
             settled.append(self._asked_once(self._prepared(planner, one, [piece]), one, hold))
         measured = join_measured(question, [one.of(one.ready.questions[0]) for one in settled])
         return self._answer(asked.texts[0], question, measured, _AnswerContext(planner, settled, asked, {}))

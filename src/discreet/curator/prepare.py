@@ -26,7 +26,7 @@ from discreet.curator.charge import (
 from discreet.curator.fuse import Fuse, PlannedCharge
 from discreet.curator.ledger.chain import plan_key
 from discreet.curator.ledger.ledger import Account, Ledger, Receipt
-from discreet.curator.ledger.requests import BoundRequest, find_question
+from discreet.curator.ledger.requests import BoundRequest, bind, bind_request, find_question
 from discreet.curator.ledger.unanswered import covers
 from discreet.curator.ledger.units import LedgerPrice
 from discreet.curator.planner import Planner
@@ -40,12 +40,13 @@ from discreet.curator.preconditions import (
 from discreet.curator.question_terms import QuestionTerms
 from discreet.engines.engine import TableStore
 from discreet.errors import DiscreetError, EngineFailure, RequestConflict
+from discreet.query.divide import join_pieces
 from discreet.query.parse.clock import AsOf
 from discreet.query.plan.sensitivity import AggregationPlan
 from discreet.query.question import PlannedQuestion
 from discreet.query.run.fingerprint import compute_fingerprint, write_recorded
 
-__all__ = ["AskedQuestion", "Prepared", "Unanswered", "find_prices", "name_plan", "prepare_question"]
+__all__ = ["AskedQuestion", "Prepared", "Unanswered", "bind_divided", "find_prices", "name_plan", "prepare_question"]
 
 
 @dataclass(frozen=True)
@@ -72,13 +73,13 @@ class AskedQuestion:
         """The same for the same texts at the same price."""
         return find_question(self.texts, self.terms.in_words(), self.confidence, self.as_of)
 
-    def for_period(self, place: int, planner: Planner, piece: PlannedQuestion) -> AskedQuestion:
-        """The same for one of the periods that it is divided into, by its place; this planner planned it already."""
-        (period,) = {name for plan in piece.plans for name in plan.periods}
+    def for_period(self, planner: Planner, piece: PlannedQuestion) -> AskedQuestion:
+        """The same for one of the periods that it is divided into; this planner planned it already."""
+        period = piece.period
         request = None if self.request is None else f"{self.request}/{period}"
 
         def planned(other: Planner) -> list[PlannedQuestion]:
-            return [piece if other is planner else self.planned(other)[0].pieces[place]]
+            return [piece if other is planner else _keep_pieces(self, self.planned(other)[0], [period])[0]]
 
         return replace(self, planned=planned, request=request)
 
@@ -125,6 +126,37 @@ class Prepared:
         versions = {**self.versions, **self.public}
         check = partial(check_runnable, self.runnable, self.planner.snapshot)
         return PlannedCharge(self.plan, self.prices, note, versions, asked.question, request, check)
+
+
+def bind_divided(
+    ledger: Ledger, asked: AskedQuestion, question: PlannedQuestion, check: Callable[[PlannedQuestion], None], own: str
+) -> PlannedQuestion:
+    """A divided question in the periods that its request stands for; a new request is tied to those of today.
+
+    Else one id would stand for a question in each period, and asked again it would be charged for periods that closed
+    since. ``check`` refuses what cannot be paid before the id is tied; ``own`` is what the ledger calls the request.
+    """
+    known = bind_request(ledger, own)
+    if known is None:
+        check(question)
+        periods = {f"{name}@{one.period}": "" for one in question.pieces for name in sorted(one.tables)}
+        bind(ledger, own, 0, f"divided {asked.question}", 0, periods, asked.question)
+        return question
+    if known.question != asked.question:
+        raise RequestConflict("a request id must stand for one question", asked.request, "use a new id")
+    pieces = _keep_pieces(asked, question, [name.partition("@")[2] for name in known.versions])
+    found = question if len(pieces) == len(question.pieces) else join_pieces(pieces)
+    check(found)
+    return found
+
+
+def _keep_pieces(asked: AskedQuestion, question: PlannedQuestion, periods: Sequence[str]) -> list[PlannedQuestion]:
+    """What a divided question asks about these periods."""
+    pieces = {one.period: one for one in question.pieces}
+    if not pieces.keys() >= set(periods):
+        rule = "a request is asked again about the periods that it stands for"
+        raise RequestConflict(rule, asked.request, "use a new id, or name the days instead of CURRENT_DATE")
+    return [pieces[one] for one in pieces if one in periods]
 
 
 def prepare_question(

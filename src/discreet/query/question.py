@@ -54,6 +54,12 @@ class PlannedQuestion:
         return self.pieces or (self,)
 
     @property
+    def period(self) -> str:
+        """The one period that a question reads, where it is a piece of another."""
+        (found,) = {name for plan in self.plans for name in plan.periods}
+        return found
+
+    @property
     def tables(self) -> frozenset[str]:
         """The protected tables it reads."""
         return list_tables(self.split)
