@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.audit.replay.compare import Difference, measured_losses, too_far, wrong_within
-from discreet.audit.replay.history import Ask, History, Lived, Moment
+from discreet.audit.replay.history import Ask, GrowthHistory, Lived, Moment
 from discreet.audit.replay.watch import RecordedQuestion, Watched
 from discreet.catalog.catalog import Catalog
 from discreet.curator.ledger.account_names import AccountKind, split_name
@@ -52,7 +52,7 @@ class ReleaseLoss:
         return least if order is None else min(least, self.amount / float(order))
 
 
-def compare_lives(history: History, here: Lived, there: Lived) -> list[Difference]:
+def compare_lives(history: GrowthHistory, here: Lived, there: Lived) -> list[Difference]:
     """Everything that tells two worlds apart, or cost x more than was counted."""
     found: list[Difference] = []
     for one, other in zip(here.moments, there.moments, strict=True):
@@ -98,7 +98,7 @@ def _tables(watched: Watched) -> frozenset[str]:
     return frozenset() if privacy is None else frozenset(privacy.tables)
 
 
-def _is_one_unit(history: History) -> bool:
+def _is_one_unit(history: GrowthHistory) -> bool:
     """Whether x is a unit, and not a person who is several."""
     return history.period is not None or all(table.unit_per is None for table, _ in history.tables)
 
@@ -116,7 +116,9 @@ def _differences(one: Moment, other: Moment) -> Iterator[Difference]:
 # What accounts count.
 
 
-def _uncounted(history: History, catalog: Catalog, account: Account, losses: list[ReleaseLoss]) -> Iterator[Difference]:
+def _uncounted(
+    history: GrowthHistory, catalog: Catalog, account: Account, losses: list[ReleaseLoss]
+) -> Iterator[Difference]:
     """Where x lost more in all releases than an account that promises something to x has counted."""
     theirs = [one for one in losses if _concerns(history, catalog, account, one)]
     felt = [one for one in theirs if one.amount]
@@ -144,7 +146,7 @@ def _told(account: Account, words: str) -> Difference:
     return Difference("", "one unit lost more than its account counted", f"{account.name}: {words}")
 
 
-def _concerns(history: History, catalog: Catalog, account: Account, loss: ReleaseLoss) -> bool:
+def _concerns(history: GrowthHistory, catalog: Catalog, account: Account, loss: ReleaseLoss) -> bool:
     """Whether an account must count a loss of x."""
     table, whose, period = split_name(account.name)
     if period not in (None, history.period):
