@@ -1,4 +1,4 @@
-"""Audit every exhibit of the gallery and its honest twin, and write the table into the page about it.
+"""Audit every exhibit of the gallery and its honest version, and write the table into the page about it.
 
 Run it as ``python -m tools.gallery_page``; it takes seconds. Draws differ from run to run, and so do the last digits.
 """
@@ -33,7 +33,7 @@ def _replaced(text: str, start: str, end: str, table: str) -> str:
 
 
 def _exhibits() -> str:
-    rows = ["| exhibit | what is wrong | claimed | proved | its honest twin |", "| --- | --- | --- | --- | --- |"]
+    rows = ["| exhibit | what is wrong | claimed | proved | its honest version |", "| --- | --- | --- | --- | --- |"]
     for exhibit in BROKEN:
         report = audit_case(exhibit.case)
         if not report.violated:
@@ -71,7 +71,7 @@ def _lattices() -> str:
         if exhibit.name in FLOATS:
             found = lattice(exhibit.mechanism, exhibit.first, exhibit.second, exhibit.claim)
             grids = f"{number(found.first_grid or 0)} and {number(found.second_grid or 0)}"
-            rows.append(f"| `{exhibit.name}` | {found.told:.1%} | {found.mistaken:.2%} | {grids} |")
+            rows.append(f"| `{exhibit.name}` | {found.distinguished:.1%} | {found.mistaken:.2%} | {grids} |")
     return "\n".join(rows)
 
 

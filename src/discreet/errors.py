@@ -76,7 +76,7 @@ class DiscreetError(Exception):
         super().__init__(rule, value, remedy)
 
     def __str__(self) -> str:
-        got = "" if self.value is None else f", got {_shown(self.value)}"
+        got = "" if self.value is None else f", got {_format(self.value)}"
         remedy = f"; {self.remedy}" if self.remedy else ""
         return f"{self.rule}{got}{remedy}"
 
@@ -254,7 +254,7 @@ class Unreachable(DiscreetError):
     """A service cannot be reached or does not answer. The same request can be sent again, and costs once."""
 
 
-def _shown(value: object) -> str:
+def _format(value: object) -> str:
     try:
         text = value if isinstance(value, str) and value.startswith("<") else repr(value)
     except ValueError:  # Python refuses to spell integers of thousands of digits

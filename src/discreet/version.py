@@ -1,4 +1,4 @@
-"""Which version this is, for rooms that must not look up to the roof to know."""
+"""Which version this is, in a module that imports nothing, so that every package may read it."""
 
 from __future__ import annotations
 

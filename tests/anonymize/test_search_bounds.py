@@ -152,12 +152,12 @@ class EntropyCalledMonotone(EntropyDiversity):
     lost_below = Model.lost_below
 
 
-class RoomOfAllSuppressed(AdditiveLoss):
+class MarginOfAllSuppressed(AdditiveLoss):
     """Takes the rows that are suppressed here for rows that are suppressed at every finer node."""
 
     def bound(self, inspection: Inspection) -> LossBound:
         suppressed = np.where(inspection.violating, inspection.sizes, 0)
-        return LossBound(added_below=float(suppressed @ self._rooms(inspection)))
+        return LossBound(added_below=float(suppressed @ self._margins(inspection)))
 
 
 class BoundUpwards(AdditiveLoss):
@@ -186,7 +186,7 @@ def test_the_check_sees_a_model_that_is_wrongly_called_monotone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("planted", "request_"), [(RoomOfAllSuppressed, ONE_HALF_IS_DIVERSE), (BoundUpwards, COARSER_IS_BETTER)]
+    ("planted", "request_"), [(MarginOfAllSuppressed, ONE_HALF_IS_DIVERSE), (BoundUpwards, COARSER_IS_BETTER)]
 )
 def test_the_check_sees_a_wrong_bound(planted: type[AdditiveLoss], request_: Request) -> None:
     inspector, trees = inspector_of(request_), list(request_.hierarchies.values())

@@ -64,7 +64,7 @@ def test_a_claim_that_is_too_low_is_found_out_for_every_mechanism():
 
 def test_a_survey_is_one_table():
     told = []
-    found = survey(builtin_mechanisms()[:3], "Three", draws=2000, told=lambda *said: told.append(said))
+    found = survey(builtin_mechanisms()[:3], "Three", draws=2000, announce=lambda *said: told.append(said))
     assert told == [("laplace", 0, 3), ("laplace-vector", 1, 3), ("laplace-grid", 2, 3)]
     assert found.is_as_expected
     assert "3 of 3 mechanisms show nothing against their claim." in str(found)

@@ -1,7 +1,7 @@
-"""The gallery: every broken mechanism is found guilty, and every honest twin passes.
+"""The gallery: every broken mechanism is found guilty, and every honest version passes.
 
-False alarms: an audit of an honest twin fails at most once in 10^8 runs, by the promise of `audit`. Missed bugs: each
-exhibit's proof lies at least six of its own standard deviations above the claim, so that a miss is rarer than 1e-6.
+False alarms: an audit of an honest version fails at most once in 10^8 runs, by the promise of `audit`. Missed bugs:
+each exhibit's proof lies at least six of its own standard deviations above the claim, so a miss is rarer than 1e-6.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def test_float_noise_leaves_a_pattern_in_the_last_bits(name: str) -> None:
     exhibit = EXHIBITS[name]
     report = lattice(exhibit.mechanism, exhibit.first, exhibit.second, exhibit.claim)
     assert report.depends
-    assert report.told > TOLD[name]
+    assert report.distinguished > TOLD[name]
     assert report.mistaken < 0.001
     assert report.example is not None
     assert report.first_grid < report.second_grid

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 from typing import Any
 
 from hypothesis import strategies as st
 
 from discreet.catalog.column import Column, ColumnType
+from discreet.catalog.period import Every, TimeColumn
 from discreet.catalog.table import Budget, ForeignKey, Table
 from discreet.privacy.neighbours import Neighbours
 
@@ -123,4 +126,24 @@ def tables(draw: st.DrawFn) -> Table:
     facts |= {"budget": budget, "analysts": analysts}
     facts["rows_after_joins"] = draw(st.integers(1, 2**20))
     facts["groups_per_unit"] = draw(st.none() | st.integers(1, 2**20))
-    return Table(draw(names), tuple(made), neighbours=draw(st.sampled_from(Neighbours)), **facts)
+    if "foreign_keys" not in facts and draw(st.booleans()):
+        facts |= draw(growth(made, budget, facts))
+    return Table(draw(names), tuple(made), **({"neighbours": draw(st.sampled_from(Neighbours))} | facts))
+
+
+@st.composite
+def growth(draw: st.DrawFn, made: list[Column], budget: Budget, facts: dict[str, Any]) -> dict[str, Any]:
+    """What makes a table grow by periods, with a column more that says in which of them a row is."""
+    name = draw(names.filter(lambda name: name.casefold() not in [one.name.casefold() for one in made]))
+    every = draw(st.sampled_from(Every))
+    first = every.start(draw(st.dates(date(1001, 1, 1), date(4999, 1, 1))))
+    made.append(Column(name, draw(st.sampled_from([ColumnType.DATE, ColumnType.TIMESTAMP]))))
+    zone = draw(st.sampled_from(["UTC", "Europe/Berlin"]))
+    grown: dict[str, Any] = {"time": TimeColumn(name, every, first, zone, draw(st.integers(0, 3660)))}
+    if "unit" not in facts:
+        return grown | {"neighbours": Neighbours.ADD_REMOVE_ONE}
+    if draw(st.booleans()):
+        lifetime = Budget(budget.epsilon * draw(st.integers(1, 9)), budget.delta, budget.delta_for_keys)
+        return grown | {"unit_per": every, "budget_per": every, "lifetime": draw(st.none() | st.just(lifetime))}
+    made[:] = [replace(one, constant_per_unit=False) for one in made]
+    return grown

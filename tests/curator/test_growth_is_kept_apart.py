@@ -167,4 +167,3 @@ def test_whoever_has_a_store_from_last_week_is_refused_also_while_a_curator_is_o
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("discreet.curator.curator.check_roots", lambda *given: None)
         assert Curator(tmp_path).ask(WEEKLY, epsilon=1).table.num_rows == 2  # without the guard it is read
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,10 +12,13 @@ import pytest
 import discreet as dp
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import ForeignKey, Table
+from discreet.curator import planner as planner_module
 from discreet.curator.curator import Curator
 from discreet.curator.ledger.units import LOSS_UNITS
 from discreet.errors import BudgetExceeded, InvalidInput, QueryRefused
 from discreet.privacy.loss import Pure
+from discreet.query import question as question_module
+from discreet.query.passes import QuestionDraft
 
 VISITS = pa.table({"person": [1, 1, 2, 3], "ward": ["a", "b", "a", "b"], "age": [20, 30, 40, 50]})
 POLICY = Table(
@@ -77,6 +81,43 @@ def test_new_rows_of_a_public_table_are_in_the_next_plan_of_a_known_text(curator
     other.protect(pa.table({"ward": ["a", "b", "b"], "floor": [1, 2, 3]}), policy=other.catalog.table("wards"))
     assert curator.explain(BY_FLOOR, 1).groups == 3
     assert [row["floor"] for row in curator.ask(BY_FLOOR, 1).to_rows()] == [1, 2, 3]
+
+
+def count_plans(monkeypatch: pytest.MonkeyPatch) -> list[Fraction]:
+    """The price of every plan that is made from now on."""
+    made: list[Fraction] = []
+
+    def note(draft: QuestionDraft) -> QuestionDraft:
+        assert isinstance(draft.price, Pure)
+        made.append(draft.price.epsilon)
+        return draft
+
+    monkeypatch.setattr(question_module, "PLANNING", (note, *question_module.PLANNING))
+    return made
+
+
+def test_whoever_hears_a_price_and_then_asks_has_one_plan_made(
+    curator: Curator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = count_plans(monkeypatch)
+    curator.explain(BY_WARD, "1/2")
+    curator.ask(BY_WARD, "1/2")
+    curator.ask(BY_WARD, "1/2")
+    assert made == [Fraction(1, 2)]
+    curator.ask_all([BY_WARD, TOTAL_AGE], "1/2")
+    assert made == [Fraction(1, 2)] * 2
+
+
+def test_of_many_plans_the_newest_are_kept(curator: Curator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planner_module, "_MOST_PLANS", 2)
+    made = count_plans(monkeypatch)
+    for epsilon in (1, 2, 1, 3, 1, 2):
+        curator.explain(BY_WARD, epsilon)
+    assert made == [1, 2, 3, 2]
+    monkeypatch.setattr(planner_module, "_MOST_PLANNED_GROUPS", 1)
+    for epsilon in (4, 4):
+        curator.explain(BY_WARD, epsilon)
+    assert made == [1, 2, 3, 2, 4, 4]
 
 
 def test_a_price_is_never_that_of_a_plan_for_another(curator: Curator) -> None:

@@ -22,6 +22,7 @@ from discreet.curator.curator import Curator
 from discreet.curator.policies import StatedColumn, stated_policy
 from discreet.errors import DiscreetError
 from discreet.privacy.loss import Pure
+from tests.catalog.policy_page import ELSEWHERE
 
 ROWS = {"patient_id": [1, 1, 2, 3], "ward": ["a", "b", "a", "a"], "age": [30, 31, 50, 70]}
 FACTS: dict[str, Any] = {
@@ -87,7 +88,7 @@ def test_a_column_of_the_name_row_must_be_told_from_each_row(tmp_path: Path) -> 
 def test_editors_and_type_checkers_see_every_field_of_a_policy() -> None:
     seen = inspect.signature(Curator.protect).parameters
     fields = {"table" if field.name == "name" else field.name for field in dataclasses.fields(Table)}
-    assert fields - {"unit_name", "unit_budget"} <= set(seen)  # which are stated with the unit
+    assert fields - ELSEWHERE <= set(seen)
     assert not [name for name, one in seen.items() if one.kind is one.VAR_KEYWORD]
     facts = {field.name for field in dataclasses.fields(Column)} - {"name"}
     assert facts == set(StatedColumn.__annotations__)

@@ -127,6 +127,14 @@ def test_numbers_that_may_mean_thousands_are_not_read_in_silence(tmp_path: Path)
     assert stored["cost"] == [12.345, 1.0, 7.0, -3.5, None]
 
 
+@pytest.mark.parametrize("other", ["1.234,50", "1.234.567", "2,5"])
+def test_decimals_do_not_silence_numbers_beside_which_points_separate_thousands(tmp_path: Path, other: str) -> None:
+    table = Table("t", (Column("cost", ColumnType.REAL),), budget=Budget(1))
+    found = told(tmp_path, pa.table({"cost": ["12.000", other, "3.5"]}), table)
+    assert (found["cost"].count, found["cost"].doubtful) == (1, 1)
+    assert any("cost: 1 value with three digits after a point" in one for one in unread_words(table, found))
+
+
 def test_a_policy_says_how_a_csv_file_spells_values(tmp_path: Path) -> None:
     file, curator = tmp_path / "v.csv", Curator(tmp_path / "curator")
     lines = ["id;cost;n;day;seen;name", "1;1.234,5;12.000;31.12.2024;1.2.2024 10:30;NA", '2;"12,5";-5;1.2.2024;;"NA"']

@@ -1,4 +1,4 @@
-"""Bugs that real libraries had, planted: the check that passes for a mechanism must catch its broken twin."""
+"""Bugs that real libraries had, planted: the check that passes for a mechanism must catch its broken version."""
 
 from __future__ import annotations
 

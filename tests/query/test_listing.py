@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
+from itertools import product
 
 import pytest
 
@@ -15,6 +16,7 @@ from discreet.errors import PolicyError, QueryRefused
 from discreet.privacy.loss import Pure
 from discreet.query.bind import relation
 from discreet.query.bind.public_tables import PublicEnds, PublicMultiplicity, PublicValues
+from discreet.query.plan import coarse_tests
 from discreet.query.plan import list_groups as listing
 from discreet.query.question import prepare
 from discreet.query.run.measure import exact_sums, public_groups
@@ -49,6 +51,24 @@ NARROWED = {
     "SELECT ward, COUNT(*) FROM visits WHERE ward IN (SELECT name FROM wards WHERE floor = 2) GROUP BY ward": [
         ("b",), ("it's",),
     ],
+    "SELECT date_trunc('month', met) AS m, COUNT(*) FROM visits WHERE met < '2021-02-01' GROUP BY m": [
+        (datetime(2021, 1, 1),), (None,),
+    ],
+    "SELECT CAST(met AS DATE) AS d, COUNT(*) FROM visits WHERE met >= '2021-03-30 08:00:00' GROUP BY d": [
+        (date(2021, 3, 30),), (date(2021, 3, 31),), (None,),
+    ],
+    "SELECT date_trunc('month', met) AS m, COUNT(*) FROM visits WHERE NOT (met < '2021-02-01' OR met > '2021-02-28')"
+    " GROUP BY m": [(datetime(2021, 2, 1),), (None,)],
+    "SELECT date_trunc('month', CAST(met AS DATE)) AS m, COUNT(*) FROM visits WHERE met BETWEEN '2021-01-31' AND"
+    " '2021-02-01' GROUP BY m": [(date(2021, 1, 1),), (date(2021, 2, 1),), (None,)],
+    "SELECT date_trunc('day', met) AS d, COUNT(*) FROM visits WHERE met IN ('2021-01-05 07:00:00', '2021-01-09')"
+    " GROUP BY d": [(datetime(2021, 1, 5),), (datetime(2021, 1, 9),), (None,)],
+    "SELECT FLOOR(cost / 100) AS c, COUNT(*) FROM visits WHERE cost > 850.5 GROUP BY c": [(8,), (9,), (10,), (None,)],
+    "SELECT FLOOR((cost - 5) / 100) * 2 AS c, COUNT(*) FROM visits WHERE 250 >= cost GROUP BY c": [
+        (-2,), (0,), (2,), (4,), (None,),
+    ],
+    "SELECT CASE WHEN cost < 10 THEN 1 WHEN cost < 50 THEN 2 ELSE 3 END AS c, COUNT(*) FROM visits WHERE cost >= 10"
+    " GROUP BY c": [(2,), (3,)],
 }  # fmt: skip
 UNITED = (
     "SELECT {} FROM (SELECT s.ward, s.region FROM visits v JOIN sites s ON v.ward = s.ward UNION ALL"
@@ -62,6 +82,16 @@ NOT_NARROWED = {
     "SELECT ward, COUNT(*) FROM visits WHERE NOT (ward = 'a' AND note = 'x') GROUP BY ward": ALL_WARDS,
     "SELECT CASE WHEN ward = 'a' THEN 1 ELSE 2 END AS c, COUNT(*) FROM visits WHERE ward = 'zz' GROUP BY c": [
         (1,), (2,),
+    ],
+    "SELECT FLOOR(cost / 500) AS c, COUNT(*) FROM visits WHERE cost > 600 OR note = 'x' GROUP BY c": [
+        (0,), (1,), (2,), (None,),
+    ],
+    "SELECT FLOOR(cost / -500) AS c, COUNT(*) FROM visits WHERE cost > 600 GROUP BY c": [(-2,), (-1,), (0,), (None,)],
+    "SELECT FLOOR(cost / 500) AS c, COUNT(*) FROM visits WHERE cost > age * 100 GROUP BY c": [
+        (0,), (1,), (2,), (None,),
+    ],
+    "SELECT FLOOR(cost / 500) AS c, COUNT(*) FROM visits WHERE NOT (cost = 600) GROUP BY c": [
+        (0,), (1,), (2,), (None,),
     ],
     "SELECT v.ward, COUNT(*) FROM visits v LEFT JOIN (SELECT * FROM sites WHERE ward = 'a') s ON v.ward = s.ward"
     " GROUP BY v.ward": ALL_WARDS,
@@ -80,6 +110,58 @@ def test_groups_that_conditions_and_public_tables_exclude_are_not_listed() -> No
 
 def test_a_group_that_can_have_rows_is_listed_whatever_else_a_condition_says() -> None:
     assert {text: found for text, groups in NOT_NARROWED.items() if (found := _listed(text)) != groups} == {}
+
+
+BINS = {
+    "met": ["date_trunc('day', {})", "date_trunc('month', {})", "CAST({} AS DATE)", "CAST({} AS DATE) < '2021-02-01'"],
+    "cost": ["FLOOR({} / 100)", "CEIL({} * 0.03)", "ROUND(({} - 5) / 70)", "CAST({} / 100 AS INT)", "{} < 20"],
+}
+ENDS = {
+    "met": ["TIMESTAMP '2021-02-01'", "TIMESTAMP '2021-02-01 09:30:00'", "TIMESTAMP '2021-02-01 23:59:59.999999'"],
+    "cost": ["20", "100", "299.99999999999997", "300.5", "333.33333333333331"],
+}
+SHIFTS = {
+    "met": ["", "- INTERVAL 1 MICROSECOND", "+ INTERVAL 1 MICROSECOND", "- INTERVAL 1 MONTH", "+ INTERVAL 1 MONTH"],
+    "cost": ["* 1e0", "* 0.99999999999999989e0", "* 1.0000000000000002e0", "* 0.5e0", "* 0e0"],
+}
+TESTS = (
+    *("{x} < {c}", "{x} <= {c}", "{c} < {x}", "{x} >= {c}", "{x} = {c}", "{x} IN ({c}, {c})", "NOT ({x} > {c})"),
+    *("NOT ({x} < {c} OR note = 'x')", "{x} BETWEEN {c} AND {c}", "NOT ({x} BETWEEN {c} AND {c})"),
+)
+
+
+def _unlisted(column: str) -> list[str]:
+    """The questions which leave out a group that somebody who meets the condition is in."""
+    around = ", ".join(f"({end} {shift})" for end in ENDS[column] for shift in SHIFTS[column])
+    rows, world, found = f"(SELECT unnest([{around}]) AS {column}, '' AS note)", World({}), []
+    for turn, (bins, test) in enumerate(product(BINS[column], TESTS)):
+        end = ENDS[column][turn % len(ENDS[column])]
+        tail = f"WHERE {test.format(x=column, c=end)} GROUP BY b"
+        listed = _listed(f"SELECT {bins.format(column)} AS b, COUNT(*) FROM visits {tail}")
+        there = world.plain(f"SELECT {bins.format(column)} AS b FROM {rows} {tail}")["b"].to_pylist()
+        if not {(one,) for one in there} <= set(listed):
+            found.append(f"{bins} {tail}: {set(there) - {one for (one,) in listed}}")
+    return found
+
+
+@pytest.mark.parametrize("column", BINS)
+def test_whoever_meets_a_condition_is_in_a_listed_group(column: str) -> None:
+    assert _unlisted(column) == []
+
+
+@pytest.mark.parametrize("column", BINS)
+def test_a_planted_bug_that_takes_groups_to_end_where_conditions_do_is_seen(
+    column: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coarse_tests, "_WEAKER", coarse_tests._STRICTER)
+    listing._found.cache_clear()
+    assert _unlisted(column)
+    listing._found.cache_clear()
+
+
+def test_no_key_at_all_is_one_group() -> None:
+    assert _listed("SELECT SUM(age) FROM visits GROUP BY ()") == [()]
+    assert _listed("SELECT ward, SUM(age) FROM visits GROUP BY ward, ()") == ALL_WARDS
 
 
 def test_a_union_lists_what_public_columns_hold_and_takes_none_for_pairs() -> None:

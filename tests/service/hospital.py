@@ -29,8 +29,9 @@ MEMBERS = {
     "ana": MemberRole.ANALYST,
     "ben": MemberRole.ANALYST,
     "auditor": MemberRole.AUDITOR,
+    "ward": MemberRole.FEEDER,
 }
-"""Who is in the service: ana may spend ε = 1, ben ε = 2, all together ε = 3."""
+"""Who is in the service: ana may spend ε = 1, ben ε = 2, all together ε = 3; ward is a program that appends rows."""
 
 
 def visits() -> pa.Table:
@@ -83,4 +84,5 @@ class Clients:
     ana: httpx.Client
     ben: httpx.Client
     auditor: httpx.Client
+    ward: httpx.Client
     nobody: httpx.Client

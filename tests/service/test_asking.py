@@ -19,6 +19,8 @@ from discreet.curator.answers.arrow import answer_from_arrow, answer_to_arrow
 from discreet.curator.ledger.verify import verify
 from discreet.errors import DiscreetError, EngineFailure, NotAllowed, NotFound, QueryRefused, RequestConflict
 from discreet.privacy.loss import Pure
+from discreet.query import question as question_module
+from discreet.query.passes import QuestionDraft
 from discreet.service.auth.roles import MemberRole
 from discreet.service.jobs.jobs import AskRequest, Job, State
 from discreet.service.jobs.worker import answer_job
@@ -71,6 +73,18 @@ def test_numbers_are_exact_however_they_are_written(epsilon: Any) -> None:
 def test_ask_requests_that_nobody_could_price_are_refused(given: dict[str, Any]) -> None:
     with pytest.raises(DiscreetError):
         AskRequest(**{"sql": COUNT, **given})
+
+
+def test_a_request_is_planned_once(clients: Clients, service: ServiceState, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[QuestionDraft] = []
+
+    def note(draft: QuestionDraft) -> QuestionDraft:
+        made.append(draft)
+        return draft
+
+    monkeypatch.setattr(question_module, "PLANNING", (note, *question_module.PLANNING))
+    assert ask(clients.ana, WARDS).status_code == 200
+    assert len(made) == 1
 
 
 def test_ten_tenths_written_as_json_numbers_fill_a_budget_of_one(clients: Clients, service: ServiceState) -> None:

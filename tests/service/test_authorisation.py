@@ -28,6 +28,7 @@ from discreet.service.auth.rate_limit import Limits
 from discreet.service.auth.roles import MemberRole
 from discreet.service.jobs.jobs import AskRequest
 from discreet.service.state import ServiceState
+from tests.service.growing import STAYS, begin_stays
 from tests.service.hospital import CHEAP, MEMBERS, Hospital, client_of
 
 Route = tuple[str, str]
@@ -37,7 +38,12 @@ RELEASE = b"zip\n130**\n130**\n"
 POLICY = "table: places\nunit: row\nbudget: {epsilon: 1}\ncolumns: {zip: {type: text}}\n"
 PUBLICATION = {"name": "places", "quasi": ["zip"], "models": {"k": 2}, "why": "for all", "approved": True}
 PUBLICATION["upload"] = "«an upload»"
-ROLES = {"owner": MemberRole.OWNER, "ana": MemberRole.ANALYST, "auditor": MemberRole.AUDITOR}
+ROLES = {
+    "owner": MemberRole.OWNER,
+    "ana": MemberRole.ANALYST,
+    "auditor": MemberRole.AUDITOR,
+    "ward": MemberRole.FEEDER,
+}
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,7 @@ class Row:
     owner: int
     analyst: int
     auditor: int
+    feeder: int = 403
     path: dict[str, str] = field(default_factory=dict)
     sent: dict[str, Any] = field(default_factory=dict)
 
@@ -66,7 +73,7 @@ OPEN = {
 """Routes without a role: they tell nothing that depends on the service."""
 
 MATRIX: dict[Route, Row] = {
-    ("GET", "/api/v1/me"): Row(200, 200, 200),
+    ("GET", "/api/v1/me"): Row(200, 200, 200, 200),
     ("GET", "/api/v1/members"): Row(200, 403, 403),
     ("POST", "/api/v1/members"): Row(201, 403, 403, sent={"json": {"name": "zoe", "role": "analyst"}}),
     ("DELETE", "/api/v1/members"): Row(204, 403, 403, sent={"params": {"name": "ben"}}),
@@ -75,6 +82,14 @@ MATRIX: dict[Route, Row] = {
     ("DELETE", "/api/v1/tokens/{id}"): Row(204, 404, 404, path={"id": "«ben's token»"}),
     ("GET", "/api/v1/tables"): Row(200, 200, 200),
     ("GET", "/api/v1/tables/{name}"): Row(200, 200, 200, path={"name": "visits"}),
+    ("GET", "/api/v1/tables/{name}/periods"): Row(200, 200, 200, path={"name": "stays"}),
+    ("POST", "/api/v1/tables/{name}/rows"): Row(
+        200, 403, 403, 200, path={"name": "stays"}, sent={"params": {"file": "t.csv", "id": "1"}, "content": STAYS}
+    ),
+    ("POST", "/api/v1/tables/{name}/periods/{period}/close"): Row(
+        200, 403, 403, path={"name": "stays", "period": "2026-02"}
+    ),
+    ("DELETE", "/api/v1/tables/{name}/units"): Row(202, 403, 403, path={"name": "stays"}, sent={"json": {"unit": 7}}),
     ("GET", "/api/v1/budget"): Row(200, 200, 200),
     ("GET", "/api/v1/spending"): Row(200, 200, 200, sent={"params": {"table": "visits"}}),
     ("GET", "/api/v1/typical-questions"): Row(200, 200, 403, sent={"params": {"table": "visits"}}),
@@ -130,6 +145,7 @@ def prepared(first_hospital: Hospital, tmp_path_factory: pytest.TempPathFactory)
     folder = tmp_path_factory.mktemp("authorisation") / "prepared"
     shutil.copytree(first_hospital.folder, folder)
     hospital = Hospital(folder, dict(first_hospital.tokens))
+    begin_stays(hospital)
     service = hospital.service()
     asked = client_of(service, hospital.tokens["ana"]).post("/api/v1/ask", json=COUNT | {"request": "first"})
     assert asked.status_code == 200, asked.text
@@ -317,7 +333,7 @@ def test_another_analyst_hears_of_nothing_that_is_not_theirs(service: ServiceSta
     for route, row in MATRIX.items():
         if row.path in ({"request_id": "first"}, {"entry": "«ana's entry»"}):
             theirs = call(service, prepared, route, row, tokens["ben"])
-            none = call(service, prepared, route, Row(0, 0, 0, dict.fromkeys(row.path, "99999")), tokens["ben"])
+            none = call(service, prepared, route, Row(0, 0, 0, path=dict.fromkeys(row.path, "99999")), tokens["ben"])
             is_problem(theirs, 404)
             is_problem(none, 404)
             assert theirs.json()["rule"] == none.json()["rule"]

@@ -35,6 +35,7 @@ from discreet.service.maintenance.upgrade import parts_of, upgrade
 from discreet.service.operations import ask as asking
 from discreet.service.settings import Settings
 from discreet.service.state import ServiceState
+from discreet.service.storage import ServiceStore
 from discreet.storage.postgres import write_server
 from discreet.survey.store import SurveyStore
 from tests.servers.fixtures import postgres_server, postgres_url
@@ -117,7 +118,7 @@ def test_an_upgrade_keeps_a_backup_and_everything_else(older: tuple[Path, dict[s
     root, facts = older
     result = CliRunner().invoke(app, ["upgrade", str(root / "curator")])
     assert result.exit_code == 0, result.output
-    assert "service.db: version 3; added the table of the audit trail and the table of sessions" in result.output
+    assert "service.db: version 4; added the table of the audit trail and the table of sessions and" in result.output
     (kept,) = root.glob("curator.before-upgrade-*")
     assert verify(kept).head.hex() == facts["curator"]["head"]
     with apsw.Connection(str(kept / "service.db")) as database:
@@ -133,7 +134,7 @@ def test_a_storage_of_members_without_sessions_gets_their_table(older: tuple[Pat
         database.execute("DROP TABLE session")
         database.pragma("user_version", 2)
     (part,) = [one for one in parts_of(root / "curator") if one.name == "service.db"]
-    assert part.does == "added the table of sessions"
+    assert part.does == "added the table of sessions and the role feeder"
     serves_its_answers(root / "curator", facts["curator"])
     assert all(one.step is None for one in parts_of(root / "curator"))
 
@@ -294,3 +295,22 @@ def test_an_upgrade_that_is_killed_at_any_step_leaves_nothing_half_done(tmp_path
             break
     assert died >= 3
     assert code == 0, os.environ.get("PYTHONPATH")
+
+
+def test_an_older_service_may_have_feeders_from_its_upgrade_on(older: tuple[Path, dict[str, Any]]) -> None:
+    root, _ = older
+    store = ServiceStore(root / "curator")
+    Members(store, hasher=CHEAP).add("ward", MemberRole.FEEDER)
+    store.close()
+    with apsw.Connection(str(root / "curator" / "service.db")) as database:
+        assert list(database.execute("PRAGMA integrity_check")) == [("ok",)]
+        with pytest.raises(apsw.ConstraintError):
+            database.execute("INSERT INTO member (name, role, since) VALUES ('x', 'king', 0)")
+
+
+def test_an_older_service_on_a_server_may_have_feeders(older: tuple[Path, dict[str, Any]], postgres_url: str) -> None:
+    root, _ = older
+    put_on_a_server(root, postgres_url)
+    store = ServiceStore(root / "curator")
+    Members(store, hasher=CHEAP).add("ward", MemberRole.FEEDER)
+    store.close()

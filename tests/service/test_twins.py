@@ -47,20 +47,20 @@ def test_an_owner_is_told_of_twins_whatever_the_order_of_rows_and_columns(servic
     rows = visits()
     shuffled = rows.take(list(reversed(range(len(rows))))).select(list(reversed(rows.column_names)))
     service.curator.protect(shuffled, policy(name, {}))
-    told = service.curator.twins(name)
+    told = service.curator.find_duplicates(name)
     assert any(SAME in one for one in told)
     assert any(LOOKS in one for one in told) == (name != "stays")
-    assert any(f"has the rows of {name}, too" in one for one in service.curator.twins("visits"))
+    assert any(f"has the rows of {name}, too" in one for one in service.curator.find_duplicates("visits"))
 
 
 def test_a_part_of_the_columns_is_told_and_other_rows_are_not(service: ServiceState) -> None:
     service.curator.protect(visits(), fewer("stays"))
-    assert any(SAME in one for one in service.curator.twins("stays"))
+    assert any(SAME in one for one in service.curator.find_duplicates("stays"))
     service.curator.protect(visits().slice(1), policy("others", {}))
-    assert service.curator.twins("others") == []
+    assert service.curator.find_duplicates("others") == []
     service.curator.protect(visits().slice(0, 0), policy("none", {}))
     service.curator.protect(visits().slice(0, 0), policy("nobody", {}))
-    assert service.curator.twins("none") == []
+    assert service.curator.find_duplicates("none") == []
 
 
 def test_tables_of_before_are_opened_and_compared_once_they_are_taken_in_again(service: ServiceState) -> None:
@@ -70,9 +70,9 @@ def test_tables_of_before_are_opened_and_compared_once_they_are_taken_in_again(s
         del one["digests"]  # as it was written before
     manifest.write_text(json.dumps(held))
     service.curator.protect(visits(), policy("stays", {}))
-    assert service.curator.twins("stays") == []
+    assert service.curator.find_duplicates("stays") == []
     service.curator.protect(visits(), policy("visits"))
-    assert any(SAME in one for one in service.curator.twins("stays"))
+    assert any(SAME in one for one in service.curator.find_duplicates("stays"))
 
 
 def sent(rows: pa.Table, path: Path) -> bytes:

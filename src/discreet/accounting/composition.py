@@ -34,7 +34,7 @@ _MOST_RELEASES = 10**6
 
 def sequential(losses: Iterable[Loss]) -> Loss:
     """The loss of all releases together, about the same units, adaptively chosen or not."""
-    listed = _listed(losses)
+    listed = _list(losses)
     return reduce(operator.add, listed) if listed else Pure(0)
 
 
@@ -46,7 +46,7 @@ def parallel(losses: Iterable[Loss], neighbours: Neighbours | str) -> Loss:
     replace-one a unit can leave one set and enter another, so the two dearest add up; where a loss says that it was
     proved for joining and leaving alone, a unit that is replaced within a set counts as a group of two.
     """
-    relation, counted = Neighbours.of(neighbours), Counter(map(_of_one_set, _listed(losses)))
+    relation, counted = Neighbours.of(neighbours), Counter(map(_of_one_set, _list(losses)))
     prices: list[Loss] = list(counted)
     if relation is Neighbours.REPLACE_ONE:
         within = [price.under(relation) for price in prices if price.neighbours is not None]
@@ -123,7 +123,7 @@ class _ResponseProduct:
             return max(round_up(upper(here - ball(epsilon).exp() * there), 200), Fraction(0))
 
 
-def _listed(losses: Iterable[Loss]) -> list[Loss]:
+def _list(losses: Iterable[Loss]) -> list[Loss]:
     if not isinstance(losses, Iterable):
         raise InvalidType("losses must be a list of privacy losses", losses)
     listed = list(losses)

@@ -54,7 +54,7 @@ class Batch:
         distributions = [_distribution_of(release) for release in releases]
         self.neighbours = _one_relation(distributions)
         """The relation of all releases that say one; releases under two relations are refused."""
-        parts = _grouped(distributions)
+        parts = _group(distributions)
         self._infinite = _any_infinite(parts)
         self._parts = [part for part in parts if part.widest > 0]
         self._count = sum(part.count for part in self._parts)
@@ -263,7 +263,7 @@ def _one_relation(releases: Iterable[LossDistribution]) -> Neighbours | None:
     return said.pop() if said else None
 
 
-def _grouped(releases: Iterable[LossDistribution]) -> list[_Repeated]:
+def _group(releases: Iterable[LossDistribution]) -> list[_Repeated]:
     """Equal distributions together, so that each is transformed once."""
     parts: dict[tuple[float, ...], list[_Repeated]] = {}
     for release in releases:

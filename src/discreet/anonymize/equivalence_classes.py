@@ -49,8 +49,8 @@ class EquivalenceClasses:
         """The classes of rows with equal codes in all ``columns``, numbered in the order of the codes."""
         if not columns:
             raise InvalidValue("classes must be made by a column", list(columns))
-        number, count = _factorised(*_combined(columns))
-        return cls(number, _counted(number, weights, count), weights)
+        number, count = _factorise(*_combine(columns))
+        return cls(number, _count(number, weights, count), weights)
 
     @property
     def count(self) -> int:
@@ -101,13 +101,13 @@ class ClassHistogram:
     def of(cls, classes: EquivalenceClasses, column: CodedColumn) -> ClassHistogram:
         """The histogram of a column."""
         codes, values = column.codes, len(column.values)
-        table = _counted(codes, classes.weights, values)
+        table = _count(codes, classes.weights, values)
         released = classes.number != SUPPRESSED_ROW
         weights = classes.weights
         if not released.all():
             codes, weights = codes[released], None if weights is None else weights[released]
         keys = classes.number[released] * values + codes
-        pairs, counts = _tallied(keys, classes.count * values, weights)
+        pairs, counts = _tally(keys, classes.count * values, weights)
         found, value = np.divmod(pairs, max(values, 1))
         return cls(found, value, counts, classes.sizes, table, column.values)
 
@@ -147,19 +147,19 @@ class ClassHistogram:
         return np.maximum.reduceat(entries, self.starts) if len(entries) else entries
 
 
-def _combined(columns: Iterable[npt.NDArray[np.integer]]) -> tuple[npt.NDArray[np.int64], int]:
+def _combine(columns: Iterable[npt.NDArray[np.integer]]) -> tuple[npt.NDArray[np.int64], int]:
     """One key per row in mixed radix. Before it would overflow, the keys so far are numbered anew, without gaps."""
     keys, span = np.zeros(1, dtype=np.int64), 1
     for column in columns:
         radix = int(column.max(initial=0)) + 1
         if span * radix > _LARGEST_KEY:
-            keys, span = _factorised(keys, span)
+            keys, span = _factorise(keys, span)
         keys = keys * radix + column
         span *= radix
     return keys, span
 
 
-def _factorised(keys: npt.NDArray[np.int64], span: int) -> tuple[npt.NDArray[np.int64], int]:
+def _factorise(keys: npt.NDArray[np.int64], span: int) -> tuple[npt.NDArray[np.int64], int]:
     """The keys numbered from 0 without gaps, in their order, and how many there are."""
     if span <= _DENSE * len(keys):
         present = np.zeros(span, dtype=np.int64)
@@ -173,22 +173,22 @@ def _factorised(keys: npt.NDArray[np.int64], span: int) -> tuple[npt.NDArray[np.
     return rank[found.indices.to_numpy()], len(distinct)
 
 
-def _counted(codes: npt.NDArray[np.integer], weights: Counts | None, count: int) -> Counts:
+def _count(codes: npt.NDArray[np.integer], weights: Counts | None, count: int) -> Counts:
     if weights is None:
         return np.bincount(codes, minlength=count)
     return np.bincount(codes, weights, minlength=count).astype(np.int64)
 
 
-def _tallied(keys: npt.NDArray[np.int64], span: int, weights: Counts | None) -> tuple[Counts, Counts]:
+def _tally(keys: npt.NDArray[np.int64], span: int, weights: Counts | None) -> tuple[Counts, Counts]:
     """The distinct keys in order, and how often each occurs."""
     if span <= _DENSE * len(keys):
-        counts = _counted(keys, weights, span)
+        counts = _count(keys, weights, span)
         present = np.flatnonzero(counts)
         return present, counts[present]
     if weights is None:
         return np.unique(keys, return_counts=True)
     distinct, place = np.unique(keys, return_inverse=True)
-    return distinct, _counted(place, weights, len(distinct))
+    return distinct, _count(place, weights, len(distinct))
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,9 +275,9 @@ def size_shares(sizes: npt.ArrayLike) -> dict[str, float]:
     every = np.asarray(sizes, dtype=np.int64)
     bins = np.searchsorted(_EDGES, every, side="right") - 1
     shares = np.bincount(bins, every, minlength=len(_EDGES)) / max(int(every.sum()), 1)
-    names = [*(_named(low, high) for low, high in pairwise(_EDGES)), f"{_EDGES[-1]}+"]
+    names = [*(_name(low, high) for low, high in pairwise(_EDGES)), f"{_EDGES[-1]}+"]
     return dict(zip(names, map(float, shares), strict=True))
 
 
-def _named(low: int, high: int) -> str:
+def _name(low: int, high: int) -> str:
     return str(low) if high == low + 1 else f"{low}-{high - 1}"

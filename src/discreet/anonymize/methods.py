@@ -83,7 +83,7 @@ def release_of(method: str, job: RecodingJob, progress: Callable[[float], None])
         case "taxonomy":
             return _taxonomy(job, progress)
         case "microaggregate":
-            return _microaggregated(job, progress)
+            return _microaggregate(job, progress)
     raise InvalidValue("the method must be known", method, f"one of {', '.join(METHODS)}")
 
 
@@ -124,7 +124,7 @@ def _local(job: RecodingJob, progress: Callable[[float], None]) -> CheckedRows:
         seconds=job.seconds,
         progress=lambda done, rows: progress(done / rows),
     )
-    return _recoded("Local recoding by repeated search", found)
+    return _recode("Local recoding by repeated search", found)
 
 
 def _mondrian(job: RecodingJob, progress: Callable[[float], None]) -> CheckedRows:
@@ -137,15 +137,15 @@ def _mondrian(job: RecodingJob, progress: Callable[[float], None]) -> CheckedRow
         relaxed=job.relaxed,
         progress=progress,
     )
-    return _recoded(f"{'Relaxed' if job.relaxed else 'Strict'} Mondrian", found)
+    return _recode(f"{'Relaxed' if job.relaxed else 'Strict'} Mondrian", found)
 
 
 def _taxonomy(job: RecodingJob, progress: Callable[[float], None]) -> CheckedRows:
     found = taxonomy_mondrian(job.table, job.roles, job.hierarchies, job.models, progress=progress)
-    return _recoded("Mondrian along the hierarchies", found)
+    return _recode("Mondrian along the hierarchies", found)
 
 
-def _microaggregated(job: RecodingJob, progress: Callable[[float], None]) -> CheckedRows:
+def _microaggregate(job: RecodingJob, progress: Callable[[float], None]) -> CheckedRows:
     if job.hierarchies:
         raise InvalidValue("means need no hierarchies", sorted(job.hierarchies), "leave them out")
     k = max((model.k for model in job.models if isinstance(model, KAnonymity)), default=None)
@@ -167,7 +167,7 @@ def _refuse_ignored(method: str, job: RecodingJob) -> None:
         raise InvalidValue(f"{name} must go with a search", f"<{method}>", "leave it out, or use optimal or local")
 
 
-def _recoded(words: str, found: Recoded) -> CheckedRows:
+def _recode(words: str, found: Recoded) -> CheckedRows:
     return CheckedRows(found.table, f"{words}; a cell covers {share(found.loss)} of its column on average.")
 
 

@@ -129,11 +129,11 @@ def _text_table(path: Path, names: list[str], delimiter: str) -> pa.Table:
 
 
 def _typed(table: pa.Table) -> pa.Table:
-    columns = [_narrowed(column) for column in table.columns]
+    columns = [_narrow(column) for column in table.columns]
     return pa.Table.from_arrays(columns, names=table.column_names)
 
 
-def _narrowed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _narrow(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Numbers and dates where every cell is one. 02139 and +49 stay text: as numbers they would change."""
     distinct = column.unique().drop_null()
     for kind in (pa.int64(), pa.float64(), pa.date32()):
@@ -291,7 +291,7 @@ def _comparable(name: str, cells: pa.ChunkedArray) -> pa.ChunkedArray:
     """Cells of a type with an order, in which equal values are equal bits."""
     kind = cells.type
     if pa.types.is_dictionary(kind):
-        return _comparable(name, _decoded(cells))
+        return _comparable(name, _decode(cells))
     if pa.types.is_null(kind):
         return cells.cast(pa.string())
     if pa.types.is_floating(kind):
@@ -308,7 +308,7 @@ def _refuse_unordered(name: str, kind: pa.DataType) -> None:
         raise InvalidType(f"column '{name}' must hold single values that have an order", f"<{kind}>", remedy)
 
 
-def _decoded(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+def _decode(cells: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = _WITHOUT_VIEWS.get(cells.type.value_type, cells.type.value_type)
     pieces = [chunk.dictionary.cast(kind).take(chunk.indices) for chunk in cells.chunks]
     return pa.chunked_array(pieces, kind)

@@ -96,12 +96,12 @@ class Scene:
         chance = experiment(self.seed + 1)
         with ExitStack() as opened:
             views = [opened.enter_context(closing(self._view(defence, rows, chance))) for rows in self.releases]
-            return self._attacked(views, chance)
+            return self._attack(views, chance)
 
     def _view(self, defence: Defence, rows: Codes, chance: Chance) -> View:
         return defence.defend(self.everybody.take(rows), self.everybody, chance)
 
-    def _attacked(self, views: Sequence[View], chance: Chance) -> Score | Inapplicable:
+    def _attack(self, views: Sequence[View], chance: Chance) -> Score | Inapplicable:
         reason = self.attack.does_not_apply(views[0])
         if reason:
             return Inapplicable(reason)

@@ -74,15 +74,15 @@ def every_defence(epsilons: Sequence[Number]) -> tuple[Defence, ...]:
 
 def chosen_attacks(wanted: Sequence[Attack | str] | None) -> tuple[Attack, ...]:
     """The attacks that are asked for, as they are or by a part of their names; all where nothing is asked for."""
-    return _chosen(wanted, every_attack(), "attack")
+    return _choose(wanted, every_attack(), "attack")
 
 
 def chosen_defences(wanted: Sequence[Defence | str] | None, epsilons: Sequence[Number]) -> tuple[Defence, ...]:
     """The same for defences."""
-    return _chosen(wanted, every_defence(epsilons), "defence")
+    return _choose(wanted, every_defence(epsilons), "defence")
 
 
-def _chosen(wanted: Sequence[_Named | str] | None, known: tuple[_Named, ...], what: str) -> tuple[_Named, ...]:
+def _choose(wanted: Sequence[_Named | str] | None, known: tuple[_Named, ...], what: str) -> tuple[_Named, ...]:
     if wanted is None:
         return known
     found = [one for each in wanted for one in (_named(each, known, what) if isinstance(each, str) else (each,))]

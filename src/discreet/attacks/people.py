@@ -69,12 +69,12 @@ class People:
         if rows.num_rows < 2:
             raise InvalidValue("a table must have at least two people to attack", rows.num_rows)
         table = rows.select([*roles.quasi, secret])
-        columns = {name: _coded(table[name]) for name in roles.quasi}
-        columns[secret] = _grouped(table[secret])
+        columns = {name: _encode(table[name]) for name in roles.quasi}
+        columns[secret] = _group(table[secret])
         if len(columns[secret].values) < 2:
             rule = "a secret must differ between people"
             raise InvalidValue(rule, f"<one value in '{secret}'>", "name another column as sensitive")
-        return cls(table, roles.quasi, secret, columns, np.arange(rows.num_rows), _marked(columns[secret]))
+        return cls(table, roles.quasi, secret, columns, np.arange(rows.num_rows), _mark(columns[secret]))
 
     @property
     def size(self) -> int:
@@ -113,7 +113,7 @@ class People:
         return replace(self, numbers=np.arange(self.size))
 
 
-def _coded(column: pa.ChunkedArray) -> Coded:
+def _encode(column: pa.ChunkedArray) -> Coded:
     if pa.types.is_nested(column.type):
         rule = "a column must hold values that can be told apart and sorted"
         raise InvalidValue(rule, f"<{column.type}>", "leave it out, or write it as text")
@@ -145,9 +145,9 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
-def _grouped(column: pa.ChunkedArray) -> Coded:
+def _group(column: pa.ChunkedArray) -> Coded:
     """The secret as it is, or four ranges of it where it is a number of many values."""
-    coded = _coded(column)
+    coded = _encode(column)
     if len(coded.values) <= _MOST_SECRETS or not _is_number(column.type):
         return coded
     counts = np.bincount(coded.codes, minlength=len(coded.values))
@@ -157,7 +157,7 @@ def _grouped(column: pa.ChunkedArray) -> Coded:
     return Coded(codes[coded.codes], names)
 
 
-def _marked(secret: Coded) -> npt.NDArray[np.bool_]:
+def _mark(secret: Coded) -> npt.NDArray[np.bool_]:
     shares = np.bincount(secret.codes, minlength=len(secret.values)) / len(secret.codes)
     order = np.argsort(-shares, kind="stable")
     taken = 1 + int(np.argmin(np.abs(np.cumsum(shares[order])[:-1] - 0.5)))

@@ -258,8 +258,8 @@ class TableQuery:
         example = np.zeros(1, np.int64)
         for part in (*self.by, *(part for part, _ in self.where)):
             if part.depends_on(people.secret_name):
-                told_apart = kind_of * part.size + part.codes(people.one_for_each_secret())
-                _, example, kind_of = np.unique(told_apart, return_index=True, return_inverse=True)
+                joint_kind = kind_of * part.size + part.codes(people.one_for_each_secret())
+                _, example, kind_of = np.unique(joint_kind, return_index=True, return_inverse=True)
         return np.stack([self.codes(people.supposing(int(secret))) for secret in example], axis=1), kind_of
 
     def concerned(self, people: People) -> Codes:

@@ -144,12 +144,14 @@ def _attack(board: Scoreboard, attack: Attack) -> Iterator[doc.DocumentBlock]:
         yield doc.TableBlock(_COLUMNS, rows)
     reasons = {cell.reason: cell.defence for cell in cells if cell.reason}
     yield from (doc.Quiet(f"{defence}: {reason}") for reason, defence in reasons.items())
-    words = [(cell.defence, _told(cell.verdict, cell.score)) for cell in cells if cell.score and cell.verdict]
+    words = [
+        (cell.defence, _describe_verdict(cell.verdict, cell.score)) for cell in cells if cell.score and cell.verdict
+    ]
     if words:
         yield doc.Details("In words", [doc.Quiet(_EXPLAINED), doc.TableBlock((), words)])
 
 
-def _told(verdict: DefenceVerdict, score: Score) -> str:
+def _describe_verdict(verdict: DefenceVerdict, score: Score) -> str:
     return f"{verdict.value[:1].upper()}{verdict.value[1:]}. {score.note}".strip()
 
 
@@ -191,7 +193,7 @@ def _charts(board: Scoreboard) -> list[doc.DocumentBlock]:
 def _composition(board: Scoreboard) -> Iterator[doc.DocumentBlock]:
     tables: tuple[PublishedTable, ...] = (KAnonymousTable(2), KAnonymousTable(), LDiverseTable(), TCloseTable())
     people = board.people.take(board.people.numbers[:_MOST_PEOPLE])
-    curves = {table.name: found for table in tables if (found := _composed(people, table, board.seed))}
+    curves = {table.name: found for table in tables if (found := _compose(people, table, board.seed))}
     if curves:
         yield doc.Paragraph(
             "Intersection. Every release of this table by itself keeps its rule. The more of them hold the same "
@@ -200,7 +202,7 @@ def _composition(board: Scoreboard) -> Iterator[doc.DocumentBlock]:
         yield composition_chart(curves)
 
 
-def _composed(people: People, table: PublishedTable, seed: int) -> Sequence[Composed]:
+def _compose(people: People, table: PublishedTable, seed: int) -> Sequence[Composed]:
     """One curve; empty where these people cannot be published so."""
     try:
         return composition(people, table, _RELEASES, seed)

@@ -1,4 +1,4 @@
-"""How well an attack did, beside guessing without the release.
+"""How well an attack did, beside guessing without the release, and beside the most that a promise lets it learn.
 
 Right is a guess that is true. Where the attack claims nothing, the guess of the baseline stands in for it. The baseline
 knows how often every secret occurs and nothing else of the release, so it guesses the most frequent one.
@@ -19,10 +19,9 @@ where one of the two is so large that the lot gives it with probability 1/2000 a
 to have been used. Attacks whose questions need members (differencing, reconstruction, refusals) are not tried on
 others, and are held against guessing alone.
 
-The most that a promise lets anybody learn, to be held beside what an attack learned.
-
-Let answers be ε-private for tables that differ in the row of one person: whatever an attack does with them, an event
-has a probability under one table that is at most e^ε times that under the other.
+*Ceilings* say the most that a promise lets anybody learn. Let answers be ε-private for tables that differ in the row of
+one person: whatever an attack does with them, an event has a probability under one table that is at most e^ε times that
+under the other.
 
 `average_ceiling`. A person's secret is one of two values, likely with probability π and 1 - π before anything is seen
 and whatever the secrets of others are. Let a and b be the probabilities of guessing right under either value. Then

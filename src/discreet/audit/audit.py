@@ -358,13 +358,17 @@ def _seen_in(line: SuiteLine) -> str:
 
 
 def survey(
-    cases: Iterable[Case], title: str = "Audits", *, told: Callable[[str, int, int], None] | None = None, **options: Any
+    cases: Iterable[Case],
+    title: str = "Audits",
+    *,
+    announce: Callable[[str, int, int], None] | None = None,
+    **options: Any,
 ) -> AuditSuite:
-    """Audit every case; ``told`` hears the name of each, how many are done and how many there are."""
+    """Audit every case; ``announce`` hears the name of each, how many are done and how many there are."""
     listed = list(cases)
     lines = []
     for done, case in enumerate(listed):
-        if told is not None:
-            told(case.name, done, len(listed))
+        if announce is not None:
+            announce(case.name, done, len(listed))
         lines.append(SuiteLine(case, audit_case(case, **options)))
     return AuditSuite(title, tuple(lines))

@@ -245,8 +245,8 @@ def _kinds(learning: Learning) -> Iterator[OutcomeScore]:
 def _listing(outcomes: Sequence[Any]) -> Callable[[npt.NDArray[np.bool_]], str]:
     def phrase(holds: npt.NDArray[np.bool_]) -> str:
         chosen = np.flatnonzero(holds)
-        told = [shown(outcomes[k], _LONGEST) for k in chosen[:_SHOWN].tolist() if k < len(outcomes)]
-        return "the answer is " + _listed(told, len(chosen))
+        named = [shown(outcomes[k], _LONGEST) for k in chosen[:_SHOWN].tolist() if k < len(outcomes)]
+        return "the answer is " + _list(named, len(chosen))
 
     return phrase
 
@@ -258,14 +258,14 @@ def _group_listing(
         chosen = np.unique(groups[holds])
         if name is None:
             return f"one of {len(chosen)} learned {words}"
-        return f"{words} {_listed([name(k) for k in chosen[:_SHOWN].tolist()], len(chosen))}"
+        return f"{words} {_list([name(k) for k in chosen[:_SHOWN].tolist()], len(chosen))}"
 
     return phrase
 
 
-def _listed(told: list[str], count: int) -> str:
-    more = count - len(told)
-    return (", ".join(told) or "none") + (f" or one of {more:,} more" if more else "")
+def _list(named: list[str], count: int) -> str:
+    more = count - len(named)
+    return (", ".join(named) or "none") + (f" or one of {more:,} more" if more else "")
 
 
 _DISCRIMINANT_BINS = 32

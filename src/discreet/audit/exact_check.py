@@ -92,7 +92,7 @@ def _checked(pair: Pair, count: int, claim: Claimed) -> ExactCheck:
         float(claim.terms[place][0]),
         float(deltas[place]) if bool(deltas[place] > 0) else 0.0,
         _is_violated(pair, claim, epsilon, deltas),
-        _thinned(pair.trade_off()),
+        _thin(pair.trade_off()),
     )
 
 
@@ -140,7 +140,7 @@ def _is_allowed(loss: GaussianDP, corner: tuple[float, float]) -> bool:
     return ErrorRegion(loss).allows(Fraction(up[0]), Fraction(up[1]))
 
 
-def _thinned(corners: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+def _thin(corners: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
     step = max(len(corners) // _MOST_CORNERS, 1)
     kept = list(corners[::step])
     return tuple(kept if kept[-1] == corners[-1] else [*kept, corners[-1]])

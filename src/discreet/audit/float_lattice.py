@@ -118,7 +118,7 @@ class LatticeReport:
     """The same for the second input."""
     example: float | None
     """An answer for one input that is no multiple of the other's grid; None where there is none."""
-    told: float
+    distinguished: float
     """At least this share of the answers for one input tells it apart; 0 where nothing is proved."""
     mistaken: float
     """At most this share of the answers for the other input looks the same; 1 where nothing is proved."""
@@ -131,7 +131,7 @@ class LatticeReport:
         if not self.depends:
             return f"No lattice tells the two inputs apart, in {self.audit.draws:,} draws; {grids}."
         like = "" if self.example is None else f" An answer like {self.example!r} was seen for one input alone."
-        share = f"at least {self.told:.1%} of the answers for one input are of a kind that is hardly ever seen"
+        share = f"at least {self.distinguished:.1%} of the answers for one input are of a kind that is hardly ever seen"
         other = f"for the other, at most {self.mistaken:.2%} of the time"
         return f"Which numbers can come out depends on the input: {share} {other}.{like} {grids.capitalize()}."
 
@@ -165,7 +165,7 @@ def lattice(
         first_grid=grids[0],
         second_grid=grids[1],
         example=_example(samples, grids) if proof is not None else None,
-        told=0.0 if proof is None else proof.least,
+        distinguished=0.0 if proof is None else proof.least,
         mistaken=1.0 if proof is None else proof.most,
         audit=found,
     )
@@ -185,8 +185,8 @@ def _samples(mechanism: Mechanism, inputs: tuple[Any, Any], seed: int, size: int
 
 
 def _grid(values: Floats) -> float | None:
-    told = values[values != 0]
-    return float(2.0 ** lowest_bit(told).min()) if len(told) else None
+    nonzero = values[values != 0]
+    return float(2.0 ** lowest_bit(nonzero).min()) if len(nonzero) else None
 
 
 def _example(samples: list[Floats], grids: list[float | None]) -> float | None:

@@ -193,7 +193,7 @@ def one_run(
     output = _output(mechanism, [canary for canary, chosen in zip(listed, is_in.tolist(), strict=True) if chosen])
     scores = np.asarray([_score(score, output, canary) for canary in listed])
     alpha = false_alarm / len(numbers)
-    found = tuple(_judged(made, scores, is_in, promised, alpha) for made in numbers)
+    found = tuple(_judge(made, scores, is_in, promised, alpha) for made in numbers)
     return OneRunReport(
         promised.loss,
         _verdict(found, numbers, promised, alpha, len(listed)),
@@ -231,7 +231,7 @@ def _score(score: Callable[[Any, Any], float], output: Any, canary: Any) -> floa
         raise InvalidType("a score must be a number", f"<{Raised.of(error)!r}>", remedy) from None
 
 
-def _judged(
+def _judge(
     made: int, scores: npt.NDArray[np.float64], is_in: npt.NDArray[np.bool_], claim: Claimed, alpha: float
 ) -> GuessCount:
     middle = float(np.nanmedian(scores)) if not np.isnan(scores).all() else 0.0

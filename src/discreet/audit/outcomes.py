@@ -161,7 +161,7 @@ def tally(groups: Sequence[Sequence[Piece]]) -> OutcomeTally:
     if isinstance(form, Many):
         return _of_counted([_counted_places(group) for group in groups])
     if isinstance(form, list):
-        return _of_counted([_counted([x for one in group for x in as_objects(one)]) for group in groups])
+        return _of_counted([_count([x for one in group for x in as_objects(one)]) for group in groups])
     ends = np.cumsum([0, *sizes])
     empty = form[:0]
     arrays = [np.concatenate([empty, *(one for one in flat[start:stop] if len(one))]) for start, stop in pairwise(ends)]
@@ -196,7 +196,7 @@ def _counted_places(group: Sequence[Piece]) -> dict[Any, tuple[Any, int]]:
     return found
 
 
-def _counted(group: list[Any]) -> dict[Any, tuple[Any, int]]:
+def _count(group: list[Any]) -> dict[Any, tuple[Any, int]]:
     """Outcomes and counts by key; where no two kinds can be equal they are counted first, which is much faster."""
     if _is_unambiguous(group):
         return {key_of(outcome): (outcome, count) for outcome, count in Counter(group).items()}

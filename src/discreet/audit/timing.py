@@ -82,11 +82,11 @@ class TimingReport:
     """How often a mechanism whose time tells nothing is reported, at most."""
 
     def __str__(self) -> str:
-        medians = ", ".join(f"{clock.name} {_shown(clock.first)} and {_shown(clock.second)}" for clock in self.clocks)
+        medians = ", ".join(f"{clock.name} {_format(clock.first)} and {_format(clock.second)}" for clock in self.clocks)
         if self.tells:
             return f"Timing tells the two inputs apart, with accuracy above {self.accuracy:.0%}; medians: {medians}."
         reach = min(clock.seen for clock in self.clocks)
-        could = f"a constant delay of {_shown(reach)} would have been seen" if reach < np.inf else "too few pairs"
+        could = f"a constant delay of {_format(reach)} would have been seen" if reach < np.inf else "too few pairs"
         return f"No difference in time was seen in {self.pairs:,} pairs; {could}; medians: {medians}."
 
     def to_dict(self) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class TimingReport:
         }
 
 
-def _shown(seconds: float) -> str:
+def _format(seconds: float) -> str:
     for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
         if abs(seconds) >= size:
             return f"{seconds / size:.3g} {unit}"
@@ -140,11 +140,11 @@ def timing(
     chance = experiment(integer(seed, "seed", least=0))
     coins = chance.integers(0, 2, count) == 1
     learns = chance.permutation(count) < count // 2
-    times = _timed(function, (first, second), coins, each)
+    times = _time(function, (first, second), coins, each)
     return judged(times, coins, learns, false_alarm)
 
 
-def _timed(function: Callable[[Any], Any], inputs: tuple[Any, Any], coins: Coins, calls: int) -> dict[str, Times]:
+def _time(function: Callable[[Any], Any], inputs: tuple[Any, Any], coins: Coins, calls: int) -> dict[str, Times]:
     for value in inputs * _WARM_UP:
         _called(function, value, 1)
     found = {name: np.empty(2 * len(coins)) for name in _CLOCKS}

@@ -300,12 +300,15 @@ class Catalog:
         domains: dict[str, str] = {}
         first_of: dict[str, Table] = {}
         granted: dict[str, Table] = {}
+        limited: dict[str, Table] = {}
         for table in self:
             domain = None if table.public else found.checked((), self._units.domain, table)
             if domain is None:
                 continue
             domain += _per(table)
             domains[fold_name(table.name)] = domain
+            if table.lifetime is not None:
+                self._check_lifetime(table, limited.setdefault(domain.removesuffix(_per(table)), table), found)
             self._check_neighbours(table, first_of.setdefault(domain, table), domain, found)
             self._check_time(table, first_of[domain], found)
             if table.unit_budget is not None:
@@ -326,10 +329,25 @@ class Catalog:
             rule = f"{table.name}: a table that grows by periods names the person of a row itself"
             remedy = "say unit: with the column of the person, or drop time"
             found.say((table.name, "time"), rule, "<a foreign key>", remedy)
-        granted = [(one.budget, one.lifetime) for one in (table, first)]
-        if table.unit_per is not None and granted[0] != granted[1]:
+        through = [one for one in self._steps(table) if one.time is not None]
+        if through:
+            rule = f"{table.name}: a foreign key must not lead to the person through a table that grows"
+            remedy = "say unit: with the column of the person"
+            found.say((table.name, "foreign_keys", 0), rule, through[0].name, remedy)
+        if table.unit_per is not None and table.budget != first.budget:
             rule = f"{table.name}: tables about the same people and periods must state one budget"
             found.say((table.name, "budget"), rule, "<another one>", f"state that of {first.name}")
+
+    def _steps(self, table: Table) -> list[Table]:
+        """The tables that are joined to find the person of a row."""
+        return [self._tables[fold_name(step.table)] for step in self._units.path(table).steps]
+
+    @staticmethod
+    def _check_lifetime(table: Table, first: Table, found: Complaints) -> None:
+        if table.lifetime and first.lifetime and table.lifetime != first.lifetime:
+            rule = f"{table.name}: what a person may lose over all periods must be the same in every table"
+            remedy = f"{first.name} says {first.lifetime.loss!r}"
+            found.say((table.name, "budget", "lifetime"), rule, f"<{table.lifetime.loss!r}>", remedy)
 
     @staticmethod
     def _check_neighbours(table: Table, first: Table, domain: str, found: Complaints) -> None:

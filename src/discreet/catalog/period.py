@@ -152,7 +152,7 @@ class TimeColumn:
         return cls(**{("first" if name == "from" else name): value for name, value in stated.items()})
 
     def period_of(self, value: date) -> Period:
-        """The period that a day, or a moment, lies in."""
+        """The period that a day, or a moment, lies in; in the last year of the calendar there is none."""
         return self._beginning(self.every.start(value.date() if isinstance(value, datetime) else value))
 
     def after(self, period: Period | None) -> Period:
@@ -182,6 +182,8 @@ class TimeColumn:
         return local.astimezone(UTC)
 
     def _beginning(self, first: date) -> Period:
+        if first.year == date.max.year:
+            raise InvalidValue("a period must end before the calendar does, in the year 9999", first.isoformat())
         midnight = datetime.min.time()
         start, end = (datetime.combine(day, midnight) for day in (first, self.every.next(first)))
         return Period(self.every.name_period(first), start, end)

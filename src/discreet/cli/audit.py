@@ -61,8 +61,8 @@ def replay(
         is_quiet = json
         refuse_overwriting({"--html": html}, None, force)
         source, asked = source_of(file, table, delimiter), _asked(sql, questions)
-        with counted(is_quiet) as told:
-            report = replay_session(source, policy, asked, epsilon=epsilon, neighbours=neighbours, told=told)
+        with counted(is_quiet) as announce:
+            report = replay_session(source, policy, asked, epsilon=epsilon, neighbours=neighbours, announce=announce)
         audits = [] if draws is None else _audits(source, policy, report, epsilon, draws)
         if html is not None:
             write_texts({html: report.to_html()})
@@ -168,11 +168,11 @@ def audit(
         if side_channels and what in (None, "gallery"):
             raise InvalidValue("side channels are measured of one mechanism", what or "<all of ours>", "name it")
         if what is None or what == "gallery":
-            report: AuditReport | AuditSuite = _surveyed(what, epsilon, delta, options, is_quiet)
+            report: AuditReport | AuditSuite = _survey(what, epsilon, delta, options, is_quiet)
             leaks = False
         else:
             case = _with_inputs(_case(what, epsilon, delta, batched), first, second)
-            report, leaks = _audited(case, side_channels, options, is_quiet)
+            report, leaks = _audit(case, side_channels, options, is_quiet)
         if html is not None:
             write_texts({html: report.to_html()})
         if is_quiet:
@@ -194,19 +194,19 @@ def _is_fine(report: AuditReport | AuditSuite) -> bool:
     return report.is_as_expected
 
 
-def _surveyed(
+def _survey(
     what: str | None, epsilon: str | None, delta: str | None, options: dict[str, Any], is_quiet: bool
 ) -> AuditSuite:
     from discreet.audit.audit import survey
     from discreet.audit.builtin import builtin_mechanisms
     from discreet.audit.gallery import BROKEN
 
-    with counted(is_quiet) as told:
+    with counted(is_quiet) as announce:
         if what == "gallery":
             _refuse_claim(epsilon, delta)
-            return survey([exhibit.case for exhibit in BROKEN], "Broken mechanisms", told=told, **options)
+            return survey([exhibit.case for exhibit in BROKEN], "Broken mechanisms", announce=announce, **options)
         cases = builtin_mechanisms(epsilon or 1, delta or _DELTA)
-        return survey(cases, "Every built-in mechanism", told=told, **{"draws": _SERVICE_DRAWS, **options})
+        return survey(cases, "Every built-in mechanism", announce=announce, **{"draws": _SERVICE_DRAWS, **options})
 
 
 def _with_inputs(case: Case, first: str | None, second: str | None) -> Case:
@@ -217,7 +217,7 @@ def _with_inputs(case: Case, first: str | None, second: str | None) -> Case:
     return replace(case, first=inputs[0], second=inputs[1], outcomes=outcomes)
 
 
-def _audited(case: Case, sides: bool, options: dict[str, Any], is_quiet: bool) -> tuple[AuditReport, bool]:
+def _audit(case: Case, sides: bool, options: dict[str, Any], is_quiet: bool) -> tuple[AuditReport, bool]:
     """The report, with what side channels say among its notes, and whether one of them leaks."""
     from discreet.audit.audit import audit_case
 

@@ -39,11 +39,11 @@ class Drafted:
     @property
     def words(self) -> list[str]:
         """What to say about the sample."""
-        told = (
+        summary = (
             "dates can be read with the day or the month first, or commas as decimals or thousands; it stays text"
             ' until you say its type and csv: {dates: \'%d/%m/%Y\'}, {decimal: ","} or {thousands: ","}'
         )
-        return [f"{name}: {told}" for name in self.unclear]
+        return [f"{name}: {summary}" for name in self.unclear]
 
 
 def draft_policy(
@@ -70,14 +70,14 @@ def draft_policy(
         types_are_stated=schema.types_are_stated,
         unit=unit,
         budget=budget,
-        csv=_spelled(stated, found),
+        csv=_spell(stated, found),
         sample=None if sample is None else str(sample),
     )
     blank = [field for field, value in (("unit", unit), ("budget", budget)) if value is None]
     return Drafted(text, blank, [] if found is None else list(found.unclear), is_asked)
 
 
-def _spelled(stated: CSVFormat, found: Guess | None) -> CSVFormat | None:
+def _spell(stated: CSVFormat, found: Guess | None) -> CSVFormat | None:
     if found is not None and found.csv is not None:
         return found.csv
     return None if stated == CSVFormat() else stated
@@ -99,7 +99,7 @@ def _unit(given: str | None, schema: Schema, is_asked: bool) -> str | None:
         return check(given)
     listed = ", ".join(schema.columns)
     words = f"Whose privacy is protected? The column that names the person, or row where every row is one ({listed})"
-    return _answered(words, check) if is_asked else None
+    return _answer(words, check) if is_asked else None
 
 
 def _budget(given: str | None, is_asked: bool) -> str | None:
@@ -110,10 +110,10 @@ def _budget(given: str | None, is_asked: bool) -> str | None:
     if given is not None:
         return check(given)
     words = "What may everybody together spend? An ε: 1 is careful, 3 is usual, and it cannot be changed later"
-    return _answered(words, check) if is_asked else None
+    return _answer(words, check) if is_asked else None
 
 
-def _answered(words: str, check: Callable[[str], str]) -> str:
+def _answer(words: str, check: Callable[[str], str]) -> str:
     while True:
         try:
             return check(str(typer.prompt(words)).strip())

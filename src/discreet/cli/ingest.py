@@ -20,12 +20,13 @@ from discreet.catalog.policy.read import read as read_policy
 from discreet.catalog.table import Table
 from discreet.cli.output import DEFAULT_FOLDER, console, emit, say, whisper
 from discreet.curator.curator import Curator
+from discreet.engines.duckdb.growing import Appended
 from discreet.engines.duckdb.sources import CSVFiles, DuckDBTable
 from discreet.engines.open import open_engine
 from discreet.engines.parameters import quote
 from discreet.errors import InvalidValue
 
-__all__ = ["source_of", "take_in"]
+__all__ = ["progress_bar", "size_of", "source_of", "take_in"]
 
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -47,27 +48,41 @@ def take_in(
     """Take in the rows of ``source`` under the policy, and say what to do next."""
     table = read_policy(policy)
     unread: dict[str, UnreadColumn] = {}
-    with _nothing_left_behind(folder), _bar(is_quiet=as_json) as bar:
+    done: list[Appended] = []
+    with _nothing_left_behind(folder), progress_bar(is_quiet=as_json) as bar:
         curator = Curator(folder, engine=open_engine(folder, rows, **({"owner_log": _print_words} if verbose else {})))
         is_known = table.name in curator.catalog
-        task = bar.add_task(f"taking in {_size(source)}", total=1.0)
-        curator.protect(source, table, lambda share: bar.update(task, completed=share), unread=unread.update)
-    told = [*unread_words(table, unread), *curator.twins(table.name)]
+        task = bar.add_task(f"taking in {size_of(source)}", total=1.0)
+        curator.protect(
+            source,
+            table,
+            lambda share: bar.update(task, completed=share),
+            unread=unread.update,
+            appended=done.append,
+        )
+    sentences = [*unread_words(table, unread), *(one.words() for one in done), *curator.find_duplicates(table.name)]
     if as_json:
         counts = {name: one.count for name, one in unread.items()}
-        return emit(
-            {"table": table.name, "public": table.public, "new_data": is_known, "unread": counts, "words": told}
-        )
-    for words in told:
+        facts = {
+            "table": table.name,
+            "public": table.public,
+            "new_data": is_known,
+            "unread": counts,
+            "words": sentences,
+        }
+        return emit(facts | ({"appended": done[0].to_dict()} if done else {}))
+    for words in sentences:
         say(words)
-    if is_known and not table.public:
+    if is_known and not table.public and table.time is None:
         whisper("New data: the budget goes on where it was, and a question that was asked before costs again.")
     return say(f"{table.name} is {'public' if table.public else 'protected'}. Next: {_next(table, folder)}")
 
 
 def _next(table: Table, folder: Path) -> str:
-    """A question that everybody may type, whatever the columns are."""
+    """A question that everybody may type, whatever the columns are; before there is anything to ask about, a close."""
     there = [] if folder == DEFAULT_FOLDER else ["-c", str(folder)]
+    if table.time is not None:
+        return shlex.join(["discreet", "close", table.name, "--through", table.time.after(None).name, *there])
     name = table.name if _PLAIN_NAME.fullmatch(table.name) else quote(table.name)
     return shlex.join(["discreet", "ask", " ".join(["SELECT COUNT(*) FROM", name]), "-e", "0.1", *there])
 
@@ -77,7 +92,7 @@ def _print_words(words: str) -> None:
     _owner.print(f"[dim]{escape(words)}[/]", soft_wrap=True)
 
 
-def _bar(*, is_quiet: bool) -> Progress:
+def progress_bar(*, is_quiet: bool) -> Progress:
     """What is done of the owner's own file, and how long the rest takes; on a terminal alone."""
     parts = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     left = (TextColumn("left"), TimeRemainingColumn())
@@ -85,7 +100,7 @@ def _bar(*, is_quiet: bool) -> Progress:
     return Progress(*parts, *left, console=console, transient=True, disable=is_off)
 
 
-def _size(source: Any) -> str:
+def size_of(source: Any) -> str:
     """The bytes of the owner's file, where there is one."""
     path = Path(getattr(source, "path", source))
     return decimal(path.stat().st_size) if path.is_file() else ""

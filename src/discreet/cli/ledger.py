@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from discreet.curator.ledger.witness_repair import WitnessRepair
 
 if TYPE_CHECKING:
-    from discreet.curator.ledger.remaining import Balances
+    from discreet.curator.balances import Balances
 
 __all__ = [
     "budget",
@@ -79,8 +79,8 @@ def _words(body: dict[str, Any], accounts: Mapping[str, Account]) -> str:
     kind = body["kind"]
     if kind == "account":
         return f"opened {body['name']}"
-    if kind == "charge" and "sql" in body["note"]:
-        return f"{body['note']['price']}  {body['note']['sql']}"
+    if kind == "charge" and ("sql" in body["note"] or "series" in body["note"]):
+        return _charged(body["note"])
     if kind == "cap":
         return f"{body['name']} may spend {_cap(body, accounts)} in all{_by(body)}"
     if kind == "analyst":
@@ -95,6 +95,15 @@ def _words(body: dict[str, Any], accounts: Mapping[str, Account]) -> str:
     from discreet.curator.suspensions import ending_words
 
     return ending_words(body) or upkeep_words(body) or str(body.get("request", ""))
+
+
+def _charged(note: dict[str, Any]) -> str:
+    """A question; or a series, one of its periods, or its end."""
+    if "series" not in note:
+        return f"{note['price']}  {note['sql']}"
+    if "sql" not in note:
+        return f"series {note['series']}: {'stopped' if note.get('stop') else note['period']}"
+    return f"{note['price']}  series {note['series']}, {note['periods']} periods: {note['sql']}"
 
 
 def _cap(body: dict[str, Any], accounts: Mapping[str, Account]) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from discreet import __version__
-from discreet.cli import audit_trail, certificate, ledger, local, members, suggest, survey
+from discreet.cli import audit_trail, certificate, ledger, local, members, series, suggest, survey
 from discreet.cli.ask import ask, explain
 from discreet.cli.attack import attack
 from discreet.cli.audit import audit, replay
@@ -15,6 +15,7 @@ from discreet.cli.demo import demo, tour
 from discreet.cli.ledger import budget
 from discreet.cli.local import understand
 from discreet.cli.maintenance import backup, restore, upgrade
+from discreet.cli.periods import append, close, forget, periods
 from discreet.cli.protect import init, protect
 from discreet.cli.publish import anonymize, check
 from discreet.cli.serve import serve
@@ -48,10 +49,17 @@ def root(
 
 for command in (
     *(demo, tour, init, protect, explain, ask, budget, serve),
+    *(append, close, periods, forget, series.subscribe),
     *(check, anonymize, attack, audit, replay, understand),
     *(backup, restore, upgrade),
 ):
     app.command()(command)
+
+standing = typer.Typer(help="Questions that are answered for every period when it closes.")
+standing.callback(invoke_without_command=True)(series.list_all)
+standing.command("show")(series.show)
+standing.command("stop")(series.stop)
+app.add_typer(standing, name="series")
 
 storages = typer.Typer(help="Read and check the ledger, and lift suspensions.", no_args_is_help=True)
 storages.command("show")(ledger.show)
@@ -102,7 +110,9 @@ asking.command("serve")(survey.serve)
 asking.command("results")(survey.results)
 app.add_typer(asking, name="survey")
 
-planning = typer.Typer(help="What can be planned before anybody is asked, without a curator.", no_args_is_help=True)
+planning = typer.Typer(
+    help="Plan a survey in the local model, before anybody is asked; no curator is needed.", no_args_is_help=True
+)
 planning.command("best")(local.best)
 planning.command("compare")(local.compare)
 planning.command("shuffle")(local.shuffle)

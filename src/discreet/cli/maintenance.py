@@ -21,7 +21,7 @@ def backup(
     target: Annotated[Path, typer.Argument(help="The new folder; must not exist yet.")],
     as_json: AsJson = False,
 ) -> None:
-    """Copy a folder while it is used: ledger, witness, keys, policies, members and rows, as of one moment.
+    """Back up a folder while it is used: ledger, witness, keys, policies, members and rows, as of one moment.
 
     The copy is verified before it has its name. It holds the rows and the signing key: keep it as you keep the folder.
 
@@ -57,7 +57,7 @@ def restore(
     use_up: Annotated[bool, typer.Option("--use-up", help="Charge all that is left of every budget.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Restore a backup, and charge what was answered since: somebody saw it, though its record is lost.
+    """Restore a backup, and charge for the answers since: somebody saw them, though their records are lost.
 
     Name the folder that is replaced with --old: its witness tells how far the ledger had come. Without it, say what
     happened after the backup. The restore stands in the ledger; unless nothing was lost, all tokens end.

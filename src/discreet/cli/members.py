@@ -31,6 +31,7 @@ class RoleName(StrEnum):
     owner = "owner"
     analyst = "analyst"
     auditor = "auditor"
+    feeder = "feeder"
 
 
 Folder = Annotated[

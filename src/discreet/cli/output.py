@@ -37,6 +37,7 @@ from discreet.errors import (
 if TYPE_CHECKING:
     from discreet.curator.answers.answer import Answer
     from discreet.curator.curator import Curator, Explanation
+    from discreet.curator.series.explanation import SeriesExplanation
 
 __all__ = [
     "BAD_INPUT",
@@ -199,7 +200,7 @@ def sql_of(sql: str | None, file: Path | None) -> str:
     return text.strip().removesuffix(";")
 
 
-def show_explanation(found: Explanation) -> None:
+def show_explanation(found: Explanation | SeriesExplanation) -> None:
     """Print what a question would cost and how good its answer would be."""
     for name, words in found.lines():
         style = "yellow" if (name, words) == ("afforded", "no") else None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli.output import AsJson, console, refusals, whisper
-from discreet.errors import InvalidValue
+from discreet.errors import InvalidValue, OutOfReach
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -83,12 +83,10 @@ def roles_of(table: pa.Table, quasi: str, sensitive: str, identifying: str) -> R
     """The roles that the options give to the columns of a table."""
     from discreet.anonymize.roles import Roles
 
-    return Roles.of(
-        table.column_names, quasi=_listed(quasi), sensitive=_listed(sensitive), identifying=_listed(identifying)
-    )
+    return Roles.of(table.column_names, quasi=_list(quasi), sensitive=_list(sensitive), identifying=_list(identifying))
 
 
-def _listed(names: str) -> list[str]:
+def _list(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
 
 
@@ -127,11 +125,11 @@ def hierarchies_of(given: Sequence[str] | None, table: pa.Table, roles: Roles) -
             raise InvalidValue(rule, column, suggestion(column, roles.quasi))
         if column in found:
             raise InvalidValue("a column must have one hierarchy", column, "name it once")
-        found[column] = _made(column, made, table)
+        found[column] = _make(column, made, table)
     return found
 
 
-def _made(column: str, made: str, table: pa.Table) -> Hierarchy:
+def _make(column: str, made: str, table: pa.Table) -> Hierarchy:
     from discreet.anonymize.hierarchies.builders import KINDS, described_hierarchy, read_arx_csv
     from discreet.anonymize.table import CodedColumn
 
@@ -172,10 +170,10 @@ def anonymize(
     html: Html = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
 ) -> None:
-    """Recode a table so that every class meets the models; rows are sorted by what they show.
+    """Recode a table so that every class of rows that look alike meets the models.
 
-    The release is checked again before it is written. This is not differential privacy: the report says what the
-    release still tells, and what the same question would cost through the curator.
+    Its rows are sorted by what they show, and it is checked again before it is written. This is not differential
+    privacy: the report says what the release still reveals, and what the same question would cost through the curator.
 
     [dim]Example:[/]  discreet anonymize patients.csv -o release.csv --quasi zip,age --sensitive disease
     --hierarchy zip=mask --hierarchy age=intervals:5,10,20 --k 5 --l 2 --html report.html
@@ -185,7 +183,6 @@ def anonymize(
         from discreet.anonymize.models.registry import RequestedModels
         from discreet.anonymize.table import arrow_table
         from discreet.cli.output import refuse_overwriting
-        from discreet.cli.recoding_methods import refuse_options
 
         page = None if html is None else Path(html)
         _refuse_ending(output)
@@ -195,7 +192,7 @@ def anonymize(
         models = RequestedModels(k, l, diversity, c, t, distance, alpha, beta, delta).models(roles)
         hierarchies = hierarchies_of(hierarchy, table, roles)
         job = RecodingJob(table, roles, models, hierarchies, suppression, seconds, loss, weights_of(weight), relaxed)
-        refuse_options(method, job)
+        _refuse_options(method, job)
         found = _found(method, job, json)
         people = population_of(population)
         report = checked_report(job, found, name=file.stem, file=str(file), population=people)
@@ -260,7 +257,7 @@ def check(
     html: Html = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the page.")] = False,
 ) -> None:
-    """Check a table before it is published: k, l, t and others, where they fail, and what it still tells.
+    """Check a table before it is published: k, l, t and others, where they fail, and what it still reveals.
 
     Exit code 3 says that a model does not hold. This is not differential privacy.
 
@@ -298,3 +295,29 @@ def check(
                 whisper(f"wrote {page}")
         if not report.checked.holds:
             raise typer.Exit(DOES_NOT_HOLD)
+
+
+_OPTIONS = {"suppression": "--suppression", "seconds": "--seconds", "weights": "--weight"}
+
+
+def _refuse_options(method: str, job: RecodingJob) -> None:
+    """Refuse what a method would ignore, and a search that nobody would wait for, before it begins."""
+    from discreet.anonymize.methods import METHODS, ignored_settings
+
+    if method in ("optimal", "local"):
+        _refuse_endless(job)
+    for name in ignored_settings(method, job) if method in METHODS else ():
+        rule = f"{_OPTIONS[name]} must go with a search"
+        raise InvalidValue(rule, f"<--method {method}>", "leave it out, or use --method optimal or local")
+
+
+def _refuse_endless(job: RecodingJob) -> None:
+    from discreet.anonymize.recode.lattice import GeneralizationLattice
+    from discreet.anonymize.recode.lattice_search import LARGEST_LATTICE
+
+    heights = [job.hierarchies[name].height if name in job.hierarchies else 1 for name in job.roles.quasi]
+    nodes = GeneralizationLattice(tuple(heights)).nodes
+    if job.models and job.seconds is None and nodes > LARGEST_LATTICE:
+        rule = f"without a time limit there must be at most {LARGEST_LATTICE:,} recodings to search"
+        remedy = "pass --seconds 60 for the best of a minute and its gap, or --method taxonomy"
+        raise OutOfReach(rule, f"<{len(heights)} columns with {nodes:,} recodings>", remedy)

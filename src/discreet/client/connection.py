@@ -24,7 +24,7 @@ import time
 import weakref
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
 from discreet.curator.answers.plot import extra
@@ -135,14 +135,18 @@ class Connection:
         path: str,
         *,
         body: Mapping[str, Any] | None = None,
+        file: Callable[[], BinaryIO] | None = None,
         params: Mapping[str, Any] | None = None,
         accept: str = "application/json",
         request: str | None = None,
     ) -> Reply:
-        """The reply; refusals raise. ``request`` is the id to name when the service cannot be reached."""
+        """The reply; refusals raise. ``request`` is the id to name when the service cannot be reached.
+
+        What is sent is a ``body`` of JSON, or a ``file``, which is opened again each time.
+        """
         end, pause = time.monotonic() + self._patience, CLIENT_FIRST_PAUSE
         while True:
-            reply, reason = self._try(method, path, body, params, accept)
+            reply, reason = self._try(method, path, body, file, params, accept)
             if reply is not None and reply.status not in _TRANSIENT:
                 break
             if time.monotonic() + pause > end:
@@ -162,12 +166,21 @@ class Connection:
         method: str,
         path: str,
         body: Mapping[str, Any] | None,
+        file: Callable[[], BinaryIO] | None,
         params: Mapping[str, Any] | None,
         accept: str,
     ) -> tuple[Reply | None, str]:
         """The reply, or None and why there is none."""
-        content = None if body is None else json.dumps(body).encode()
-        headers = {"Accept": accept, "Accept-Encoding": "identity", "Content-Type": "application/json"}
+        if file is not None:
+            with file() as opened:
+                return self._exchange(method, path, opened, params, accept)
+        return self._exchange(method, path, None if body is None else json.dumps(body).encode(), params, accept)
+
+    def _exchange(
+        self, method: str, path: str, content: bytes | BinaryIO | None, params: Mapping[str, Any] | None, accept: str
+    ) -> tuple[Reply | None, str]:
+        kind = "application/json" if content is None or isinstance(content, bytes) else "application/octet-stream"
+        headers = {"Accept": accept, "Accept-Encoding": "identity", "Content-Type": kind}
         given = None if params is None else {name: value for name, value in params.items() if value is not None}
         try:
             with self._client.stream(method, path, content=content, params=given, headers=headers) as response:

@@ -14,14 +14,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
+from urllib.parse import quote
 
+from discreet.catalog.period import Period
 from discreet.client.connection import Connection, checked_address, understood
+from discreet.client.remote_periods import as_file, read_appended, read_period, read_period_state
 from discreet.curator.answers.answer import Answer
 from discreet.curator.answers.arrow import answer_from_arrow
+from discreet.curator.balances import Balances
 from discreet.curator.curator import Explanation
-from discreet.curator.ledger.remaining import Balances
 from discreet.curator.ledger.units import from_json
+from discreet.curator.periods import PeriodState
 from discreet.curator.question_terms import NoiseOption
+from discreet.engines.duckdb.growing import Appended
 from discreet.errors import InvalidType, InvalidValue, NotSignedIn
 from discreet.exact.rational import Number, positive, rational
 from discreet.http.bodies import check_request_id
@@ -90,7 +95,7 @@ def objects(said: Any) -> list[dict[str, Any]]:
 
 
 def _balance(one: Mapping[str, Any]) -> dict[str, Any]:
-    sums = {name: from_json(one[name]) for name in ("cap", "spent", "left")}
+    sums = {name: None if one[name] is None else from_json(one[name]) for name in ("cap", "spent", "left")}
     deltas = {name: _exact(one[name]) for name in ("delta_cap", "delta_spent", "delta_left") if one[name] is not None}
     return {**sums, "more": None if one["more"] is None else _of(int, one["more"]), **deltas}
 
@@ -137,7 +142,7 @@ def connect(
     """
     address = checked_address(url, insecure=insecure)
     return RemoteCurator(
-        Connection(address, _token(token), verify=_verified(verify, insecure), patience=patience, wait=CLIENT_WAIT)
+        Connection(address, _token(token), verify=_verify(verify, insecure), patience=patience, wait=CLIENT_WAIT)
     )
 
 
@@ -150,7 +155,7 @@ def _token(given: str | None) -> str:
     return found
 
 
-def _verified(verify: str | os.PathLike[str] | ssl.SSLContext | bool, insecure: bool) -> ssl.SSLContext | bool:
+def _verify(verify: str | os.PathLike[str] | ssl.SSLContext | bool, insecure: bool) -> ssl.SSLContext | bool:
     if isinstance(verify, (bool, ssl.SSLContext)):
         if verify is False and not insecure:
             rule = "the certificate of a service must be verified"
@@ -266,6 +271,40 @@ class RemoteCurator:
         """The records of the ledger that may be read in this name, newest first; ``before`` a position."""
         return self._pages("/ledger", "position", {}, before=before, most=most)
 
+    def append(self, table: str, source: Any, *, id: str | None = None) -> Appended:  # noqa: A002  as owners say it
+        """Take more rows into a table that grows; for owners and feeders, who alone hear what became of them.
+
+        ``source`` is the path of a file, or a table in memory. The same rows under the same ``id`` again change
+        nothing, also where the connection was lost in between.
+        """
+        name, opened = as_file(source)
+        params = {"file": name, "id": fresh_id() if id is None else id}
+        reply = self._connection.send("POST", f"{_table(table)}/rows", file=opened, params=params, request=params["id"])
+        return understood(read_appended, reply.json())
+
+    def close(self, table: str | None = None, *, through: str | None = None) -> list[Period]:
+        """Close the periods of a table up to one; for owners. Without a table, let go of connections.
+
+        Returns the periods that were closed now.
+        """
+        if table is None and through is None:
+            self._connection.close()
+            return []
+        if table is None or through is None:
+            raise InvalidValue("a table is closed through a period", through or "<none>", 'through="2026-W07"')
+        reply = self._connection.send("POST", f"{_table(table)}/periods/{quote(through, safe='')}/close")
+        return understood(lambda said: [read_period(one) for one in said["periods"]], reply.json())
+
+    def periods(self, table: str) -> list[PeriodState]:
+        """The periods of a table that grows, and what is left of each in this name."""
+        said = self._pages(f"{_table(table)}/periods", "name", {}, after=None)
+        return [understood(read_period_state, one) for one in said]
+
+    def forget(self, table: str, unit_value: object) -> None:
+        """Have all rows of a person removed at the next close; for owners."""
+        unit = unit_value if type(unit_value) is int else str(unit_value)
+        self._connection.send("DELETE", f"{_table(table)}/units", body={"unit": unit})
+
     def suspensions(self, *, lifted: bool = False) -> list[dict[str, Any]]:
         """Who is suspended because a question failed, or all who ever were; for owners and auditors."""
         return self._pages("/suspensions", "record", {"lifted": lifted}, after=None)
@@ -275,12 +314,12 @@ class RemoteCurator:
         reply = self._connection.send("POST", f"/suspensions/{int(record)}/lift", body={"because": because})
         return understood(lambda said: objects([said])[0], reply.json())
 
-    def close(self) -> None:
-        """Let go of connections."""
-        self._connection.close()
-
     def __repr__(self) -> str:
         return f"RemoteCurator({self._connection.address!r})"
+
+
+def _table(name: str) -> str:
+    return f"/tables/{quote(name, safe='')}"
 
 
 def _ask_request(

@@ -74,10 +74,10 @@ def _line(name: str, points: list[tuple[str, float]], end: str, colour: int = 1)
     start = [(points[0][0], 0.0)] if points else []
     rest = [(end, points[-1][1])] if points else []
     dash = "solid" if colour == 1 else ("dashed", "dotted")[colour % 2]
-    return ChartLine(name, [*start, *_thinned(points), *rest], colour, dash, area=colour == 1, step=True)
+    return ChartLine(name, [*start, *_thin(points), *rest], colour, dash, area=colour == 1, step=True)
 
 
-def _thinned(points: list[tuple[str, float]]) -> list[tuple[str, float]]:
+def _thin(points: list[tuple[str, float]]) -> list[tuple[str, float]]:
     """So many of the points as a chart can show, with the last of them."""
     apart = -(-len(points) // _MOST_POINTS) or 1
     return points[(len(points) - 1) % apart :: apart]
@@ -91,14 +91,14 @@ def spending_words(spent: Sequence[SpentQuestion], granted: Balance, *, is_own: 
     count = one if len(spent) == 1 else f"{len(spent):,} {many}"
     last = spent[-1].time[:16].replace("T", " ")
     return (
-        f"{count} took {amount(spent[-1].total)} from the people in {granted.table}, of {balance(granted.cap)} that "
+        f"{count} took {amount(spent[-1].total)} from the people in {granted.table}, of {balance(granted.limit)} that "
         f"may be taken. The last was on {last} UTC."
     )
 
 
 def left_words(one: Balance) -> str:
     """What is left, in a few words."""
-    return f"{balance(one.left)} of {balance(one.cap)}"
+    return "no cap" if one.left is None else f"{balance(one.left)} of {balance(one.limit)}"
 
 
 def questions_words(more: int | None) -> str:
@@ -165,7 +165,7 @@ class _BudgetPage:
             self._figures(whole, caps, [one for one in balances if one.kind is AccountKind.UNIT])
         with theme.section("When it was spent"):
             granted = whole if self._reads_all or not caps else caps[0]
-            Chart(spending_chart(spent, granted.cap), spending_words(spent, granted, is_own=not self._reads_all))
+            Chart(spending_chart(spent, granted.limit), spending_words(spent, granted, is_own=not self._reads_all))
         if self._reads_all:
             with theme.section("By whom", "What each one's questions added to the loss of the worst-off person."):
                 _people(whole, caps, spent)
@@ -177,12 +177,12 @@ class _BudgetPage:
         with theme.figures():
             if not self._reads_all:
                 for one in caps:
-                    theme.figure("Left for you", balance(one.left), f"of {balance(one.cap)}")
+                    theme.figure("Left for you", *_left_of(one))
                     theme.figure("You spent", amount(one.spent), questions_words(one.more))
             for one in people:
-                words = f"of {balance(one.cap)}, over all tables that are about them"
-                theme.figure("Left for its people", balance(one.left), words)
-            theme.figure("Left for all together", balance(whole.left), f"of {balance(whole.cap)}")
+                left, whole_words = _left_of(one)
+                theme.figure("Left for its people", left, f"{whole_words}, over all tables that are about them")
+            theme.figure("Left for all together", *_left_of(whole))
             theme.figure("Spent by all", amount(whole.spent), questions_words(whole.more))
             if whole.delta_left is not None and whole.delta_cap is not None:
                 figures = f"{float(whole.delta_left):.3g}", f"of {float(whole.delta_cap):.3g}"
@@ -191,9 +191,14 @@ class _BudgetPage:
             _bar(one)
 
 
+def _left_of(one: Balance) -> tuple[str, str]:
+    """What is left, and of what."""
+    return ("no cap", "counted") if one.left is None else (balance(one.left), f"of {balance(one.limit)}")
+
+
 def _bar(one: Balance) -> None:
     """How much of an account is gone, as a bar with words."""
-    cap = size_of(one.cap)
+    cap = size_of(one.limit)
     share = min(size_of(one.spent) / cap, 1.0) if cap else 1.0
     whose = "its people" if one.kind is AccountKind.UNIT else "all together" if one.analyst is None else one.analyst
     with ui.element("div").classes("w-full"):

@@ -107,7 +107,7 @@ def line_chart(
         style = {"color": _SURFACE, "borderColor": _TEXT, "borderWidth": 2}
         points = [list(dot) for dot in dots]
         series.append(_still({"type": "scatter", "data": points, "symbolSize": 11, "itemStyle": style, "z": 5}))
-    return _framed(series, _axis(x), _axis(y) | {"nameGap": 0, "nameLocation": "end", "nameTextStyle": _left()}, lines)
+    return _frame(series, _axis(x), _axis(y) | {"nameGap": 0, "nameLocation": "end", "nameTextStyle": _left()}, lines)
 
 
 def bar_chart(names: Sequence[str], bars: Sequence[Bars], y: ChartAxis, *, reference: float | None = None) -> Options:
@@ -118,7 +118,7 @@ def bar_chart(names: Sequence[str], bars: Sequence[Bars], y: ChartAxis, *, refer
     width = {"width": _WIDEST, "overflow": "break", "lineHeight": 15} if max(map(len, names), default=0) > _LONG else {}
     labels = {"type": "category", "data": list(names), "inverse": True, "axisLabel": _label() | width}
     labels |= {"axisTick": {"show": False}, "axisLine": {"lineStyle": {"color": _LINE}}}
-    return _framed(series, _axis(y), labels, bars if len(bars) > 1 else ())
+    return _frame(series, _axis(y), labels, bars if len(bars) > 1 else ())
 
 
 class Chart:
@@ -143,7 +143,7 @@ class Chart:
 # What ECharts is told ----------------------------------------------------------------------------------------------
 
 
-def _framed(series: list[Options], x: Options, y: Options, named: Sequence[ChartLine | Bars]) -> Options:
+def _frame(series: list[Options], x: Options, y: Options, named: Sequence[ChartLine | Bars]) -> Options:
     legend = {
         "show": bool(named),
         "top": 0,

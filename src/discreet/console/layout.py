@@ -15,7 +15,7 @@ from nicegui import ui
 
 from discreet.console.theme import LOOK_COOKIE, apply_look, button, notice
 from discreet.errors import DiscreetError
-from discreet.service.auth.roles import EVERYBODY, READERS, MemberRole, Principal
+from discreet.service.auth.roles import PEOPLE, READERS, MemberRole, Principal
 from discreet.service.state import ServiceState
 
 __all__ = ["PAGES", "ConsolePage", "PageVisit", "failure_words", "framed"]
@@ -46,7 +46,7 @@ class ConsolePage:
     """A Material icon beside the title."""
     module: str
     """The module of this package with its ``build``, loaded when somebody enters."""
-    roles: frozenset[MemberRole] = EVERYBODY
+    roles: frozenset[MemberRole] = PEOPLE
     """Who may enter."""
 
     def build(self) -> Build:
@@ -99,11 +99,11 @@ async def framed(shown: ConsolePage, visit: PageVisit) -> None:
     drawer = _navigation(shown, visit)
     _header(visit, drawer, shade)
     with ui.element("div").classes("d-page") as page:
-        await _filled(shown, visit)
+        await _fill(shown, visit)
     ui.skip_link("Skip to the page", target=page)
 
 
-async def _filled(page: ConsolePage, visit: PageVisit) -> None:
+async def _fill(page: ConsolePage, visit: PageVisit) -> None:
     try:
         filling = page.build()(visit)
         if filling is not None:

@@ -26,6 +26,7 @@ ROLE_WORDS = {
     MemberRole.OWNER: "protects tables, looks after people, reads the whole ledger, approves publications",
     MemberRole.ANALYST: "asks, within the caps of each table, and sees their own questions",
     MemberRole.AUDITOR: "reads the ledger and the certificates, and cannot ask",
+    MemberRole.FEEDER: "is a program that appends rows to tables that grow, and may do nothing else",
 }
 """What each role may do."""
 
@@ -100,7 +101,7 @@ class _PeoplePage:
             button("Add", lambda: self._add(name, role), icon="person_add")
             name.on("keydown.enter", lambda: self._add(name, role))
         words = ui.label().classes("d-muted d-small")
-        words.bind_text_from(role, "value", lambda chosen: f"An {chosen} {ROLE_WORDS[chosen]}.")
+        words.bind_text_from(role, "value", lambda chosen: f"{chosen.capitalize()}: {ROLE_WORDS[chosen]}.")
 
     async def _add(self, name: ui.input, role: ui.select) -> None:
         added = await self._done(
@@ -224,7 +225,12 @@ class _PeoplePage:
             return None
 
 
-_ICONS = {MemberRole.OWNER: "admin_panel_settings", MemberRole.ANALYST: "query_stats", MemberRole.AUDITOR: "fact_check"}
+_ICONS = {
+    MemberRole.OWNER: "admin_panel_settings",
+    MemberRole.ANALYST: "query_stats",
+    MemberRole.AUDITOR: "fact_check",
+    MemberRole.FEEDER: "input",
+}
 _HEADS = ("for", "id", "state", "")
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
 
-from discreet.service.auth.roles import Principal
+from discreet.service.auth.roles import PEOPLE, Principal
 from discreet.service.auth.sessions import KeptSessions
 from discreet.service.operations import members as members_ops
 from discreet.service.state import ServiceState
@@ -58,6 +58,10 @@ class Sessions:
         """
         issued = members_ops.sign_in(self._service, token, address)
         found = self._kept.start(issued.token)
+        principal = self._kept.principal(found)
+        if principal is not None and principal.role not in PEOPLE:
+            self._kept.end(found)
+            principal.must_be(PEOPLE)
         if issued.secret != token:
             with self._lock:
                 self._unseen[found] = issued.secret

@@ -14,7 +14,7 @@ from discreet.console.layout import PAGES
 from discreet.console.session import COOKIE, Sessions
 from discreet.console.theme import LOOK_COOKIE, stylesheet
 from discreet.console.websocket_guard import is_same_site
-from discreet.errors import DiscreetError, NotSignedIn, StoreError, TooManyRequests
+from discreet.errors import DiscreetError, NotAllowed, NotSignedIn, StoreError, TooManyRequests
 from discreet.service.auth.bearer import read_address
 from discreet.service.state import ServiceState
 
@@ -27,10 +27,16 @@ _WHY = {
     "busy": ("error", "Too many attempts. Wait a minute, then try again."),
     "failed": ("error", "The service cannot write down that you signed in. Try again in a minute, or tell the owner."),
     "elsewhere": ("error", "This did not come from the sign-in page. Sign in here."),
+    "feeder": ("error", "This token is for a program that appends rows. The console has no page for it."),
     "ended": ("info", "Your session has ended. Sign in again; what you had typed is kept in this tab."),
     "out": ("good", "You are signed out."),
 }
-_REFUSED: dict[type[DiscreetError], str] = {NotSignedIn: "wrong", TooManyRequests: "busy", StoreError: "failed"}
+_REFUSED: dict[type[DiscreetError], str] = {
+    NotSignedIn: "wrong",
+    TooManyRequests: "busy",
+    StoreError: "failed",
+    NotAllowed: "feeder",
+}
 
 
 def to_sign_in(why: str = "", then: str = "/") -> RedirectResponse:
@@ -56,7 +62,7 @@ def signing(service: ServiceState, sessions: Sessions) -> APIRouter:
         except tuple(_REFUSED) as refusal:
             return to_sign_in(next(why for kind, why in _REFUSED.items() if isinstance(refusal, kind)), then)
         sessions.end(request.cookies.get(COOKIE))  # whoever was here before is not any more, in any tab
-        answer = RedirectResponse(then if _is_room(then) else "/", 303)
+        answer = RedirectResponse(then if _is_page(then) else "/", 303)
         answer.set_cookie(COOKIE, session, httponly=True, samesite="strict", secure=service.settings.encrypted)
         return answer
 
@@ -72,7 +78,7 @@ def signing(service: ServiceState, sessions: Sessions) -> APIRouter:
     return router
 
 
-def _is_room(path: str) -> bool:
+def _is_page(path: str) -> bool:
     return any(path == one.path for one in PAGES)
 
 
@@ -80,7 +86,7 @@ def _page(why: str, then: str, look: str) -> str:
     kind, words = _WHY.get(why, ("", ""))
     said = f'<p class="d-notice d-notice-{kind}" role="alert" id="why">{escape(words)}</p>' if words else ""
     shade = {"dark": "body--dark", "light": "body--light"}.get(look, "d-system")
-    filled = {"STYLE": stylesheet(), "SHADE": shade, "WHY": said, "THEN": escape(then if _is_room(then) else "/")}
+    filled = {"STYLE": stylesheet(), "SHADE": shade, "WHY": said, "THEN": escape(then if _is_page(then) else "/")}
     page = _PAGE
     for name, text in filled.items():
         page = page.replace(f"{{{{{name}}}}}", text)

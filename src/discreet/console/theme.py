@@ -116,7 +116,7 @@ LIGHT = Palette(
     bad_tint="#fbe9e7",
     series=("#1d5b85", "#b35c00", "#22683b", "#7a3f8f", "#a1271e", "#4a6274"),
 )
-"""For a bright room."""
+"""The light theme."""
 
 DARK = Palette(
     page="#10161c",

@@ -92,12 +92,12 @@ class WebSocketGuard:
             await send({"type": "websocket.close", "code": _REFUSED})
         else:
             session, page = _session(scope), _page(scope)
-            heard = _Checked(self._sessions, session, page, receive, send)
+            checked = _Checked(self._sessions, session, page, receive, send)
             member = self._sessions.user(session, page)
             if member is not None:
-                await self._member(member, scope, heard, send)
+                await self._member(member, scope, checked, send)
             else:
-                await self._stranger(scope, heard, send)
+                await self._stranger(scope, checked, send)
 
     async def _member(self, member: str, scope: Scope, receive: Receive, send: Send) -> None:
         if self._sockets[member] >= MOST_SOCKETS:
@@ -163,8 +163,8 @@ def _addressed(written: str) -> str | None:
         parts = json.loads(written, object_pairs_hook=_once)
     except (ValueError, RecursionError):
         return None
-    told = parts[1] if isinstance(parts, list) and len(parts) == 2 else None
-    found = told.get("client_id") if isinstance(told, dict) else None
+    query = parts[1] if isinstance(parts, list) and len(parts) == 2 else None
+    found = query.get("client_id") if isinstance(query, dict) else None
     return found if isinstance(found, str) else None
 
 

@@ -60,13 +60,13 @@ class SeparateWork(Generic[T]):
         try:
             if self._is_stopped:
                 self.stop()
-            return self._heard(ours)
+            return self._receive(ours)
         finally:
             ours.close()
             self._process.terminate()
             self._process.join()
 
-    def _heard(self, ours: Connection) -> Any:
+    def _receive(self, ours: Connection) -> Any:
         """What the process says last."""
         while True:
             try:

@@ -1,1 +1,1 @@
-"""The only door out: policy, price, charge, run, receipt."""
+"""The only way from rows to answers: policy, price, charge, run, receipt."""

@@ -1,7 +1,7 @@
 """The curator: holds tables, answers questions about the crowd, and never lets a budget be passed.
 
-One door: policy, price, charge, run, receipt. A question is planned without looking; its charge is durable before a row
-is read; its noisy values are durable before anyone sees them; asked again, the stored values are served for free.
+The steps of a question: policy, price, charge, run, receipt. It is planned without looking; its charge is durable
+before a row is read; its noisy values are durable before anyone sees them; asked again, they are served for free.
 """
 
 from __future__ import annotations
@@ -37,16 +37,17 @@ from discreet.curator.advice.rows_per_unit import (
 from discreet.curator.answers.answer import Answer, notes_on_values
 from discreet.curator.answers.formats import catalog_html
 from discreet.curator.answers.stored import decode_noisy, encode_noisy
+from discreet.curator.balances import Balances, find_tree
 from discreet.curator.certificates.certificate import issue
 from discreet.curator.certificates.contents import batch_facts, state_facts
 from discreet.curator.charge import check_analyst, list_plans
-from discreet.curator.duplicate_tables import twin_words
+from discreet.curator.duplicate_tables import describe_duplicates
 from discreet.curator.explanation import Explanation
 from discreet.curator.fuse import Fuse, Moved
 from discreet.curator.ledger.chain import check_request, request_key
 from discreet.curator.ledger.ledger import Ledger, Receipt, has_ledger
 from discreet.curator.ledger.open import OpenedLedger
-from discreet.curator.ledger.remaining import Balances, LastPrices, compute_balance, sum_people
+from discreet.curator.ledger.remaining import LastPrices, compute_balance, sum_people
 from discreet.curator.ledger.requests import bind_request
 from discreet.curator.notes import notes_on_moved_cells, notes_on_new_periods, write_notes
 from discreet.curator.people import check_people, check_whose, join_people, lower_people, open_accounts
@@ -88,6 +89,11 @@ from discreet.curator.publications import PublicationRecord, publications_in, re
 from discreet.curator.question_terms import QuestionTerms, choose
 from discreet.curator.rehearsal.store import NOTE, SyntheticStore
 from discreet.curator.rehearsal.synthetic_rows import MadeUpRows
+from discreet.curator.series.book import list_series
+from discreet.curator.series.explanation import SeriesExplanation
+from discreet.curator.series.series import Series, may_read
+from discreet.curator.series.steps import step_all
+from discreet.curator.series.subscribe import WantedSeries, begin, explain_series
 from discreet.curator.suspensions import Suspension, lift, suspensions_in
 from discreet.engines.duckdb.growing import Appended
 from discreet.engines.engine import TableStore, Unread
@@ -160,7 +166,7 @@ class _AnswerContext:
 
 
 class Curator:
-    """Tables, policies, a ledger and an engine, joined in one door. Any number of threads may use one at once."""
+    """Tables, policies, a ledger and an engine behind one interface. Any number of threads may use one at once."""
 
     def __init__(
         self,
@@ -204,6 +210,7 @@ class Curator:
         self.is_pinned = False
         """Whether it plans with a catalog of its own, whatever becomes of the policies."""
         self._known_planner: Planner | None = None
+        step_all(self)
 
     def _opened_ledger(self) -> OpenedLedger:
         if not has_ledger(self.folder):
@@ -227,6 +234,11 @@ class Curator:
         check_roots(ledger, self.engine, self.catalog)
         return opened_ledger
 
+    @property
+    def source(self) -> Source:
+        """Where all noise is drawn from."""
+        return self._source
+
     # The owner's part.
 
     def protect(
@@ -236,6 +248,7 @@ class Curator:
         progress: Callable[[float], None] | None = None,
         *,
         unread: Unread | None = None,
+        appended: Callable[[Appended], None] | None = None,
         table: str | None = None,
         unit: UnitStated | None = None,
         time: TimeStated | None = None,
@@ -262,7 +275,8 @@ class Curator:
 
         A table that is protected already gets new data; its unit, its neighbours and its budgets stay as they were.
         ``unread`` is told, per column, how many values could not be read as its type and what they look like: exact,
-        for the owner alone. Left out, a Python warning says it.
+        for the owner alone. ``appended`` is told what became of the rows of a table that grows, which `append` returns.
+        Left out, a Python warning says it.
         """
         promised = {"unit": unit, "budget": budget, "neighbours": neighbours, "analysts": analysts, "public": public}
         limits = {"rows_per_unit": rows_per_unit, "groups_per_unit": groups_per_unit}
@@ -270,9 +284,12 @@ class Curator:
         named = {"table": table, "time": time, "columns": columns, "csv": csv, "description": description}
         whole = read_stated_policy(source, policy, named | promised | limits | joined)
         found: dict[str, UnreadColumn] = {}
-        made = self._take_in(source, whole, progress, found.update if unread is None else unread)
-        if found:
-            warnings.warn("\n".join(unread_words(made, found)), stacklevel=2)
+        done: list[Appended] = []
+        tell = (found.update if unread is None else unread, done.append if appended is None else appended)
+        made = self._take_in(source, whole, progress, *tell)
+        words = [*unread_words(made, found), *(one.words() for one in done if one.set_aside)]
+        if words:
+            warnings.warn("\n".join(words), stacklevel=2)
         return made
 
     def _take_in(
@@ -281,6 +298,7 @@ class Curator:
         table: Table,
         progress: Callable[[float], None] | None,
         unread: Unread,
+        appended: Callable[[Appended], None],
     ) -> Table:
         self._reread()
         before, catalog = self.catalog.find(table.name), self._checked(table)
@@ -289,7 +307,7 @@ class Curator:
             with self.changing_policies():
                 open_growing(self.ledger, self._checked(table), table)
                 self.write_policy(table)
-            self.engine.append(table, source, id="protect", catalog=catalog, progress=progress, unread=unread)
+            appended(self.engine.append(table, source, id="protect", catalog=catalog, progress=progress, unread=unread))
             return table
         self.engine.take_in(table, source, catalog=catalog, progress=progress, unread=unread)
         with self.changing_policies():
@@ -298,10 +316,10 @@ class Curator:
             self.write_policy(table)
         return table
 
-    def twins(self, table: str) -> list[str]:
+    def find_duplicates(self, table: str) -> list[str]:
         """What an owner should know about a table: others that hold the same rows, or whose names look like its own."""
         known = self.catalog.find(table)
-        return [] if known is None else twin_words(known, self.catalog, self.engine.store.manifest())
+        return [] if known is None else describe_duplicates(known, self.catalog, self.engine.store.manifest())
 
     def check(self, table: Table) -> None:
         """Refuse a policy that `protect` would refuse, whatever the rows are."""
@@ -374,12 +392,16 @@ class Curator:
         Periods close in order, also empty ones. Returns those that were closed now.
         """
         self._reread()
-        return close_through(self, table, through)
+        closed = close_through(self, table, through)
+        step_all(self)
+        return closed
 
     def close_due(self, now: datetime | None = None) -> dict[str, list[Period]]:
         """Close every period whose end, with its days of grace, has come; per table, which."""
         self._reread()
-        return close_due(self, now)
+        closed = close_due(self, now)
+        step_all(self)
+        return closed
 
     def periods(self, table: str) -> list[PeriodState]:
         """The periods of a table that grows: closed ones with what is left of their budgets, and those still open."""
@@ -394,6 +416,73 @@ class Curator:
         self._reread()
         stated, _ = find_growing(self.catalog, table)
         self.engine.forget(stated.name, unit_value)
+
+    # Standing series.
+
+    def subscribe(
+        self,
+        sql: str,
+        epsilon: Number | None = None,
+        *,
+        part: Number | None = None,
+        periods: int,
+        rows_per_unit: int | None = None,
+        since: str | None = None,
+        readers: Sequence[str] = (),
+        analyst: str | None = None,
+    ) -> Series:
+        """Begin a series: a question that is answered for every period of a table that grows, when it closes.
+
+        Give the price ``epsilon``, or a ``part`` of the budget such as "1/2". Where units are people, that is paid
+        once, now, for all ``periods`` together, and the first ``rows_per_unit`` rows of a person count; nothing of it
+        comes back. Where a unit is in one period, every period is paid when it closes, and nothing is set aside for
+        it. The first period is the next to close, or ``since``, which may be closed already. Bounds, keys and noise
+        stay as they are today. ``readers`` are analysts who may read it, for free; the owner always may.
+        `explain_series` says what it would cost.
+        """
+        wanted = WantedSeries(sql, epsilon, part, periods, rows_per_unit, since, readers, analyst)
+        terms = begin(self, wanted)
+        step_all(self)
+        return self.series(id=terms.id)[0]
+
+    def explain_series(
+        self,
+        sql: str,
+        epsilon: Number | None = None,
+        *,
+        part: Number | None = None,
+        periods: int,
+        rows_per_unit: int | None = None,
+        since: str | None = None,
+        confidence: Number = 0.95,
+        analyst: str | None = None,
+    ) -> SeriesExplanation:
+        """What a series would cost, once or for each period, and how good its figures would be; nothing is charged."""
+        wanted = WantedSeries(sql, epsilon, part, periods, rows_per_unit, since, (), analyst)
+        return explain_series(self, wanted, _as_float(confidence))
+
+    def series(self, analyst: str | None = None, *, id: str | None = None, confidence: Number = 0.95) -> list[Series]:  # noqa: A002
+        """The series that began, in order, which an analyst may read, or the owner; or the one whose id begins so."""
+        self.refresh()
+        found = [one for one in list_series(self.ledger) if may_read(one, analyst, self._analysts(one.terms.table))]
+        if id is not None:
+            found = [one for one in found if id and one.terms.id.startswith(id)]
+            if len(found) != 1:
+                raise InvalidValue("a series must have this id", id, "discreet series lists them")
+        return [Series(self, one, _as_float(confidence), analyst) for one in found]
+
+    def _analysts(self, table: str) -> Collection[str]:
+        known = self.catalog.find(table)
+        return () if known is None else known.analysts
+
+    def ask_planned(self, asked: AskedQuestion) -> Receipt:
+        """What is stored of a planned question, which is charged and measured where it was not before."""
+        for _ in range(_TRIES):
+            planner = self._planner
+            with suppress(Moved):
+                ready = self._prepared(planner, asked)
+                return self._asked_once(ready, asked, None).receipt
+        raise StoreError("data must stay for as long as a question is charged", None, "it is asked again later")
 
     # What happened.
 
@@ -625,7 +714,7 @@ class Curator:
         ]
 
     def _measured(self, plan: AggregationPlan, run: Run) -> Measured:
-        """What a plan releases, measured on these rows; an audit, which watches a door of its own, does so here."""
+        """What a plan releases, measured on these rows; an audit that watches a curator does so here."""
         return measure(plan, run, self._source)
 
     def rehearse(
@@ -701,7 +790,7 @@ class Curator:
                 for name, account in accounts.items()
             }
         )
-        found.of_several_kinds = sum_people(self.catalog, accounts)
+        found.of_several_kinds, found.tree = sum_people(self.catalog, accounts), find_tree(self.catalog)
         return found
 
     def __repr__(self) -> str:

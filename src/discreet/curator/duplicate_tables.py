@@ -1,4 +1,4 @@
-"""Twins: tables that hold the same rows, or whose names look alike. Owners are told, for budgets are of tables.
+"""Tables that hold the same rows as others, or whose names look alike. The owner who takes one in reads so.
 
 Whoever asks two tables about the same people spends two budgets on them: what both tell about a person adds up, and
 neither budget knows of the other.
@@ -13,11 +13,11 @@ from discreet.catalog.names import skeleton
 from discreet.catalog.table import Table
 from discreet.engines.duckdb.manifest import Manifest, Stored
 
-__all__ = ["twin_words"]
+__all__ = ["describe_duplicates"]
 
 
-def twin_words(table: Table, catalog: Catalog, manifest: Manifest) -> list[str]:
-    """What to tell an owner who has taken in ``table``, a sentence for each other table that is its twin."""
+def describe_duplicates(table: Table, catalog: Catalog, manifest: Manifest) -> list[str]:
+    """What to tell an owner who has taken in ``table``, a sentence for each other table that it may be taken for."""
     return [*_alike_in_name(table, catalog), *_alike_in_rows(table, catalog, manifest)]
 
 

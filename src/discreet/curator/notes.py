@@ -110,10 +110,14 @@ def _about_joins(plan: AggregationPlan) -> list[str]:
 def _about_rows(plan: AggregationPlan, offered: list[str]) -> list[str]:
     notes = []
     weighs_rows = [priced for priced in plan.parts if not isinstance(priced.part, (DistinctUnits, DistinctValues))]
-    if plan.weight > 1 and (weighs_rows or plan.choices or plan.top):
+    if plan.earlier is not None and weighs_rows:
+        notes.append(f"The first {plan.rows_per_unit} rows of a person count, over all periods of the series.")
+    elif plan.weight > 1 and (weighs_rows or plan.choices or plan.top):
         notes += [*_about_weights(plan), *offered]
     for priced in plan.parts:
-        if isinstance(priced.part, DistinctUnits) and priced.weight > 1:
+        if isinstance(priced.part, DistinctUnits) and priced.weight > 1 and plan.earlier is not None:
+            notes.append(f"The first {priced.max_contribution} groups of a person count, in the order of periods.")
+        elif isinstance(priced.part, DistinctUnits) and priced.weight > 1:
             notes.append(
                 f"People who are in more than {priced.max_contribution} groups count as "
                 f"{priced.max_contribution} of them together."
@@ -131,6 +135,12 @@ def _about_weights(plan: AggregationPlan) -> list[str]:
     if can_have is None or can_have > most:
         rows = "1 row" if most == 1 else f"{most} rows"
         notes.append(f"A person with more than {rows} counts as {rows}.")
+    if privacy is not None and privacy.contribution.usual > most:
+        notes.append(
+            f"Joins or UNION ALL can make {privacy.contribution.usual:,} rows here of somebody whose stored rows all "
+            f"count, and {most:,} of them count: counts and sums may be too small, and no estimate of who is affected "
+            "shows it. Aggregate per person in a subquery first, or ask about each table."
+        )
     if plan.rows_per_group is not None:
         notes.append(f"In one group a person counts as at most {plan.rows_per_group}.")
     return notes

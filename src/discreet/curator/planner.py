@@ -4,16 +4,19 @@ Under a pure budget a price stays ε. Under an (ε, δ) budget it becomes the ρ
 ε. Keys that are not public cost a δ of their own: the same part of the δ kept for keys as the price is of the whole
 budget, so that both run dry together.
 
-Public tables as anybody may see them: their rows, and what their columns hold.
+Public tables are read as anybody may see them. Plans are kept for a while, so that a question is planned once.
 """
 
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from threading import Lock
 from weakref import WeakSet
 
 import pyarrow as pa
@@ -35,11 +38,13 @@ from discreet.query.answer.sandbox import check_above
 from discreet.query.bind.public_tables import PublicEnds, PublicMultiplicity, PublicValues
 from discreet.query.bind.split import SplitQuery
 from discreet.query.divide import join_pieces
+from discreet.query.expressions.public_values import KnownRows, ListRows
 from discreet.query.parse.clock import AsOf
 from discreet.query.passes import split
+from discreet.query.plan.budget_split import Price
 from discreet.query.question import PlannedQuestion, list_tables, prepare_all
 
-__all__ = ["Planner", "PublicRows"]
+__all__ = ["Planner", "PublicRows", "price_epsilon", "price_part"]
 
 
 class PublicRows:
@@ -67,6 +72,56 @@ class PublicRows:
         return self._snapshot.run(f"SELECT {columns} FROM {quote(name)}")  # noqa: S608
 
 
+@dataclass(frozen=True)
+class _PlannedTogether:
+    """Questions as they were planned for one price."""
+
+    questions: tuple[PlannedQuestion, ...]
+    read: dict[tuple[str, tuple[str, ...], int], KnownRows]
+    """What was read of public tables meanwhile."""
+    groups: int
+
+
+_MOST_PLANS, _MOST_PLANNED_GROUPS = 1024, 200_000
+"""How many plans are kept, and with how many groups in all: twice as many as one question may have."""
+
+
+class _RecentPlans:
+    """Plans the parts of queries, and keeps the newest plans: who hears a price and then asks has one plan made."""
+
+    def __init__(self, list_rows: ListRows) -> None:
+        self._list_rows = list_rows
+        self._kept: OrderedDict[tuple[tuple[SplitQuery, ...], Price, Fraction], _PlannedTogether] = OrderedDict()
+        self._lock = Lock()
+
+    def plan(self, queries: Sequence[SplitQuery], price: Price, delta: Fraction) -> list[PlannedQuestion]:
+        """Plan queries together, or find the plan that was made while public tables held what they hold now."""
+        key = tuple(queries), price, delta
+        with self._lock:
+            known = self._kept.get(key)
+        if known is None or any(self._list_rows(*of) is not rows for of, rows in known.read.items()):
+            known = self._plan_anew(*key)
+        with self._lock:
+            self._keep(key, known)
+        return list(known.questions)
+
+    def _plan_anew(self, queries: tuple[SplitQuery, ...], price: Price, delta: Fraction) -> _PlannedTogether:
+        read: dict[tuple[str, tuple[str, ...], int], KnownRows] = {}
+
+        def list_rows(table: str, columns: tuple[str, ...], most: int) -> KnownRows:
+            found = read[table, columns, most] = self._list_rows(table, columns, most)
+            return found
+
+        found = tuple(prepare_all(queries, price, delta=delta, public_values=list_rows))
+        return _PlannedTogether(found, read, sum(len(plan.groups) for one in found for plan in one.plans))
+
+    def _keep(self, key: tuple[tuple[SplitQuery, ...], Price, Fraction], known: _PlannedTogether) -> None:
+        self._kept[key] = known
+        self._kept.move_to_end(key)
+        while len(self._kept) > _MOST_PLANS or sum(one.groups for one in self._kept.values()) > _MOST_PLANNED_GROUPS:
+            self._kept.popitem(last=False)
+
+
 _FINEST_EPSILON = Fraction(1, 1000)
 
 
@@ -92,6 +147,7 @@ class Planner:
         self.as_of: AsOf | None = None
         """What CURRENT_DATE means; None where nobody named a moment."""
         self._checked: WeakSet[SplitQuery] = WeakSet()
+        self._plans = _RecentPlans(self.public_rows.values)
 
     def at(self, as_of: AsOf | None) -> Planner:
         """The same for questions about a moment."""
@@ -119,12 +175,7 @@ class Planner:
         try:
             texts = self._read_all([sql])
             budgets = self._budgets(_list_queries(texts), analyst)
-            delta = min((_delta_for_keys(budget, part) for budget in budgets), default=Fraction(0))
-            least = min((budget.epsilon for budget in budgets), default=Fraction(1))
-            prices: list[Pure | ZeroConcentrated] = [Pure(part * least)]
-            if budgets and not any(budget.adds_up for budget in budgets):
-                whole = min(_rho(budget.epsilon, budget.delta - budget.delta_for_keys) for budget in budgets)
-                prices.append(ZeroConcentrated(part * whole))
+            prices, delta = price_part(budgets, part)
             return [self._prepared(texts, price, delta)[0] for price in prices]
         except RecursionError:
             raise QueryRefused("the query is nested too deeply", "", "ask in several questions") from None
@@ -154,7 +205,7 @@ class Planner:
     def _prepare(
         self, queries: list[SplitQuery], price: Pure | ZeroConcentrated, delta: Fraction
     ) -> list[PlannedQuestion]:
-        found = prepare_all(queries, price, delta=delta, public_values=self.public_rows.values)
+        found = self._plans.plan(queries, price, delta)
         for question in found:
             self._check_above(question)
             _check_keys(question, self.catalog)
@@ -169,13 +220,7 @@ class Planner:
         return {name: self.public_rows(name) for name in question.split.public_tables}
 
     def _price(self, queries: list[SplitQuery], epsilon: Fraction) -> tuple[Pure | ZeroConcentrated, Fraction]:
-        budgets = self._budgets(queries)
-        if not budgets or any(budget.adds_up for budget in budgets):
-            parts = [_delta_for_keys(budget, epsilon / budget.epsilon) for budget in budgets]
-            return Pure(epsilon), min(parts, default=Fraction(0))
-        rho = min(_rho(epsilon, budget.delta - budget.delta_for_keys) for budget in budgets)
-        wholes = [(budget, _rho(budget.epsilon, budget.delta - budget.delta_for_keys)) for budget in budgets]
-        return ZeroConcentrated(rho), min(_delta_for_keys(budget, rho / whole) for budget, whole in wholes)
+        return price_epsilon(self._budgets(queries), epsilon)
 
     def _check_above(self, question: PlannedQuestion) -> None:
         """Refuse mistakes above the aggregates before they cost anything, by names and types; once for every query."""
@@ -199,6 +244,27 @@ class Planner:
             return max(errors) <= wanted
 
         return least(is_close, start=_FINEST_EPSILON, precision=7)
+
+
+def price_epsilon(budgets: Sequence[Budget], epsilon: Fraction) -> tuple[Pure | ZeroConcentrated, Fraction]:
+    """What an ε is in the terms of some budgets, and the δ for keys that goes with it."""
+    if not budgets or any(budget.adds_up for budget in budgets):
+        parts = [_delta_for_keys(budget, epsilon / budget.epsilon) for budget in budgets]
+        return Pure(epsilon), min(parts, default=Fraction(0))
+    rho = min(_rho(epsilon, budget.delta - budget.delta_for_keys) for budget in budgets)
+    wholes = [(budget, _rho(budget.epsilon, budget.delta - budget.delta_for_keys)) for budget in budgets]
+    return ZeroConcentrated(rho), min(_delta_for_keys(budget, rho / whole) for budget, whole in wholes)
+
+
+def price_part(budgets: Sequence[Budget], part: Fraction) -> tuple[list[Pure | ZeroConcentrated], Fraction]:
+    """What a part of some budgets is: for Laplace noise, and for Gaussian where δ allows; and the δ for keys."""
+    delta = min((_delta_for_keys(budget, part) for budget in budgets), default=Fraction(0))
+    least = min((budget.epsilon for budget in budgets), default=Fraction(1))
+    prices: list[Pure | ZeroConcentrated] = [Pure(part * least)]
+    if budgets and not any(budget.adds_up for budget in budgets):
+        whole = min(_rho(budget.epsilon, budget.delta - budget.delta_for_keys) for budget in budgets)
+        prices.append(ZeroConcentrated(part * whole))
+    return prices, delta
 
 
 def _last(text: ReadingPlan) -> ReadingPlan:

@@ -106,7 +106,7 @@ def find_stored(name: str, plan: AggregationPlan, snapshot: Engine) -> Stored:
     """A table as a plan reads it: of one that grows, the periods that are read."""
     stored, privacy = snapshot.stored(name), plan.block.rows.privacy
     read = [] if privacy is None else sorted(period for table, period in privacy.periods if table == name)
-    return stored.over(read) if read else stored
+    return stored.over(read) if stored.grows else stored
 
 
 def find_versions(tables: Iterable[str], plans: Sequence[AggregationPlan], snapshot: Engine) -> Versions:

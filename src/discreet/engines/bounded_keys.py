@@ -86,15 +86,15 @@ def spell_value(value: str, kind: object) -> str:
 
 def write_salt(texts: Sequence[str], secret: str) -> str:
     """The salt of the unit that these texts name; ``secret`` is the place where it is bound."""
-    return _hashed([f"{secret} || '@'", *texts])
+    return _hash([f"{secret} || '@'", *texts])
 
 
 def write_number(texts: Sequence[str], secret: str) -> str:
     """The number of what these texts spell."""
-    return _hashed([f"{secret} || '|'", *texts])
+    return _hash([f"{secret} || '|'", *texts])
 
 
-def _hashed(texts: Sequence[str]) -> str:
+def _hash(texts: Sequence[str]) -> str:
     """From 1 to PRIME - 1, by the first 32 bits of a hash: each is as likely as any other, within one part in 2^30."""
     text = " || '|' || ".join(texts)
     return f"(1 + CAST('0x' || substr(md5({text}), 1, 8) AS BIGINT) % {PRIME - 1})"

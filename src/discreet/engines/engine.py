@@ -48,6 +48,7 @@ __all__ = [
     "TableStore",
     "Unread",
     "Unsent",
+    "refuse_growth",
     "shield_errors",
     "tell",
 ]
@@ -188,7 +189,7 @@ class TableStore(Engine):
 
     def begin(self, table: Table, *, catalog: Catalog | None = None) -> None:
         """Make a table that grows, without rows and without a closed period; nothing where it is there already."""
-        raise _without_growth(table.name)
+        raise refuse_growth(table.name)
 
     def append(
         self,
@@ -201,18 +202,18 @@ class TableStore(Engine):
         unread: Unread | None = None,
     ) -> Appended:
         """Take more rows, which nobody reads before their periods are closed; the same ``id`` takes them in once."""
-        raise _without_growth(table.name)
+        raise refuse_growth(table.name)
 
     def prepare_close(self, table: Table, period: Period, *, catalog: Catalog | None = None) -> str:
         """Make the next period ready to be read, and return the root of all periods with it, in hexadecimal digits.
 
         Whoever was to be forgotten is then in none of them. Asked again, it returns the same root.
         """
-        raise _without_growth(table.name)
+        raise refuse_growth(table.name)
 
     def finish_close(self, table: str, period: Period) -> None:
         """Have questions read a period that was made ready."""
-        raise _without_growth(table)
+        raise refuse_growth(table)
 
     def closing(self, table: str) -> tuple[str, str] | None:
         """The period that is made ready and not yet read, and the root with it; None where there is none."""
@@ -224,14 +225,15 @@ class TableStore(Engine):
 
     def verify_files(self, table: str) -> None:
         """Refuse a store in which the file of a closed period is missing or was changed."""
-        raise _without_growth(table)
+        raise refuse_growth(table)
 
     def forget(self, table: str, unit_value: object) -> None:
         """Have all rows of a person removed at the next close; nobody is told whether there are any."""
-        raise _without_growth(table)
+        raise refuse_growth(table)
 
 
-def _without_growth(table: str) -> InvalidValue:
+def refuse_growth(table: str) -> InvalidValue:
+    """What whoever wants a table to grow by periods is told, where rows stay on a server."""
     rule = f"{table}: a table that grows by periods keeps its rows in the curator's folder"
     return InvalidValue(rule, "<rows on a server>", "use a folder without a server, or drop time from the policy")
 

@@ -27,7 +27,7 @@ from discreet.catalog.table import Table
 from discreet.engines.duckdb.manifest import Manifest, Stored
 from discreet.engines.duckdb.sources import SourceColumn, SourcePart, selection
 from discreet.engines.duckdb.store import TableFiles, lookup
-from discreet.engines.engine import OwnerLog, Progress, TableStore, Unread, tell
+from discreet.engines.engine import OwnerLog, Progress, TableStore, Unread, refuse_growth, tell
 from discreet.engines.parameters import ParameterValue, bind_parameter
 from discreet.engines.translate.expression import ValueKind, Written
 from discreet.engines.translate.writer import SourceTable, StatementWriter, Untranslatable
@@ -183,7 +183,7 @@ class RemoteEngine(TableStore):
         Where it is for ``empty`` tables, it reads none of their rows.
         """
         kind = self.writer if kind is None else kind
-        if empty and (emptied := self._emptied(*self.translated(statement, values, kind))) is not None:
+        if empty and (emptied := self._empty(*self.translated(statement, values, kind))) is not None:
             return emptied
         stamp, manifest = self._manifest()
         key = (stamp, kind, empty, statement, repr(values))
@@ -197,7 +197,7 @@ class RemoteEngine(TableStore):
             self._known[key] = found
         return found
 
-    def _emptied(self, text: str, used: Sequence[Stored]) -> tuple[str, Sequence[Stored]] | None:
+    def _empty(self, text: str, used: Sequence[Stored]) -> tuple[str, Sequence[Stored]] | None:
         """A written statement over no rows, which is faster than to write it again; None where its text is another."""
         relations = [[self._source(stored, one).relation for one in (False, True)] for stored in used]
         for full, empty in dict(relations).items():  # two tables may be the same rows
@@ -246,6 +246,8 @@ class RemoteEngine(TableStore):
 
         No row is read, so ``unread`` is told nothing: what cannot be read as its type is missing when it is asked.
         """
+        if table.time is not None:
+            raise refuse_growth(table.name)
         if not isinstance(source, str):
             rule = "a table that stays on a server is named, such as public.visits"
             raise InvalidType(rule, f"<{type(source).__name__}>", "or keep the rows in the folder")

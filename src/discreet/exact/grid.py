@@ -38,7 +38,7 @@ def exact_array(values: object, name: str = "values") -> npt.NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray):
         raise InvalidType(f"{name} must not be masked", "<a masked array>", "fill or drop what is masked first")
     try:
-        return np.asarray(values) if hasattr(values, "__array__") else _narrowed(np.asarray(values, dtype=object))
+        return np.asarray(values) if hasattr(values, "__array__") else _narrow(np.asarray(values, dtype=object))
     except ValueError:
         raise InvalidType(f"{name} must form a rectangular array", "<rows of different lengths>") from None
 
@@ -50,7 +50,7 @@ def holds_integers(array: npt.NDArray[Any]) -> bool:
     return all(isinstance(entry, Integral) and not isinstance(entry, bool) for entry in array.ravel())
 
 
-def _narrowed(array: npt.NDArray[np.object_]) -> npt.NDArray[Any]:
+def _narrow(array: npt.NDArray[np.object_]) -> npt.NDArray[Any]:
     entries = array.ravel().tolist()
     kinds = {type(entry) for entry in entries}
     if kinds == {int}:

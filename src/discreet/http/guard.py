@@ -55,9 +55,9 @@ class GuardedProtocol(H11Protocol):
         self._unread: asyncio.TimerHandle | None = None
         self._watch()
         if len(self.connections) > self.most_connections:
-            self._make_room()
+            self._close_longest_waiting()
 
-    def _make_room(self) -> None:
+    def _close_longest_waiting(self) -> None:
         idle = [one for one in self.connections if isinstance(one, GuardedProtocol) and one.is_waiting]
         first = min(idle, key=lambda one: (one._is_fair(), one._began), default=self)
         first.transport.abort()
@@ -162,11 +162,11 @@ def _refusal(fault: BaseException | None) -> tuple[h11.Response, h11.Data, h11.E
     """A problem that says what is wrong with a request, and nothing of what was sent."""
     hint = fault.error_status_hint if isinstance(fault, h11.RemoteProtocolError) else HTTPStatus.BAD_REQUEST
     status = HTTPStatus(hint) if hint in _UNREADABLE else HTTPStatus.BAD_REQUEST
-    told = problem(status, _UNREADABLE.get(status, "The request must be HTTP/1.1 as it is written."))
+    refusal = problem(status, _UNREADABLE.get(status, "The request must be HTTP/1.1 as it is written."))
     headers = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-    headers += [*told.raw_headers, (b"connection", b"close")]
+    headers += [*refusal.raw_headers, (b"connection", b"close")]
     response = h11.Response(status_code=status.value, headers=headers, reason=status.phrase.encode())
-    return response, h11.Data(data=bytes(told.body)), h11.EndOfMessage()
+    return response, h11.Data(data=bytes(refusal.body)), h11.EndOfMessage()
 
 
 def share_connections(processes: int) -> None:

@@ -309,13 +309,13 @@ async def _answer(app: ASGIApp, reader: asyncio.StreamReader, writer: asyncio.St
     for name in ("client", "server"):
         scope[name] = scope[name] and tuple(scope[name])
     scope["headers"] = [tuple(pair) for pair in scope["headers"]]
-    heard: asyncio.Queue[Message] = asyncio.Queue(_AHEAD)
-    hearing = asyncio.create_task(_hear(reader, heard, scope["type"]))
+    messages: asyncio.Queue[Message] = asyncio.Queue(_AHEAD)
+    reading_ahead = asyncio.create_task(_read_ahead(reader, messages, scope["type"]))
     gone: Message | None = None
 
     async def receive() -> Message:
         nonlocal gone
-        message = gone or await heard.get()
+        message = gone or await messages.get()
         if message["type"].endswith(".disconnect"):
             gone = message
         return message
@@ -331,15 +331,15 @@ async def _answer(app: ASGIApp, reader: asyncio.StreamReader, writer: asyncio.St
     try:
         await app(scope, receive, send)
     finally:
-        hearing.cancel()
+        reading_ahead.cancel()
 
 
-async def _hear(reader: asyncio.StreamReader, heard: asyncio.Queue[Message], kind: str) -> None:
+async def _read_ahead(reader: asyncio.StreamReader, messages: asyncio.Queue[Message], kind: str) -> None:
     """Read ahead a little: an application may stop waiting for a message, and none may be lost by that."""
     with suppress(OSError, asyncio.IncompleteReadError):
         while True:
-            await heard.put(await _read(reader))
-    await heard.put({"type": f"{kind}.disconnect", "code": _ENDED})
+            await messages.put(await _read(reader))
+    await messages.put({"type": f"{kind}.disconnect", "code": _ENDED})
 
 
 # Messages: their lengths, what is not bytes as JSON, and a body as it is.

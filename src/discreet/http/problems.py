@@ -157,7 +157,7 @@ def choose_fault(said: Mapping[str, Any]) -> DiscreetError:
     rule, remedy = _text(said, "rule"), _text(said, "remedy")
     if not rule:
         rule, remedy = _text(said, "detail") or "a service must say why it refuses", ""
-    return _made(error, rule, remedy, said)
+    return _make(error, rule, remedy, said)
 
 
 def _by_status(said: Mapping[str, Any]) -> type[DiscreetError]:
@@ -168,7 +168,7 @@ def _by_status(said: Mapping[str, Any]) -> type[DiscreetError]:
     return InvalidValue if isinstance(status, int) and status < HTTPStatus.INTERNAL_SERVER_ERROR else Unreachable
 
 
-def _made(error: type[DiscreetError], rule: str, remedy: str, said: Mapping[str, Any]) -> DiscreetError:
+def _make(error: type[DiscreetError], rule: str, remedy: str, said: Mapping[str, Any]) -> DiscreetError:
     if error is EngineFailure:
         return EngineFailure()
     if error is EngineUnavailable:
@@ -230,13 +230,13 @@ class Methods:
             return
         asked = scope["method"]
         if asked == _OPTIONS and (known := _methods(self._routes, scope)):
-            await Response(None, HTTPStatus.NO_CONTENT, {"Allow": _listed(known)})(scope, receive, send)
+            await Response(None, HTTPStatus.NO_CONTENT, {"Allow": _list(known)})(scope, receive, send)
             return
 
         async def completed(message: Message) -> None:
             scope["method"] = asked  # for whoever looks at the request from outside
             if message["type"] == "http.response.start" and message["status"] == HTTPStatus.METHOD_NOT_ALLOWED:
-                MutableHeaders(scope=message)["Allow"] = _listed(_methods(self._routes, scope) or _FILES)
+                MutableHeaders(scope=message)["Allow"] = _list(_methods(self._routes, scope) or _FILES)
             if asked == _HEAD and message["type"] == "http.response.body":
                 message = {**message, "body": b""}
             await send(message)
@@ -248,7 +248,7 @@ class Methods:
             scope["method"] = asked
 
 
-def _listed(methods: Iterable[str]) -> str:
+def _list(methods: Iterable[str]) -> str:
     return ", ".join(sorted({*methods, _OPTIONS, *((_HEAD,) if _GET in methods else ())}))
 
 
@@ -282,5 +282,5 @@ class Unknown(BaseRoute):
         """Refuse the method where the path has others, or say that there is nothing."""
         known = _methods(self._routes, scope)
         if known:
-            raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED, f"This path takes {_listed(known)} alone.")
+            raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED, f"This path takes {_list(known)} alone.")
         raise HTTPException(HTTPStatus.NOT_FOUND, f"There is nothing at this path; {self._remedy}.")

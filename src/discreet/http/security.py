@@ -93,9 +93,9 @@ class SameSite:
         headers = Headers(scope=scope)
         if not self._is_ours(headers.get("host", "")):
             words = "The service does not go by this name; see the setting hosts."
-            await _refused(scope, receive, send, HTTPStatus.MISDIRECTED_REQUEST, words)
+            await _refuse(scope, receive, send, HTTPStatus.MISDIRECTED_REQUEST, words)
         elif not _is_same_site(headers, needed=scope["type"] == "websocket"):
-            await _refused(scope, receive, send, HTTPStatus.FORBIDDEN, "Pages of other sites may not use this service.")
+            await _refuse(scope, receive, send, HTTPStatus.FORBIDDEN, "Pages of other sites may not use this service.")
         else:
             await self.app(scope, receive, send)
 
@@ -118,7 +118,7 @@ def _is_same_site(headers: Headers, *, needed: bool) -> bool:
     return bool(host) and origin.lower() in (f"http://{host}", f"https://{host}")
 
 
-async def _refused(scope: Scope, receive: Receive, send: Send, status: HTTPStatus, words: str) -> None:
+async def _refuse(scope: Scope, receive: Receive, send: Send, status: HTTPStatus, words: str) -> None:
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.close", "code": 1008})

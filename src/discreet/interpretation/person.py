@@ -80,7 +80,7 @@ class Believing:
         if given.delta:
             loss = Pure(given.epsilon + ln_up(_LEEWAY))
             exception = given.delta * (_LEEWAY + exp_up(-given.epsilon)) / (_LEEWAY - 1)
-        moved = partial(_moved, None if exception >= 1 else loss)
+        moved = partial(_move, None if exception >= 1 else loss)
         listed = sorted({*_PRIORS, given.prior})
         spread = [Fraction(part, _CHART) for part in range(_CHART + 1)]
         return Believing(
@@ -91,7 +91,7 @@ class Believing:
         )
 
 
-def _moved(loss: Pure | None, before: Fraction) -> Belief:
+def _move(loss: Pure | None, before: Fraction) -> Belief:
     return Belief(before, Fraction(0), Fraction(1)) if loss is None else Belief(before, *posterior_range(before, loss))
 
 

@@ -225,8 +225,8 @@ class Comparison(Report):
         """The comparison in a sentence."""
         last = self.rows[-1]
         return (
-            f"Among {last.n:,} people and with ε = {float(self.epsilon):g}, a count is off by {_shown(last.local)}"
-            f" without a curator and by {_shown(last.central)} with one: {_shown(last.ratio)} times as much."
+            f"Among {last.n:,} people and with ε = {float(self.epsilon):g}, a count is off by {_format(last.local)}"
+            f" without a curator and by {_format(last.central)} with one: {_format(last.ratio)} times as much."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -274,8 +274,8 @@ class Comparison(Report):
         return ["people", "without curator", *mixed, "with curator", "ratio"]
 
     def _cells(self, row: ComparisonRow) -> list[str]:
-        mixed = [] if row.mixed is None else [_shown(row.mixed)]
-        return [f"{row.n:,}", _shown(row.local), *mixed, _shown(row.central), _shown(row.ratio)]
+        mixed = [] if row.mixed is None else [_format(row.mixed)]
+        return [f"{row.n:,}", _format(row.local), *mixed, _format(row.central), _format(row.ratio)]
 
 
 def compare(n: int, epsilon: Number, *, delta: Number | None = None) -> Comparison:
@@ -305,7 +305,7 @@ def _row(n: int, epsilon: Fraction, delta: Fraction | None) -> ComparisonRow:
     return ComparisonRow(n, local, mixed, math.sqrt(Laplace(epsilon).law.variance))
 
 
-def _shown(value: float) -> str:
+def _format(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 

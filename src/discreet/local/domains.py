@@ -91,7 +91,7 @@ class Bins:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """What each bin is called: its ends, exactly."""
-        return tuple(f"{_written(low)}{_BETWEEN}{_written(high)}" for low, high in pairwise(self.edges))
+        return tuple(f"{_write(low)}{_BETWEEN}{_write(high)}" for low, high in pairwise(self.edges))
 
     def positions(self, values: Any) -> Integers:
         """The bin of each value; one value counts as a list of one. Values outside all bins are refused."""
@@ -117,7 +117,7 @@ def _floats(entries: list[Any]) -> np.ndarray[Any, Any]:
     return np.asarray([float(entry) for entry in entries], np.float64)
 
 
-def _written(edge: Fraction) -> str:
+def _write(edge: Fraction) -> str:
     if edge.denominator == 1:
         return str(edge.numerator)
     short = repr(float(edge))

@@ -98,7 +98,7 @@ class HeavyHitters(Randomizer[list[Found]]):
 
     def _codes(self, values: Any) -> Integers:
         """Each text as whole words, filled up with zeros."""
-        return _words(_padded(values if is_many(values) else [values], self.length), self.length)
+        return _words(_pad(values if is_many(values) else [values], self.length), self.length)
 
     def _draw(self, codes: Integers, stream: Stream) -> Columns:
         parts = [
@@ -235,7 +235,7 @@ def _possible_endings(start: bytes, agreeing: Integers) -> Integers:
     return agreeing[:1] if start.endswith(b"\0") else agreeing
 
 
-def _padded(values: Any, length: int) -> bytes:
+def _pad(values: Any, length: int) -> bytes:
     """All texts one after the other, each filled up with zeros; anything else is refused and not shown."""
     listed = values.tolist() if isinstance(values, np.ndarray) else values
     try:

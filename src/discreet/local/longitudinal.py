@@ -142,9 +142,9 @@ class PermanentResponse(FrequencyOracle):
         first, *second = (honesty.rates() for honesty in self._honesties())
         if not second:
             return first
-        (p, q, gap), (told, other, wide) = first, second[0]
+        (p, q, gap), (same, other, wide) = first, second[0]
         others = len(self.categories)
-        return p * told + (others - 1) * q * other, p * other + q * told + (others - 2) * q * other, gap * wide
+        return p * same + (others - 1) * q * other, p * other + q * same + (others - 2) * q * other, gap * wide
 
     def _draw(self, codes: Integers, stream: Stream) -> Columns:
         return self.second_lie(self._first.respond(codes, stream), stream)

@@ -100,7 +100,7 @@ class Several:
 
     def _columns(self, answers: Mapping[str, Any]) -> dict[str, Any]:
         self._check_names(answers, "answers")
-        columns = {name: _listed(answers[name]) for name in self.randomizers}
+        columns = {name: _list(answers[name]) for name in self.randomizers}
         if len({len(column) for column in columns.values()}) > 1:
             raise InvalidValue("everybody must answer every question", "<lists of different lengths>")
         for name, column in columns.items():
@@ -116,7 +116,7 @@ def _costs_at_most(randomizer: Any, epsilon: Fraction) -> bool:
     return isinstance(randomizer, Randomizer) and randomizer.loss.epsilon <= epsilon
 
 
-def _listed(column: Any) -> Any:
+def _list(column: Any) -> Any:
     return column if is_many(column) else [column]
 
 

@@ -135,7 +135,7 @@ def written_json(terms: Terms, columns: Columns, with_terms: bool) -> str:
     found: dict[str, Any] = {"fingerprint": terms.fingerprint}
     if with_terms:
         found["terms"] = terms.to_dict()
-    found["reports"] = {one.name: _listed(one, columns[one.name]) for one in terms.layout}
+    found["reports"] = {one.name: _list(one, columns[one.name]) for one in terms.layout}
     return json.dumps(found, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -166,7 +166,7 @@ def _agreed(written: Any, wanted: Terms | None) -> Terms:
     return found
 
 
-def _listed(field: ReportField, column: npt.NDArray[Any]) -> list[int] | list[str]:
+def _list(field: ReportField, column: npt.NDArray[Any]) -> list[int] | list[str]:
     return [row.tobytes().hex() for row in column] if field.width > 1 else column.tolist()
 
 

@@ -109,8 +109,8 @@ class FiniteLaw(Distribution):
             for outcome, mass in zip(self.outcomes, self.masses, strict=True):
                 shares = {image: share for image, share in _law_of(mapping(outcome)).items() if not share.is_zero()}
                 if not mass.is_zero():
-                    told = (share * (share / images.mass(image)).log() for image, share in shares.items())
-                    total += mass * sum(told, Ball(0))
+                    terms = (share * (share / images.mass(image)).log() for image, share in shares.items())
+                    total += mass * sum(terms, Ball(0))
         return total
 
     def likely(self) -> Sequence[Hashable]:
@@ -252,14 +252,14 @@ def coded_rows(rows: Integers) -> tuple[Integers, Integers]:
     codes = np.zeros(len(rows), np.int64)
     for column, span in enumerate(spans):
         codes = codes * span + (rows[:, column] - low[column])
-    listed, places = _coded(codes, total)
+    listed, places = _encode(codes, total)
     found = np.empty((len(listed), rows.shape[1]), np.int64)
     for column in range(len(spans) - 1, -1, -1):
         listed, found[:, column] = np.divmod(listed, spans[column])
     return found + low, places
 
 
-def _coded(codes: Integers, total: int) -> tuple[Integers, Integers]:
+def _encode(codes: Integers, total: int) -> tuple[Integers, Integers]:
     if total > min(_MOST_COUNTED, _CELLS_PER_ROW * len(codes)):
         listed, places = np.unique(codes, return_inverse=True)
         return listed, places

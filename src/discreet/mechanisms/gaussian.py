@@ -211,9 +211,9 @@ class Gaussian(AdditiveNoise):
         if integers and self.grid.exponent > 0:
             raise InvalidValue("whole answers need a grid of 1 or finer", grid, "leave integers=False to round them")
         self._price: Loss | None = None
-        self._law = DiscreteGaussian(variance_parameter=self._calibrated(epsilon, delta, rho, sigma))
+        self._law = DiscreteGaussian(variance_parameter=self._calibrate(epsilon, delta, rho, sigma))
 
-    def _calibrated(
+    def _calibrate(
         self, epsilon: Number | None, delta: Number | None, rho: Number | None, sigma: Number | None
     ) -> Fraction:
         """σ² in steps for the one price that was given."""

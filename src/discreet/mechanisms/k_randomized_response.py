@@ -161,7 +161,7 @@ class CategoricalResponse(Measurement):
         return count
 
     def _positions(self, value: Any) -> Integers:
-        listed = _listed(value) if _is_many(value) else [value]
+        listed = _list(value) if _is_many(value) else [value]
         try:
             return np.asarray([self._position[category] for category in listed], dtype=np.int64)
         except (KeyError, TypeError):
@@ -193,7 +193,7 @@ def _many(reports: Sequence[Hashable]) -> Sequence[Hashable]:
     return reports if _is_many(reports) else list(reports)
 
 
-def _listed(value: Any) -> list[Any]:
+def _list(value: Any) -> list[Any]:
     if isinstance(value, np.ndarray) and value.ndim != 1:
         raise InvalidType("several answers must form a flat list or array", f"<shape {value.shape}>")
     return list(value.tolist()) if isinstance(value, np.ndarray) else list(value)

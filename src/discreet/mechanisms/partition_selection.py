@@ -142,13 +142,13 @@ def _split(value: Any) -> tuple[list[Hashable], list[Any]]:
     if not isinstance(value, tuple) or len(value) != 2:
         rule = "counts must be a mapping of keys to numbers of units, or a pair (keys, counts)"
         raise InvalidType(rule, f"<{type(value).__name__}>")
-    keys, counts = (_listed(part) for part in value)
+    keys, counts = (_list(part) for part in value)
     if len(keys) != len(counts):
         raise InvalidValue("keys and counts must have equal length", f"<{len(keys)} and {len(counts)}>")
     return keys, counts
 
 
-def _listed(part: Any) -> list[Any]:
+def _list(part: Any) -> list[Any]:
     if isinstance(part, np.ndarray):
         part = part.tolist()
     if not isinstance(part, Sequence) or isinstance(part, (str, bytes)):

@@ -50,7 +50,7 @@ class DiscreteGaussian(SymmetricLaw):
 
     def __init__(self, sigma: Number | None = None, *, variance_parameter: Number | None = None) -> None:
         """Give σ, or σ² exactly as ``variance_parameter``."""
-        self.squared = _squared(sigma, variance_parameter)
+        self.squared = _square(sigma, variance_parameter)
         self.sigma = math.sqrt(self.squared)
         self._sums_at = cache(self._compute_sums)
         self._total_at = cache(self._compute_total)
@@ -212,7 +212,7 @@ class DiscreteGaussian(SymmetricLaw):
         return float(2 * np.sum(k * k * self.pmf(k)))
 
 
-def _squared(sigma: Number | None, variance_parameter: Number | None) -> Fraction:
+def _square(sigma: Number | None, variance_parameter: Number | None) -> Fraction:
     if sigma is not None and variance_parameter is not None:
         raise InvalidType("give sigma or variance_parameter, not both", variance_parameter, "drop one of them")
     if sigma is not None:

@@ -22,7 +22,7 @@ def shown(value: Fraction, digits: int = 5) -> str:
     mantissa = -(-value // Fraction(10) ** exponent)
     sign, figures = ("-" if mantissa < 0 else ""), str(abs(mantissa))
     leading, figures = exponent + len(figures) - 1, figures.rstrip("0")
-    return sign + (_fixed(figures, leading) if -5 < leading < digits else _scientific(figures, leading))
+    return sign + (_fix(figures, leading) if -5 < leading < digits else _scientific(figures, leading))
 
 
 def _leading(value: Fraction) -> int:
@@ -35,7 +35,7 @@ def _leading(value: Fraction) -> int:
     return guess
 
 
-def _fixed(figures: str, leading: int) -> str:
+def _fix(figures: str, leading: int) -> str:
     if leading < 0:
         return "0." + "0" * (-leading - 1) + figures
     whole, rest = figures[: leading + 1].ljust(leading + 1, "0"), figures[leading + 1 :]

@@ -131,7 +131,7 @@ class Sensitivity:
         Each part is a number, or a vector whose own bound is in ``norm`` or in a norm that is never smaller.
         """
         wanted = Norm.of(norm)
-        for part in _listed(parts):
+        for part in _list(parts):
             if not isinstance(part, Sensitivity):
                 raise InvalidType("parts must be sensitivities", part, "Sensitivity.count(...), for example")
         relations = {part.neighbours for part in parts}
@@ -178,7 +178,7 @@ class Sensitivity:
         return replace(self, value=self.value * factor, norm=wanted)
 
 
-def _listed(parts: object) -> Sequence[object]:
+def _list(parts: object) -> Sequence[object]:
     if not isinstance(parts, Sequence):
         raise InvalidType("parts must be a list of sensitivities", parts)
     return parts

@@ -109,7 +109,7 @@ def cut_at_aggregates(draft: QuestionDraft) -> QuestionDraft:
 
 
 def merge_blocks(draft: QuestionDraft) -> QuestionDraft:
-    """Measure what is over the same rows and groups once (`plan/merge_blocks.py`)."""
+    """Measure what is over the same rows and groups once (`plan/budget_split.py`)."""
     homes, blocks = merging.merge_blocks(draft.queries)
     return replace(draft, homes=homes, blocks=blocks)
 

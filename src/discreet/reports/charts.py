@@ -5,10 +5,10 @@ colours follow light and dark. A scale turns numbers into places: the range of a
 
 >>> interval_bar(IntervalBar(0.9, (0.8, 0.95), 0.5)).count("<rect")
 4
->>> axis = ChartScale.of([0, 7.3], room=(0, 100))
+>>> axis = ChartScale.of([0, 7.3], extent=(0, 100))
 >>> [(label, round(place)) for place, label in axis.ticks()]
 [('0', 0), ('2', 27), ('4', 55), ('6', 82)]
->>> [label for _, label in ChartScale.of([1, 1000], room=(0, 90), log=True).ticks()]
+>>> [label for _, label in ChartScale.of([1, 1000], extent=(0, 90), log=True).ticks()]
 ['1', '10', '100', '1,000']
 """
 
@@ -58,37 +58,37 @@ _PLAIN_FROM = 1e-4
 
 @dataclass(frozen=True)
 class ChartScale:
-    """An axis: numbers from ``least`` to ``most`` spread over the room; with ``log``, their logarithms are."""
+    """An axis: numbers from ``least`` to ``most`` spread over the extent; with ``log``, their logarithms are."""
 
     least: float
-    """The number at the start of the room."""
+    """The number at the start of the extent."""
     most: float
-    """The number at the end of the room."""
-    room: tuple[float, float]
+    """The number at the end of the extent."""
+    extent: tuple[float, float]
     """Where the axis starts and ends on the drawing."""
     log: bool = False
     """Whether equal ratios are equally far apart."""
 
     @staticmethod
-    def of(values: Sequence[float], room: tuple[float, float], *, log: bool = False) -> ChartScale:
+    def of(values: Sequence[float], extent: tuple[float, float], *, log: bool = False) -> ChartScale:
         """An axis that holds all values; one that would have no length is made longer to both sides."""
         for value in values:
             _check(value, log)
         low, high = min(values, default=1.0), max(values, default=1.0)
         if log:
             return (
-                ChartScale(low, high, room, log)
+                ChartScale(low, high, extent, log)
                 if high > low * (1 + _FLAT)
-                else ChartScale(low / 2, high * 2, room, log)
+                else ChartScale(low / 2, high * 2, extent, log)
             )
         if high - low > _FLAT * max(abs(low), abs(high)):
-            return ChartScale(low, high, room)
+            return ChartScale(low, high, extent)
         more = abs(low) / 2 or 1.0
-        return ChartScale(low - more, high + more, room)
+        return ChartScale(low - more, high + more, extent)
 
     def place(self, value: float) -> float:
         """Where a number lies on the drawing."""
-        start, end = self.room
+        start, end = self.extent
         if self.log:
             part = math.log(value / self.least) / math.log(self.most / self.least)
         else:
@@ -213,7 +213,7 @@ def _series(number: int, one: Series, axes: _Axes) -> str:
     line = ""
     if len(one.points) > 1:
         line = f'<path class="{kind}" d="M{"L".join(axes.at(point) for point in one.points)}"/>'
-    marks = [_told_mark(number, point, one.name, axes) for point in one.points] if _marked(one) else []
+    marks = [_titled_mark(number, point, one.name, axes) for point in one.points] if _marked(one) else []
     return f"{band}{line}{''.join(marks)}"
 
 
@@ -222,7 +222,7 @@ def _marked(one: Series) -> bool:
     return one.marks or len(one.points) == 1
 
 
-def _told_mark(number: int, point: tuple[float, float], name: str, axes: _Axes) -> str:
+def _titled_mark(number: int, point: tuple[float, float], name: str, axes: _Axes) -> str:
     words = escape(f"{name}: {point[0]:,.6g}, {point[1]:,.4g}")
     return f"<g><title>{words}</title>{_mark(number, axes.x.place(point[0]), axes.y.place(point[1]))}</g>"
 

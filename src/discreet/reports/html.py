@@ -167,7 +167,7 @@ def _cell(cell: doc.TableCell) -> str:
     return escape(cell.replace(" = ", "\u00a0=\u00a0")) if isinstance(cell, str) else _CELLS[type(cell)](cell)
 
 
-def _stacked(cell: doc.Stacked) -> str:
+def _stack(cell: doc.Stacked) -> str:
     return f"{_cell(cell.first)}<br><small>{escape(cell.below)}</small>" if cell.below else _cell(cell.first)
 
 
@@ -194,7 +194,7 @@ def _details(block: doc.Details) -> str:
 _CELLS: dict[type, Callable[[Any], str]] = {
     doc.Toned: lambda cell: f"<span{_class(cell.tone)}>{escape(cell.words)}</span>",
     doc.Code: lambda cell: f"<code>{escape(cell.words)}</code>",
-    doc.Stacked: _stacked,
+    doc.Stacked: _stack,
     doc.Meter: meter,
     doc.PairedMeters: paired_meters,
     doc.IntervalBar: interval_bar,

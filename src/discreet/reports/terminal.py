@@ -147,7 +147,7 @@ def _cell(cell: doc.TableCell) -> Text:
     return draw(cell)
 
 
-def _stacked(cell: doc.Stacked) -> Text:
+def _stack(cell: doc.Stacked) -> Text:
     first = cell.first if isinstance(cell.first, str) else cell.first.words
     return Text.assemble(first, *([("\n" + cell.below, "dim")] if cell.below else []))
 
@@ -160,7 +160,7 @@ def _meter(cell: doc.Meter) -> Text:
     return Text("░" * start + "█" * (until - start) + "░" * (_BLOCKS - until))
 
 
-def _paired(cell: doc.PairedMeters) -> Text:
+def _pair(cell: doc.PairedMeters) -> Text:
     """Both bars on a line: the one before in the upper half, the one after in the lower half."""
     before, after = ((bar == "█" for bar in _meter(doc.Meter(value)).plain) for value in (cell.before, cell.after))
     signs = {(True, True): "█", (True, False): "▀", (False, True): "▄", (False, False): "░"}
@@ -225,9 +225,9 @@ def _heat_cell(cell: doc.HeatCell) -> Text:
 _CELLS: dict[type, Callable[[Any], Text]] = {
     doc.Toned: lambda cell: Text(cell.words, _STYLES[cell.tone]),
     doc.Code: lambda cell: Text(cell.words),
-    doc.Stacked: _stacked,
+    doc.Stacked: _stack,
     doc.Meter: _meter,
-    doc.PairedMeters: _paired,
+    doc.PairedMeters: _pair,
     doc.IntervalBar: _interval,
 }
 _DRAWN: dict[type, Callable[[Any], Iterable[RenderableType]]] = {

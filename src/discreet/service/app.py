@@ -19,11 +19,11 @@ from discreet.errors import NotSignedIn
 from discreet.http.bodies import BodyLimit, StrictJson
 from discreet.http.problems import Methods, Unknown
 from discreet.http.security import HEADERS, Https, SameSite, SecurityHeaders, policy
-from discreet.service.auth.roles import MemberRole
+from discreet.service.auth.roles import FEEDERS, MemberRole
 from discreet.service.monitoring import Health, Metrics
 from discreet.service.openapi import describe_api
 from discreet.service.problems import Watching, handle_faults
-from discreet.service.routes import ask, ledger, members, oversight, owner_tables, publications, tables
+from discreet.service.routes import ask, ledger, members, oversight, owner_tables, periods, publications, tables
 from discreet.service.routes import service as service_routes
 from discreet.service.state import ServiceState
 from discreet.version import __version__
@@ -33,8 +33,11 @@ __all__ = ["API", "application", "bodies_within", "choose_headers", "guard_app"]
 
 _API = "/api/"
 _BEARER = "bearer "
+_OWNERS = frozenset({MemberRole.OWNER})
 _UPLOADS = re.compile(r"/api/v1/uploads(/.*)?\Z", re.DOTALL)
 """Routes whose bodies are tables."""
+_ROWS = re.compile(r"/api/v1/tables/[^/]+/rows\Z")
+"""Routes whose bodies are rows that are appended."""
 _CONSOLE_UPLOADS = re.compile(r"/_nicegui/client/[^/]+/upload/[^/]+\Z")
 """Routes that the console opens for one page and one principal, with ids that nobody guesses."""
 
@@ -42,31 +45,36 @@ _CONSOLE_UPLOADS = re.compile(r"/_nicegui/client/[^/]+/upload/[^/]+\Z")
 def bodies_within(app: ASGIApp, service: ServiceState) -> ASGIApp:
     """The application behind limits on what it is sent.
 
-    A large body is taken from owners alone. An application may keep a whole upload before it looks at who sent it, so
-    it is looked at here first.
+    A large body is taken from owners alone, and rows to append from feeders. An application may keep a whole upload
+    before it looks at who sent it, so it is looked at here first.
     """
 
     async def most(scope: Scope) -> int:
         path, settings = scope["path"], service.settings
-        is_large = _CONSOLE_UPLOADS.match(path) or (_UPLOADS.match(path) and await _is_by_owner(service, scope))
+        if _CONSOLE_UPLOADS.match(path):
+            return settings.largest_upload
+        senders = _OWNERS if _UPLOADS.match(path) else FEEDERS if _ROWS.match(path) else frozenset[MemberRole]()
+        is_large = senders and await _find_role(service, scope) in senders
         return settings.largest_upload if is_large else settings.largest_body
 
     return BodyLimit(StrictJson(app, _is_json), most)
 
 
 def _is_json(scope: Scope) -> bool:
-    return scope["path"].startswith(_API) and not _UPLOADS.match(scope["path"])
+    path = scope["path"]
+    return path.startswith(_API) and not _UPLOADS.match(path) and not _ROWS.match(path)
 
 
-async def _is_by_owner(service: ServiceState, scope: Scope) -> bool:
+async def _find_role(service: ServiceState, scope: Scope) -> MemberRole | None:
+    """The role of who sent a request; None where no good token says who that is."""
     shown = Headers(scope=scope).get("authorization", "")
     if not shown.lower().startswith(_BEARER):
-        return False
+        return None
     try:
         principal = await run_in_threadpool(service.members.principal, shown[len(_BEARER) :].strip())
     except NotSignedIn:
-        return False
-    return principal.role is MemberRole.OWNER
+        return None
+    return principal.role
 
 
 _STATIC = "/_nicegui/"
@@ -110,6 +118,7 @@ _ROUTERS = (
     tables.router,
     ledger.router,
     owner_tables.router,
+    periods.router,
     publications.router,
     oversight.router,
     service_routes.metrics_router,

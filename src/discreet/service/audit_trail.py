@@ -218,11 +218,11 @@ def head_problems(trail: Trail, document: Mapping[str, Any]) -> list[str]:
 
 def event_words(event: TrailEvent) -> str:
     """What happened, by whom, and what else is known of it, in a line."""
-    told = ", ".join(f"{name} {_told(value)}" for name, value in sorted(event.facts.items()))
-    return f"{event.kind}, by {event.by or 'somebody unknown'}{f': {told}' if told else ''}"
+    facts_text = ", ".join(f"{name} {_format_fact(value)}" for name, value in sorted(event.facts.items()))
+    return f"{event.kind}, by {event.by or 'somebody unknown'}{f': {facts_text}' if facts_text else ''}"
 
 
-def _told(value: Any) -> str:
+def _format_fact(value: Any) -> str:
     return "; ".join(f"{name} {count}" for name, count in value.items()) if isinstance(value, dict) else str(value)
 
 

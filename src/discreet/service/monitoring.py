@@ -27,10 +27,10 @@ from discreet.service.state import ServiceState
 from discreet.storage.database import Database
 from discreet.time_limits import HEALTH_KEPT
 
-__all__ = ["EXPLAIN", "SHARED", "Health", "Metrics", "write_metrics"]
+__all__ = ["EXPLAIN", "FORGET", "SHARED", "Health", "Metrics", "write_metrics"]
 
 
-_ROOM = 2**16
+_CHARGE_BYTES = 2**16
 """Bytes that must fit the disk before questions are taken."""
 
 
@@ -68,7 +68,7 @@ class Health:
 def _write_some(folder: Path) -> None:
     """What fails on a full disk, where changing nothing does not: as much as a charge and an answer take, durably."""
     with TemporaryFile(dir=folder) as file:
-        file.write(bytes(_ROOM))
+        file.write(bytes(_CHARGE_BYTES))
         file.flush()
         os.fsync(file.fileno())
 
@@ -80,6 +80,8 @@ def _change_nothing(database: Database) -> None:
 
 EXPLAIN = "/api/v1/explain"
 """The one route whose times are kept."""
+FORGET = ("DELETE", "/api/v1/tables/{name}/units")
+"""The one route whose requests are not counted: that somebody is to be forgotten would show that they were there."""
 SHARED = "PROMETHEUS_MULTIPROC_DIR"
 """The variable that names the folder where processes of one service add up their counts."""
 _SCRAPE_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
@@ -104,7 +106,9 @@ class Metrics:
         )
 
     def count(self, method: str, route: str, status: int, problem: str | None, seconds: float) -> None:
-        """Count a request that has ended."""
+        """Count a request that has ended; one that is there because of a single person is not."""
+        if (method, route) == FORGET:
+            return
         self._requests.labels(method, route, str(status)).inc()
         if problem is not None:
             self._refusals.labels(problem).inc()
@@ -119,11 +123,11 @@ def write_metrics(service: ServiceState, metrics: Metrics) -> bytes:
         counted = CollectorRegistry()
         MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
     storages = CollectorRegistry()
-    storages.register(_Books(service, metrics.started))
+    storages.register(_DatabaseCollector(service, metrics.started))
     return generate_latest(counted) + generate_latest(storages)
 
 
-class _Books(Collector):
+class _DatabaseCollector(Collector):
     """What the ledger and the service's database say at the moment."""
 
     def __init__(self, service: ServiceState, started: float) -> None:
@@ -144,6 +148,8 @@ class _Books(Collector):
             words = f"The {part} of each account, in ε or ρ."
             family = GaugeMetricFamily(f"discreet_budget_{part}", words, labels=["account", "unit"])
             for name, account in held.items():
+                if part == "cap" and account.allowance.is_counted:
+                    continue
                 loss = account.was_spent if part == "spent" else account.granted
                 unit, amount = ("epsilon", loss.epsilon) if isinstance(loss, Pure) else ("rho", loss.rho)
                 family.add_metric([name, unit], float(amount))

@@ -43,14 +43,14 @@ def as_problem(said: dict[str, Any]) -> Response:
 
 def handle_faults(app: FastAPI) -> None:
     """Answer every error of every route in the one shape."""
-    app.add_exception_handler(DiscreetError, _refused)
+    app.add_exception_handler(DiscreetError, _refuse)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(ClientDisconnect, _cut_off)
     app.add_exception_handler(Exception, _failed)
 
 
-async def _refused(request: Request, fault: Exception) -> Response:
+async def _refuse(request: Request, fault: Exception) -> Response:
     assert isinstance(fault, DiscreetError)  # noqa: S101  that is what it handles
     said = choose_problem(fault)
     request.state.problem = said["type"].rpartition(":")[2]  # for those who count

@@ -127,6 +127,7 @@ def _by_one(settings: Settings, built: Built, ready: Ready, listener: socket.soc
     app = Ending(built(service), service)
     warm(service)
     service.heads.start()
+    service.closes.start()
     ready(_address(settings, listener), service.members)
     start_logs(settings.log_level)
     uvicorn.Server(_config(settings, app)).run(sockets=[listener])
@@ -164,6 +165,7 @@ def _worker(settings: Settings, built: Built, place: MeetingPlace) -> ASGIApp:
         app = OneProcess(app, place, _is_anybodys)
     warm(service)
     service.heads.start()
+    service.closes.start()
     return Ending(app, service)
 
 

@@ -112,6 +112,13 @@ class Settings(BaseSettings):
         description="Seconds between two looks at whether the signed head of ledger and audit trail has changed, which"
         " is then written into the ledger and sent.",
     )
+    close_seconds: float = Field(
+        60.0,
+        ge=0,
+        le=86_400,
+        description="Seconds between two looks at whether a period of a table that grows is due, which is then closed;"
+        " 0: periods are closed by owners alone.",
+    )
     head_folder: Path | None = Field(
         None,
         description="A folder, best one of another host, that gets every signed head as a file; a ledger that is behind"
@@ -185,10 +192,10 @@ def _unknown(places: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
         for name in held:
             if not _is_known(name):
                 rule = "there must be a setting of that name"
-                yield Problem(rule, _spelled(name, place), suggestion(name, Settings.model_fields), file=place)
+                yield Problem(rule, _spell(name, place), suggestion(name, Settings.model_fields), file=place)
 
 
-def _spelled(name: str, place: str) -> str:
+def _spell(name: str, place: str) -> str:
     return PREFIX + name.upper() if place == "environment" else name
 
 
@@ -200,7 +207,7 @@ def _problem(fault: ErrorDetails, places: Mapping[str, Mapping[str, Any]]) -> Pr
     name = str(fault["loc"][0])
     place = next(where for where, held in places.items() if name in held)
     about = str(Settings.model_fields[name].description)
-    rule = f"{_spelled(name, place)}: {words[0].lower()}{words[1:]}"
+    rule = f"{_spell(name, place)}: {words[0].lower()}{words[1:]}"
     return Problem(rule, fault["input"], about[0].lower() + about[1:], file=place)
 
 

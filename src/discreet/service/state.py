@@ -20,6 +20,7 @@ from discreet.http.problems import name_of
 from discreet.service.audit_trail import COMMAND, RefusalCounts, Trail, record_in_ledger
 from discreet.service.auth.members import Members
 from discreet.service.auth.rate_limit import Limits
+from discreet.service.due_closes import DueCloses
 from discreet.service.jobs.jobs import Job, Requests
 from discreet.service.jobs.shared_run import SharedRun
 from discreet.service.jobs.worker import JobWorker, ReleaseDelay, answer_job
@@ -69,6 +70,7 @@ class ServiceState:
         )
         self.worker.open()
         self.heads = Heads(self)
+        self.closes = DueCloses(self)
         if not self._curator.opened.is_whole:
             Thread(target=self._verify, daemon=True).start()
 
@@ -109,6 +111,7 @@ class ServiceState:
         """Finish what reads rows now and take no more questions; those that wait are answered after the next start."""
         self.worker.close()
         self.tally.flush(everything=True)
+        self.closes.stop()
         self.heads.stop()
         with suppress(DiscreetError):
             self.record_trail(always=False)

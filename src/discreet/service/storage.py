@@ -35,9 +35,9 @@ __all__ = [
 ]
 
 
-VERSION = 3
+VERSION = 4
 """Of the tables below."""
-ADDED = {1: "the table of the audit trail", 2: "the table of sessions"}
+ADDED = {1: "the table of the audit trail", 2: "the table of sessions", 3: "the role feeder"}
 """What the version after each of these has beside it."""
 
 _SQLITE_TRAIL = """
@@ -60,11 +60,22 @@ CREATE TABLE session (
 CREATE INDEX session_by_member ON session (member, ends);
 """
 
+_ROLES = "CHECK (role IN ('owner', 'analyst', 'auditor', 'feeder'))"
+_SQLITE_FEEDERS = """
+PRAGMA writable_schema = ON;
+UPDATE sqlite_schema SET sql = replace(sql, '''auditor'')', '''auditor'', ''feeder'')') WHERE name = 'member';
+CREATE VIEW changed AS SELECT 1;
+DROP VIEW changed;
+PRAGMA writable_schema = RESET;
+"""
+"""A CHECK is changed where the table is written down; making a view lets every connection read that again."""
+_POSTGRES_FEEDERS = f"ALTER TABLE member DROP CONSTRAINT member_role_check, ADD CONSTRAINT member_role_check {_ROLES}"
+
 SQLITE = (
-    """
+    f"""
 CREATE TABLE member (
     name TEXT PRIMARY KEY,
-    role TEXT NOT NULL CHECK (role IN ('owner', 'analyst', 'auditor')),
+    role TEXT NOT NULL {_ROLES},
     since REAL NOT NULL,
     removed REAL
 ) STRICT, WITHOUT ROWID;
@@ -130,10 +141,10 @@ CREATE INDEX session_by_member ON session (member, ends);
 """
 
 POSTGRES = (
-    """
+    f"""
 CREATE TABLE member (
     name TEXT COLLATE "C" PRIMARY KEY,
-    role TEXT NOT NULL CHECK (role IN ('owner', 'analyst', 'auditor')),
+    role TEXT NOT NULL {_ROLES},
     since DOUBLE PRECISION NOT NULL,
     removed DOUBLE PRECISION
 );
@@ -180,10 +191,10 @@ CREATE TRIGGER answers_stay BEFORE UPDATE ON request FOR EACH ROW WHEN (OLD.stat
 )
 
 UPGRADES = {
-    "sqlite": {1: _SQLITE_TRAIL, 2: _SQLITE_SESSIONS},
-    "postgres": {1: _POSTGRES_TRAIL, 2: _POSTGRES_SESSIONS},
+    "sqlite": {1: _SQLITE_TRAIL, 2: _SQLITE_SESSIONS, 3: _SQLITE_FEEDERS},
+    "postgres": {1: _POSTGRES_TRAIL, 2: _POSTGRES_SESSIONS, 3: _POSTGRES_FEEDERS},
 }
-"""Per kind of database and older version, what makes the next version of it. Nothing that is there is changed, so that
+"""Per kind of database and older version, what makes the next version of it. No row that is there is changed, so that
 an older database is opened and gets what it lacks in one transaction."""
 
 
@@ -230,14 +241,14 @@ def file_storage(path: Path) -> GroupCommitDatabase:
         raise _refusal(type(fault).__name__) from None
     storage = SQLiteStorage(path, _refusal)
     try:
-        storage.write(_made)
+        storage.write(_make)
     except StoreError:
         storage.close()
         raise
     return storage
 
 
-def _made(database: Database) -> None:
+def _make(database: Database) -> None:
     """Make the tables of a file that has none; whoever comes at the same moment finds them made."""
     (version,) = database.execute("PRAGMA user_version").fetchone()
     if version == 0:

@@ -66,7 +66,7 @@ _NETWORK: dict[str, Any] = {
 """For a host that is gone without a word."""
 _OF_THE_DATA = ("22", "54")
 """Classes of states that say that a value is at fault, also when it is sent again."""
-_PEN = "CREATE TABLE pen (version INTEGER NOT NULL)"
+_VERSION_TABLE = "CREATE TABLE pen (version INTEGER NOT NULL)"
 _SHAPES = """
 SELECT 'table ' || c.relname, concat_ws(' ', c.relkind, c.relpersistence, c.relrowsecurity)
     FROM pg_class c WHERE c.relnamespace = %(schema)s::regnamespace AND c.relkind <> 'i'
@@ -152,7 +152,7 @@ class PostgresStorage(GroupCommitDatabase):
             connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (self._schema,))  # one maker at a time
             connection.execute(_plain(f"CREATE SCHEMA IF NOT EXISTS {self._schema}"))
             if connection.execute("SELECT to_regclass(%s)", (f"{self._schema}.pen",)).fetchone() == (None,):
-                connection.execute(_plain(_PEN))
+                connection.execute(_plain(_VERSION_TABLE))
                 connection.execute("INSERT INTO pen VALUES (%s)", (version,))
                 connection.execute(_plain(tables))
             self._upgrade(connection, version, upgrades)
@@ -230,7 +230,7 @@ class PostgresStorage(GroupCommitDatabase):
         with self._faults(), self._lent() as connection, connection.transaction(force_rollback=True):
             connection.execute(_plain(f"CREATE SCHEMA {schema}"))
             connection.execute(_plain(f"SET LOCAL search_path TO {schema}"))
-            connection.execute(_plain(f"{_PEN}; {tables}"))
+            connection.execute(_plain(f"{_VERSION_TABLE}; {tables}"))
             return _shape(connection, schema)
 
     # Writing ------------------------------------------------------------------------------------------------------
@@ -302,9 +302,9 @@ class PostgresStorage(GroupCommitDatabase):
         if type(fault).__name__ in _SILENT:  # whatever is idle is as silent, and nobody connects for a moment
             self._silent = monotonic()
             self._let_go_of_idle()
-        told = self._refusal(_words(fault))
-        told.__cause__ = None  # its words may name hosts and users
-        return told
+        error = self._refusal(_words(fault))
+        error.__cause__ = None  # its words may name hosts and users
+        return error
 
     @contextmanager
     def _faults(self) -> Iterator[None]:

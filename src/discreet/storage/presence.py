@@ -55,7 +55,7 @@ class FilePresence(Presence):
     def hold(self, name: str) -> bool:
         """Hold a name: the file is there and locked."""
         self._folder.mkdir(mode=0o700, exist_ok=True)
-        path = self._folder / _spelled(name)
+        path = self._folder / _spell(name)
         while True:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
@@ -73,12 +73,12 @@ class FilePresence(Presence):
         process, descriptor = self._files.pop(name, (0, -1))
         if process == os.getpid():  # in a forked child it is the parent's
             with suppress(OSError):
-                (self._folder / _spelled(name)).unlink()
+                (self._folder / _spell(name)).unlink()
             os.close(descriptor)
 
     def held(self, names: Collection[str]) -> set[str]:
         """Those whose file is locked; what a killed process left is removed."""
-        return {name for name in names if self._is_held(self._folder / _spelled(name))}
+        return {name for name in names if self._is_held(self._folder / _spell(name))}
 
     def _is_held(self, path: Path) -> bool:
         try:
@@ -184,7 +184,7 @@ class ServerPresence(Presence):
                 connection.close()
 
 
-def _spelled(name: str) -> str:
+def _spell(name: str) -> str:
     """A name as that of a file."""
     return hashlib.sha256(name.encode()).hexdigest()[:32]
 

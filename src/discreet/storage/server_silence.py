@@ -43,14 +43,14 @@ class AttentiveConnection(psycopg.Connection[Any]):
     def _ready(self, wanted: Wait, gen: Generator[Any, Any, Any]) -> Ready:
         """What can be done now; where that cannot be waited for, the connection is gone, and ``gen`` hears of it."""
         try:
-            return self._polled(wanted)
+            return self._poll(wanted)
         except BaseException as fault:
             self.close()  # what was asked is still under way there
             with suppress(Exception):
                 gen.throw(fault)
             raise
 
-    def _polled(self, wanted: Wait) -> Ready:
+    def _poll(self, wanted: Wait) -> Ready:
         poll = select.poll()
         poll.register(self.pgconn.socket, _EVENTS[wanted])
         found = poll.poll(self.silence * 1000)

@@ -77,7 +77,7 @@ class SQLiteStorage(GroupCommitDatabase):
                 connection.pragma("user_version", version)
                 first = fill(connection)
         except (apsw.Error, OSError) as fault:
-            raise _explained(fault, refusal) from fault
+            raise _explain(fault, refusal) from fault
         return first
 
     @staticmethod
@@ -204,7 +204,7 @@ class SQLiteStorage(GroupCommitDatabase):
 
     def explained(self, fault: BaseException) -> BaseException:
         """A fault of the disk or of SQLite in words; others as they are."""
-        return _explained(fault, self._refusal) if isinstance(fault, (apsw.Error, OSError)) else fault
+        return _explain(fault, self._refusal) if isinstance(fault, (apsw.Error, OSError)) else fault
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
@@ -231,10 +231,10 @@ def _draft(path: Path) -> Path:
     return path.with_name(f".{path.name}.new")
 
 
-def _explained(fault: Exception, refusal: Refusal) -> DiscreetError:
-    told = refusal(_KNOWN_FAULTS.get(type(fault).__name__, type(fault).__name__))
-    told.__cause__ = fault
-    return told
+def _explain(fault: Exception, refusal: Refusal) -> DiscreetError:
+    error = refusal(_KNOWN_FAULTS.get(type(fault).__name__, type(fault).__name__))
+    error.__cause__ = fault
+    return error
 
 
 _INHERITED: list[object] = []

@@ -76,7 +76,7 @@ def _object(body: bytes) -> dict[str, Any]:
 _PAGE = Path(__file__).with_name("page")
 _PAGES = {"/": "answer.html", "/results": "results.html"}
 _KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
-_ROOM = 16_384
+_OTHER_BYTES = 16_384
 """Bytes of a submission beside its reports and the names of its questions."""
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -93,7 +93,7 @@ def application(store: SurveyStore) -> ASGIApp:
     app.get("/invitation")(_invitation(store))
     app.post("/reports")(_reports(store))
     app.get("/figures")(_figures(store))
-    app.add_exception_handler(AnyHTTPException, _refused)
+    app.add_exception_handler(AnyHTTPException, _refuse)
     app.add_exception_handler(DiscreetError, _refused_by_us)
     app.add_exception_handler(ClientDisconnect, _cut_off)
     app.add_exception_handler(Exception, _failed)
@@ -150,18 +150,18 @@ def _bearer(request: Request) -> str:
 def _reports(store: SurveyStore) -> Handler:
     records = Records(store.survey)
     names = sum(len(question.name.encode()) for question in store.survey.questions)
-    most = _ROOM + 4 * records.size + names
+    most = _OTHER_BYTES + 4 * records.size + names
 
     async def answer(request: Request) -> Response:
         if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             raise HTTPException(415, "a submission must be application/json")
         found = Submission.read(await body_within(request, most), records)
-        return _told(await run_in_threadpool(store.take, found.invitation, found.record))
+        return _respond(await run_in_threadpool(store.take, found.invitation, found.record))
 
     return answer
 
 
-def _told(outcome: Outcome) -> Response:
+def _respond(outcome: Outcome) -> Response:
     if outcome is Outcome.UNINVITED:
         return problem(HTTPStatus.FORBIDDEN, "There is no such invitation; use the whole link that you were given.")
     if outcome is Outcome.ANOTHER:
@@ -199,7 +199,7 @@ def _yes_or_no(said: str) -> bool:
 # What went wrong --------------------------------------------------------------------------------------------------
 
 
-async def _refused(_: Request, fault: Exception) -> Response:
+async def _refuse(_: Request, fault: Exception) -> Response:
     status = fault.status_code if isinstance(fault, AnyHTTPException) else 400
     headers = dict(fault.headers or {}) if isinstance(fault, AnyHTTPException) else {}
     detail = str(fault.detail) if isinstance(fault, HTTPException) else HTTPStatus(status).description

@@ -234,24 +234,24 @@ def _blocks(finding: Finding, results: Results, raw: bool) -> Iterator[doc.Docum
 
 def _cells(row: ResultRow, finding: Finding) -> tuple[doc.TableCell, ...]:
     value, low, high = (_share(end, finding) for end in (row.value, row.low, row.high))
-    return row.label, doc.IntervalBar(value, (low, high), value), _shown(finding, row.value), _span(row, finding)
+    return row.label, doc.IntervalBar(value, (low, high), value), _format(finding, row.value), _span(row, finding)
 
 
 def _raw(finding: Finding, is_open: bool) -> doc.Details:
     """The unbiased estimates, behind a click: add or average these, and read the others."""
-    rows = [(row.label, _shown(finding, row.value), _span(row, finding)) for row in finding.rows]
+    rows = [(row.label, _format(finding, row.value), _span(row, finding)) for row in finding.rows]
     words = doc.Quiet("Right on average, so that they may be added up, and at times outside of what is possible.")
     listed = doc.TableBlock(("", "raw estimate", "raw interval"), rows, "lrr")
     return doc.Details("Raw estimates", [words, listed], is_open, f"raw-{finding.question.name}")
 
 
-def _shown(finding: Finding, value: float) -> str:
+def _format(finding: Finding, value: float) -> str:
     """A share in percent, or a mean."""
     return f"{value:.4g}" if finding.question.type == "number" else f"{100 * value:.1f} %"
 
 
 def _span(row: ResultRow, finding: Finding) -> str:
-    return f"{_shown(finding, row.low)} to {_shown(finding, row.high)}"
+    return f"{_format(finding, row.low)} to {_format(finding, row.high)}"
 
 
 def _summary(results: Results) -> str:

@@ -156,8 +156,8 @@ class SurveyStore:
             remedy = "name the folder that discreet survey new made"
             raise InvalidValue("there must be a survey in the folder", str(folder), remedy)
         self._lock = Lock()  # one transaction at a time on one connection, whatever the threads do
-        with _explained():
-            self._database = _connected(path)
+        with _explain():
+            self._database = _connect(path)
             version = self._database.pragma("user_version")
             check_version("the store of the survey", version, VERSION)
             text, self._owner = next(self._database.execute("SELECT text, owner FROM survey"))
@@ -171,7 +171,7 @@ class SurveyStore:
         for ending in ("-journal", ""):  # of one who was killed
             draft.with_name(draft.name + ending).unlink(missing_ok=True)
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        with _explained():
+        with _explain():
             database = apsw.Connection(str(draft), flags=apsw.SQLITE_OPEN_READWRITE)
             with database:
                 database.execute(_SCHEMA)
@@ -216,7 +216,7 @@ class SurveyStore:
 
     def is_used(self, token: str) -> bool:
         """Whether a record came by this invitation."""
-        with self._lock, _explained():
+        with self._lock, _explain():
             return self._value("SELECT 1 FROM answer WHERE invitation = ?", hash_of(token)) is not None
 
     def invited(self) -> int:
@@ -229,17 +229,17 @@ class SurveyStore:
 
     def records(self) -> bytes:
         """All records, one after the other."""
-        with self._lock, _explained():
+        with self._lock, _explain():
             return b"".join(record for (record,) in self._database.execute("SELECT record FROM answer"))
 
     def forget_order(self) -> None:
         """Write the file anew in the order of hashes, so that it no longer shows who came first."""
-        with self._lock, _explained():
+        with self._lock, _explain():
             self._database.execute("VACUUM")
             self._database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def _count(self, statement: str) -> int:
-        with self._lock, _explained():
+        with self._lock, _explain():
             return int(str(self._value(statement)))
 
     def _value(self, statement: str, *values: bytes) -> object:
@@ -249,7 +249,7 @@ class SurveyStore:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """A transaction that is on the disk when the block ends, or leaves nothing behind."""
-        with self._lock, _explained():
+        with self._lock, _explain():
             self._database.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -264,7 +264,7 @@ def _hashes(tokens: Iterable[str]) -> list[tuple[bytes]]:
     return [(one,) for one in sorted(map(hash_of, tokens))]
 
 
-def _connected(path: Path) -> apsw.Connection:
+def _connect(path: Path) -> apsw.Connection:
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(int(1000 * SQLITE_BUSY))
     for name, value in {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "trusted_schema": 0}.items():
@@ -275,7 +275,7 @@ def _connected(path: Path) -> apsw.Connection:
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def _explain() -> Iterator[None]:
     """Faults of SQLite in words for whoever keeps the disk."""
     try:
         yield

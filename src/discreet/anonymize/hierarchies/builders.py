@@ -76,7 +76,7 @@ def masked(
     length = max(map(len, written), default=1)
     if side not in ("suffix", "prefix"):
         raise InvalidValue("a mask must hide a suffix or a prefix", side)
-    levels = [[_masked(text, length - hide, hide, side) for text in written] for hide in _steps(hidden, length)]
+    levels = [[_mask(text, length - hide, hide, side) for text in written] for hide in _steps(hidden, length)]
     return completed(Hierarchy.of(present, levels), has_missing)
 
 
@@ -89,7 +89,7 @@ def _steps(hidden: Sequence[int] | None, length: int) -> list[int]:
     return steps if steps and steps[-1] == length else [*steps, length]
 
 
-def _masked(text: str, keep: int, hide: int, side: str) -> str:
+def _mask(text: str, keep: int, hide: int, side: str) -> str:
     if keep == 0:
         return SUPPRESSED
     return text[:keep] + SUPPRESSED * hide if side == "suffix" else SUPPRESSED * hide + text[-keep:]
@@ -180,7 +180,7 @@ def taxonomy_of_parents(parents: Mapping[Any, Any]) -> Hierarchy:
     inner = set(parents.values())
     roots = inner - set(parents)
     leaves = [name for name in parents if name not in inner]
-    return _from_paths([_rooted(_climbed(leaf, parents), len(roots)) for leaf in leaves])
+    return _from_paths([_rooted(_climb(leaf, parents), len(roots)) for leaf in leaves])
 
 
 def _paths(tree: Any, above: Ancestors) -> Iterator[Ancestors]:
@@ -197,7 +197,7 @@ def _paths(tree: Any, above: Ancestors) -> Iterator[Ancestors]:
         raise InvalidType("the parts of a taxonomy must be a dict or a list", tree, f"[{tree!r}]")
 
 
-def _climbed(leaf: Any, parents: Mapping[Any, Any]) -> Ancestors:
+def _climb(leaf: Any, parents: Mapping[Any, Any]) -> Ancestors:
     path = [leaf]
     while path[-1] in parents:
         above = parents[path[-1]]
@@ -232,14 +232,14 @@ def _masked_as_described(values: Values, details: str) -> Hierarchy:
 
 
 def _dates(values: Values, details: str) -> Hierarchy:
-    return dates(values, _listed(details) or None)
+    return dates(values, _list(details) or None)
 
 
 def _intervals(values: Values, details: str) -> Hierarchy:
     return intervals(values, _numbers(details, "5,10,20"))
 
 
-def _ordered(values: Values, details: str) -> Hierarchy:
+def _order(values: Values, details: str) -> Hierarchy:
     return ordered(values, [int(one) for one in _numbers(details, "3,9")])
 
 
@@ -247,18 +247,18 @@ KINDS: Mapping[str, Callable[[Values, str], Hierarchy]] = {
     "mask": _masked_as_described,
     "dates": _dates,
     "intervals": _intervals,
-    "ordered": _ordered,
+    "ordered": _order,
 }
 """The kinds by name."""
 
 
-def _listed(details: str) -> list[str]:
+def _list(details: str) -> list[str]:
     return [part.strip() for part in details.split(",") if part.strip()]
 
 
 def _numbers(details: str, example: str) -> list[float]:
     try:
-        found = [float(one) for one in _listed(details)]
+        found = [float(one) for one in _list(details)]
         return [int(one) if one == int(one) else one for one in found or [float("nan")]]
     except (ValueError, OverflowError):
         raise InvalidValue("the steps of a hierarchy must be numbers with commas", details, example) from None

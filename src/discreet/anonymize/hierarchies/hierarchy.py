@@ -68,7 +68,7 @@ class Hierarchy:
             if len(level) != len(leaves):
                 rule = f"level {number} must label every one of the {len(leaves)} values"
                 raise InvalidValue(rule, len(level))
-        numbered = [_numbered(level) for level in levels]
+        numbered = [_number(level) for level in levels]
         identity = np.arange(len(leaves), dtype=np.int32)
         names = tuple(label_of(leaf) for leaf in leaves)
         return cls(leaves, (identity, *(codes for codes, _ in numbered)), (names, *(labels for _, labels in numbered)))
@@ -121,7 +121,7 @@ class Hierarchy:
         missed = self.lacking(column)
         if missed:
             remedy = _remedy(missed, self.values)
-            rule = f"the hierarchy of '{column.name}' must hold every value of the column; it lacks {_named(missed)}"
+            rule = f"the hierarchy of '{column.name}' must hold every value of the column; it lacks {_name(missed)}"
             raise InvalidValue(rule, None, remedy)
         return np.array([found[key] for key in keys], dtype=np.intp)
 
@@ -157,10 +157,10 @@ def refuse_duplicates(values: Sequence[Any]) -> None:
     """Refuse values that occur twice, and name them."""
     twice = [value for value, times in Counter(values).items() if times > 1]
     if twice:
-        raise InvalidValue(f"every value must occur once; {_named(twice)} occur more often")
+        raise InvalidValue(f"every value must occur once; {_name(twice)} occur more often")
 
 
-def _named(values: Sequence[Any]) -> str:
+def _name(values: Sequence[Any]) -> str:
     """Some of the values in words, and how many more there are. An error would cut a list short."""
     more = f" and {len(values) - _MOST_NAMED} more" if len(values) > _MOST_NAMED else ""
     listed = ", ".join(MISSING if value is None else repr(value) for value in values[:_MOST_NAMED])
@@ -184,7 +184,7 @@ def _frozen(level: npt.ArrayLike) -> Codes:
     return codes
 
 
-def _numbered(labels: Sequence[str]) -> tuple[Codes, tuple[str, ...]]:
+def _number(labels: Sequence[str]) -> tuple[Codes, tuple[str, ...]]:
     written = [label_of(label) for label in labels]
     numbers = {label: number for number, label in enumerate(dict.fromkeys(written))}
     return np.array([numbers[label] for label in written], dtype=np.int32), tuple(numbers)
@@ -206,7 +206,7 @@ def _refuse_shared_labels(level: int, labels: Sequence[str]) -> None:
     """Two groups with one label could not be told apart in the release."""
     shared = [label for label, times in Counter(labels).items() if times > 1]
     if shared:
-        raise InvalidValue(f"the groups of level {level} must have different labels; {_named(shared)} are shared")
+        raise InvalidValue(f"the groups of level {level} must have different labels; {_name(shared)} are shared")
 
 
 def _refuse_crossing(hierarchy: Hierarchy, level: int) -> None:
@@ -214,7 +214,7 @@ def _refuse_crossing(hierarchy: Hierarchy, level: int) -> None:
     split = np.unique(hierarchy.levels[level][crossing])
     if len(split):
         names = [hierarchy.labels[level][group] for group in split]
-        rule = f"what is together at level {level} must stay together at level {level + 1}; {_named(names)} is split"
+        rule = f"what is together at level {level} must stay together at level {level + 1}; {_name(names)} is split"
         raise InvalidValue(rule, None, "give all values of a group the same group above")
 
 

@@ -110,27 +110,27 @@ def _within(ends: Ends, edges: Sequence[Fraction]) -> Ends:
 def _between(number: Fraction | float, edges: Sequence[Fraction], ends: Ends, label: Label) -> str:
     place = bisect_right(edges, number)
     low, high = edges[max(place - 1, 0)], edges[min(place, len(edges) - 1)]
-    return _written(number, low, high, ends, label)
+    return _write(number, low, high, ends, label)
 
 
 def _regular(number: Fraction | float, width: Fraction, origin: Fraction, ends: Ends, label: Label) -> str:
     if isinstance(number, float):  # infinite
-        return _written(number, origin, origin, ends, label)
+        return _write(number, origin, origin, ends, label)
     low = origin + (number - origin) // width * width
-    return _written(number, low, low + width, ends, label)
+    return _write(number, low, low + width, ends, label)
 
 
-def _written(number: Fraction | float, low: Fraction, high: Fraction, ends: Ends, label: Label) -> str:
+def _write(number: Fraction | float, low: Fraction, high: Fraction, ends: Ends, label: Label) -> str:
     bottom, top = ends
     if bottom is not None and number < bottom:
-        return f"<{_shown(bottom)}"
+        return f"<{_format(bottom)}"
     if top is not None and number >= top:
-        return f"≥{_shown(top)}"
+        return f"≥{_format(top)}"
     if isinstance(number, float):
         raise InvalidValue("a number without end needs a bottom or a top to fall into", number)
     clipped = (low if bottom is None else max(low, bottom), high if top is None else min(high, top))
-    return label(_shown(clipped[0]), _shown(clipped[1]))
+    return label(_format(clipped[0]), _format(clipped[1]))
 
 
-def _shown(edge: Fraction) -> str:
+def _format(edge: Fraction) -> str:
     return str(edge.numerator) if edge.denominator == 1 else repr(float(edge))

@@ -115,7 +115,7 @@ class CellReader:
         """The place of the first value that is not below what a range names, or of the first above it."""
         if text in self.place:
             return self.place[text] + after
-        value = _parsed(text, self._present)
+        value = _parse(text, self._present)
         if value is None:
             return None
         return (bisect_right if after else bisect_left)(self._present, value)
@@ -143,7 +143,7 @@ def _members(runs: Iterable[Run]) -> Iterator[int]:
         yield from range(first, last)
 
 
-def _parsed(text: str, values: Sequence[Any]) -> Any:
+def _parse(text: str, values: Sequence[Any]) -> Any:
     """The end of a range as a value of the same kind as others."""
     kind = type(values[0]) if values else str
     readers: dict[type, Callable[[str], Any]] = {

@@ -220,7 +220,7 @@ def column_histograms(publication: Publication, *, most: int = _MOST_BARS) -> tu
 def _of_quasi(publication: Publication, name: str, most: int) -> ColumnHistogram:
     covering = publication.coverings[name]
     spread = _spread(covering, publication.released_counts(name))
-    return _binned(name, covering.domain, publication.original_counts(name), spread, most)
+    return _bin(name, covering.domain, publication.original_counts(name), spread, most)
 
 
 def _spread(covering: Covering, released: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
@@ -240,12 +240,10 @@ def _of_sensitive(publication: Publication, name: str, most: int) -> ColumnHisto
         places = np.array([place[value] for value in column.values], dtype=np.int64)
         return np.bincount(places[column.codes], minlength=len(domain))
 
-    return _binned(name, domain, counted(before), counted(after), most)
+    return _bin(name, domain, counted(before), counted(after), most)
 
 
-def _binned(
-    name: str, domain: Sequence[Any], before: npt.ArrayLike, after: npt.ArrayLike, most: int
-) -> ColumnHistogram:
+def _bin(name: str, domain: Sequence[Any], before: npt.ArrayLike, after: npt.ArrayLike, most: int) -> ColumnHistogram:
     """Neighbours share a bar where there are more values than bars."""
     edges = np.unique(np.linspace(0, len(domain), min(most, len(domain)) + 1).round().astype(int))
     starts = edges[:-1]

@@ -147,7 +147,7 @@ def _losses(publication: Publication, name: str) -> ColumnLosses:
     variance = _variance_lost(publication, name) if averaged else 0.0
     return ColumnLosses(
         name,
-        variance if averaged else over_rows(_normalised(covering)),
+        variance if averaged else over_rows(_normalise(covering)),
         variance if averaged else over_rows(_certainty_penalty(covering)),
         None if averaged or np.isnan(covering.level).any() else 1 - over_rows(covering.level),
         _entropy_lost(publication, name),
@@ -155,7 +155,7 @@ def _losses(publication: Publication, name: str) -> ColumnLosses:
     )
 
 
-def _normalised(covering: Covering) -> Floats:
+def _normalise(covering: Covering) -> Floats:
     return (covering.leaves - 1) / max(len(covering.domain) - 1, 1)
 
 
@@ -201,9 +201,9 @@ def _entropy_lost(publication: Publication, name: str) -> float:
     known = float(counts @ np.log2(np.maximum(counts, 1)))
     covered = np.log2(np.maximum(covering.summed(counts), 1.0))
     whole = math.log2(total)
-    told = float(publication.released_counts(name) @ covered) + publication.suppressed * whole
+    covered_cells = float(publication.released_counts(name) @ covered) + publication.suppressed * whole
     most = total * whole - known
-    return min(max((told - known) / most, 0.0), 1.0) if most > 0 else 0.0
+    return min(max((covered_cells - known) / most, 0.0), 1.0) if most > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ def class_losses(publication: Publication, k: int | None = None) -> ClassLosses:
         c_avg=average / (k or int(sizes.min())),
         aecs=rows / (len(sizes) + (suppressed > 0)),
         ambiguity=_ambiguity(publication),
-        classification={name: _misclassified(publication, name) for name in publication.roles.sensitive},
+        classification={name: _misclassify(publication, name) for name in publication.roles.sensitive},
     )
 
 
@@ -247,7 +247,7 @@ def _ambiguity(publication: Publication) -> float:
     return float(publication.classes.sizes @ combinations + publication.suppressed * every) / publication.before.rows
 
 
-def _misclassified(publication: Publication, column: str) -> float:
+def _misclassify(publication: Publication, column: str) -> float:
     histogram = publication.classes.histogram(publication.after[column])
     right = int(histogram.largest(histogram.counts).sum())
     return (publication.before.rows - right) / publication.before.rows

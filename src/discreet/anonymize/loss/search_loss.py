@@ -2,9 +2,9 @@
 
 Some add up over cells: a cell loses more at every level, and most when its row is suppressed. Let c(x, l) be the loss
 of a cell x at level l and m(x) its loss when suppressed, with c(x, l) ≤ c(x, l + 1) ≤ m(x). The loss of a node is the
-sum of its floor, all cells at their levels, and of the room m - c of every suppressed row. The floor needs no classes.
-Rows that are suppressed at a node and at every node below have at least as much room there, so what they add at the
-node is a bound for what they add below.
+sum of its floor, all cells at their levels, and of the margin m - c of every suppressed row. The floor needs no
+classes. Rows that are suppressed at a node and at every node below have at least as large a margin there, so what they
+add at the node is a bound for what they add below.
 
 Ambiguity is the share of all combinations of values that a row may stand for. Discernibility and the average size of a
 class count classes instead of cells.
@@ -98,7 +98,7 @@ class ColumnLoss:
 
     mean: Floats
     """For every level the mean loss over all rows when none is suppressed."""
-    room: tuple[Floats, ...]
+    margin: tuple[Floats, ...]
     """For every level and group how much more a suppressed row loses than one that is released."""
     most: float
     """The mean loss when all rows are suppressed."""
@@ -118,8 +118,8 @@ class AdditiveLoss(SearchLoss):
         most = math.fsum(weight * column.most for weight, column in zip(weights, columns, strict=True))
         shares = [weight / most if most else 0.0 for weight in weights]
         self.terms = tuple(share * column.mean for share, column in zip(shares, columns, strict=True))
-        self._room = tuple(
-            tuple(share * room / patterns.total for room in column.room)
+        self._margin = tuple(
+            tuple(share * margin / patterns.total for margin in column.margin)
             for share, column in zip(shares, columns, strict=True)
         )
 
@@ -130,18 +130,18 @@ class AdditiveLoss(SearchLoss):
     def of(self, inspection: Inspection) -> float:
         """The loss of the released rows at their levels and of the suppressed ones."""
         suppressed = np.where(inspection.violating, inspection.sizes, 0)
-        return self.floor(inspection.node) + float(suppressed @ self._rooms(inspection))
+        return self.floor(inspection.node) + float(suppressed @ self._margins(inspection))
 
     def bound(self, inspection: Inspection) -> LossBound:
-        """The room of the rows that are suppressed at every finer node."""
-        return LossBound(added_below=float(inspection.lost_below @ self._rooms(inspection)))
+        """The margin of the rows that are suppressed at every finer node."""
+        return LossBound(added_below=float(inspection.lost_below @ self._margins(inspection)))
 
-    def _rooms(self, inspection: Inspection) -> Floats:
-        """For every class the room of one row."""
-        rooms = np.zeros(len(inspection.sizes))
-        for room, level, groups in zip(self._room, inspection.node, inspection.groups, strict=True):
-            rooms += room[level][groups]
-        return rooms
+    def _margins(self, inspection: Inspection) -> Floats:
+        """For every class the margin of one row."""
+        margins = np.zeros(len(inspection.sizes))
+        for margin, level, groups in zip(self._margin, inspection.node, inspection.groups, strict=True):
+            margins += margin[level][groups]
+        return margins
 
 
 def normalised_loss(patterns: Patterns, hierarchy: Hierarchy, place: int) -> ColumnLoss:
@@ -208,7 +208,7 @@ class AmbiguityLoss(SearchLoss):
 
     The logarithm of a product is a sum, and by Jensen's inequality the mean of the products is at least the exponential
     of the mean sum, which is the floor. The products rise along every chain, so all rows unsuppressed are a bound above
-    a node, and rows that are lost below a node have at least as much room there.
+    a node, and rows that are lost below a node have at least as large a margin there.
     """
 
     def __init__(self, patterns: Patterns, hierarchies: Sequence[Hierarchy]) -> None:
@@ -233,7 +233,7 @@ class AmbiguityLoss(SearchLoss):
         return float(inspection.sizes @ products) / inspection.rows
 
     def bound(self, inspection: Inspection) -> LossBound:
-        """Below, the room of the lost rows; above, the products of all rows."""
+        """Below, the margin of the lost rows; above, the products of all rows."""
         products = self._products(inspection)
         added = float(inspection.lost_below @ (1 - products)) / inspection.rows
         return LossBound(added_below=added, least_above=float(inspection.sizes @ products) / inspection.rows)

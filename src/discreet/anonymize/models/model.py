@@ -84,7 +84,7 @@ class Model(ABC):
     def name(self) -> str:
         """The model in words, with its parameters."""
         about = "" if self.sensitive is None else f" of {self.sensitive}"
-        return self.worded(_shown(self.value), about)
+        return self.worded(_format(self.value), about)
 
     @property
     def value(self) -> int | float:
@@ -155,7 +155,7 @@ class SensitiveModel(Model):
         return histograms[self.column]
 
 
-def _shown(value: int | float) -> str:
+def _format(value: int | float) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

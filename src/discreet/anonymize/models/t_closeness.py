@@ -55,7 +55,7 @@ def ordered_distances(histogram: ClassHistogram, name: str, order: Sequence[Any]
     Numbers, dates and text are ranked as they are sorted, unless ``order`` lists the values from least to most.
     """
     if order is not None:
-        histogram = _ranked(histogram, name, order)
+        histogram = _rank(histogram, name, order)
     steps = len(histogram.domain) - 1
     if steps < 1 or not len(histogram.sizes):
         return np.zeros(len(histogram.sizes))
@@ -70,7 +70,7 @@ def numeric_distances(histogram: ClassHistogram, name: str) -> Floats:
     return _areas(histogram, np.diff(numbers) / (numbers[-1] - numbers[0]))
 
 
-def _ranked(histogram: ClassHistogram, name: str, order: Sequence[Any]) -> ClassHistogram:
+def _rank(histogram: ClassHistogram, name: str, order: Sequence[Any]) -> ClassHistogram:
     """The histogram over the values in a given order; a missing value that it does not rank is the last."""
     domain = (*order, None) if None in histogram.domain and None not in order else tuple(order)
     rank = {value: place for place, value in enumerate(domain)}
@@ -138,11 +138,11 @@ def tree_distances(histogram: ClassHistogram, hierarchy: Hierarchy, name: str) -
     codes = tree.coded(CodedColumn(name, np.zeros(0, dtype=np.int32), histogram.domain))
     distances = np.zeros(len(histogram.sizes))
     for level in range(tree.height):
-        distances += (level + 1) / tree.height * _moved(histogram, codes[level], codes[level + 1])
+        distances += (level + 1) / tree.height * _move(histogram, codes[level], codes[level + 1])
     return distances
 
 
-def _moved(histogram: ClassHistogram, parts: npt.NDArray[np.int32], wholes: npt.NDArray[np.int32]) -> Floats:
+def _move(histogram: ClassHistogram, parts: npt.NDArray[np.int32], wholes: npt.NDArray[np.int32]) -> Floats:
     """For every class the mass that is moved among the parts of each whole, summed over the wholes."""
     expected = _totals(parts, histogram.table_shares)
     whole_of = np.zeros(len(expected), dtype=np.int32)

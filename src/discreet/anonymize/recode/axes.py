@@ -99,7 +99,7 @@ class Axis:
     @classmethod
     def of(cls, column: CodedColumn) -> Axis:
         """The values of a column in their own order."""
-        return cls(column.name, column.values, _scaled(column.values))
+        return cls(column.name, column.values, _scale(column.values))
 
     @classmethod
     def along(cls, name: str, hierarchy: Hierarchy) -> Axis:
@@ -154,7 +154,7 @@ class Axis:
         return 2 * place if place < known and self.values[place] == value else 2 * place - 1
 
 
-def _scaled(values: tuple[Any, ...]) -> npt.NDArray[np.float64]:
+def _scale(values: tuple[Any, ...]) -> npt.NDArray[np.float64]:
     """Numbers and dates by their size, others by their rank; missing cells one rank beyond the rest."""
     present = [value for value in values if value is not None]
     sizes = np.array(_sizes(present))

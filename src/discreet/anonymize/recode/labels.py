@@ -33,7 +33,7 @@ def range_labels(axis: Axis, front: Front, place: int) -> LeafLabels:
         ends = [axis.label(code) for code in dict.fromkeys([low, high])] if low <= high else []
         return _with_missing(f"[{', '.join(ends)}]" if len(ends) > 1 else "".join(ends), missing)
 
-    text, number = _written([low, high, missing], written)
+    text, number = _write([low, high, missing], written)
     share = (np.maximum(high - low + 1, 0) + missing) / len(axis.values)
     return LeafLabels(text, number, share, SpanCover(2 * low, 2 * high, missing, _missing_position(axis)))
 
@@ -50,7 +50,7 @@ def set_labels(axis: Axis, front: Front, place: int) -> LeafLabels:
     lists = [code[end - count : end] for end, count in zip(ends.tolist(), counts.tolist(), strict=True)]
     number = np.array([numbers.setdefault(one.tobytes(), len(numbers)) for one in lists])
     texts = [_as_set(axis, np.frombuffer(key, dtype=code.dtype).tolist()) for key in numbers]
-    text, merged = _deduplicated(texts)
+    text, merged = _deduplicate(texts)
     return LeafLabels(text, merged[number], counts / width, PairCover(pairs, width))
 
 
@@ -61,7 +61,7 @@ def group_labels(axis: Axis, low: npt.NDArray[np.integer], high: npt.NDArray[np.
         raise TypeError(f"'{axis.name}' has no hierarchy")
     level = levels.shared(low, high)
     group = levels.group[level, low]
-    text, number = _written([level, group], levels.hierarchy.label)
+    text, number = _write([level, group], levels.hierarchy.label)
     first, last = levels.spans()
     cover = SpanCover(2 * first[level, group], 2 * last[level, group], np.zeros(len(low), dtype=np.bool_))
     return LeafLabels(text, number, levels.leaves[level, group] / len(axis.values), cover)
@@ -76,7 +76,7 @@ def region_labels(axis: Axis, low: Whole, high: Whole) -> LeafLabels:
     def written(low: int, top: int, missing: int) -> str:
         return _with_missing(_region(axis, low, top, known), missing)
 
-    text, number = _written([low, top, missing], written)
+    text, number = _write([low, top, missing], written)
     share = (_known_between(low, top) + missing) / len(axis.values)
     return LeafLabels(text, number, share, SpanCover(low, top, missing, _missing_position(axis)))
 
@@ -88,7 +88,7 @@ def region_sets(axis: Axis, low: Whole, high: Whole) -> LeafLabels:
     def written(first: int, last: int) -> str:
         return _as_set(axis, list(range(first, last + 1)))
 
-    text, number = _written([first, last], written)
+    text, number = _write([first, last], written)
     cover = SpanCover(2 * first, 2 * last, np.zeros(len(low), dtype=np.bool_), known_only=True)
     return LeafLabels(text, number, (last - first + 1) / len(axis.values), cover)
 
@@ -132,16 +132,14 @@ def _known_between(low: Whole, high: Whole) -> Whole:
     return np.asarray(np.maximum(high // 2 - (low + 1) // 2 + 1, 0), dtype=np.int64)
 
 
-def _written(
-    keys: Sequence[npt.NDArray[np.integer] | Flags], write: Callable[..., str]
-) -> tuple[tuple[str, ...], Whole]:
+def _write(keys: Sequence[npt.NDArray[np.integer] | Flags], write: Callable[..., str]) -> tuple[tuple[str, ...], Whole]:
     """The labels of all leaves, each written once, and the number of every leaf's."""
     distinct, number = np.unique(np.stack([key.astype(np.int64) for key in keys]), axis=1, return_inverse=True)
-    text, merged = _deduplicated([write(*key) for key in distinct.T.tolist()])
+    text, merged = _deduplicate([write(*key) for key in distinct.T.tolist()])
     return text, merged[number]
 
 
-def _deduplicated(texts: Sequence[str]) -> tuple[tuple[str, ...], Whole]:
+def _deduplicate(texts: Sequence[str]) -> tuple[tuple[str, ...], Whole]:
     """Labels that read the same are one, whatever they stand for: nobody can tell their rows apart."""
     numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}
     return tuple(numbers), np.array([numbers[text] for text in texts], dtype=np.int64)

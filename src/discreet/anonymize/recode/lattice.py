@@ -55,8 +55,8 @@ class GeneralizationLattice:
         """The nodes with one column a level lower; then those where another column is a level higher in exchange."""
         lower = [column for column, level in enumerate(node) if level]
         higher = [column for column, level in enumerate(node) if level < self.heights[column]]
-        yield from (_moved(node, {down: -1}) for down in lower)
-        yield from (_moved(node, {down: -1, up: 1}) for down in lower for up in higher if up != down)
+        yield from (_move(node, {down: -1}) for down in lower)
+        yield from (_move(node, {down: -1, up: 1}) for down in lower for up in higher if up != down)
 
     def path_to_top(self, node: Node, terms: Sequence[npt.NDArray[np.float64]]) -> list[Node]:
         """A chain from ``node`` to the top that always takes the step for which ``terms`` rise least."""
@@ -72,5 +72,5 @@ class GeneralizationLattice:
         return path
 
 
-def _moved(node: Node, steps: Mapping[int, int]) -> Node:
+def _move(node: Node, steps: Mapping[int, int]) -> Node:
     return tuple(level + steps.get(column, 0) for column, level in enumerate(node))

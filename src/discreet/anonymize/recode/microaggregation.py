@@ -119,7 +119,7 @@ def merged_until_accepted(group: Whole, points: Points, acceptance: Acceptance) 
         refused = np.flatnonzero(acceptance.violating(group, np.arange(len(group)), sizes))
         if not len(refused) or len(sizes) == 1:
             return group
-        group = _joined(refused, _nearest_other(_middles(group, points, sizes), refused), len(sizes))[group]
+        group = _join(refused, _nearest_other(_middles(group, points, sizes), refused), len(sizes))[group]
 
 
 def _middles(group: Whole, points: Points, sizes: Whole) -> Points:
@@ -134,7 +134,7 @@ def _nearest_other(middles: Points, refused: Whole) -> Whole:
     return np.where(found[:, 0] == refused, found[:, 1], found[:, 0])
 
 
-def _joined(one: Whole, other: Whole, groups: int) -> Whole:
+def _join(one: Whole, other: Whole, groups: int) -> Whole:
     """For every group the number of what it is part of when these pairs are joined."""
     from scipy.sparse import coo_array  # noqa: PLC0415  an import of a third of a second, for those who need it
     from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
@@ -167,10 +167,10 @@ def consecutive_groups(numbers: Numbers, counts: Whole, k: int) -> Whole:
         tried = costs[first:last] + (squares[end] - squares[first:last]) - total**2 / size
         best = int(np.argmin(tried))
         costs[end], start[end] = tried[best], first + best
-    return _numbered(start)
+    return _number(start)
 
 
-def _numbered(start: Whole) -> Whole:
+def _number(start: Whole) -> Whole:
     """The group of every number, from where the last group of each beginning of the list starts."""
     begins = np.zeros(len(start) - 1, dtype=np.int64)
     end = len(start) - 1
@@ -206,7 +206,7 @@ def microaggregate(
     points = scaling.points(numbers)
     alike = EquivalenceClasses.of([np.unique(side, return_inverse=True)[1] for side in points.T])
     first = alike.representatives()
-    grouped = _grouped(points[first], alike.sizes, k, progress)
+    grouped = _group(points[first], alike.sizes, k, progress)
     group = merged_until_accepted(grouped[alike.number], points, acceptance)
     means = _means(numbers, group)
     return MicroaggregatedRecoding(roles, asked, scaling, points[first], group[first], means).published(
@@ -279,7 +279,7 @@ class _Scaling:
         return np.concatenate([scaled, _MISSING_APART * missing[:, self.gaps]], axis=1)
 
 
-def _grouped(points: Numbers, counts: Whole, k: int, progress: Progress | None) -> Whole:
+def _group(points: Numbers, counts: Whole, k: int, progress: Progress | None) -> Whole:
     if points.shape[1] > 1:
         return mdav(points, counts, k, progress)
     order = np.argsort(points[:, 0], kind="stable")
@@ -311,6 +311,6 @@ def _means(numbers: Numbers, group: Whole) -> Numbers:
 def _lost_variance(numbers: Numbers, released: Numbers, kept: npt.NDArray[np.bool_]) -> list[float]:
     """By column the share of the variance that is lost; of a number that is not released, nothing is told."""
     middle = np.broadcast_to(_Scaling.of(numbers).mean, numbers.shape)
-    told = np.where(kept[:, None] & ~np.isnan(released), released, middle)
-    lost, whole = (np.nansum((numbers - what) ** 2, axis=0) for what in (told, middle))
+    stated = np.where(kept[:, None] & ~np.isnan(released), released, middle)
+    lost, whole = (np.nansum((numbers - what) ** 2, axis=0) for what in (stated, middle))
     return [float(share) for share in np.divide(lost, whole, out=np.zeros(len(whole)), where=whole > 0)]

@@ -144,13 +144,13 @@ def _failures(inspector: Inspector) -> str:
     patterns = inspector.patterns
     classes = patterns.classes(patterns.lattice.top)
     histograms = patterns.histograms(classes)
-    told = []
+    failures = []
     for model in inspector.models:
         rows = int(classes.sizes[model.violating(classes, histograms)].sum())
         if rows:
             reached = f"{model.parameter} = {model.strictest(classes, histograms):.4g} is reached"
-            told.append(f"{model.name} fails for {rows} rows ({reached})")
-    return "; ".join(told)
+            failures.append(f"{model.name} fails for {rows} rows ({reached})")
+    return "; ".join(failures)
 
 
 def _remedy(hierarchies: Mapping[str, Hierarchy]) -> str:

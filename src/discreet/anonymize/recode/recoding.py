@@ -93,7 +93,7 @@ def release(source: pa.Table, roles: Roles, recoded: Mapping[str, pa.Array], kep
     """
     names = [name for name in source.column_names if name not in roles.identifying]
     columns = [recoded.get(name, source.column(name)) for name in names]
-    return _sorted(pa.Table.from_arrays(columns, names=names).filter(pa.array(kept)))
+    return _sort(pa.Table.from_arrays(columns, names=names).filter(pa.array(kept)))
 
 
 def refuse_other_columns(source: pa.Table, roles: Roles) -> None:
@@ -106,14 +106,14 @@ def refuse_other_columns(source: pa.Table, roles: Roles) -> None:
             raise InvalidValue("every column of the table must have a role", name, "name it in the roles, or drop it")
 
 
-def _sorted(table: pa.Table) -> pa.Table:
+def _sort(table: pa.Table) -> pa.Table:
     keys = pa.Table.from_arrays([_sortable(column) for column in table.columns], names=table.column_names)
     order = compute.sort_indices(keys, sort_keys=[(name, "ascending") for name in keys.column_names])
-    columns = [_decoded(column.take(order)) for column in table.columns]
+    columns = [_decode(column.take(order)) for column in table.columns]
     return pa.Table.from_arrays(columns, names=table.column_names).combine_chunks()
 
 
-def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _decode(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """The values themselves: a dictionary would still list the values of rows that are not released."""
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 

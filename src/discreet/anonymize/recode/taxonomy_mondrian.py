@@ -92,7 +92,7 @@ class Parts:
         split = np.flatnonzero(level >= 0)
         place, owner = front.rows_of(split)
         at = split[owner]
-        (node, group), number, counts = _numbered(at, levels.group[level[at], front.codes[axis, place]], front.count)
+        (node, group), number, counts = _number(at, levels.group[level[at], front.codes[axis, place]], front.count)
         alone = _Split(front.count, node, counts, number, front.rows[place], acceptance).alone()
         saved = (whole[node] - levels.leaves[level[node], group]) * counts * alone
         every = np.full(len(front.rows), -1, dtype=np.int64)
@@ -101,7 +101,7 @@ class Parts:
         return cls(axis, level, node, group, alone, every, gain)
 
 
-def _numbered(node: Whole, group: npt.NDArray[np.int32], nodes: int) -> tuple[tuple[Whole, Whole], Whole, Whole]:
+def _number(node: Whole, group: npt.NDArray[np.int32], nodes: int) -> tuple[tuple[Whole, Whole], Whole, Whole]:
     """The pairs of node and group that occur, in order; the place of every row's pair; how many rows each has."""
     radix = int(group.max(initial=0)) + 1
     keys = node * radix + group

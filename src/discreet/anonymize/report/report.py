@@ -100,12 +100,12 @@ def _priced(sql: str, within: int, table: str, file: str) -> CuratorPrice:
     commands = (
         shlex.join(["discreet", "init", file]),
         shlex.join(["discreet", "protect", file, f"{table}.yaml"]),
-        f"discreet ask {_quoted(sql)} --within {within}",
+        f"discreet ask {_quote(sql)} --within {within}",
     )
     return CuratorPrice(sql, within, epsilon_within(within), commands)
 
 
-def _quoted(sql: str) -> str:
+def _quote(sql: str) -> str:
     """The question as a shell takes it, in double quotes where that can be read."""
     return shlex.quote(sql) if set(sql) & set('"$`\\\\!') else f'"{sql}"'
 

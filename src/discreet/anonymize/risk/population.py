@@ -112,7 +112,7 @@ def pitman_uniques(sizes: Sizes, population: int) -> float:
     """The mean number of unique people of the Ewens-Pitman process that makes the sample likeliest."""
     if not np.any(sizes == 1):
         return 0.0
-    theta, alpha = _fitted(sizes)
+    theta, alpha = _fit(sizes)
     return min(_mean_uniques(theta, alpha, population), float(population))
 
 
@@ -124,7 +124,7 @@ def _mean_uniques(theta: float, alpha: float, people: int) -> float:
     return people * math.exp(float(logs))
 
 
-def _fitted(sizes: Sizes) -> tuple[float, float]:
+def _fit(sizes: Sizes) -> tuple[float, float]:
     """The likeliest θ > 0 and 0 ≤ α < 1, searched as log θ and the logit of α."""
     from scipy import optimize, special  # noqa: PLC0415
 

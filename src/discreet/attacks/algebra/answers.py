@@ -103,9 +103,9 @@ def differences(
     if averages and 0 in sizes:
         raise InvalidValue("an average needs a group with somebody in it", f"<question {sizes.index(0) + 1}: nobody>")
     scale = sizes if averages else [1] * len(sizes)
-    sums = [_answer(answer) * size for answer, size in zip(_paired(answers, sizes), scale, strict=True)]
+    sums = [_answer(answer) * size for answer, size in zip(_pair(answers, sizes), scale, strict=True)]
     spread = _spread(noise_sd, scale)
-    found = _exact(weights, sums) if spread is None else _estimated(weights, sums, spread)
+    found = _exact(weights, sums) if spread is None else _estimate(weights, sums, spread)
     return tuple(
         Disclosure(names[person], value, tuple((query, scale[query] * factor) for query, factor in how), error)
         for person, value, how, error in found
@@ -157,7 +157,7 @@ def _combinations(weights: Weights, persons: list[int]) -> dict[int, list[tuple[
     """For each of these persons the questions that single them out: one, a difference of two, or else any."""
     found = {**_plain_differences(weights), **_single(weights)}
     rest = [person for person in persons if person not in found]
-    return {**found, **(_solved(weights, rest) if rest else {})}
+    return {**found, **(_solve(weights, rest) if rest else {})}
 
 
 def _single(weights: Weights) -> dict[int, list[tuple[int, Fraction]]]:
@@ -176,7 +176,7 @@ def _plain_differences(weights: Weights) -> dict[int, list[tuple[int, Fraction]]
     }
 
 
-def _solved(weights: Weights, persons: list[int]) -> dict[int, list[tuple[int, Fraction]]]:
+def _solve(weights: Weights, persons: list[int]) -> dict[int, list[tuple[int, Fraction]]]:
     """Combinations of as many independent questions as there are."""
     queries, columns = _pivots(weights.T), _pivots(weights)
     square = fmpq_mat(fmpz_mat(weights[np.ix_(queries, columns)].T.tolist()))
@@ -207,7 +207,7 @@ def _spread(noise_sd: Number | Sequence[Number], scale: Sequence[int]) -> Floats
     return np.array([float(positive(sd, "noise_sd")) for sd in each]) * scale
 
 
-def _estimated(weights: Weights, sums: Sequence[Fraction], spread: Floats) -> list[_Found]:
+def _estimate(weights: Weights, sums: Sequence[Fraction], spread: Floats) -> list[_Found]:
     """Least squares, each equation divided by its standard deviation."""
     whitened = weights / spread[:, None]
     inverse = np.linalg.pinv(whitened, rcond=1e-12)
@@ -257,7 +257,7 @@ def _from_rows(rows: list[Any], people: Sequence[Hashable] | None) -> tuple[list
     return list(range(width)) if people is None else list(people), np.array(places).astype(np.int64)
 
 
-def _paired(answers: Sequence[Number], sizes: Sequence[int]) -> Sequence[Number]:
+def _pair(answers: Sequence[Number], sizes: Sequence[int]) -> Sequence[Number]:
     if len(answers) != len(sizes):
         raise InvalidValue(f"every one of the {len(sizes)} questions needs an answer", len(answers))
     return answers

@@ -99,9 +99,9 @@ def maxima(
     names = {person: place for place, person in enumerate(dict.fromkeys(p for group in groups for p in group))}
     audited = Maxima(len(names))
     stories = [audited]
-    for members, answer in zip(_coded(groups, names), _checked(groups, answers, scale), strict=True):
-        told = [answer] if answer is not None else _refusable(audited, members, scale)
-        stories = [story.with_answer(members, value) for story in stories for value in told]
+    for members, answer in zip(_encode(groups, names), _checked(groups, answers, scale), strict=True):
+        possible_answers = [answer] if answer is not None else _refusable(audited, members, scale)
+        stories = [story.with_answer(members, value) for story in stories for value in possible_answers]
         stories = [story for story in stories if story.is_possible]
         audited = audited if answer is None else audited.with_answer(members, answer)
         _check_stories(stories, answer)
@@ -120,7 +120,7 @@ def _left(story: Maxima, scale: Sequence[float]) -> npt.NDArray[np.bool_]:
     return np.where(story.certain()[:, None], np.array(scale) == bounds, np.array(scale) <= bounds)
 
 
-def _coded(groups: Sequence[Sequence[Hashable]], names: dict[Hashable, int]) -> list[Codes]:
+def _encode(groups: Sequence[Sequence[Hashable]], names: dict[Hashable, int]) -> list[Codes]:
     return [np.array(sorted({names[person] for person in group}), np.int64) for group in groups]
 
 

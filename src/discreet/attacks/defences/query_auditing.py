@@ -1,9 +1,10 @@
 """Exact answers, except where a history of all answers says that one more would disclose something.
 
-What decides is linear algebra over everybody's secret. The unknowns are x(i, s), 1 where person i has secret s and 0
-elsewhere, for all secrets but one, whose x is one minus the others. A count is a known number plus a sum of unknowns
-with weights 1, 0 or −1. The counts that were told are a system of equations; what it determines, over the rationals,
-are the combinations of its rows. So a count is refused where with it some combination has weights on one person only.
+*Counts.* What decides is linear algebra over everybody's secret. The unknowns are x(i, s), 1 where person i has secret
+s and 0 elsewhere, for all secrets but one, whose x is one minus the others. A count is a known number plus a sum of
+unknowns with weights 1, 0 or −1. The counts that were told are a system of equations; what it determines, over the
+rationals, are the combinations of its rows. So a count is refused where with it some combination has weights on one
+person only.
 
 Claim. Let R be the reduced row echelon form of all rows. Some combination of rows has weights on person i only, and not
 all zero, if and only if the rows of R with pivots among the unknowns of i are linearly dependent outside of them.
@@ -21,7 +22,7 @@ limit after which everything new is refused.
 The arithmetic is modulo the prime 2^31 − 1. It says the same as the rationals unless the prime divides a minor of the
 rows by accident. People who were treated alike by everything that was told share their unknowns, and so do secrets.
 
-Who decides whether the greatest value of a group may be told, by what was told before.
+*Greatest values.* Whether the greatest value of a group may be answered follows from the answers before.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class CountAuditor:
         if self._is_too_long(len(first), len(example)):
             return False
         rows, pivots = self._spread(self.kind_of[first], self.class_of[example])
-        rows, pivots = _joined(rows, pivots, _reduced(weights[first].ravel() % _PRIME, rows, pivots))
+        rows, pivots = _join(rows, pivots, _reduce(weights[first].ravel() % _PRIME, rows, pivots))
         if _discloses(rows, pivots, np.bincount(kind_of)):
             return False
         self.kind_of, self.first, self.class_of, self.rows, self.pivots = kind_of, first, class_of, rows, pivots
@@ -100,7 +101,7 @@ class CountAuditor:
         of_kinds = weights[self.first]
         if of_kinds.size != self.rows.shape[1] or not np.array_equal(of_kinds[self.kind_of], weights):
             return False
-        return not _reduced(of_kinds.ravel() % _PRIME, self.rows, self.pivots).any()
+        return not _reduce(of_kinds.ravel() % _PRIME, self.rows, self.pivots).any()
 
     def _is_too_long(self, kinds: int, classes: int) -> bool:
         return (len(self.rows) + 1) * kinds * (classes - 1) > self.most_entries
@@ -141,8 +142,8 @@ def _alike(counted: npt.NDArray[np.bool_]) -> Codes:
 
 def _classes(class_of: Codes, pattern_of: Codes) -> tuple[Codes, Codes]:
     """Finer classes, which also keep other patterns apart, and for each a secret; 0 is a part of what 0 was."""
-    told_apart = class_of * (int(pattern_of.max()) + 1) + pattern_of
-    _, example, finer = np.unique(told_apart, return_index=True, return_inverse=True)
+    joint_class = class_of * (int(pattern_of.max()) + 1) + pattern_of
+    _, example, finer = np.unique(joint_class, return_index=True, return_inverse=True)
     return finer, example
 
 
@@ -154,7 +155,7 @@ def _kinds(kind_of: Codes, weights: Codes) -> tuple[Codes, Codes]:
     return kind_of, first
 
 
-def _reduced(row: Codes, rows: Codes, pivots: Codes) -> Codes:
+def _reduce(row: Codes, rows: Codes, pivots: Codes) -> Codes:
     """The row without what the other rows say."""
     factors = row[pivots]
     used = np.flatnonzero(factors)
@@ -162,7 +163,7 @@ def _reduced(row: Codes, rows: Codes, pivots: Codes) -> Codes:
     return np.asarray((row - taken) % _PRIME)
 
 
-def _joined(rows: Codes, pivots: Codes, new: Codes) -> tuple[Codes, Codes]:
+def _join(rows: Codes, pivots: Codes, new: Codes) -> tuple[Codes, Codes]:
     """The reduced row echelon form with one row more, which is reduced and not zero."""
     pivot = int(np.flatnonzero(new)[0])
     new = new * pow(int(new[pivot]), -1, _PRIME) % _PRIME
@@ -173,10 +174,10 @@ def _joined(rows: Codes, pivots: Codes, new: Codes) -> tuple[Codes, Codes]:
 def _are_dependent(rows: Codes) -> bool:
     found, pivots = np.zeros((0, rows.shape[1]), np.int64), np.zeros(0, np.int64)
     for row in rows:
-        rest = _reduced(row, found, pivots)
+        rest = _reduce(row, found, pivots)
         if not rest.any():
             return True
-        found, pivots = _joined(found, pivots, rest)
+        found, pivots = _join(found, pivots, rest)
     return False
 
 
@@ -199,19 +200,19 @@ class MaxAuditor:
     """Whether it decides without looking at the true answer."""
     lowest: int | None = 0
     """The least value; None for an auditor who takes values for real numbers without an end."""
-    told: Maxima = field(init=False)
+    answered: Maxima = field(init=False)
     """What was answered so far."""
 
     def __post_init__(self) -> None:
-        self.told = Maxima(self.people)
+        self.answered = Maxima(self.people)
 
     def allows(self, group: Codes, truth: int) -> bool:
         """Whether the true answer may be told; if so, it is remembered."""
         if not len(group):
             return True  # that nobody is in it is no secret
-        if any(self._discloses(self.told.with_answer(group, answer)) for answer in self._looked_at(truth)):
+        if any(self._discloses(self.answered.with_answer(group, answer)) for answer in self._looked_at(truth)):
             return False
-        self.told = self.told.with_answer(group, truth)
+        self.answered = self.answered.with_answer(group, truth)
         return True
 
     def _looked_at(self, truth: int) -> Sequence[int]:
@@ -220,8 +221,8 @@ class MaxAuditor:
             return [truth]
         return range(self.values) if self.lowest is not None else range(-1, self.values + 1)
 
-    def _discloses(self, told: Maxima) -> bool:
-        return told.is_possible and bool(told.certain(self.lowest).any())
+    def _discloses(self, answered: Maxima) -> bool:
+        return answered.is_possible and bool(answered.certain(self.lowest).any())
 
 
 class QueryAuditing(Defence):

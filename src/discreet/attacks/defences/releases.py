@@ -124,7 +124,7 @@ class PublishedTable(Defence):
 
     def defend(self, people: People, everybody: People, chance: Chance) -> View:
         """The table as outsiders read it who have the list of everybody."""
-        return PublishedView(self.release(_written(people)), everybody, people.size, self.hierarchies)
+        return PublishedView(self.release(_write(people)), everybody, people.size, self.hierarchies)
 
     @abstractmethod
     def release(self, people: People) -> pa.Table:
@@ -206,7 +206,7 @@ class TCloseTable(_Recoded):
         return [self.k, Closeness(secret, self.t)]
 
 
-def _written(people: People) -> People:
+def _write(people: People) -> People:
     """The people with their secrets as the attack speaks of them: numbers of many values as ranges."""
     secret = people.secret
     texts = pa.DictionaryArray.from_arrays(pa.array(secret.codes), pa.array(secret.values)).cast(pa.string())

@@ -144,7 +144,7 @@ def composition(people: People, defence: Defence, releases: int = 10, seed: int 
     found = []
     for counts in _tables(everybody, defence, targets, others, chance):
         seen.append(counts)
-        found.append(_composed(len(seen), combined(seen), truth))
+        found.append(_compose(len(seen), combined(seen), truth))
         if len(seen) == releases:
             break
     return found
@@ -185,7 +185,7 @@ def _tables(everybody: People, defence: Defence, targets: Codes, others: Codes, 
         yield np.where(group[:, None] >= 0, view.published.histograms[group], np.nan)
 
 
-def _composed(releases: int, scores: npt.NDArray[np.float64], truth: Codes) -> Composed:
+def _compose(releases: int, scores: npt.NDArray[np.float64], truth: Codes) -> Composed:
     left = np.isfinite(scores).sum(axis=1)
     right = likeliest(scores) == truth
     pinned = (left == 1) & right

@@ -84,14 +84,14 @@ def link(
     be the only one whom a row fits: the longer the list, the fewer such mistakes.
     """
     released, listed = arrow_table(release), arrow_table(outside)
-    joined = _joined(released, listed, on)
+    joined = _join(released, listed, on)
     shown = _names(released, listed, names)
     fits = fitting(released, listed, joined, hierarchies)
     rivals = fits.rivals[fits.classes.number]
     person, row = _found(fits)
-    told = [name for name in released.column_names if name not in {*joined, *shown}]
+    learned = [name for name in released.column_names if name not in {*joined, *shown}]
     columns = {name: listed[name].take(pa.array(person)) for name in shown}
-    columns |= {name: released[name].take(pa.array(row)) for name in told}
+    columns |= {name: released[name].take(pa.array(row)) for name in learned}
     return Links(fits.rows, rivals, pa.table(columns))
 
 
@@ -102,7 +102,7 @@ def _found(fits: Fits) -> tuple[Codes, Codes]:
     return fits.person[alone], np.asarray(row_of[fits.group[alone]])
 
 
-def _joined(released: pa.Table, listed: pa.Table, on: str | Sequence[str] | None) -> list[str]:
+def _join(released: pa.Table, listed: pa.Table, on: str | Sequence[str] | None) -> list[str]:
     if on is not None:
         return [on] if isinstance(on, str) else list(on)
     common = [name for name in released.column_names if name in listed.column_names]

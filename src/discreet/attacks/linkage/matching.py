@@ -167,7 +167,7 @@ def fitting(release: Any, outside: Any, on: Sequence[str], hierarchies: Mapping[
     if all(cover.is_sharp for cover in covers):
         kind, group = _equal(known, [cover.only[cell] for cover, cell in zip(covers, cells, strict=True)])
     else:
-        kind, group = _compared(known, [cover.covered(cell) for cover, cell in zip(covers, cells, strict=True)])
+        kind, group = _compare(known, [cover.covered(cell) for cover, cell in zip(covers, cells, strict=True)])
     return _for_everybody(kind, group, alike, classes)
 
 
@@ -196,9 +196,7 @@ def _equal(known: Sequence[npt.NDArray[np.integer]], shown: Sequence[Codes]) -> 
     return kind[fits][order], fits[order]
 
 
-def _compared(
-    known: Sequence[npt.NDArray[np.integer]], covered: Sequence[npt.NDArray[np.bool_]]
-) -> tuple[Codes, Codes]:
+def _compare(known: Sequence[npt.NDArray[np.integer]], covered: Sequence[npt.NDArray[np.bool_]]) -> tuple[Codes, Codes]:
     """The pairs where every column covers what is known: all people with all classes, eight classes in a byte."""
     packed = [np.packbits(one, axis=1) for one in covered]
     step = max(_MOST_COMPARED // packed[0].shape[1], 1)

@@ -69,7 +69,7 @@ class Differencing(Attack):
         halves = half.codes_of(targets[refused]).tolist()
         lead[refused] = _with_and_without(view, known.bit, targets[refused], [((half, side),) for side in halves])
         still = np.flatnonzero(np.isnan(lead))
-        lead[still] = _chained(view, known.bit, targets[still])
+        lead[still] = _chain(view, known.bit, targets[still])
         values = np.where(np.isnan(lead) | (lead == 0), -1, lead > 0).astype(np.int64)
         note = _note_differences(len(targets), len(refused), len(still), int((values < 0).sum()))
         return Guesses(values, note, np.nan_to_num(lead))
@@ -88,7 +88,7 @@ def _with_and_without(view: View, bit: Part, targets: Codes, groups: Sequence[tu
     return np.asarray(np.where(np.isnan(no), only_yes, np.where(np.isnan(yes), only_no, yes - no)))
 
 
-def _chained(view: View, bit: Part, targets: Codes) -> Counts:
+def _chain(view: View, bit: Part, targets: Codes) -> Counts:
     """For every target 1 for yes and −1 for no, NaN where the chain of pairs does not tell."""
     pairs = [Listed((int(first), int(second))) for first, second in pairwise(targets)]
     answers = view.counts([TableQuery((bit,), ((pair, 1),)) for pair in pairs])
@@ -101,9 +101,9 @@ def _chained(view: View, bit: Part, targets: Codes) -> Counts:
 def _unravelled(sums: Counts) -> Counts:
     """The only zeros and ones of which neighbours have these sums, up to the first refusal; nothing where two fit."""
     refused = np.flatnonzero(np.isnan(sums))
-    told = sums[: refused[0]] if len(refused) else sums
-    signs = (-1.0) ** np.arange(len(told) + 1)
-    from_zero = signs * np.concatenate([[0.0], np.cumsum(-signs[:-1] * told)])
+    answered = sums[: refused[0]] if len(refused) else sums
+    signs = (-1.0) ** np.arange(len(answered) + 1)
+    from_zero = signs * np.concatenate([[0.0], np.cumsum(-signs[:-1] * answered)])
     stories = [from_zero, from_zero + signs]  # the first of the chain is 0, or it is 1
     fitting = [story for story in stories if np.isin(story, (0, 1)).all()]
     return fitting[0] if len(fitting) == 1 else np.empty(0)
@@ -152,8 +152,8 @@ class Averaging(Attack):
 def _medians(answers: Counts) -> Counts:
     """For every cell the median of what was answered, NaN where nothing was."""
     medians = np.full(answers.shape[1], np.nan)
-    is_told = ~np.isnan(answers).all(axis=0)
-    medians[is_told] = np.nanmedian(answers[:, is_told], axis=0)
+    is_answered = ~np.isnan(answers).all(axis=0)
+    medians[is_answered] = np.nanmedian(answers[:, is_answered], axis=0)
     return medians
 
 
@@ -195,9 +195,9 @@ def _group_and_leave_one_out(members: Codes) -> list[Listed]:
 def _disclosed(whole: Counts, without: Counts, values: int) -> Codes:
     """For every member of every group the secret, -1 where it is not told."""
     greatest = np.where(np.isnan(whole), 0, np.rint(whole).clip(0, values - 1)).astype(np.int64)
-    is_told = ~np.isnan(whole) & (whole > -0.5)
-    is_lowest = np.where(np.isnan(whole), is_told.any(), is_told & (greatest == 0))
-    is_alone = (np.isnan(without) | (whole[:, None] - without > 0.5)) & is_told[:, None]
+    is_answered = ~np.isnan(whole) & (whole > -0.5)
+    is_lowest = np.where(np.isnan(whole), is_answered.any(), is_answered & (greatest == 0))
+    is_alone = (np.isnan(without) | (whole[:, None] - without > 0.5)) & is_answered[:, None]
     is_alone &= is_alone.sum(axis=1, keepdims=True) == 1
     return np.where(is_alone | is_lowest[:, None], greatest[:, None], -1)
 

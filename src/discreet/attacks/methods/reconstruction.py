@@ -96,13 +96,13 @@ def reconstruct(queries: Any, answers: npt.ArrayLike, method: Method = "box", bo
     """
     asked = queries if isinstance(queries, SubsetQueries) else SubsetQueries(queries)
     given = _checked_answers(asked, answers)
-    fractions = _fitted(asked, given, method, bound)
+    fractions = _fit(asked, given, method, bound)
     spare = max(asked.questions - asked.people, 1)
     residual = float(np.sqrt(np.square(given - asked.times(fractions)).sum() / spare))
     return Rebuilt(fractions > 0.5, fractions, residual)
 
 
-def _fitted(asked: SubsetQueries, given: Floats, method: str, bound: float | None) -> Floats:
+def _fit(asked: SubsetQueries, given: Floats, method: str, bound: float | None) -> Floats:
     if method == "within bound":
         if bound is None or not (np.isfinite(bound) and bound >= 0):
             raise InvalidValue("bound must be a number that is not negative", bound)
@@ -162,8 +162,8 @@ def _equations(sides: Sequence[Codes], answers: Sequence[Counts]) -> tuple[Codes
     both = np.stack([(codes == half).astype(np.int64) for codes in sides for half in (0, 1)])
     no, yes = np.concatenate([answer.reshape(2, 2) for answer in answers]).T
     rows, values = np.concatenate([both, both]), np.concatenate([yes, both.sum(axis=1) - no])
-    told = np.isfinite(values)
-    return rows[told], values[told]
+    answered = np.isfinite(values)
+    return rows[answered], values[answered]
 
 
 _MOST_PEOPLE = 5000

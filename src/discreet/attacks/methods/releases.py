@@ -224,10 +224,10 @@ def combined(counts: Sequence[Counts]) -> npt.NDArray[np.float64]:
     seen = np.zeros(len(total), np.bool_)
     for one in counts:
         sizes = one.sum(axis=1)
-        told = sizes > 0  # not where it is NaN
+        fits_some = sizes > 0  # not where it is NaN
         with np.errstate(divide="ignore"):
-            total[told] += np.log(one[told] / sizes[told, None])
-        seen |= told
+            total[fits_some] += np.log(one[fits_some] / sizes[fits_some, None])
+        seen |= fits_some
     total[~seen] = -np.inf
     return total
 

@@ -1,4 +1,9 @@
-"""Rebuild a small table from nearly true answers about all of its subsets.
+"""Rebuild everybody's secret bit from answers about subsets: search, least squares, linear programs, Hadamard's matrix.
+
+Questions are a matrix of zeros and ones, questions down and people across. Products go through it in blocks of rows,
+so that a matrix of single bytes is never turned into one of floats as a whole.
+
+*Search* finds every table that fits the answers about all subsets.
 
 Theorem (Dinur and Nissim). Let x be n bits, and let every subset S have an answer a(S) with |a(S) − x(S)| ≤ E, where
 x(S) is the number of ones in S. Then every x' with |a(S) − x'(S)| ≤ E for all S differs from x in at most 4E bits.
@@ -10,27 +15,22 @@ At E = n/401 at most 4n/401 bits differ, which is less than one in a hundred. Th
 After i of them it keeps only choices that fit the 2^i answers about these, and by the theorem, read for the i people
 alone, such choices differ from the truth in at most 4E bits: where E is small, few are left at any time.
 
-The people that fit the answers best in squared error.
+*Least squares* finds the people that fit the answers best in squared error. With m random subsets of n people and
+independent noise of standard deviation σ on every answer, the estimate of a person is off by about N(0, 4σ²/(m − n)):
+each row of a random matrix of zeros and ones varies by 1/4 around its mean, and the inverse of the Gram matrix of m
+such rows is on average 4/(m − n) on the diagonal. Rounded at one half, a bit is right with probability Φ(√(m − n)/4σ).
 
-With m random subsets of n people and independent noise of standard deviation σ on every answer, the estimate of a
-person is off by about N(0, 4σ²/(m − n)): each row of a random matrix of zeros and ones varies by 1/4 around its mean,
-and the inverse of the Gram matrix of m such rows is on average 4/(m − n) on the diagonal. Rounded at one half, a bit is
-right with probability Φ(√(m − n)/4σ).
+*Linear programs* find those that fit best in total error, in greatest error, or within a bound; HiGHS solves them, over
+whole numbers where that is asked for. Every person is a number between 0 and 1. The least total error withstands
+answers that are wildly wrong, as long as most are nearly right; the program within a bound is the one of the first
+proofs.
 
-The people that fit the answers best by linear programs: in total error, in greatest error, or within a bound.
-
-Every person is a number between 0 and 1. The least total error withstands answers that are wildly wrong, as long as
-most are nearly right; the program within a bound is the one of the first proofs.
-
-A linear program, over whole numbers or not, written row by row and solved by HiGHS.
-
-Rebuild a million people in a fraction of a second: n questions that are the rows of Hadamard's matrix.
-
-Question j splits n = 2^k people, numbered from 0, in two halves: person i is on the plus side where i and j, written in
-binary, have an even number of ones in common. The answer is the number of "yes" on the plus side less the number on the
-minus side. The matrix H of signs is its own inverse but for a factor n, so x = Ha/n for exact answers a = Hx.
-Independent noise of standard deviation σ on every answer becomes noise of deviation σ/√n on every person: a bit is
-right with probability Φ(√n/2σ).
+*Hadamard's matrix* rebuilds a million people in a fraction of a second, from n questions that are its rows. Question j
+splits n = 2^k people, numbered from 0, in two halves: person i is on the plus side where i and j, written in binary,
+have an even number of ones in common. The answer is the number of "yes" on the plus side less the number on the minus
+side. The matrix H of signs is its own inverse but for a factor n, so x = Ha/n for exact answers a = Hx. Independent
+noise of standard deviation σ on every answer becomes noise of deviation σ/√n on every person: a bit is right with
+probability Φ(√n/2σ).
 
 >>> import numpy as np
 >>> people = np.array([1, 0, 0, 1, 1, 1, 0, 1])
@@ -39,10 +39,6 @@ right with probability Φ(√n/2σ).
 [5, -1, 1, 3, -1, 1, -1, 1]
 >>> rebuilt_from_signed_sums(answers).astype(int).tolist()
 [1, 0, 0, 1, 1, 1, 0, 1]
-
-Questions about subsets of people, as a matrix of zeros and ones: questions down, people across.
-
-Products go through in blocks of rows, so that a matrix of single bytes is never turned into one of floats as a whole.
 """
 
 from __future__ import annotations
@@ -94,7 +90,7 @@ _ROUNDING = 1e-9
 def all_subset_sums(people: npt.ArrayLike) -> Floats:
     """The exact answer for every subset: subset S has the number Σ 2^i over its people i."""
     sums = np.zeros(1)
-    for person in _counted(floats(people, "people")):
+    for person in _count(floats(people, "people")):
         sums = np.concatenate([sums, sums + person])
     return sums
 
@@ -130,10 +126,10 @@ def _people_of(given: Floats) -> int:
     if given.ndim != 1 or given.size < 2 or given.size & (given.size - 1):
         rule = "answers must be given for every subset, 2^n of them for n people"
         raise InvalidValue(rule, f"<shape {given.shape}>")
-    return len(_counted(np.zeros(given.size.bit_length() - 1)))
+    return len(_count(np.zeros(given.size.bit_length() - 1)))
 
 
-def _counted(people: Floats) -> Floats:
+def _count(people: Floats) -> Floats:
     if people.ndim != 1 or not 1 <= people.size <= MOST_PEOPLE:
         rule = f"all subsets are for 1 to {MOST_PEOPLE} people"
         raise InvalidValue(rule, f"<shape {people.shape}>", "random subsets do for more")
@@ -372,12 +368,12 @@ def shrunken_least_squares(queries: SubsetQueries, answers: Floats, share: float
     surprise = answers - queries.times(np.full(queries.people, share))
     strengths, directions = eigh(queries.gram())
     seen = strengths > _LEAST_PIVOT * strengths.max()
-    told = np.where(seen, directions.T @ queries.transposed_times(surprise), 0.0)
-    plain = directions @ (told / np.where(seen, strengths, 1.0))
+    projected = np.where(seen, directions.T @ queries.transposed_times(surprise), 0.0)
+    plain = directions @ (projected / np.where(seen, strengths, 1.0))
     spare = len(answers) - int(seen.sum())
     noise = float(np.square(surprise - queries.times(plain)).sum() / spare) if spare else 0.0
     weight = max(noise / (share * (1 - share)), _LEAST_WEIGHT)
-    return share + np.asarray(directions @ (told / np.where(seen, strengths + weight, 1.0)))
+    return share + np.asarray(directions @ (projected / np.where(seen, strengths + weight, 1.0)))
 
 
 def expected_accuracy(people: int, questions: int, sigma: float) -> float:
@@ -404,7 +400,7 @@ def least_total_error(queries: SubsetQueries, answers: Floats) -> Floats:
     unit = sparse.eye_array(rows)
     equal = sparse.hstack([queries.sparse(), -unit, unit], format="csr")
     bounds = np.array([(0.0, 1.0)] * people + [(0.0, np.inf)] * (2 * rows))
-    return _solved(queries, c=cost, A_eq=equal, b_eq=answers, bounds=bounds)
+    return _solve(queries, c=cost, A_eq=equal, b_eq=answers, bounds=bounds)
 
 
 def least_greatest_error(queries: SubsetQueries, answers: Floats) -> Floats:
@@ -416,7 +412,7 @@ def least_greatest_error(queries: SubsetQueries, answers: Floats) -> Floats:
     slack = -sparse.csr_array(np.ones((queries.questions, 1)))
     both = sparse.vstack([sparse.hstack([matrix, slack]), sparse.hstack([-matrix, slack])], format="csr")
     bounds = np.array([(0.0, 1.0)] * people + [(0.0, np.inf)])
-    return _solved(queries, c=cost, A_ub=both, b_ub=np.concatenate([answers, -answers]), bounds=bounds)
+    return _solve(queries, c=cost, A_ub=both, b_ub=np.concatenate([answers, -answers]), bounds=bounds)
 
 
 def within_bound(queries: SubsetQueries, answers: Floats, bound: float) -> Floats:
@@ -424,10 +420,10 @@ def within_bound(queries: SubsetQueries, answers: Floats, bound: float) -> Float
     matrix = queries.sparse()
     both = sparse.vstack([matrix, -matrix], format="csr")
     limits = np.concatenate([answers + bound, bound - answers])
-    return _solved(queries, c=np.zeros(queries.people), A_ub=both, b_ub=limits, bounds=(0, 1))
+    return _solve(queries, c=np.zeros(queries.people), A_ub=both, b_ub=limits, bounds=(0, 1))
 
 
-def _solved(queries: SubsetQueries, **program: Any) -> Floats:
+def _solve(queries: SubsetQueries, **program: Any) -> Floats:
     """Solve by the interior point method: with noise the simplex method is many times slower."""
     entries = queries.questions * queries.people
     if entries > _MOST_ENTRIES:

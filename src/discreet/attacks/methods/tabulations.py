@@ -1,4 +1,4 @@
-"""Rebuild the people of a small block from the tables that were published about it, and say whether others fit too.
+"""Rebuild people from published tables: a small block from its statistics, and secrets from tables of two columns.
 
 A census publishes counts, medians and means of many groups in a block. Each of them is a linear demand on how many
 people have each combination of values, so a solver for whole numbers finds a block that fits; forbidding what was found
@@ -12,17 +12,14 @@ and solving again finds another or proves that there is none.
 >>> print(block)
 One block fits: every record is certain.
 
-Put together tables of two columns each until they show single people, as was done to a census.
-
-No table tells the secret of anybody: each counts two columns at a time. But the outsider knows who has which
-quasi-identifiers, so what is unknown is how many people of each combination have each secret, and every table is a
-linear demand on these numbers. The numbers with the least total error fit exact tables exactly, and noisy ones best.
-
-What was published about a block, as demands on how many people have each combination of values.
+Tables of two columns are put together until they show single people, as was done to a census. No table tells the secret
+of anybody: each counts two columns at a time. But the outsider knows who has which quasi-identifiers, so what is
+unknown is how many people of each combination have each secret, and every table is a linear demand on these numbers.
+The numbers with the least total error fit exact tables exactly, and noisy ones best.
 
 People with the same values are counted and not told apart, so no block is found twice in another order.
 
-Questions that cross a few columns, as offices publish them: none with more cells than anybody would print.
+The tables cross a few columns each, as offices publish them, and none has more cells than anybody would print.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Is this person among those whose averages were published? (Homer and others 2008, and after.)
+"""Find out who is in a table, from published averages (Homer and others 2008, and after) or from small tables of it.
 
-Published are the means of d attributes, each 0 or 1, over n people. The outsider has a person's attributes and the
-shares of the attributes in the population. A member pulls every mean by 1/n towards its own attributes: no single mean
-shows it, but all of them together do.
+*From averages.* Published are the means of d attributes, each 0 or 1, over n people. The outsider has a person's
+attributes and the shares of the attributes in the population. A member pulls every mean by 1/n towards its own
+attributes: no single mean shows it, but all of them together do.
 
 Claim. Let attribute j have share p_j, with 0 < p_j < 1, independently of all others, and let v_j = p_j(1 − p_j). The
 statistic T(y) = Σ (y_j − p_j)(q_j − p_j)/v_j of published means q has, over the choice of all people, mean 0 and
@@ -16,24 +16,21 @@ E(y_j − p_j)²/(n v_j) = 1/n. □
 >>> trace([0.6, 0.2], [0.5, 0.4], [[1, 0], [0, 1]]).round(6).tolist()
 [0.533333, -0.7]
 
-Find out who is in the table from small tables of it: every column, and every two columns.
+*From tables* of every column and of every two columns. Every table has one cell that fits the person. How many people
+are in it, beside how many were to be expected from people who are known not to be in the table, speaks for the person's
+presence or against it, and the tables add up.
 
-Every table has one cell that fits the person. How many people are in it, beside how many were to be expected from
-people who are known not to be in the table, speaks for the person's presence or against it, and the tables add up.
-
-How well members are told from others, measured on people and in closed form.
-
-Members and others are s = √(d/n) deviations apart for d attributes and n people, and nearly normal where d is large. So
-of a threshold that wrongly accuses a share α, members pass with probability Φ(s − z), where z is the 1 − α quantile of
-the normal law, and a random member scores above a random outsider with probability Φ(s/√2).
+*Power*, measured on people and in closed form. Members and others are s = √(d/n) deviations apart for d attributes and
+n people, and nearly normal where d is large. So of a threshold that wrongly accuses a share α, members pass with
+probability Φ(s − z), where z is the 1 − α quantile of the normal law, and a random member scores above a random
+outsider with probability Φ(s/√2).
 
 Noise on every mean, of deviation r times that of one person's attribute, leaves s = √(d/n)/√(1 + n r²): the variance of
 a term for an outsider grows from 1/n to 1/n + r².
 
-What the count of a cell says about whether a certain person is in it.
-
-Let others fall into the cell as a Poisson law with mean λ says, and let the answer be the count and Gaussian noise. If
-the person is a member, the count is one more than that of the others. So the odds are
+*One cell.* What does its count say about whether a certain person is in it? Let others fall into the cell as a Poisson
+law with mean λ says, and let the answer be the count and Gaussian noise. If the person is a member, the count is one
+more than that of the others. So the odds are
 
     Σ_k Poisson(k − 1; λ) φ((a − k)/τ)  :  Σ_k Poisson(k; λ) φ((a − k)/τ),
 
@@ -335,10 +332,10 @@ class _Compared:
         """
         found = self.answer[self.question.codes(people)]
         expected = self._expected([part.codes(people) for part in self.question.by], own)
-        told = np.isfinite(found)
+        answered = np.isfinite(found)
         odds = np.zeros(people.size)
-        if told.any():
-            odds[told] = log_odds_of_member(found[told], expected[told], self._noise)
+        if answered.any():
+            odds[answered] = log_odds_of_member(found[answered], expected[answered], self._noise)
         return odds
 
     @cached_property
@@ -346,9 +343,9 @@ class _Compared:
         """The deviation of the answers beyond what chance explains, in the table and among the strangers."""
         cells = np.unravel_index(np.arange(self.question.cells), [part.size for part in self.question.by])
         expected = self._expected(cells, 0)
-        told = np.isfinite(self.answer)
-        off = np.square(self.answer - expected)[told].mean()
-        explained = expected[told].mean() * (1 + self.rows / self.strangers.size)
+        answered = np.isfinite(self.answer)
+        off = np.square(self.answer - expected)[answered].mean()
+        explained = expected[answered].mean() * (1 + self.rows / self.strangers.size)
         return math.sqrt(max(float(off - explained), 0.0))
 
     def _expected(self, places: Sequence[Codes], own: int) -> Floats:

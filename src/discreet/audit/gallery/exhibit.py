@@ -1,4 +1,4 @@
-"""An exhibit: a mechanism that breaks its claim, two neighbouring inputs that show it, and a twin that keeps it."""
+"""An exhibit: a mechanism that breaks its claim, two neighbours that show it, and an honest version that keeps it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from discreet.audit.mechanism import Batched, Mechanism
 from discreet.noise.experiment import Chance, experiment
 from discreet.privacy.loss import Loss
 
-__all__ = ["Exhibit", "Twin", "naive", "one_by_one"]
+__all__ = ["Exhibit", "HonestVersion", "naive", "one_by_one"]
 
 
 _SEED = 2012
 
 
 @dataclass(frozen=True)
-class Twin:
+class HonestVersion:
     """The same thing done right."""
 
     mechanism: Mechanism
@@ -49,7 +49,7 @@ class Exhibit:
     """What it says it costs."""
     source: str
     """Where it comes from."""
-    honest: Twin | None = None
+    honest: HonestVersion | None = None
     """How to do it right; None where nothing does what it wants to do."""
     draws: int = 100_000
     """How many answers are enough to see it."""
@@ -62,12 +62,12 @@ class Exhibit:
 
     @property
     def honest_case(self) -> Case | None:
-        """Its twin as something to audit: the audit must let it pass."""
-        twin = self.honest
-        if twin is None:
+        """Its honest version as something to audit: the audit must let it pass."""
+        kept = self.honest
+        if kept is None:
             return None
         name = f"{self.name}, mended"
-        return Case(name, twin.mechanism, self.first, self.second, twin.claim, twin.words, twin.draws)
+        return Case(name, kept.mechanism, self.first, self.second, kept.claim, kept.words, kept.draws)
 
 
 def naive(function: Callable[[Any, int, Chance], Any]) -> Batched:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.audit.gallery.exhibit import Exhibit, Twin, naive
+from discreet.audit.gallery.exhibit import Exhibit, HonestVersion, naive
 from discreet.noise.experiment import Chance
 from discreet.privacy.loss import Pure
 
@@ -78,6 +78,6 @@ LEARNING = (
         ((_NORM, 1.0),),
         Pure(1),
         "diffprivlib, LogisticRegression with data_norm > 1: mechanisms/vector.py, argued for in its issue 10",
-        Twin(naive(_HONEST.answers), Pure(1), "the curvature is q²/4, as the proof has it"),
+        HonestVersion(naive(_HONEST.answers), Pure(1), "the curvature is q²/4, as the proof has it"),
     ),
 )

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.audit.gallery.exhibit import Exhibit, Twin, naive
+from discreet.audit.gallery.exhibit import Exhibit, HonestVersion, naive
 from discreet.mechanisms.laplace import Laplace
 from discreet.mechanisms.randomized_response import RandomizedResponse
 from discreet.noise.experiment import Chance
@@ -36,7 +36,7 @@ def whole_laplace(chance: Chance, scale: float, size: int | tuple[int, ...]) -> 
 
 
 _GRID = 2.0**-20
-_HONEST = Twin(Laplace(1, grid=_GRID), Pure(1), "noise on a grid of 2^-20, drawn exactly")
+_HONEST = HonestVersion(Laplace(1, grid=_GRID), Pure(1), "noise on a grid of 2^-20, drawn exactly")
 
 
 def numpy_laplace(value: float, size: int, chance: Chance) -> Any:
@@ -129,7 +129,9 @@ SECRECY = (
         _OTHER,
         Pure(1),
         f"{_CHAPTER}, exercise 4.3",
-        Twin(naive(name_and_shame), Approximate(0, _DELTA), "the same, but only (0, δ) is claimed: so little says a δ"),
+        HonestVersion(
+            naive(name_and_shame), Approximate(0, _DELTA), "the same, but only (0, δ) is claimed: so little says a δ"
+        ),
         draws=20_000,
     ),
     Exhibit(
@@ -140,7 +142,7 @@ SECRECY = (
         _OTHER,
         Pure(1),
         f"{_CHAPTER}, section 4.1: δ > 1/n",
-        Twin(naive(random_row), Approximate(0, Fraction(1, 8)), "the same, but only (0, 1/n) is claimed"),
+        HonestVersion(naive(random_row), Approximate(0, Fraction(1, 8)), "the same, but only (0, 1/n) is claimed"),
         draws=20_000,
     ),
     Exhibit(
@@ -151,7 +153,7 @@ SECRECY = (
         _OTHER,
         Pure(1),
         f"{_CHAPTER}, section 4.1",
-        Twin(naive(own_reply), Pure(1), "randomized response: certain for no outcome"),
+        HonestVersion(naive(own_reply), Pure(1), "randomized response: certain for no outcome"),
         draws=20_000,
     ),
 )

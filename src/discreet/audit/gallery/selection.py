@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.audit.gallery.exhibit import Exhibit, Twin, naive
+from discreet.audit.gallery.exhibit import Exhibit, HonestVersion, naive
 from discreet.audit.gallery.noise import whole_laplace
 from discreet.audit.mechanism import Batched
 from discreet.mechanisms.exponential import Exponential
@@ -66,7 +66,7 @@ CHOICES = (
         (0, 9),
         Pure(1),
         "R package diffpriv, exponential_mechanism.R: pmf <- qualities * epsilon/(2*sensitivity); pmf / sum(pmf)",
-        Twin(Exponential(1), Pure(1), "weights e^(ε score/2Δ)"),
+        HonestVersion(Exponential(1), Pure(1), "weights e^(ε score/2Δ)"),
     ),
     Exhibit(
         "exponential-without-two",
@@ -76,7 +76,7 @@ CHOICES = (
         (-1, 1),
         Pure(1),
         "a common slip; the factor 2 is in McSherry and Talwar, FOCS 2007",
-        Twin(Exponential(1), Pure(1), "weights e^(ε score/2Δ)"),
+        HonestVersion(Exponential(1), Pure(1), "weights e^(ε score/2Δ)"),
         draws=100_000,
     ),
     Exhibit(
@@ -87,7 +87,7 @@ CHOICES = (
         (2, 4, 4),
         Pure(1),
         "a lecture text's example, which holds for units that join and fails for units that are replaced",
-        Twin(NoisyMax(1), Pure(1), "noise of scale 2Δ/ε"),
+        HonestVersion(NoisyMax(1), Pure(1), "noise of scale 2Δ/ε"),
         draws=200_000,
     ),
     Exhibit(
@@ -98,7 +98,7 @@ CHOICES = (
         (20, 30, 40, 50, 61),
         Pure(1),
         "domains read from data: a class of violations in arXiv 2602.17454",
-        Twin(Median(1, 0, 100, neighbours="replace-one"), Pure(1), "the candidates are public", draws=2_000),
+        HonestVersion(Median(1, 0, 100, neighbours="replace-one"), Pure(1), "the candidates are public", draws=2_000),
     ),
 )
 
@@ -163,7 +163,7 @@ SPARSE_VECTORS = (
         (1,) * 6,
         Pure(1),
         f"{_VLDB} 3: A. Roth's lecture notes, 2011",
-        Twin(AboveThreshold(1, threshold=0), Pure(1), _HONEST, draws=20_000),
+        HonestVersion(AboveThreshold(1, threshold=0), Pure(1), _HONEST, draws=20_000),
         draws=1_000_000,
     ),
     Exhibit(
@@ -174,7 +174,7 @@ SPARSE_VECTORS = (
         (1,) * 4 + (-1,) * 4,
         Pure(1),
         f"{_VLDB} 4: Lee and Clifton, KDD 2014",
-        Twin(Batched(AboveThreshold(1, threshold=0, cutoff=4).releases), Pure(1), _HONEST, draws=10_000),
+        HonestVersion(Batched(AboveThreshold(1, threshold=0, cutoff=4).releases), Pure(1), _HONEST, draws=10_000),
         draws=400_000,
     ),
     Exhibit(
@@ -185,7 +185,7 @@ SPARSE_VECTORS = (
         (1, 0),
         Pure(1),
         f"{_VLDB} 5: Stoddard, Chen and Machanavajjhala, 2014",
-        Twin(AboveThreshold(1, threshold=0, cutoff=2), Pure(1), _HONEST, draws=20_000),
+        HonestVersion(AboveThreshold(1, threshold=0, cutoff=2), Pure(1), _HONEST, draws=20_000),
     ),
     Exhibit(
         "sparse-vector-chen",
@@ -195,7 +195,7 @@ SPARSE_VECTORS = (
         (1,) * 4 + (-1,) * 4,
         Pure(1),
         f"{_VLDB} 6: Chen, Xiao, Zhang and Xu, 2015",
-        Twin(Batched(AboveThreshold(1, threshold=0, cutoff=4).releases), Pure(1), _HONEST, draws=10_000),
+        HonestVersion(Batched(AboveThreshold(1, threshold=0, cutoff=4).releases), Pure(1), _HONEST, draws=10_000),
         draws=400_000,
     ),
 )

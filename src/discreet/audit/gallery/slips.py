@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.audit.gallery.exhibit import Exhibit, Twin, naive, one_by_one
+from discreet.audit.gallery.exhibit import Exhibit, HonestVersion, naive, one_by_one
 from discreet.audit.gallery.noise import whole_laplace
 from discreet.mechanisms.gaussian import Gaussian
 from discreet.mechanisms.laplace import Laplace
@@ -21,7 +21,7 @@ from discreet.privacy.sensitivity import Sensitivity
 __all__ = ["SLIPS"]
 
 
-_COUNT = Twin(Laplace(1), Pure(1), "discrete Laplace noise of scale 1/ε")
+_COUNT = HonestVersion(Laplace(1), Pure(1), "discrete Laplace noise of scale 1/ε")
 _OWN = "planted in the tests of this project"
 _CLASSES = "a class of violations in arXiv 2602.17454"
 
@@ -160,7 +160,7 @@ def bounded_sum(rows: Any, size: int, chance: Chance) -> Any:
     return Laplace(1, 10).releases(int(clamped.sum()), size)
 
 
-_SUM = Twin(naive(bounded_sum), Pure(1), "values are cut to public bounds, and NaN is 0")
+_SUM = HonestVersion(naive(bounded_sum), Pure(1), "values are cut to public bounds, and NaN is 0")
 
 SLIPS = (
     Exhibit(
@@ -211,7 +211,7 @@ SLIPS = (
         1,
         Pure(1),
         "a common slip",
-        Twin(Gaussian(rho="1/2"), Gaussian(rho="1/2").loss, "the same noise, and ρ is claimed"),
+        HonestVersion(Gaussian(rho="1/2"), Gaussian(rho="1/2").loss, "the same noise, and ρ is claimed"),
     ),
     Exhibit(
         "classic-gaussian",
@@ -221,7 +221,9 @@ SLIPS = (
         1,
         Approximate(8, Fraction(1, 5)),
         "Balle and Wang, ICML 2018",
-        Twin(Gaussian(8, Fraction(1, 5), grid="1/16"), Approximate(8, Fraction(1, 5)), "σ from the exact curve"),
+        HonestVersion(
+            Gaussian(8, Fraction(1, 5), grid="1/16"), Approximate(8, Fraction(1, 5)), "σ from the exact curve"
+        ),
         draws=8_000_000,
     ),
     Exhibit(
@@ -243,7 +245,7 @@ SLIPS = (
         (4, 5),
         Pure(1),
         _OWN,
-        Twin(naive(two_counts), Pure(1), "a draw of its own for every answer"),
+        HonestVersion(naive(two_counts), Pure(1), "a draw of its own for every answer"),
         draws=20_000,
     ),
     Exhibit(
@@ -265,7 +267,7 @@ SLIPS = (
         (0, 1),
         Pure(1),
         _OWN,
-        Twin(Laplace(1, Sensitivity.histogram("replace-one"), dimension=2), Pure(1), "a sensitivity of 2"),
+        HonestVersion(Laplace(1, Sensitivity.histogram("replace-one"), dimension=2), Pure(1), "a sensitivity of 2"),
     ),
     Exhibit(
         "unclamped-sum",
@@ -308,7 +310,7 @@ SLIPS = (
         (5, 5, 5, 5),
         Pure(1),
         _CLASSES,
-        Twin(naive(bounded_sum), Pure(1), "the noisy sum alone; a mean takes a noisy count as well"),
+        HonestVersion(naive(bounded_sum), Pure(1), "the noisy sum alone; a mean takes a noisy count as well"),
         draws=20_000,
     ),
     Exhibit(
@@ -319,7 +321,7 @@ SLIPS = (
         1.5,
         Pure(1),
         _OWN,
-        Twin(Laplace(1), Pure(1), "halves are rounded up"),
+        HonestVersion(Laplace(1), Pure(1), "halves are rounded up"),
     ),
     Exhibit(
         "five-replies",
@@ -329,7 +331,7 @@ SLIPS = (
         1,
         Pure(1),
         _OWN,
-        Twin(naive(own_reply), Pure(1), "one report"),
+        HonestVersion(naive(own_reply), Pure(1), "one report"),
         draws=20_000,
     ),
     Exhibit(
@@ -360,7 +362,9 @@ SLIPS = (
         {"a": 3},
         Pure(1),
         _CLASSES,
-        Twin(LaplaceThreshold(1, "1/100"), Approximate(1, "1/100"), "keys are shown past a threshold", draws=10_000),
+        HonestVersion(
+            LaplaceThreshold(1, "1/100"), Approximate(1, "1/100"), "keys are shown past a threshold", draws=10_000
+        ),
         draws=10_000,
     ),
     Exhibit(
@@ -371,7 +375,7 @@ SLIPS = (
         {"a": 3},
         Approximate(1, Fraction(1, 100)),
         _OWN,
-        Twin(LaplaceThreshold(1, "1/100"), Approximate(1, "1/100"), "the least threshold for δ", draws=10_000),
+        HonestVersion(LaplaceThreshold(1, "1/100"), Approximate(1, "1/100"), "the least threshold for δ", draws=10_000),
         draws=20_000,
     ),
 )

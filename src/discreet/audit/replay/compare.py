@@ -74,7 +74,7 @@ def choice_loss(first: SelectionObservation, second: SelectionObservation, *, is
     An exponential mechanism of ε is ε²/8-zCDP; several picks are as many mechanisms of a part of ε each.
     """
     choice = first.choice
-    pairs = _aligned(first, second)
+    pairs = _align(first, second)
     if isinstance(choice, TopSelection):
         picks, epsilons = choice.picks, [_picks_loss(choice, one[1], other[1]) for one, other in pairs]
     else:
@@ -85,7 +85,7 @@ def choice_loss(first: SelectionObservation, second: SelectionObservation, *, is
 Weights = tuple[Integers, Integers]
 
 
-def _aligned(first: SelectionObservation, second: SelectionObservation) -> list[tuple[Weights, Weights]]:
+def _align(first: SelectionObservation, second: SelectionObservation) -> list[tuple[Weights, Weights]]:
     """The weights of groups that are in both, where they differ."""
     if isinstance(first.choice, TopSelection):
         pairs = list(zip(first.weights, second.weights, strict=True))
@@ -172,10 +172,10 @@ def _fact_differences(sql: str, first: dict[str, Any], second: dict[str, Any]) -
     for name in dict.fromkeys([*first, *second]):
         one, other = first.get(name), second.get(name)
         if one != other:
-            yield Difference(sql, _WORDS[name], f"{_shown(name, one, other)} against {_shown(name, other, one)}")
+            yield Difference(sql, _WORDS[name], f"{_format(name, one, other)} against {_format(name, other, one)}")
 
 
-def _shown(name: str, value: Any, other: Any) -> str:
+def _format(name: str, value: Any, other: Any) -> str:
     """The first thing that differs, where there is a list of things."""
     if value is None:
         return "an answer" if name == "refusal" else "nothing"
@@ -193,7 +193,7 @@ def _shown(name: str, value: Any, other: Any) -> str:
 def wrong_within(asked: RecordedQuestion) -> Iterator[Difference]:
     """What is wrong with a recorded question, whatever its neighbour shows."""
     for statement in asked.read_too_early:
-        yield Difference(asked.sql, "rows are read when only a price is asked for", _shown("", statement, None))
+        yield Difference(asked.sql, "rows are read when only a price is asked for", _format("", statement, None))
     if asked.failed:
         yield Difference(asked.sql, "a run over the rows failed, and others might not", str(asked.refusal))
     for watched in asked.measured:
@@ -234,13 +234,13 @@ def too_far(first: RecordedQuestion, second: RecordedQuestion) -> Iterator[Diffe
         for name, observed in _loss_of(one, other).items():
             if observed > float(shares[name]) * (1 + _ROUNDING):
                 unit = "ε" if isinstance(one.plan.loss, Pure) else "ρ"
-                told = f"{name}: {unit} = {observed:.6g}, and {float(shares[name]):.6g} was declared"
-                yield Difference(first.sql, "one person moves what noise hides by more than was declared", told)
+                details = f"{name}: {unit} = {observed:.6g}, and {float(shares[name]):.6g} was declared"
+                yield Difference(first.sql, "one person moves what noise hides by more than was declared", details)
     if first.refusal is None and second.refusal is None and first.facts["plan"].price is not None:
         claimed, observed = observed_loss(first, second)
         if observed > float(claimed) * (1 + _ROUNDING):
-            told = f"{observed:.6g} together, and {float(claimed):.6g} was charged"
-            yield Difference(first.sql, "one person costs more than was charged", told)
+            details = f"{observed:.6g} together, and {float(claimed):.6g} was charged"
+            yield Difference(first.sql, "one person costs more than was charged", details)
 
 
 def measured_losses(first: RecordedQuestion, second: RecordedQuestion) -> list[tuple[Watched, dict[str, float]]]:

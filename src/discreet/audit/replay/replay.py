@@ -165,13 +165,13 @@ def replay(
     epsilon: Number = 1,
     neighbours: int | None = None,
     seed: int = 0,
-    told: Callable[[str, int, int], None] | None = None,
+    announce: Callable[[str, int, int], None] | None = None,
 ) -> ReplayReport:
     """Ask ``questions`` about a table and about neighbours of it, and find whatever tells them apart.
 
     Everything happens in temporary folders, with the budget of the policy; a curator that answers people is not
-    touched. ``neighbours`` is how many to try, telling ones first; ``seed`` chooses the others. ``told`` hears what is
-    tried, how many are done and how many there are.
+    touched. ``neighbours`` is how many to try, telling ones first; ``seed`` chooses the others. ``announce`` hears
+    what is tried, how many are done and how many there are.
     """
     stated = policy if isinstance(policy, Table) else read_policy(policy)
     if not questions or isinstance(questions, str):
@@ -183,7 +183,7 @@ def replay(
     rows = rows_of(table, stated)
     others = neighbours_of(rows, stated, most, experiment(seed))
     worlds = [(other.words, [(other.rows, stated)]) for other in others]
-    return replay_worlds([(rows, stated)], worlds, questions, epsilon=epsilon, told=told)
+    return replay_worlds([(rows, stated)], worlds, questions, epsilon=epsilon, announce=announce)
 
 
 def replay_worlds(
@@ -192,7 +192,7 @@ def replay_worlds(
     questions: Sequence[str],
     *,
     epsilon: Number = 1,
-    told: Callable[[str, int, int], None] | None = None,
+    announce: Callable[[str, int, int], None] | None = None,
 ) -> ReplayReport:
     """The same for several tables at once, and neighbours that the caller made, each with words about it."""
     with TemporaryDirectory(prefix="discreet-replay-") as folder:
@@ -200,8 +200,8 @@ def replay_worlds(
         sessions: dict[str, Session] = {}
         skipped = []
         for place, (words, other) in enumerate(others):
-            if told is not None:
-                told(words, place, len(others))
+            if announce is not None:
+                announce(words, place, len(others))
             try:
                 sessions[_unlike(words, sessions)] = recorded(Path(folder) / str(place), other, questions, epsilon)
             except DiscreetError as refused:

@@ -144,7 +144,7 @@ def neighbours_of(rows: pa.Table, policy: Table, most: int, chance: Chance) -> l
     if policy.neighbours is Neighbours.ADD_REMOVE_ONE:
         made = _added_or_removed(rows, policy, people, chance)
     else:
-        made = _replaced(rows, policy, people, chance)
+        made = _replace(rows, policy, people, chance)
     found = list(islice(made, most))
     if not found:
         raise InvalidValue("a table without people has no neighbours under replace-one", policy.name)
@@ -175,7 +175,7 @@ def _strangers(rows: pa.Table, policy: Table) -> Iterator[Neighbour]:
         yield Neighbour(f"{_STRANGER} added, {words}", pa.concat_tables([rows, added]))
 
 
-def _replaced(rows: pa.Table, policy: Table, people: Codes, chance: Chance) -> Iterator[Neighbour]:
+def _replace(rows: pa.Table, policy: Table, people: Codes, chance: Chance) -> Iterator[Neighbour]:
     kinds = list(_STRANGERS.items())
     named = (found for found in _telling_people(rows, policy, people, chance) if found[1] >= 0)
     for place, (words, person) in enumerate(named):

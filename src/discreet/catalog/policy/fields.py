@@ -32,8 +32,8 @@ class Fields:
         for name, (key, _) in self.node.entries.items():
             if name not in known:
                 rule, remedy = f"{what} has no such field", suggestion(name, known)
-                place = key.place
-                self.found.problems.append(Problem(rule, name, remedy, (), "", place.line, place.column))
+                path, place = (*self.path, name), key.place
+                self.found.problems.append(Problem(rule, name, remedy, path, "", place.line, place.column))
 
     def require(self, name: str, what: str, remedy: str) -> bool:
         """Whether the field is there; note it where it is not."""

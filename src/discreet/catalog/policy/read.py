@@ -78,6 +78,7 @@ _COLUMN_FIELDS = (
 )  # fmt: skip
 _BUDGET_FIELDS = ("epsilon", "delta", "delta_for_keys")
 _PERIOD_FIELDS = ("per", "lifetime")
+_ABOUT_PERIODS = (("unit",), ("time",), ("budget",), ("columns",))
 _TIME_FIELDS = ("column", "every", "from", "zone", "grace")
 _CSV_FIELDS = ("delimiter", "decimal", "thousands", "dates", "timestamps", "nulls", "encoding")
 _KEY_FIELDS = ("column", "table", "other_column")
@@ -170,14 +171,14 @@ def _promise(top: Fields, columns: list[str]) -> dict[str, Any]:
     known_problems = len(top.found.problems)
     (unit, named), foreign_keys = _unit(top, columns), _foreign_keys(top)
     unit_is_clear = len(top.found.problems) == known_problems
-    (budget, periods), analysts, time = _budget(top), _analysts(top), _time(top)
-    if "time" in top and time is None:  # what is said of periods cannot be compared with what was not read
-        named, periods = {name: fact for name, fact in named.items() if name != "unit_per"}, {}
+    (budget, periods), analysts = _budget(top), _analysts(top)
+    periods |= {"time": _time(top), "unit_per": named.pop("unit_per", None)}
+    if any(problem.path[:1] in _ABOUT_PERIODS for problem in top.found.problems):
+        periods = {}  # they would be compared with what was not read
     rows = top.read("rows_per_unit", whole)
     facts = {
         "unit": unit,
         **named,
-        "time": time,
         **periods,
         "foreign_keys": foreign_keys,
         "neighbours": top.read("neighbours", lambda text, _: Neighbours.of(text)),
@@ -505,14 +506,15 @@ class UnreadColumn:
     looks: Mapping[Look, int] = field(default_factory=dict)
     """How many of these look like what."""
     doubtful: int = 0
-    """How many were read that may mean something else: numbers with a point before three digits, and no others."""
+    """How many were read that may mean something else: numbers with a point before three digits, unless other numbers
+    say that points are for decimals, and none that they are for thousands."""
 
     @classmethod
     def of(cls, found: Mapping[int, int]) -> UnreadColumn:
         """From how often each look was seen."""
         looks = {Look(look): count for look, count in found.items() if look < Look.THREE_DECIMALS}
-        doubtful = 0 if found.get(Look.OTHER_DECIMALS) else found.get(Look.THREE_DECIMALS, 0)
-        return cls(sum(looks.values()), looks, doubtful)
+        is_clear = found.get(Look.OTHER_DECIMALS) and not looks.keys() & {Look.POINT_THOUSANDS, Look.DECIMAL_COMMA}
+        return cls(sum(looks.values()), looks, 0 if is_clear else found.get(Look.THREE_DECIMALS, 0))
 
 
 def unread_words(table: Table, unread: Mapping[str, UnreadColumn]) -> list[str]:

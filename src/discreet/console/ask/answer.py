@@ -67,7 +67,7 @@ def show_certificate(certificate: Mapping[str, Any], checked: Paper | None = Non
             notice(*_LOOKED_UP[checked.is_in_ledger])
         ui.label(str(certificate.get("question", ""))).classes("d-code d-question")
         with figures():
-            for label, value in _told(certificate):
+            for label, value in _list_facts(certificate):
                 figure(label, value)
         with ui.expansion("All of it, as it is signed").classes("w-full"):
             ui.label(json.dumps(certificate, indent=2, ensure_ascii=False)).classes("d-code d-whole").props(
@@ -81,7 +81,7 @@ def show_certificate(certificate: Mapping[str, Any], checked: Paper | None = Non
     dialog.on("hide", dialog.delete)
 
 
-def _told(certificate: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _list_facts(certificate: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     price, ledger = certificate.get("price", {}), certificate.get("ledger", {})
     yield "Price", f"{price.get('unit', '')} {price.get('amount', '')}"
     yield "Ledger record", str(ledger.get("position", "none"))
@@ -175,11 +175,11 @@ def _table(answer: Answer) -> None:
 
 
 def _chart(answer: Answer, measured: Sequence[str]) -> None:
-    chart = Chart(*_drawn(answer, measured[0]), height=_height(answer))
+    chart = Chart(*_draw(answer, measured[0]), height=_height(answer))
     if len(measured) > 1:
         picked = ui.toggle(list(measured), value=measured[0]).classes("d-picked")
         picked.props('no-caps role=group aria-label="Column of the chart"')
-        picked.on_value_change(lambda event: chart.redraw(*_drawn(answer, str(event.value))))
+        picked.on_value_change(lambda event: chart.redraw(*_draw(answer, str(event.value))))
 
 
 def _height(answer: Answer) -> str:
@@ -201,7 +201,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _drawn(answer: Answer, name: str) -> tuple[Options, str]:
+def _draw(answer: Answer, name: str) -> tuple[Options, str]:
     values = [float(one) if _is_number(one) else None for one in answer.table[name].to_pylist()]
     ranges = answer.error[name]
     over = _axis_of(answer)
@@ -321,7 +321,7 @@ def part_words(price: Pure | ZeroConcentrated, left: Pure | ZeroConcentrated) ->
 
 def too_dear(balances: Iterable[Balance]) -> str:
     """What to do about a question that costs more than what is left."""
-    is_over = any(not _size(one.left) for one in balances)
+    is_over = any(one.left is not None and not _size(one.left) for one in balances)
     way = "Nothing is left: the owner decides about caps" if is_over else "Ask for a lower price, or a larger error"
     return f"This costs more than what is left. {way}."
 

@@ -20,11 +20,11 @@ from discreet.curator.ledger.chain import AccountKind
 from discreet.curator.ledger.units import amount, balance
 from discreet.errors import InvalidValue
 from discreet.exact.rational import positive
-from discreet.privacy.loss import shown
+from discreet.privacy.loss import Pure, ZeroConcentrated, shown
 from discreet.service.jobs.jobs import AskRequest
-from discreet.service.operations.tables import Balance
+from discreet.service.operations.tables import Balance, size_of
 
-__all__ = ["PriceControls"]
+__all__ = ["PriceControls", "find_tightest", "left_words"]
 
 
 Changed = Awaitable[None] | None
@@ -146,7 +146,7 @@ class PriceControls:
         self._share.set_text(asked_before if price is None or not left else part_words(price, least(left)))
         self._bars.clear()
         with self._bars:
-            for one in balances:
+            for one in find_tightest(balances):
                 _bar(one, found)
 
 
@@ -157,14 +157,36 @@ def _read(text: str, name: str) -> Fraction:
         raise InvalidValue(f"{name} must be a positive number", text or "<nothing>", "such as 0.1") from None
 
 
+def find_tightest(balances: Sequence[Balance]) -> list[Balance]:
+    """The balances that are limits; of those that differ in the period alone, the one of which least is left."""
+    found: dict[object, Balance] = {}
+    for one in balances:
+        whose = one.kind, one.table, one.analyst, one.period is None
+        known = found.get(whose)
+        is_tighter = known is None or known.left is None or (one.left is not None and _is_less(one.left, known.left))
+        if one.left is not None and is_tighter:
+            found[whose] = one
+    return list(found.values())
+
+
+def _is_less(left: Pure | ZeroConcentrated, other: Pure | ZeroConcentrated) -> bool:
+    return size_of(left) < size_of(other)
+
+
+def left_words(one: Balance) -> str:
+    """What is left, of what."""
+    return "counted without a cap" if one.left is None else f"{balance(one.left)} left of {balance(one.limit)}"
+
+
 def _bar(one: Balance, found: Explanation | None) -> None:
     everybody = "Everything about the people" if one.kind is AccountKind.UNIT else "All together"
     whose = everybody if one.analyst is None else "You"
     price = None if found is None else found.due
-    spent = share_of(one.spent, one.cap)
-    takes = 0.0 if price is None or type(price) is not type(one.cap) else share_of(price, one.cap)
+    spent = share_of(one.spent, one.limit)
+    takes = 0.0 if price is None or type(price) is not type(one.cap) else share_of(price, one.limit)
     is_too_much = spent + takes > 1.0
-    words = f"{whose} on {one.table}: {balance(one.left)} left of {balance(one.cap)}"
+    about = one.table if one.period is None else f"{one.table} in {one.period}"
+    words = f"{whose} on {about}: {left_words(one)}"
     with ui.element("div").classes("d-balance"):
         ui.label(words).classes("d-small d-muted")
         with ui.element("div").classes("d-bar").props("role=img") as bar:

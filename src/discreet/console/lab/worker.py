@@ -452,6 +452,6 @@ def _case(ask_request: AuditAskRequest) -> Case:
     if ask_request.kind == BROKEN:
         return next(one.case for one in EXHIBITS if one.name == ask_request.name)
     if ask_request.kind == MENDED:
-        twins = (one.honest_case for one in EXHIBITS)
-        return next(case for case in twins if case is not None and case.name == ask_request.name)
+        honest_cases = (one.honest_case for one in EXHIBITS)
+        return next(case for case in honest_cases if case is not None and case.name == ask_request.name)
     return builtin_case(ask_request.name, ask_request.epsilon)

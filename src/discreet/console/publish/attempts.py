@@ -90,7 +90,7 @@ def attempts_of(brought: Brought, plans: Plans, asked: ReleaseGoals) -> list[Att
     roles = roles_of(plans)
     whole = RecodingJob(brought.table, roles, (), hierarchies_of(brought.table, plans))
     return [
-        Attempt(title, method, _narrowed(replace(whole, models=tuple(wanted.models(roles))), method, asked))
+        Attempt(title, method, _narrow(replace(whole, models=tuple(wanted.models(roles))), method, asked))
         for method in METHODS
         if method in asked.methods
         for title, wanted in _variants(method, asked)
@@ -104,7 +104,7 @@ def _variants(method: str, asked: ReleaseGoals) -> Iterator[tuple[str, Requested
         yield f"{method}, k = {times * (k or 1)}", replace(asked.wanted, k=times * (k or 1))
 
 
-def _narrowed(job: RecodingJob, method: str, asked: ReleaseGoals) -> RecodingJob:
+def _narrow(job: RecodingJob, method: str, asked: ReleaseGoals) -> RecodingJob:
     """The job as one method takes it."""
     if not job.models:
         raise InvalidValue("a table must be published under a model", "<none>", "k = 5 is the least")
@@ -184,13 +184,13 @@ def tried(attempts: Sequence[Attempt], name: str, said: Said) -> ReleaseCandidat
     refusals: dict[str, str] = {}
     for number, attempt in enumerate(attempts):
         try:
-            candidates.append(_tried(attempt, name, _part(said, number, len(attempts), attempt.title)))
+            candidates.append(_try(attempt, name, _part(said, number, len(attempts), attempt.title)))
         except DiscreetError as refusal:
             refusals[attempt.title] = str(refusal)
     return ReleaseCandidates(tuple(sorted(candidates, key=lambda one: (one.loss, one.average_risk))), refusals)
 
 
-def _tried(attempt: Attempt, name: str, progress: Callable[[float], None]) -> ReleaseCandidate:
+def _try(attempt: Attempt, name: str, progress: Callable[[float], None]) -> ReleaseCandidate:
     progress(0.0)
     release = release_of(attempt.method, attempt.job, progress)
     return ReleaseCandidate(attempt.title, attempt.method, release, checked_report(attempt.job, release, name=name))

@@ -18,7 +18,7 @@ __all__ = ["build"]
 
 
 _LEAD = (
-    "Make a table coarse enough to hand out, see what it still tells, and approve it by name. "
+    "Make a table coarse enough to hand out, see what it still reveals, and approve it by name. "
     "A coarser table is not differentially private: no k, l or t bounds what it tells to somebody who knows more."
 )
 

@@ -49,11 +49,11 @@ class PublicationState:
     """Whether the plan changed since the candidates were made."""
     limit: float = 0.2
     """The risk that is allowed."""
-    _told: dict[str, list[Callable[[], object]]] = field(default_factory=lambda: defaultdict(list))
+    _listeners: dict[str, list[Callable[[], object]]] = field(default_factory=lambda: defaultdict(list))
 
-    def when(self, what: str, tell: Callable[[], object]) -> None:
+    def when(self, what: str, listener: Callable[[], object]) -> None:
         """Call ``tell`` whenever ``what`` changes: the table, roles, the plan, what was found, what is chosen."""
-        self._told[what].append(tell)
+        self._listeners[what].append(listener)
 
     def bring(self, table: LaidOut) -> None:
         """Begin anew with a table."""
@@ -88,8 +88,8 @@ class PublicationState:
         self._tell("chosen")
 
     def _tell(self, what: str) -> None:
-        for tell in self._told[what]:
-            tell()
+        for listener in self._listeners[what]:
+            listener()
 
 
 ROLE_NAMES = {

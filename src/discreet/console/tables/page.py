@@ -229,8 +229,10 @@ def _left(holding: protect_ops.Holding, analyst: str | None) -> str:
     """What is left of a grant, where the ledger knows it."""
     own = [one for one in holding.balances if one.analyst == analyst and one.kind is not AccountKind.UNIT]
     people = [one for one in holding.balances if one.kind is AccountKind.UNIT and analyst is None]
-    said = [f", left {balance(one.left)}" for one in own]
-    return "".join([*said, *(f", and {balance(one.left)} for everything about its people" for one in people)])
+    said = [f", left {balance(one.left)}" for one in own if one.left is not None and one.period is None]
+    people = [one for one in people if one.period is None]
+    more = (f", and {balance(one.left)} for everything about its people" for one in people if one.left is not None)
+    return "".join([*said, *more])
 
 
 def _cap(epsilon: str, delta: str) -> Budget | None:

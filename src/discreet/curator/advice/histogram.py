@@ -10,7 +10,7 @@ has nothing in the bin from 100 to 200.
 
 Paid questions that help an owner to write a policy: bounds, rows per unit, and what these touch.
 
-Each is one ordinary question through the ordinary door, so it is planned without looking, charged before a row is read,
+Each is an ordinary question like any other, so it is planned without looking, charged before a row is read,
 stored, certified, and free when it is asked again. Nothing here adds noise or reads rows by itself.
 
 Some of them need values as they were taken in, before bounds move them: they are planned against the same catalog with

@@ -35,7 +35,7 @@ from discreet.query.run.fingerprint import write_recorded
 from discreet.query.run.measure import Measured
 from discreet.version import __version__
 
-__all__ = ["batch_facts", "number", "state_facts", "statements"]
+__all__ = ["batch_facts", "list_granted", "number", "state_facts", "statements"]
 
 
 _ORDERS = tuple(map(Fraction, (2, 4, 8, 16, 32, 64)))
@@ -111,7 +111,7 @@ def state_facts(
         "question": sql,
         "tables": dict(versions),
         **_promise(question),
-        "granted": _granted(charge["prices"], ledger),
+        "granted": list_granted(charge["prices"], ledger),
         "plan": {
             "fingerprint": receipt.request.removeprefix("plan:").partition(":")[0],
             "blocks": [_block(one) for one in {id(one.plan): one for one in measured}.values()],
@@ -183,7 +183,7 @@ def _promise(question: PlannedQuestion) -> dict[str, Any]:
     return {"unit": " and ".join(sorted(units)), "neighbours": " and ".join(sorted(str(one) for one in neighbours))}
 
 
-def _granted(charged: Collection[str], ledger: Ledger) -> dict[str, Any]:
+def list_granted(charged: Collection[str], ledger: Ledger) -> dict[str, Any]:
     """What everything about these people may cost one of them, and in which account that is held.
 
     It is that of the people, over all their tables; or that of the only table, as long as there is one.
@@ -205,6 +205,8 @@ def _own_delta(charge: Mapping[str, list[int]]) -> Fraction:
 def _block(measured: Measured) -> dict[str, Any]:
     plan = measured.plan
     rows = f"a unit with n rows counts as min(n, {plan.rows_per_unit}), each row with an equal part"
+    if plan.earlier is not None:
+        rows = f"the first {plan.rows_per_unit} rows of a unit count, in the order of the periods of the series"
     if plan.rows_per_group is not None:
         rows += f", and as {plan.rows_per_group} at most in each group"
     privacy = plan.block.rows.privacy

@@ -137,7 +137,7 @@ class BalanceCheck:
         apart = [(_APART, (name, part, index_key(part))) for name, part in self._parts]
         return [*accounts, *apart]
 
-    def hear(self, answers: list[list[Any]]) -> None:
+    def load_answers(self, answers: list[list[Any]]) -> None:
         """The answers to the questions, in their order."""
         pages = len(self._pages())
         rows = [row for found in answers[:pages] for row in found]
@@ -202,7 +202,7 @@ class BalanceCheck:
         """Who pays, in words: people by the tables that were asked about, for others of theirs may be hidden."""
         if account.kind is not AccountKind.UNIT:
             return name_in_words(account.name)
-        names = [name for name in sorted(prices) if account.name in self._units(name)]
+        names = [name for name in sorted(prices) if account.name in self._units(name)] or sorted(prices)
         tables = dict.fromkeys(split_name(name)[0] for name in names if AccountKind.of(name) is not AccountKind.UNIT)
         period = find_period(account.name)
         return f"the people of {' and '.join(tables)}" + ("" if period is None else f" in {period}")
@@ -347,7 +347,7 @@ class _KnownRequests:
         self.last = read_head(last)
         self.rows = {request: rows[0] for request, rows in zip(self.requests, found, strict=False) if rows}
         if standing is not None:
-            standing.hear(found[len(self.requests) :])
+            standing.load_answers(found[len(self.requests) :])
 
     def append(self, database: Database, record: dict[str, Any]) -> Head:
         """Write a record behind the last one."""

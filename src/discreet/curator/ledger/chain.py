@@ -54,6 +54,7 @@ __all__ = [
     "GENESIS",
     "HEAD",
     "KNOWN",
+    "KNOWN_WITHIN",
     "RECORDS",
     "Account",
     "AccountKind",
@@ -107,6 +108,9 @@ KNOWN = (
     " FROM request LEFT JOIN entry ON position = answer WHERE id = ?"
 )
 """The record that ends a request is read where it is no answer: it says which end it is."""
+
+KNOWN_WITHIN = KNOWN.replace("SELECT ", "SELECT id, ", 1).replace("id = ?", "id > ? AND id < ? ORDER BY charge")
+"""The same of all requests whose ids lie between two others."""
 
 Head = tuple[int, bytes]
 """Position and hash of the last record."""

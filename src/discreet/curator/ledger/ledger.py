@@ -27,6 +27,7 @@ from discreet.curator.ledger.balance import BalanceCheck, Charge, GivenAnswer, a
 from discreet.curator.ledger.chain import (
     ACCOUNTS,
     KNOWN,
+    KNOWN_WITHIN,
     RECORDS,
     Account,
     Entry,
@@ -360,7 +361,7 @@ class Ledger:
         """Refuse charges that would not fit together now, as `charge` would; nothing is charged."""
         standing = BalanceCheck(list(charges))
         with self.storage.reading() as database:
-            standing.hear(answers(database, standing.questions()))
+            standing.load_answers(answers(database, standing.questions()))
         for prices in charges:
             standing.take(prices)
 
@@ -466,6 +467,12 @@ class Ledger:
         with self.storage.reading() as database:
             row = _row(database, KNOWN, request)
         return None if row is None else read_receipt(request, row)
+
+    def known_within(self, after: str, before: str) -> list[Receipt]:
+        """What is known about the requests whose ids lie strictly between two others, in the order of their charges."""
+        with self.storage.reading() as database:
+            rows = database.execute(KNOWN_WITHIN, (after, before)).fetchall()
+        return [read_receipt(request, row) for request, *row in rows]
 
     def last_within(self, first: str, after: str, before: str) -> tuple[str, Entry] | None:
         """Of a request, and those whose ids lie strictly between two others, the one recorded last, and its record."""

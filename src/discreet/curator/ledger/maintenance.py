@@ -120,7 +120,7 @@ def record_restore(
         name = restore_id(position)
         chain.remember(database, name, hashlib.sha256(name.encode()).digest(), position)
         standing = BalanceCheck([prices])
-        standing.hear(chain.answers(database, standing.questions()))
+        standing.load_answers(chain.answers(database, standing.questions()))
         standing.put(prices)
         standing.write(database)
         return position

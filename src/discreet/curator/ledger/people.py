@@ -197,7 +197,7 @@ def _account(database: Database, name: str) -> Account | None:
 def _charge(database: Database, name: str, prices: Sequence[LedgerPrice]) -> None:
     """Put on an account what it takes over; the record of it is written before."""
     standing = BalanceCheck([{name: price} for price in prices])
-    standing.hear(chain.answers(database, standing.questions()))
+    standing.load_answers(chain.answers(database, standing.questions()))
     for price in prices:
         standing.take({name: price})
     standing.write(database)

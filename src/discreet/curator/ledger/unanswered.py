@@ -274,7 +274,7 @@ def returned(database: Database, request: str) -> bool:
         return False  # it was another's charge, and rows may have been read for that
     prices = prices_in(charge.body)
     standing = BalanceCheck([prices])
-    standing.hear(chain.answers(database, standing.questions()))
+    standing.load_answers(chain.answers(database, standing.questions()))
     record = {"kind": "return", "request": request, "charge": receipt.charge, "prices": charge.body["prices"]}
     record |= {"portions": charge.body["portions"]} if "portions" in charge.body else {}
     position = _append(database, record)

@@ -6,6 +6,7 @@ when a plan reads them, in the way in which real rows are.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Self
@@ -20,10 +21,15 @@ from discreet.engines.duckdb.ingest import ingest
 from discreet.noise.source import ReplayableSource
 from discreet.query.plan.sensitivity import AggregationPlan
 
-__all__ = ["NOTE", "SyntheticStore"]
+__all__ = ["NOTE", "SyntheticStore", "as_whole"]
 
 
 NOTE = "A rehearsal: these rows are made up from the policy alone. Nothing was read and nothing was spent."
+
+
+def as_whole(table: Table) -> Table:
+    """A table that grows as one that is taken in whole, where each question reads all of its rows."""
+    return replace(table, time=None, unit_per=None, budget_per=None, lifetime=None, closed=())
 
 
 class SyntheticStore:
@@ -54,7 +60,8 @@ class SyntheticStore:
         path = self._made_up.catalog.unit_path(table.name)
         if path is not None and path.steps:
             self._take_in(self._made_up.catalog.table(path.steps[0].table))  # its people are found there
-        ingest(self._engine, table, self._made_up.of(table.name), catalog=self._made_up.catalog)
+        rows = self._made_up.of(table.name)
+        ingest(self._engine, as_whole(table), rows, catalog=self._made_up.catalog)
         self._there.add(table.name)
 
     def __enter__(self) -> Self:

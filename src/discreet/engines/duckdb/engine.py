@@ -106,9 +106,16 @@ class DuckDBEngine(TableStore):
             self._abandon()
         with self._lock:
             stamp = self.store.stamp()
+            if self._snapshot is not None and stamp != self._stamp and self._shows_all(self._snapshot):
+                self._stamp = stamp
             if self._snapshot is None or stamp != self._stamp:
                 self._stamp, self._snapshot = self._opened()
             return self._snapshot
+
+    def _shows_all(self, snapshot: DuckDBSnapshot) -> bool:
+        """Whether it shows what there is now: rows that were appended show when their period is closed."""
+        manifest = self.store.manifest()
+        return bool(manifest.growing) and manifest.shows_as(snapshot.manifest)
 
     def kept(self, versions: Mapping[str, str]) -> DuckDBSnapshot | None:
         """A snapshot of earlier versions, where their files are still there."""

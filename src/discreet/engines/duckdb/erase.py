@@ -37,7 +37,8 @@ def forget(engine: Embedded, table: str, unit_value: object) -> None:
     def work() -> None:
         growing = name_growing(engine.store.manifest().growing, table)
         key = _spell_key(growing, unit_value)
-        if key not in growing.forget:
+        pending = growing.forget if growing.closing is None else growing.forget[growing.closing.forgotten :]
+        if key not in pending:
             engine.store.publish_growing(replace(growing, forget=(*growing.forget, key)))
 
     alone_with(engine, table, work)

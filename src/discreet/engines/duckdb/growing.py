@@ -46,6 +46,32 @@ class Appended:
     is_repeated: bool = False
     """Whether the same rows had been appended under this id before, so that nothing was done."""
 
+    def to_dict(self) -> dict[str, object]:
+        """The same for programs."""
+        facts = {"id": self.id, "rows": self.rows, "set_aside": dict(self.set_aside)}
+        return {**facts, "repeated": self.is_repeated}
+
+    def words(self) -> str:
+        """The same in a sentence.
+
+        >>> Appended("2026-02-16", 1200, {"late": 3, "no date": 1}).words()
+        '1,200 rows taken in; set aside: 3 late, 1 without a date.'
+        """
+        said = f"{self.rows:,} {'row' if self.rows == 1 else 'rows'} taken in"
+        if self.set_aside:
+            counts = [f"{count:,} {_REASONS.get(reason, reason)}" for reason, count in sorted(self.set_aside.items())]
+            said += f"; set aside: {', '.join(counts)}"
+        return f"{said}. That was done before; nothing changed." if self.is_repeated else f"{said}."
+
+
+_REASONS = {
+    "no date": "without a date",
+    "no person": "without a person",
+    "before": "before the first period",
+    "after": "after the last period that there can be",
+    "missing": "without a value that must be there",
+}
+
 
 @dataclass(frozen=True)
 class OpenFile:
@@ -164,10 +190,10 @@ class Growing:
             ):
                 words = {"since": "the first period", "every": "the length of periods", "time": "the time column"}
                 rule = f"{self.name}: {words.get(what, what)} must stay as it was when the table began"
-                raise InvalidValue(rule, f"<{_told(got)} and {_told(was)}>", "keep it, or use another table name")
+                raise InvalidValue(rule, f"<{_spell(got)} and {_spell(was)}>", "keep it, or use another table name")
 
 
-def _told(fact: object) -> str:
+def _spell(fact: object) -> str:
     return ", ".join(f"{name} {kind}" for name, kind in fact.items()) if isinstance(fact, Mapping) else str(fact)
 
 

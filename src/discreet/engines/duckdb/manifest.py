@@ -60,6 +60,11 @@ class Manifest:
         for growing in self.growing.values():
             yield from (one.rows for one in growing.periods)
 
+    def shows_as(self, other: Manifest) -> bool:
+        """Whether questions read the same rows by both: not every change is one that they see."""
+        mine, theirs = (list(one.shown()) + [by.stored() for by in one.growing.values()] for one in (self, other))
+        return self.secret == other.secret and mine == theirs
+
     def files(self) -> set[str]:
         """The names of all files that are needed."""
         found = {one.file for one in self.tables.values()}
@@ -106,10 +111,10 @@ class Manifest:
         tables = [write_stored(table) for table in self.tables.values()]
         body = {"format": FORMAT, "ingests": self.ingests, "secret": self.secret, "tables": tables}
         if self.growing:
-            body["growing"] = [write_growing(one) for one in self.growing.values()]
-        else:
-            body["format"] = WITHOUT_GROWTH
-        write_whole(path, json.dumps(body, ensure_ascii=False, indent=1).encode(), mode=0o666)
+            text = json.dumps(body | {"growing": [write_growing(one) for one in self.growing.values()]})
+        else:  # as it was written before, also to the eye
+            text = json.dumps(body | {"format": WITHOUT_GROWTH}, ensure_ascii=False, indent=1)
+        write_whole(path, text.encode(), mode=0o666)
 
 
 def _parsed(body: Any) -> Manifest:

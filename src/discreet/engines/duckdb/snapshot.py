@@ -6,7 +6,7 @@ closed for good: no file or network access, no extensions, no Python variables a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from threading import Lock
@@ -76,6 +76,9 @@ class DuckDBSnapshot(Engine):
         self._connection = duckdb.connect(":memory:", config={**settings, **CLOSED_TO_EXTENSIONS})
         self._without_rows, self._rehearsing = self._connection.cursor(), Lock()
         self._rehearsed: set[tuple[str, tuple[type, ...]]] = set()
+        self._unnamed: dict[str, str] = {}
+        """The rows that have no name in the database yet, by the names that they get."""
+        self._naming = Lock()
         try:
             self._open(folder)
         except BaseException:
@@ -88,11 +91,23 @@ class DuckDBSnapshot(Engine):
             if self.manifest.is_stale(stored):
                 continue  # who does not ask for its version first finds no such table
             self._connection.execute(f"ATTACH {quote_text(str(folder / stored.file))} AS t{place} (READ_ONLY)")
-            self._connection.execute(f"CREATE VIEW {quote(stored.name)} AS FROM t{place}.main.rows")
-            self._connection.execute(f"CREATE TABLE {_EMPTY}.{quote(stored.name)} AS FROM t{place}.main.rows LIMIT 0")
+            self._unnamed[quote(stored.name)] = f"t{place}.main.rows"
+        self._name(quote(stored.name) for stored in self.manifest.tables.values())
         self._without_rows.execute(f"SET search_path = '{_EMPTY}'")
         for statement in _CLOSE_THE_DOORS:
             self._connection.execute(statement)
+
+    def _name_periods(self, statement: str) -> None:
+        """Give the periods that a statement reads their names: of a thousand, most statements read few."""
+        with self._naming:
+            self._name([name for name in self._unnamed if name in statement])
+
+    def _name(self, names: Iterable[str]) -> None:
+        for name in names:
+            rows = self._unnamed.pop(name, None)
+            if rows is not None:
+                self._connection.execute(f"CREATE VIEW {name} AS FROM {rows}")
+                self._connection.execute(f"CREATE TABLE {_EMPTY}.{name} AS FROM {rows} LIMIT 0")
 
     def describe(self, table: str) -> Mapping[str, ColumnType]:
         """The names and types of a table's declared columns, in order."""
@@ -124,6 +139,7 @@ class DuckDBSnapshot(Engine):
         if shape in self._rehearsed:
             return
         try:
+            self._name_periods(statement)
             with self._rehearsing:
                 _result(self._without_rows, statement, values)
                 if len(self._rehearsed) >= _MOST_REHEARSED:
@@ -135,6 +151,7 @@ class DuckDBSnapshot(Engine):
             raise QueryRefused(rule, "", "say it in another way; nothing was spent") from None
 
     def _run(self, statement: str, values: Sequence[ParameterValue]) -> pa.Table:
+        self._name_periods(statement)
         cursor = self._connection.cursor()  # of its own, so that runs on several threads do not meet
         try:
             return run_attended(lambda: _result(cursor, statement, values), cursor.interrupt, self.timeout)

@@ -69,10 +69,16 @@ class TableFiles:
         self._manifest = self.root / "manifest.json"
         self._earlier = self.root / "earlier.json"
         self._charging = self.root / "charging.lock"
+        self._read: tuple[tuple[int, int, int] | None, Manifest] = (None, Manifest())
+        """The manifest as it was read last, and when that was."""
 
     def manifest(self) -> Manifest:
         """The tables as they are now."""
-        return Manifest.read(self._manifest)
+        stamp, (seen, known) = self.stamp(), self._read
+        if stamp is None or stamp != seen:
+            known = Manifest.read(self._manifest)
+            self._read = (stamp if stamp == self.stamp() else None, known)
+        return known
 
     def stamp(self) -> tuple[int, int, int] | None:
         """Changes whenever the manifest is replaced; cheap enough to look at before every question."""
@@ -94,6 +100,7 @@ class TableFiles:
         if not is_free:
             raise StoreError("one ingest at a time", f"<another one into {self.root}>", "wait until it has finished")
         try:
+            self._read = (None, Manifest())  # who writes starts from what is there, not from what was seen
             self._forget_unused()
             yield
         finally:
@@ -136,7 +143,7 @@ class TableFiles:
     def share(self, secret: str) -> None:
         """Write down a secret: an audit compares neighbours in which people who are in both choose the same."""
         with self.writing():
-            replace(self.manifest(), secret=secret).write(self._manifest)
+            self._write(replace(self.manifest(), secret=secret))
 
     def publish(self, stored: Stored, fresh: Path, secret: str) -> None:
         """Make a finished file the current version of its table. Only for who is `writing`."""
@@ -145,7 +152,7 @@ class TableFiles:
         if replaced is not None:  # instead of the one before it
             Manifest.read(self._earlier).with_table(replaced).write(self._earlier)
         fresh.replace(self.root / stored.file)
-        manifest.with_table(stored).write(self._manifest)
+        self._write(manifest.with_table(stored))
         self._forget_unused()
 
     def publish_growing(
@@ -161,13 +168,17 @@ class TableFiles:
         keep_name(self._manifest)
         manifest = replace(self.manifest(), secret=self.secret())
         manifest = replace(manifest, ingests=manifest.ingests + is_new)
-        manifest.with_growing(growing).write(self._manifest)
+        self._write(manifest.with_growing(growing))
         self._forget_unused()
 
     def remember(self, stored: Stored) -> None:
         """Make this the current version of a table that stays on a server. Only for who is `writing`."""
         manifest = replace(self.manifest(), secret=self.secret())
-        manifest.with_table(stored).write(self._manifest)
+        self._write(manifest.with_table(stored))
+
+    def _write(self, manifest: Manifest) -> None:
+        manifest.write(self._manifest)
+        self._read = (None, Manifest())
 
     def _forget_unused(self) -> None:
         """Keep those earlier versions that a question waits for. Who charges for one now has done so, or plans anew."""

@@ -54,7 +54,7 @@ def _cast(writer: Any, node: Any, scope: WriterScope) -> Written:
         return _short(value)
     if value.kind is ValueKind.WIDE and kind is ValueKind.INTEGER and not isinstance(node, exp.TryCast):
         return Written(f"{value.text}::int8", kind, *value.ends)  # a plan casts so where it has moved it between ends
-    return _converted(value, kind)
+    return _convert(value, kind)
 
 
 def _bound(writer: StatementWriter, number: int, kind: ValueKind) -> Written:
@@ -110,7 +110,7 @@ def _short(value: Written) -> Written:
     return Written(text, ValueKind.INTEGER, Fraction(_FIRST_SHORT), Fraction(_LAST_SHORT))
 
 
-def _converted(value: Written, kind: ValueKind) -> Written:
+def _convert(value: Written, kind: ValueKind) -> Written:
     if value.kind is kind:
         return value
     if value.kind is ValueKind.NOTHING:

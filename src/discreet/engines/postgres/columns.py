@@ -137,7 +137,7 @@ def _date(value: str, native: str) -> str | None:
         kind = "date" if native == "date" else "timestamp"
         return f"{_within_calendar(_plain(value, native), kind)}::date"
     if native in _TEXTS:
-        return _spelled(_text_of(value), f"{_DATE}{_END}", "date")
+        return _spell(_text_of(value), f"{_DATE}{_END}", "date")
     return None
 
 
@@ -147,7 +147,7 @@ def _timestamp(value: str, native: str) -> str | None:
     if native in (_STAMP, _ZONED):
         return _within_calendar(_plain(value, native), "timestamp")
     if native in _TEXTS:
-        instant = _spelled(_text_of(value), f"{_DATE}({_CLOCK}{_ZONE})?{_END}", "timestamptz")
+        instant = _spell(_text_of(value), f"{_DATE}({_CLOCK}{_ZONE})?{_END}", "timestamptz")
         return _within_calendar(f"({instant} AT TIME ZONE 'UTC')", "timestamp")
     return None
 
@@ -156,7 +156,7 @@ def _plain(value: str, native: str) -> str:
     return f"({value} AT TIME ZONE 'UTC')" if native == _ZONED else value
 
 
-def _spelled(text: str, pattern: str, kind: str) -> str:
+def _spell(text: str, pattern: str, kind: str) -> str:
     """A text as a date, where its month has so many days and its year is one."""
     digits = f"ltrim({text}, E' \\t\\n\\x0b\\f\\r')"
     year, month, day = (f"substr({digits}, {start}, {size})::int4" for start, size in ((1, 4), (6, 2), (9, 2)))

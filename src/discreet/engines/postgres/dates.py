@@ -169,7 +169,7 @@ def _epoch(value: Written) -> Written:
     return Written(f"date_part('epoch', {_stamp(value)})", ValueKind.REAL, *in_seconds(value))
 
 
-def _truncated(writer: StatementWriter, node: exp.TimestampTrunc, scope: WriterScope) -> Written:
+def _truncate(writer: StatementWriter, node: exp.TimestampTrunc, scope: WriterScope) -> Written:
     value, unit = writer.write(node.this, scope), node.args["unit"].name.lower()
     (low, high), first = in_reach(ValueKind.TIMESTAMP, in_seconds(value)), YEARS[ValueKind.TIMESTAMP][0]
     # The first day of the calendar is a Monday, so it starts a week, too.
@@ -240,7 +240,7 @@ def _last_day(writer: StatementWriter, node: exp.LastDay, scope: WriterScope) ->
     return Written(text, ValueKind.DATE, *ends)
 
 
-def _made(writer: StatementWriter, node: exp.DateFromParts, scope: WriterScope) -> Written:
+def _make(writer: StatementWriter, node: exp.DateFromParts, scope: WriterScope) -> Written:
     year, month, day = (writer.write(node.args[part], scope) for part in ("year", "month", "day"))
     if not clamp_between(year, 1, 9999):
         raise Untranslatable("dates that may lie outside the years 1 to 9999")
@@ -254,7 +254,7 @@ def _made(writer: StatementWriter, node: exp.DateFromParts, scope: WriterScope) 
     return Written(text, ValueKind.DATE, max(least, Fraction(start)), min(most, Fraction(end)))
 
 
-def _formatted(writer: StatementWriter, node: exp.TimeToStr, scope: WriterScope) -> Written:
+def _format(writer: StatementWriter, node: exp.TimeToStr, scope: WriterScope) -> Written:
     value, place = writer.write(node.this, scope), node.args["format"]
     within_years(value)
     if not isinstance(place, exp.Cast) or not isinstance(place.this, exp.Placeholder):
@@ -297,13 +297,13 @@ def _name(mark: str) -> Rule:
 
 
 DATE_RULES: Mapping[type[exp.Expr], Rule] = {
-    exp.TimestampTrunc: _truncated,
-    exp.DateTrunc: _truncated,
+    exp.TimestampTrunc: _truncate,
+    exp.DateTrunc: _truncate,
     exp.DateDiff: _starts_between,
     exp.TimeToUnix: _seconds,
     exp.LastDay: _last_day,
-    exp.DateFromParts: _made,
-    exp.TimeToStr: _formatted,
+    exp.DateFromParts: _make,
+    exp.TimeToStr: _format,
     exp.Dayname: _name("FMDay"),
     exp.Monthname: _name("FMMonth"),
     exp.ToDays: _span("days", _DAY, _DAY),

@@ -246,7 +246,7 @@ def attempt(writer: StatementWriter, node: exp.Try, scope: WriterScope) -> Writt
         first, second = writer.write(inner.this, scope), writer.write(inner.expression, scope)
         ends = {"+": first.plus, "-": first.minus, "*": first.times}[symbol](second)
         if first.kind is ValueKind.INTEGER and second.kind is ValueKind.INTEGER:
-            return _attempted(f"({first.text}::numeric {symbol} {second.text})", ends)
+            return _attempt(f"({first.text}::numeric {symbol} {second.text})", ends)
         if {first.kind, second.kind} <= {ValueKind.INTEGER, ValueKind.WIDE}:
             return Written(
                 _within_38_digits(f"({first.text} {symbol} {second.text})"), ValueKind.WIDE, *_in_digits(ends)
@@ -255,11 +255,11 @@ def attempt(writer: StatementWriter, node: exp.Try, scope: WriterScope) -> Writt
         value = writer.write(inner.this, scope)
         if value.kind is ValueKind.INTEGER:
             sign, ends = ("abs", _absolute_ends(value)) if isinstance(inner, exp.Abs) else ("-", _negative_ends(value))
-            return _attempted(f"{sign}({value.text}::numeric)", ends)
+            return _attempt(f"{sign}({value.text}::numeric)", ends)
     return writer.write(inner, scope)
 
 
-def _attempted(wide: str, ends: Ends) -> Written:
+def _attempt(wide: str, ends: Ends) -> Written:
     """A numeric as an integer that is missing outside 64 bits, so that what is there lies within both bounds."""
     low, high = (None if end is None else min(max(end, Fraction(_FIRST)), Fraction(_LAST)) for end in ends)
     return Written(within_64_bits(wide), ValueKind.INTEGER, low, high)
@@ -336,7 +336,7 @@ def _sign(writer: StatementWriter, node: exp.Sign, scope: WriterScope) -> Writte
     return Written(f"sign({value.text})", ValueKind.REAL, Fraction(-1), Fraction(1), whole=True)
 
 
-def _guarded(function: str, test: str) -> Rule:
+def _guard(function: str, test: str) -> Rule:
     """A function that PostgreSQL refuses outside its domain, where plans have NULL already."""
 
     def rule(writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
@@ -444,8 +444,8 @@ NUMBER_RULES: Mapping[type[exp.Expr], Rule] = {
     exp.Trunc: _truncate,
     exp.Round: _round,
     exp.Sign: _sign,
-    exp.Sqrt: _guarded("sqrt", ">= 0"),
-    exp.Ln: _guarded("ln", "> 0"),
+    exp.Sqrt: _guard("sqrt", ">= 0"),
+    exp.Ln: _guard("ln", "> 0"),
     exp.Log: _logarithm,
     exp.Cbrt: _cube_root,
     exp.Exp: _exponential,

@@ -50,10 +50,10 @@ def split_name(name: str) -> list[str]:
     if found is None:
         rule = "a table of PostgreSQL is named schema.table, with quotes around what is no plain name"
         raise InvalidValue(rule, name, 'write public.visits or "My Schema"."T"')
-    return [_folded(part) for part in found.groups() if part is not None]
+    return [_fold(part) for part in found.groups() if part is not None]
 
 
-def _folded(part: str) -> str:
+def _fold(part: str) -> str:
     if part.startswith('"'):
         return part[1:-1].replace('""', '"')
     return "".join(letter.lower() if letter.isascii() else letter for letter in part)

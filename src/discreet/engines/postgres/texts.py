@@ -23,15 +23,15 @@ _PLAIN = 128
 
 def raise_letters(text: str) -> str:
     """A text in large letters."""
-    return _turned("upper", text)
+    return _turn("upper", text)
 
 
 def lower_letters(text: str) -> str:
     """A text in small letters."""
-    return _turned("lower", text)
+    return _turn("lower", text)
 
 
-def _turned(function: str, text: str) -> str:
+def _turn(function: str, text: str) -> str:
     letters, others = change_letters(function, _PLAIN)
     plain = f'{function}({text} COLLATE "C")'
     return (
@@ -75,7 +75,7 @@ def _pattern(turned: Callable[[str], str]) -> Rule:
     return rule
 
 
-def _joined(writer: StatementWriter, node: exp.DPipe, scope: WriterScope) -> Written:
+def _join(writer: StatementWriter, node: exp.DPipe, scope: WriterScope) -> Written:
     return Written(f"({_text(node.this, writer, scope)} || {_text(node.expression, writer, scope)})", ValueKind.TEXT)
 
 
@@ -131,13 +131,13 @@ def _end(function: str) -> Rule:
     return rule
 
 
-def _trimmed(writer: StatementWriter, node: exp.Trim, scope: WriterScope) -> Written:
+def _trim(writer: StatementWriter, node: exp.Trim, scope: WriterScope) -> Written:
     function = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position") or "").upper(), "btrim")
     letters = f"'{_SPACES}'" if node.expression is None else _text(node.expression, writer, scope)
     return Written(f"{function}({_text(node.this, writer, scope)}, {letters})", ValueKind.TEXT)
 
 
-def _replaced(writer: StatementWriter, node: exp.Replace, scope: WriterScope) -> Written:
+def _replace(writer: StatementWriter, node: exp.Replace, scope: WriterScope) -> Written:
     parts = [node.this, node.expression, node.args["replacement"]]
     return Written(f"replace({', '.join(_text(part, writer, scope) for part in parts)})", ValueKind.TEXT)
 
@@ -146,21 +146,21 @@ def _digest(writer: StatementWriter, node: exp.MD5, scope: WriterScope) -> Writt
     return Written(f"md5({_text(node.this, writer, scope)})", ValueKind.TEXT)
 
 
-def _refused(what: str) -> Rule:
+def _refuse(what: str) -> Rule:
     def rule(writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
         raise Untranslatable(what)
 
     return rule
 
 
-_REGULAR = _refused("regular expressions, which PostgreSQL reads differently and can search without an end")
+_REGULAR = _refuse("regular expressions, which PostgreSQL reads differently and can search without an end")
 
 TEXT_RULES: Mapping[type[exp.Expr], Rule] = {
     exp.Upper: _turned_text(raise_letters),
     exp.Lower: _turned_text(lower_letters),
     exp.Like: _pattern(lambda text: text),
     exp.ILike: _pattern(lower_letters),
-    exp.DPipe: _joined,
+    exp.DPipe: _join,
     exp.Length: _length,
     exp.StrPosition: _position,
     exp.StartsWith: _starts_with,
@@ -168,10 +168,10 @@ TEXT_RULES: Mapping[type[exp.Expr], Rule] = {
     exp.Substring: _substring,
     exp.Left: _end("left"),
     exp.Right: _end("right"),
-    exp.Trim: _trimmed,
-    exp.Replace: _replaced,
+    exp.Trim: _trim,
+    exp.Replace: _replace,
     exp.MD5: _digest,
-    exp.Reverse: _refused("REVERSE, which turns letters with their accents in plans and without them in PostgreSQL"),
+    exp.Reverse: _refuse("REVERSE, which turns letters with their accents in plans and without them in PostgreSQL"),
     exp.RegexpLike: _REGULAR,
     exp.RegexpILike: _REGULAR,
     exp.RegexpFullMatch: _REGULAR,

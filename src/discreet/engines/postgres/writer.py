@@ -132,11 +132,11 @@ def _half(writer: Any, node: _Half, scope: WriterScope) -> Written:
     return Written(f"({node.args['function']}({unit}) {sign} '0'::int4)", ValueKind.BOOLEAN)
 
 
-def _lessened(writer: StatementWriter, node: _Lessened, scope: WriterScope) -> Written:
+def _lessen(writer: StatementWriter, node: _Lessened, scope: WriterScope) -> Written:
     return replace(writer.write(node.this, scope), low=Fraction(0), high=Fraction(node.args["full"].this))
 
 
-HEAVY_RULES: Mapping[type[exp.Expr], Rule] = {_Half: _half, _Lessened: _lessened}
+HEAVY_RULES: Mapping[type[exp.Expr], Rule] = {_Half: _half, _Lessened: _lessen}
 
 
 _SHORT = 2**25

@@ -54,7 +54,7 @@ def _cast(writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
     if rule is None:
         raise Untranslatable(f"CAST of {given.kind.value} to {wanted.value}")
     converted = rule(given)
-    return _shortened(converted) if is_short else converted
+    return _shorten(converted) if is_short else converted
 
 
 def _unmoved(writer: StatementWriter, node: Any, scope: WriterScope) -> Written | None:
@@ -68,7 +68,7 @@ def _unmoved(writer: StatementWriter, node: Any, scope: WriterScope) -> Written 
     return inner if is_exact else None
 
 
-def _shortened(value: Written) -> Written:
+def _shorten(value: Written) -> Written:
     """Missing where 32 bits are too few."""
     if value.largest is not None and value.largest < SHORT:
         return value
@@ -94,7 +94,7 @@ def real(given: Written) -> Written:
     return given if given.kind is ValueKind.REAL else _plainly(ValueKind.REAL)(given)
 
 
-def _rounded(given: Written) -> Written:
+def _round(given: Written) -> Written:
     """The nearest integer, the even one of two."""
     if given.low is not None and given.high is not None and max(-given.low, given.high) < WORD // 2:
         ends = Fraction(math.floor(given.low)), Fraction(math.ceil(given.high))
@@ -104,7 +104,7 @@ def _rounded(given: Written) -> Written:
     return Written(f"(CASE WHEN {inside} THEN try_cast(rint({given.text}) AS BIGINT) END)", ValueKind.INTEGER)
 
 
-def _widened(given: Written) -> Written:
+def _widen(given: Written) -> Written:
     """A real number that is whole, as the same integer: Spark's own cast goes by the digits that are printed.
 
     A double of 2^62 and more is a multiple of 2^10.
@@ -119,7 +119,7 @@ def _widened(given: Written) -> Written:
     return Written(f"(CASE {small} {large} END)", ValueKind.WIDE, *given.ends)
 
 
-def _narrowed(given: Written) -> Written:
+def _narrow(given: Written) -> Written:
     return Written(f"try_cast({given.text} AS BIGINT)", ValueKind.INTEGER, *given.ends)
 
 
@@ -144,11 +144,11 @@ _RULES: Mapping[tuple[ValueKind, ValueKind], Callable[[Written], Written]] = {
     (ValueKind.INTEGER, ValueKind.REAL): _plainly(ValueKind.REAL),
     (ValueKind.INTEGER, ValueKind.TEXT): lambda given: Written(f"CAST({given.text} AS STRING)", ValueKind.TEXT),
     (ValueKind.INTEGER, ValueKind.BOOLEAN): lambda given: Written(f"({given.text} <> 0L)", ValueKind.BOOLEAN),
-    (ValueKind.WIDE, ValueKind.INTEGER): _narrowed,
+    (ValueKind.WIDE, ValueKind.INTEGER): _narrow,
     (ValueKind.WIDE, ValueKind.REAL): _plainly(ValueKind.REAL),
     (ValueKind.WIDE, ValueKind.TEXT): lambda given: Written(f"CAST({given.text} AS STRING)", ValueKind.TEXT),
-    (ValueKind.REAL, ValueKind.INTEGER): _rounded,
-    (ValueKind.REAL, ValueKind.WIDE): _widened,
+    (ValueKind.REAL, ValueKind.INTEGER): _round,
+    (ValueKind.REAL, ValueKind.WIDE): _widen,
     (ValueKind.REAL, ValueKind.BOOLEAN): lambda given: Written(f"({given.text} <> 0D)", ValueKind.BOOLEAN),
     (ValueKind.BOOLEAN, ValueKind.INTEGER): _of_truth(ValueKind.INTEGER),
     (ValueKind.BOOLEAN, ValueKind.REAL): _of_truth(ValueKind.REAL),

@@ -194,20 +194,20 @@ def name_part(names: tuple[str, ...], place: str) -> str:
     return f"elt({place}, {', '.join(repr(name) for name in names)})"
 
 
-def _padded(number: str, digits: int = 2) -> str:
+def _pad(number: str, digits: int = 2) -> str:
     return f"lpad(CAST({number} AS STRING), {digits}, '0')"
 
 
 def _long(year: str) -> str:
     """Four digits, or as many as it takes; `lpad` would cut a longer one short."""
-    return f"(CASE WHEN {year} BETWEEN 0 AND 9999 THEN {_padded(year, 4)} ELSE CAST({year} AS STRING) END)"
+    return f"(CASE WHEN {year} BETWEEN 0 AND 9999 THEN {_pad(year, 4)} ELSE CAST({year} AS STRING) END)"
 
 
 def date_text(date: str) -> str:
     """A date as text; the year 0 is 1 before Christ, which is said behind the day."""
     year = f"(CASE WHEN year({date}) > 0 THEN year({date}) ELSE 1 - year({date}) END)"
     era = f"CASE WHEN year({date}) > 0 THEN '' ELSE ' (BC)' END"
-    return f"concat({_long(year)}, '-', {_padded(f'month({date})')}, '-', {_padded(f'day({date})')}, {era})"
+    return f"concat({_long(year)}, '-', {_pad(f'month({date})')}, '-', {_pad(f'day({date})')}, {era})"
 
 
 def timestamp_text(moment: str) -> str:
@@ -250,7 +250,7 @@ def _piece(moment: Written, mark: str) -> str:
         "%": "'%'",
         "Y": _long(f"year({value})"),
         "G": _long(week_year),
-        "j": _padded(f"dayofyear({value})", 3),
+        "j": _pad(f"dayofyear({value})", 3),
         "-j": f"CAST(dayofyear({value}) AS STRING)",
         "u": f"CAST(weekday({value}) + 1 AS STRING)",
         "w": f"CAST(dayofweek({value}) - 1 AS STRING)",
@@ -261,7 +261,7 @@ def _piece(moment: Written, mark: str) -> str:
         "p": f"CASE WHEN {clock['hour']} < 12 THEN 'AM' ELSE 'PM' END",
     }
     if mark in numbers:
-        return _padded(numbers[mark])
+        return _pad(numbers[mark])
     if mark.startswith("-") and mark[1:] in numbers and mark != "-V":
         return f"CAST({numbers[mark[1:]]} AS STRING)"
     if mark not in others:
@@ -345,10 +345,10 @@ def _starts_between(writer: StatementWriter, node: exp.DateDiff, scope: WriterSc
     unit = str(node.args["unit"].name).lower()
     if unit == "week":
         return Written(f"(({days(last)} - {days(first)}) div 7L)", ValueKind.INTEGER)
-    return Written(f"({_numbered(last, unit)} - {_numbered(first, unit)})", ValueKind.INTEGER)
+    return Written(f"({_number(last, unit)} - {_number(first, unit)})", ValueKind.INTEGER)
 
 
-def _numbered(given: Written, unit: str) -> str:
+def _number(given: Written, unit: str) -> str:
     """The number of the unit in which a moment lies; small enough that a difference fits."""
     if unit == "year":
         return f"CAST(year({given.text}) AS BIGINT)"
@@ -386,7 +386,7 @@ def _months_between(first: Written, last: Written) -> str:
     begin, end = f"day({first.text})", f"day({last.text})"
     is_later = f"({begin} > {end} AND NOT {ends_month}) OR "
     is_later += f"({begin} >= {end} AND {time_of_day(first)} > {time_of_day(last)})"
-    return f"({_numbered(last, 'month')} - {_numbered(first, 'month')} - CASE WHEN {is_later} THEN 1L ELSE 0L END)"
+    return f"({_number(last, 'month')} - {_number(first, 'month')} - CASE WHEN {is_later} THEN 1L ELSE 0L END)"
 
 
 # Days and names.
@@ -397,7 +397,7 @@ def _last_day(writer: StatementWriter, node: exp.LastDay, scope: WriterScope) ->
     return Written(last_of_month(days(given)), ValueKind.DATE)
 
 
-def _made(writer: StatementWriter, node: exp.DateFromParts, scope: WriterScope) -> Written:
+def _make(writer: StatementWriter, node: exp.DateFromParts, scope: WriterScope) -> Written:
     """The date of a year, a month and a day, from the first of its month: Spark raises where there is no such day.
 
     It is sought in the years from 2000 to 2399, which have the same days, and moved to its own: the first month of all
@@ -422,7 +422,7 @@ def _named(names: tuple[str, ...], place: str) -> Rule:
     return rule
 
 
-def _formatted(writer: StatementWriter, node: exp.TimeToStr, scope: WriterScope) -> Written:
+def _format(writer: StatementWriter, node: exp.TimeToStr, scope: WriterScope) -> Written:
     pattern = constant(writer, node.args["format"])
     if not isinstance(pattern, str):
         raise Untranslatable("a format that is no text")
@@ -435,10 +435,10 @@ DATE_RULES: Mapping[type[exp.Expr], Rule] = {
     exp.DateTrunc: _start,
     exp.DateDiff: _starts_between,
     exp.LastDay: _last_day,
-    exp.DateFromParts: _made,
+    exp.DateFromParts: _make,
     exp.Dayname: _named(DAYS, "weekday({0}) + 1"),
     exp.Monthname: _named(MONTHS, "month({0})"),
-    exp.TimeToStr: _formatted,
+    exp.TimeToStr: _format,
 }
 """Dates and timestamps."""
 

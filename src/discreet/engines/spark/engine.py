@@ -228,7 +228,7 @@ class SparkEngine(RemoteEngine):
 
     def _attended_answer(self, session: Any, statement: str, values: Sequence[ParameterValue]) -> pa.Table:
         tag = f"discreet-{fresh_id()}"
-        work = _tagged(session, tag, lambda: self._answer(session, statement, values))
+        work = _tag(session, tag, lambda: self._answer(session, statement, values))
         return _without_zones(run_attended(work, lambda: interrupt(session, tag), self.timeout))
 
     def _answer(self, session: Any, statement: str, values: Sequence[ParameterValue]) -> pa.Table:
@@ -322,7 +322,7 @@ def _may_read_twice(readings: Readings, used: Sequence[Stored]) -> bool:
     return readings.repeated or (readings.apart and are_named)
 
 
-def _tagged(session: Any, tag: str, work: Callable[[], pa.Table]) -> Callable[[], pa.Table]:
+def _tag(session: Any, tag: str, work: Callable[[], pa.Table]) -> Callable[[], pa.Table]:
     """The work, so that it can be interrupted by its tag."""
 
     def call() -> pa.Table:

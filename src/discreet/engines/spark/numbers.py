@@ -52,7 +52,7 @@ def _arithmetic(symbol: str, attempt: str, ends_of: Callable[[Written, Written],
     return rule
 
 
-def _subtracted(writer: StatementWriter, node: exp.Sub, scope: WriterScope) -> Written:
+def _subtract(writer: StatementWriter, node: exp.Sub, scope: WriterScope) -> Written:
     """A difference of numbers, or of two dates in days; Spark counts days in 32 bits."""
     if not is_span(node.expression):
         first, second = writer.write(node.this, scope), writer.write(node.expression, scope)
@@ -80,7 +80,7 @@ def _within(kind: ValueKind, ends: Ends) -> Ends:
     )
 
 
-def _divided(writer: StatementWriter, node: exp.Div, scope: WriterScope) -> Written:
+def _divide(writer: StatementWriter, node: exp.Div, scope: WriterScope) -> Written:
     first, second, _ = _both(writer, node, scope)
     return Written(f"try_divide({real(first).text}, {real(second).text})", ValueKind.REAL)
 
@@ -198,7 +198,7 @@ def _ceiling(writer: StatementWriter, node: exp.Ceil, scope: WriterScope) -> Wri
     )
 
 
-def _truncated(writer: StatementWriter, node: exp.Trunc, scope: WriterScope) -> Written:
+def _truncate(writer: StatementWriter, node: exp.Trunc, scope: WriterScope) -> Written:
     value = _number(writer, node, scope)
     if value.kind is ValueKind.INTEGER:
         return value
@@ -311,16 +311,16 @@ _DIFFERENCE = _arithmetic("-", "try_subtract", Written.minus)
 
 NUMBER_RULES: Mapping[type[exp.Expr], Rule] = {
     exp.Add: _arithmetic("+", "try_add", Written.plus),
-    exp.Sub: _subtracted,
+    exp.Sub: _subtract,
     exp.Mul: _arithmetic("*", "try_multiply", Written.times),
-    exp.Div: _divided,
+    exp.Div: _divide,
     exp.IntDiv: _divided_whole,
     exp.Mod: _remainder,
     exp.Neg: _negative,
     exp.Abs: _absolute,
     exp.Floor: _floor,
     exp.Ceil: _ceiling,
-    exp.Trunc: _truncated,
+    exp.Trunc: _truncate,
     exp.Round: _round,
     exp.Sqrt: _of_real("sqrt"),
     exp.Ln: _of_real("ln"),

@@ -89,13 +89,13 @@ class Files:
 
 def files_at_rest(session: Any, paths: Sequence[str]) -> Files | None:
     """The files at these paths; None where one of them was written in the last minute, or will have been."""
-    rows = [row for path in paths for row in _listed(session, path)]
+    rows = [row for path in paths for row in _list(session, path)]
     if not all(row.is_old for row in rows):
         return None
     return Files(frozenset((row.path, row.size, row.written) for row in rows))
 
 
-def _listed(session: Any, path: str) -> Any:
+def _list(session: Any, path: str) -> Any:
     """What is known of the files at a path without a look into them; the list is the one that a reading makes."""
     files = session.read.format("binaryFile").load(path)
     is_old = "_metadata.file_modification_time < current_timestamp() - INTERVAL '1' MINUTE AS is_old"

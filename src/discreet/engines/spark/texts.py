@@ -42,14 +42,14 @@ def _suffix(writer: StatementWriter, node: exp.Anonymous, scope: WriterScope) ->
     return Written(f"endswith({text}, {end})", ValueKind.BOOLEAN)
 
 
-def _turned(function: str, text: str) -> str:
+def _turn(function: str, text: str) -> str:
     """A text in large or small letters; Java would turn ß into SS, and İ into two letters."""
     given, made = change_letters(function)
     return f"translate({text}, '{given}', '{made}')"
 
 
 def _in_case(function: str) -> Rule:
-    return lambda writer, node, scope: Written(_turned(function, _text(writer, node.this, scope)), ValueKind.TEXT)
+    return lambda writer, node, scope: Written(_turn(function, _text(writer, node.this, scope)), ValueKind.TEXT)
 
 
 def _length(writer: StatementWriter, node: exp.Length, scope: WriterScope) -> Written:
@@ -61,7 +61,7 @@ def _position(writer: StatementWriter, node: exp.StrPosition, scope: WriterScope
     return whole(f"instr({text}, {part})", 0, 2**31)
 
 
-def _joined(writer: StatementWriter, node: exp.DPipe, scope: WriterScope) -> Written:
+def _join(writer: StatementWriter, node: exp.DPipe, scope: WriterScope) -> Written:
     return Written(f"({_text(writer, node.this, scope)} || {_text(writer, node.expression, scope)})", ValueKind.TEXT)
 
 
@@ -69,12 +69,12 @@ def _hash(writer: StatementWriter, node: exp.MD5, scope: WriterScope) -> Written
     return Written(f"md5({_text(writer, node.this, scope)})", ValueKind.TEXT)
 
 
-def _replaced(writer: StatementWriter, node: exp.Replace, scope: WriterScope) -> Written:
+def _replace(writer: StatementWriter, node: exp.Replace, scope: WriterScope) -> Written:
     parts = (node.this, node.expression, node.args["replacement"])
     return Written(f"replace({', '.join(_text(writer, part, scope) for part in parts)})", ValueKind.TEXT)
 
 
-def _trimmed(writer: StatementWriter, node: exp.Trim, scope: WriterScope) -> Written:
+def _trim(writer: StatementWriter, node: exp.Trim, scope: WriterScope) -> Written:
     where = str(node.args.get("position") or "BOTH").upper()
     if where not in ("BOTH", "LEADING", "TRAILING"):
         raise Untranslatable(f"TRIM {where}")
@@ -122,7 +122,7 @@ def _like(writer: StatementWriter, node: exp.Like, scope: WriterScope) -> Writte
 
 
 def _like_in_any_case(writer: StatementWriter, node: exp.ILike, scope: WriterScope) -> Written:
-    text, pattern = (_turned("lower", _text(writer, part, scope)) for part in (node.this, node.expression))
+    text, pattern = (_turn("lower", _text(writer, part, scope)) for part in (node.this, node.expression))
     return _matching(node, text, pattern, constant(writer, node.expression))
 
 
@@ -134,7 +134,7 @@ def _matching(node: Any, text: str, pattern: str, value: object) -> Written:
     return Written(rf"({text} {word} replace({pattern}, '\\', '\\\\'))", ValueKind.BOOLEAN)
 
 
-def _refused(words: str) -> Rule:
+def _refuse(words: str) -> Rule:
     def rule(writer: StatementWriter, node: Any, scope: WriterScope) -> Written:
         raise Untranslatable(words)
 
@@ -142,23 +142,23 @@ def _refused(words: str) -> Rule:
 
 
 # Java's take time that depends on the row, without an end; DuckDB's do not.
-_regular = _refused("regular expressions")
+_regular = _refuse("regular expressions")
 
 TEXT_RULES: Mapping[type[exp.Expr], Rule] = {
     exp.RegexpLike: _regular,
     exp.RegexpILike: _regular,
     exp.RegexpFullMatch: _regular,
-    exp.Reverse: _refused("REVERSE"),  # DuckDB keeps a letter and its accents together
+    exp.Reverse: _refuse("REVERSE"),  # DuckDB keeps a letter and its accents together
     exp.Upper: _in_case("upper"),
     exp.Lower: _in_case("lower"),
     exp.Length: _length,
     exp.StrPosition: _position,
     exp.Contains: _of_two("contains"),
     exp.StartsWith: _of_two("startswith"),
-    exp.DPipe: _joined,
+    exp.DPipe: _join,
     exp.MD5: _hash,
-    exp.Replace: _replaced,
-    exp.Trim: _trimmed,
+    exp.Replace: _replace,
+    exp.Trim: _trim,
     exp.Substring: _middle,
     exp.Left: _end("left"),
     exp.Right: _end("right"),

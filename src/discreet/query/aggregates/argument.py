@@ -39,7 +39,7 @@ def read_bounded_number(node: exp.Expr, look_up: LookUp) -> Expression:
     """The one argument of ``node``, a number with public bounds."""
     check_one_argument(node)
     _check_not_distinct(node, node.this)
-    return _bounded(node, _read_bounded(node.this, look_up))
+    return _bound(node, _read_bounded(node.this, look_up))
 
 
 def read_ordered_number(node: exp.Expr, of: exp.Expr, look_up: LookUp) -> tuple[Expression, ColumnType]:
@@ -53,7 +53,7 @@ def read_ordered_number(node: exp.Expr, of: exp.Expr, look_up: LookUp) -> tuple[
     number = _DATES.get(kind)
     if number is not None:
         typed = Call(number[0], typed.interval.in_doubles(), typed.nullable, number[1], (typed,))
-    return _bounded(node, typed), kind
+    return _bound(node, typed), kind
 
 
 def get_shown_type(typed: Expression) -> ColumnType:
@@ -72,7 +72,7 @@ def _read_bounded(node: exp.Expr, look_up: LookUp) -> Expression:
     return read(node, lambda column: within_usual(look_up(column))) if typed.interval.known is None else typed
 
 
-def _bounded(node: exp.Expr, typed: Expression) -> Expression:
+def _bound(node: exp.Expr, typed: Expression) -> Expression:
     if not typed.type.is_numeric:
         raise _no_number(node, typed)
     if typed.interval.known is None:

@@ -111,7 +111,7 @@ class ValueCountAggregate(CountAggregate):
 
 
 def _read_distinct(node: exp.Expr, distinct: exp.Distinct, look_up: LookUp) -> Aggregate:
-    parts = [read(part, look_up) for part in distinct.expressions]
+    parts = [] if distinct.find(exp.Tuple) else [read(part, look_up) for part in distinct.expressions]
     if len(parts) != 1:
         raise refuse(node, "COUNT(DISTINCT …) takes one column", "count the rows of a subquery with GROUP BY")
     if isinstance(parts[0], Field) and parts[0].is_unit:

@@ -137,11 +137,11 @@ def reach(terms: Terms, confidence: float) -> float:
     largest = max(float(sizes[-1]) for _, sizes, _ in alike)
     if not math.isfinite(largest):
         return math.inf
-    form = tuple((noise, _rounded(sizes / largest), tuple(counts.tolist())) for noise, sizes, counts in alike)
+    form = tuple((noise, _round(sizes / largest), tuple(counts.tolist())) for noise, sizes, counts in alike)
     return largest * _ROUGHLY * _linear_reach(form, confidence)
 
 
-def _rounded(sizes: Floats) -> tuple[float, ...]:
+def _round(sizes: Floats) -> tuple[float, ...]:
     """The sizes with as many digits as matter, so that forms that are alike are looked at once."""
     return tuple(float(f"{size:.11e}") for size in sizes.tolist())
 
@@ -157,7 +157,7 @@ def _linear_reach(form: _Alike, confidence: float) -> float:
     bound = _chernoff(form, 1 - confidence)
     if 1 - confidence < _RAREST or sum(len(sizes) for _, sizes, _ in form) > _MOST_FACTORS:
         return bound
-    return min(bound, _inverted(form, 1 - confidence))
+    return min(bound, _invert(form, 1 - confidence))
 
 
 def _chernoff(form: _Alike, missing: float) -> float:
@@ -178,7 +178,7 @@ def _chernoff(form: _Alike, missing: float) -> float:
     return float(np.min((length + growth) / s))
 
 
-def _inverted(form: _Alike, missing: float) -> float:
+def _invert(form: _Alike, missing: float) -> float:
     """The reach by Fourier's inversion, in steps of a fiftieth of the deviation or less."""
     variance = sum(
         noise.variance * size * size * count
@@ -186,6 +186,8 @@ def _inverted(form: _Alike, missing: float) -> float:
         for size, count in zip(sizes, counts, strict=True)
     )
     smoothing = _SMOOTHING * math.sqrt(variance)
+    if not smoothing:  # the noise is zero but for a chance that doubles cannot tell from none
+        return _chernoff(form, missing)
     # Both S and Z pass their share of the period rarely, so T does.
     rare = 1e-4 * missing
     period = _chernoff(form, rare) + _chernoff(form, missing) + 8 * smoothing
@@ -195,7 +197,7 @@ def _inverted(form: _Alike, missing: float) -> float:
     u: Floats = k * np.float64(2 * math.pi / period)
     weights = np.zeros(size)
     weights[:points] = np.exp(_logarithm(form, u) - (smoothing * u) ** 2 / 2) / (math.pi * k)
-    covered = 2 * size * (_turned(size) * np.fft.ifft(weights)).imag
+    covered = 2 * size * (_turn(size) * np.fft.ifft(weights)).imag
     wanted = missing * (1 - _beyond(_STEPS_BACK)) - 2 * (rare + 2 * _beyond(8.0)) - 1e-10
     is_enough = (1 - covered <= wanted)[: size // 2]
     first = int(np.argmax(is_enough)) if is_enough.any() else size
@@ -203,7 +205,7 @@ def _inverted(form: _Alike, missing: float) -> float:
 
 
 @lru_cache(maxsize=8)
-def _turned(size: int) -> npt.NDArray[np.complex128]:
+def _turn(size: int) -> npt.NDArray[np.complex128]:
     """Half a step of frequency further, for every t."""
     return np.asarray(np.exp(1j * math.pi * np.arange(size) / size))
 

@@ -57,11 +57,11 @@ def compute_answer(
 ) -> tuple[pa.Table, Intervals]:
     """The table that answers a query, and the intervals of its columns; ``measured`` has what answers each block."""
     if split.only_picks:  # which needs no database
-        return _picked(split, measured[0], confidence, raw)
+        return _pick(split, measured[0], confidence, raw)
     return shown(extension(split, [one.plan for one in measured], public), split, measured, public, confidence, raw)
 
 
-def _picked(split: SplitQuery, measured: Measured, confidence: float, raw: bool) -> tuple[pa.Table, Intervals]:
+def _pick(split: SplitQuery, measured: Measured, confidence: float, raw: bool) -> tuple[pa.Table, Intervals]:
     """Columns of the one block, under the names that the query gives them."""
     table = noisy_table(measured, confidence, raw, split.blocks[0])
     places = [projection.unalias().name for projection in split.above.selects]

@@ -218,7 +218,7 @@ class Cells:
             return None
         width = self._reach(form.noises, form.sizes, confidence)
         possible = _ANYTHING if raw else self._possible(form)
-        return _moved(form.value, width, shown, possible)
+        return _move(form.value, width, shown, possible)
 
     def _of_quotient(
         self, above: _Row | None, below: _Row | None, shown: float | None, confidence: float, *, raw: bool, many: bool
@@ -231,7 +231,7 @@ class Cells:
         if not math.isfinite(width):
             return None
         possible = _ANYTHING if raw else self._possible_quotients(above, below)
-        return _moved(quotient, width, shown, possible)
+        return _move(quotient, width, shown, possible)
 
     def _width(self, above: _Row, below: _Row, quotient: float, missing: float, *, many: bool) -> float:
         """How far a quotient may be off; anything where its divisor may be zero."""
@@ -297,7 +297,7 @@ def _cuts(lengths: npt.NDArray[Any]) -> Places:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
-def _moved(value: float, width: float, shown: float, possible: tuple[float, float]) -> Ends:
+def _move(value: float, width: float, shown: float, possible: tuple[float, float]) -> Ends:
     """The interval around the value as measured, around the one that is shown and around the nearest possible one."""
     middles = value, shown, min(max(value, possible[0]), possible[1])
     low, high = max(min(middles) - width, possible[0]), min(max(middles) + width, possible[1])

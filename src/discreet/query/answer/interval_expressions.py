@@ -164,11 +164,11 @@ def _quotient(node: exp.Expr, known: Known) -> BoundExpressions | None:
 
 def _tight_quotient(above: exp.Expr, below: exp.Expr, known: Known) -> BoundExpressions | None:
     """k·a / (a + r) as a share, and k·(a - b) / b as k·(a / b - 1): each noisy value stands once then."""
-    factor, above, below = *_factored(above, known), _bare(below)
+    factor, above, below = *_factor(above, known), _bare(below)
     terms = _terms(below)
     if len(terms) > 1 and above in terms:
         terms.remove(above)
-        rest = exp.Paren(this=_added(terms))
+        rest = exp.Paren(this=_add(terms))
         found = _all([above, rest], known)
         ends = None if found is None else share(*found)
     elif isinstance(above, exp.Sub) and _bare(above.expression) == below:
@@ -176,22 +176,22 @@ def _tight_quotient(above: exp.Expr, below: exp.Expr, known: Known) -> BoundExpr
         ends = None if found is None else subtract(divide(*found), exact(exp.Literal.number(1)))
     else:
         return None
-    return None if ends is None else _scaled(ends, factor, known)
+    return None if ends is None else _scale(ends, factor, known)
 
 
-def _scaled(ends: BoundExpressions, factors: list[exp.Expr], known: Known) -> BoundExpressions:
+def _scale(ends: BoundExpressions, factors: list[exp.Expr], known: Known) -> BoundExpressions:
     for factor in factors:
         ends = multiply(ends, exact(known.public(factor)))
     return ends
 
 
-def _factored(node: exp.Expr, known: Known) -> tuple[list[exp.Expr], exp.Expr]:
+def _factor(node: exp.Expr, known: Known) -> tuple[list[exp.Expr], exp.Expr]:
     """The public factors of a product, and what is left."""
     node = _bare(node)
     if isinstance(node, exp.Mul):
         for factor, rest in ((node.this, node.expression), (node.expression, node.this)):
             if not known.is_noisy(factor):
-                factors, bare = _factored(rest, known)
+                factors, bare = _factor(rest, known)
                 return [factor, *factors], bare
     return [], node
 
@@ -210,7 +210,7 @@ def _terms(node: exp.Expr) -> list[exp.Expr]:
     return [*_terms(node.this), *_terms(node.expression)] if isinstance(node, exp.Add) else [node]
 
 
-def _added(terms: list[exp.Expr]) -> exp.Expr:
+def _add(terms: list[exp.Expr]) -> exp.Expr:
     total = terms[0].copy()
     for term in terms[1:]:
         total = exp.Add(this=total, expression=term.copy())
@@ -220,7 +220,7 @@ def _added(terms: list[exp.Expr]) -> exp.Expr:
 # Choices between values.
 
 
-def _coalesced(node: exp.Expr, known: Known) -> BoundExpressions | None:
+def _coalesce(node: exp.Expr, known: Known) -> BoundExpressions | None:
     """The first that is not NULL: known where NULL is public, else any of them."""
     first, *others = [node.this, *node.expressions]
     x = bound_expression(first, known)
@@ -236,7 +236,7 @@ def _coalesced(node: exp.Expr, known: Known) -> BoundExpressions | None:
     return BoundExpressions(low, high, rest.is_plain)
 
 
-def _chosen(node: exp.Expr, known: Known) -> BoundExpressions | None:
+def _choose(node: exp.Expr, known: Known) -> BoundExpressions | None:
     """CASE: each branch's own ends where the conditions are public, else all branches that can be meant together."""
     ifs = node.args["ifs"] if isinstance(node, exp.Case) else [node]
     otherwise = node.args.get("default") if isinstance(node, exp.Case) else node.args.get("false")
@@ -286,9 +286,9 @@ _RULES: dict[type[exp.Expr], Rule] = {
     exp.TryCast: _cast,
     exp.Greatest: _several(greatest),
     exp.Least: _several(least),
-    exp.Coalesce: _coalesced,
+    exp.Coalesce: _coalesce,
     exp.Nullif: _null_if,
-    exp.Case: _chosen,
-    exp.If: _chosen,
+    exp.Case: _choose,
+    exp.If: _choose,
     **dict.fromkeys(_NEVER_FALL, _never_falling),
 }

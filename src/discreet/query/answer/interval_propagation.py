@@ -116,13 +116,13 @@ def with_intervals(query: exp.Query, tables: Mapping[str, NoisyTable]) -> Extend
         trial = Demand()
         if not top.view.shows_noise(position) or top.ends(position, trial, []) is None or not trial.total:
             continue
-        followed.append(_followed(top, position, trial.total))
+        followed.append(_follow(top, position, trial.total))
         has_totals |= trial.has_totals
     added = tuple(each.alias for each in extended.selects[width:])
     return Extended(extended if followed else query, added, tuple(followed), has_totals)
 
 
-def _followed(top: _Level, position: int, cells: int) -> Followed:
+def _follow(top: _Level, position: int, cells: int) -> Followed:
     parts: list[FormColumns] = []
     ends = top.ends(position, Demand(cells, is_trial=False), parts)
     if ends is None:

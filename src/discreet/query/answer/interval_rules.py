@@ -108,7 +108,7 @@ def absolute(x: BoundExpressions) -> BoundExpressions:
 
 def map_bounds(x: BoundExpressions, function: exp.Expr) -> BoundExpressions:
     """A function that never falls, given as a call whose first argument is replaced by each end."""
-    return BoundExpressions(_applied(function, x.low), _applied(function, x.high), x.is_plain)
+    return BoundExpressions(_apply(function, x.low), _apply(function, x.high), x.is_plain)
 
 
 def whole(x: BoundExpressions) -> BoundExpressions:
@@ -126,9 +126,7 @@ def square_root(x: BoundExpressions) -> BoundExpressions:
 
 def logarithm(x: BoundExpressions, function: exp.Expr, place: str) -> BoundExpressions:
     """A logarithm, where its argument is surely above zero."""
-    return _where(
-        _above(x.low, 0), BoundExpressions(_applied(function, x.low, place), _applied(function, x.high, place))
-    )
+    return _where(_above(x.low, 0), BoundExpressions(_apply(function, x.low, place), _apply(function, x.high, place)))
 
 
 def exponential(x: BoundExpressions) -> BoundExpressions:
@@ -234,7 +232,7 @@ def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
 
 
-def _applied(function: exp.Expr, argument: exp.Expr, place: str = "this") -> exp.Expr:
+def _apply(function: exp.Expr, argument: exp.Expr, place: str = "this") -> exp.Expr:
     applied = function.copy()
     applied.set(place, argument.copy())
     return applied

@@ -72,7 +72,7 @@ def find_quotient(node: exp.Expr, view: NoisyQuery) -> Quotient | None:
     if isinstance(node, exp.Column):
         return _column_quotient(node, view)
     if kind is exp.Div:
-        return _divided(node, place)
+        return _divide(node, place)
     if kind is exp.Mul:
         return _scaled_quotient(node, place)
     return _added_quotients(node, place) if kind in (exp.Add, exp.Sub) else None
@@ -138,17 +138,17 @@ def _same(node: exp.Expr, place: _FormPlace) -> Linear | None:
     return place.linear(node.this)
 
 
-def _negated(node: exp.Expr, place: _FormPlace) -> Linear | None:
+def _negate(node: exp.Expr, place: _FormPlace) -> Linear | None:
     form = place.linear(node.this)
     return None if form is None else _times(form, exp.Neg(this=exp.Literal.number(1)))
 
 
-def _added(node: exp.Expr, place: _FormPlace) -> Linear | None:
+def _add(node: exp.Expr, place: _FormPlace) -> Linear | None:
     one, other = place.linear(node.this), place.linear(node.expression)
     return _plus(one, other, minus=isinstance(node, exp.Sub))
 
 
-def _multiplied(node: exp.Expr, place: _FormPlace) -> Linear | None:
+def _multiply(node: exp.Expr, place: _FormPlace) -> Linear | None:
     for factor, rest in ((node.this, node.expression), (node.expression, node.this)):
         form = place.linear(rest) if place.is_public(factor) else None
         if form is not None:
@@ -178,7 +178,7 @@ def _null_if(node: exp.Expr, place: _FormPlace) -> Linear | None:
     return None if form is None else replace(form, is_plain=False)
 
 
-def _coalesced(node: exp.Expr, place: _FormPlace) -> Linear | None:
+def _coalesce(node: exp.Expr, place: _FormPlace) -> Linear | None:
     """The first list that is not NULL belongs to the first value that is not, where noise makes none NULL."""
     forms = _all([node.this, *node.expressions], place)
     if forms is None or not all(form.is_plain for form in forms):
@@ -186,7 +186,7 @@ def _coalesced(node: exp.Expr, place: _FormPlace) -> Linear | None:
     return Linear(lambda: exp.Coalesce(this=forms[0].write(), expressions=[form.write() for form in forms[1:]]))
 
 
-def _chosen(node: exp.Expr, place: _FormPlace) -> Linear | None:
+def _choose(node: exp.Expr, place: _FormPlace) -> Linear | None:
     """The branch of a CASE whose conditions are public."""
     is_case = isinstance(node, exp.Case)
     ifs = node.args["ifs"] if is_case else [node]
@@ -256,14 +256,14 @@ def _shown(view: NoisyQuery, position: int) -> Linear | None:
         known = [side for side in sides if side is not None]
         if len(known) < len(view.sides):
             return None
-        return Linear(lambda: _written(known)[0], all(side.is_plain for side in known))
+        return Linear(lambda: _write(known)[0], all(side.is_plain for side in known))
     form = find_linear_form(view.projections[position].unalias(), view) if view.is_open else None
     if form is None:
         return None
     return Linear(lambda: read_column("", append_once(view.query, name, form.write)), form.is_plain)
 
 
-def _written(sides: list[Linear]) -> list[exp.Expr]:
+def _write(sides: list[Linear]) -> list[exp.Expr]:
     return [side.write() for side in sides]
 
 
@@ -305,13 +305,13 @@ def rows_read(view: NoisyQuery) -> int:
     return math.prod(counts) if is_paired else max(counts, default=1)
 
 
-def _collected(node: exp.Expr, place: _FormPlace) -> Linear | None:
+def _collect(node: exp.Expr, place: _FormPlace) -> Linear | None:
     """A sum or mean over rows that noise did not choose: the list of their lists."""
     is_seen = not place.is_inside and not place.view.noise_chose_rows
     return _over_rows(node, place, inside=True, around=lambda each: each) if is_seen else None
 
 
-def _windowed(node: exp.Expr, place: _FormPlace) -> Linear | None:
+def _window(node: exp.Expr, place: _FormPlace) -> Linear | None:
     """A function over the rows of a window that noise decided nothing about."""
     if not isinstance(node, exp.Window) or place.is_inside or not has_public_rows(node, place.view):
         return None
@@ -381,7 +381,7 @@ def _over_rows(
 # Quotients.
 
 
-def _divided(node: exp.Expr, place: _FormPlace) -> Quotient | None:
+def _divide(node: exp.Expr, place: _FormPlace) -> Quotient | None:
     if _cuts_off(node):
         return None
     if place.is_public(node.expression):
@@ -446,21 +446,21 @@ def _column_quotient(node: exp.Column, view: NoisyQuery) -> Quotient | None:
 
 _RULES: dict[type[exp.Expr], Rule] = {
     exp.Paren: _same,
-    exp.Neg: _negated,
-    exp.Add: _added,
-    exp.Sub: _added,
-    exp.Mul: _multiplied,
+    exp.Neg: _negate,
+    exp.Add: _add,
+    exp.Sub: _add,
+    exp.Mul: _multiply,
     exp.Div: _divided_by_number,
     exp.Cast: _cast,
     exp.TryCast: _cast,
     exp.Nullif: _null_if,
-    exp.Coalesce: _coalesced,
-    exp.Case: _chosen,
-    exp.If: _chosen,
+    exp.Coalesce: _coalesce,
+    exp.Case: _choose,
+    exp.If: _choose,
     exp.Column: _column,
     exp.Subquery: _subquery,
-    exp.Sum: _collected,
-    exp.Avg: _collected,
-    exp.Filter: _collected,
-    exp.Window: _windowed,
+    exp.Sum: _collect,
+    exp.Avg: _collect,
+    exp.Filter: _collect,
+    exp.Window: _window,
 }

@@ -162,14 +162,14 @@ class NoisyQuery:
         joins = self.query.args.get("joins") or []
         if any(each.args.get("using") or each.method or each.kind in ("SEMI", "ANTI") for each in joins):
             return False
-        shown = [one for each in self.query.selects for one in (self._starred(each) if each.is_star else [each])]
+        shown = [one for each in self.query.selects for one in (self._star(each) if each.is_star else [each])]
         names = [each.alias_or_name.casefold() for each in shown]
         if any(each.is_star for each in shown) or len(names) > len(set(names)):
             return False
         self.query.set("expressions", shown)
         return True
 
-    def _starred(self, projection: exp.Expr) -> list[exp.Expr]:
+    def _star(self, projection: exp.Expr) -> list[exp.Expr]:
         star = projection.this if isinstance(projection, exp.Column) else projection
         if [value for value in star.args.values() if value]:
             return [projection]

@@ -32,6 +32,8 @@ def group_keys(node: exp.Select, look_up: LookUp) -> dict[Expression, exp.Expr]:
         raise refuse(group, "groups are columns and expressions that are named", "write GROUP BY x, y")
     keys: dict[Expression, exp.Expr] = {}
     for part in group.expressions:
+        if isinstance(part, exp.Tuple) and not part.expressions:  # GROUP BY () is one group of all rows
+            continue
         keys.setdefault(read(_meant(part, node, look_up), look_up), part)
     return keys
 

@@ -5,7 +5,8 @@ kind of person are joined on the person, or along a declared foreign key. Rows o
 belong to nobody, so an outer join may keep the protected side alone. A column named by USING needs no table before it.
 WHERE x IN (SELECT … FROM a public table) keeps each row once. Where an outer join finds no row of a person, their
 identifier is missing there: COUNT(DISTINCT …) of it leaves them out. Before a join that can make several rows of one, a
-person keeps rows_per_unit of them; what could become more than rows_after_joins is refused.
+person keeps rows_per_unit of them; what could become more than rows_after_joins is refused. Of the rows that it makes
+of a person rows_per_unit count, and a note says so: aggregate per person in a subquery first, where all of them should.
 
 A question that makes a million rows of one person who meets a condition, and none of anybody else, would tell by its
 running time, its memory or its failure whether there is such a person. So what a unit becomes has a limit: before a

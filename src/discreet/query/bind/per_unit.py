@@ -43,6 +43,7 @@ _STEPS = 2**24
 _LONGEST = Fraction(2**40)
 _WORD = 2**63
 _ANSWERED = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
+_DISTINCT = "GROUP BY the person and x in a subquery inside, and COUNT(*) its rows"
 _SIMPLER = "compute with it in the query around this one"
 
 Writer = Callable[[Statement], str]
@@ -170,6 +171,8 @@ def _aggregate(node: exp.Expr, look_up: LookUp, names: Names) -> tuple[Field, Wr
     if not isinstance(node, _ANSWERED) or {k for k, v in node.args.items() if v} - {"this", "big_int"}:
         raise refuse(node, "only COUNT, SUM, AVG, MIN and MAX of one column are answered per person", _SIMPLER)
     check_complete(node)
+    if isinstance(node.this, exp.Distinct):
+        raise refuse(node, "DISTINCT is not answered per person", _DISTINCT)
     argument = read(node.this, look_up)
     if isinstance(node, exp.Count):
         count = Field(ColumnType.INTEGER, Interval(Fraction(0), None), False, names.new())

@@ -14,7 +14,7 @@ much one unit counts.
 
 >>> both, neither = Interval.of(0, 9), Interval.of(10, 12)
 >>> a, b = (Field(ColumnType.INTEGER, each, False, name) for each, name in ((both, "a"), (neither, "b")))
->>> list_outcomes(Call(ColumnType.BOOLEAN, UNKNOWN, False, "{0} < {1}", (a, b)))
+>>> list_outcomes(Call(ColumnType.BOOLEAN, Interval(), False, "{0} < {1}", (a, b)))
 frozenset({True})
 """
 

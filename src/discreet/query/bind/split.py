@@ -71,6 +71,9 @@ _DEEPEST = 40
 _MOST_WORDS = 20_000
 _REMEDY = "name each table of a WITH fewer times, or ask in several questions"
 
+_BESIDE = "use it beside an aggregate: SELECT x, COUNT(*) … GROUP BY x ORDER BY 2"
+_BY_GROUP = "write SELECT x, COUNT(*) … GROUP BY x, or inside FROM (…) SELECT person, x … GROUP BY person, x"
+
 
 class QuerySizeLimit:
     """What one query became so far."""
@@ -256,9 +259,7 @@ class _Splitter:
         if not _is_row_wise(node, aggregated):
             part = next(key for key, value in node.args.items() if value and key not in _ROW_PARTS)
             rule = "{} on single rows of a protected table cannot be answered"
-            raise refuse_part(
-                node, part, rule, "use it beside an aggregate: SELECT x, COUNT(*) … GROUP BY x ORDER BY 2"
-            )
+            raise refuse_part(node, part, rule, _BY_GROUP if part == "distinct" else _BESIDE)
         return project(rows, _projections(node, look_up), self.names)
 
     def _public_rows(self, node: exp.Select, aliased: list[Aliased], scope: Scope) -> Found:

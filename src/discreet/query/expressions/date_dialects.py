@@ -49,10 +49,10 @@ def move_by_interval(node: exp.Expr, read: Read) -> Expression:
     if is_interval(first) and (is_interval(second) or isinstance(node, exp.Sub)):
         raise refuse(node, "a length of time is added to a date", "write day + INTERVAL 30 DAY")
     base, length = (second, first) if is_interval(first) else (first, second)
-    return _shifted(node, read(base), length.unnest(), read, backwards=isinstance(node, exp.Sub))
+    return _shift(node, read(base), length.unnest(), read, backwards=isinstance(node, exp.Sub))
 
 
-def _shifted(node: exp.Expr, base: Expression, length: exp.Expr, read: Read, *, backwards: bool) -> Expression:
+def _shift(node: exp.Expr, base: Expression, length: exp.Expr, read: Read, *, backwards: bool) -> Expression:
     for amount, unit in _pieces(length, read):
         base = shift_date(node, base, amount, unit_named(unit), backwards=backwards)
     return base
@@ -86,16 +86,16 @@ def _unit(node: exp.Expr, otherwise: str) -> str | None:
     return otherwise if unit is None else unit_named(str(unit.name))
 
 
-def _added(node: exp.Expr, read: Read) -> Expression:
+def _add(node: exp.Expr, read: Read) -> Expression:
     backwards = isinstance(node, (exp.DateSub, exp.DatetimeSub, exp.TimestampSub))
     length = node.args["expression"]
     if isinstance(length, exp.Interval):
-        return _shifted(node, read(node.this), length, read, backwards=backwards)
+        return _shift(node, read(node.this), length, read, backwards=backwards)
     unit = "month" if isinstance(node, exp.AddMonths) else _unit(node, "day")
     return shift_date(node, read(node.this), _amount(length, read), unit, backwards=backwards)
 
 
-def _truncated(node: exp.Expr, read: Read) -> Expression:
+def _truncate(node: exp.Expr, read: Read) -> Expression:
     return truncate_date(node, _unit(node, ""), read(node.this))
 
 
@@ -141,8 +141,8 @@ def _zone(node: exp.Expr, read: Read) -> Expression:
 
 CLOCKS = (exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentDatetime, exp.CurrentTime)
 """What asks the clock."""
-_ADDED: Spelling = (_added, ("this", "expression", "unit"))
-_TRUNCATED: Spelling = (_truncated, ("this", "unit", "unabbreviate", "input_type_preserved"))
+_ADDED: Spelling = (_add, ("this", "expression", "unit"))
+_TRUNCATED: Spelling = (_truncate, ("this", "unit", "unabbreviate", "input_type_preserved"))
 _DIFFERENCE: Spelling = (_difference, ("this", "expression", "unit"))
 
 DATE_SPELLINGS: dict[type[exp.Expr], Spelling] = {

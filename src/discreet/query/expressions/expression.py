@@ -82,6 +82,15 @@ class Statement(Bindings):
         return self._bound_secret
 
     @contextmanager
+    def reading(self, stored: Mapping[str, Stored]) -> Iterator[None]:
+        """While rows below are written: they are those of other periods of their tables."""
+        before, self.stored = self.stored, stored
+        try:
+            yield
+        finally:
+            self.stored = before
+
+    @contextmanager
     def salting(self) -> Iterator[None]:
         """While rows below are written: they say their salts, whether rows above need them or not."""
         before, self.salted = self.salted, True

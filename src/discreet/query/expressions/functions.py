@@ -188,7 +188,7 @@ def _square_root(node: exp.Expr, arguments: Arguments) -> Expression:
     return Call(REAL, Interval(Fraction(0), top).in_doubles(), True, template, (argument,))
 
 
-def _truncated(node: exp.Expr, arguments: Arguments) -> Expression:
+def _truncate(node: exp.Expr, arguments: Arguments) -> Expression:
     if len(arguments) == 1:
         return _rounded("trunc")(node, arguments)
     raise refuse(node, "TRUNC takes one number here", "write TRUNC(x), or ROUND(x, 2)")
@@ -252,7 +252,7 @@ def _extreme(function: str) -> Rule:
     def rule(node: exp.Expr, arguments: Arguments) -> Expression:
         kind = common_type(node, arguments)
         cast = tuple(as_type(argument, kind) for argument in arguments)
-        interval = _greatest(cast) if function == "greatest" else -_greatest([_mirrored(each) for each in cast])
+        interval = _greatest(cast) if function == "greatest" else -_greatest([_mirror(each) for each in cast])
         nullable = all(argument.nullable for argument in cast)
         return Call(kind, interval, nullable, f"{function}({slots(len(cast))})", cast)
 
@@ -268,7 +268,7 @@ def _greatest(arguments: Arguments) -> Interval:
     return Interval(max(floors), interval.high) if floors else interval
 
 
-def _mirrored(argument: Expression) -> Expression:
+def _mirror(argument: Expression) -> Expression:
     return replace(argument, interval=-argument.interval)
 
 
@@ -288,7 +288,7 @@ NUMBER_RULES: dict[type[exp.Expr], Rule] = {
     exp.Ln: _logarithm,
     exp.Log: _logarithm_of_base,
     exp.Cbrt: _cube_root,
-    exp.Trunc: _truncated,
+    exp.Trunc: _truncate,
     exp.SafeDivide: _divide,
     exp.Exp: _exponential,
     exp.Pow: _power,

@@ -106,7 +106,7 @@ def _facts(condition: Expression, holds: bool) -> Iterator[Fact]:
             yield from _facts(argument, holds)
     elif template in _COMPARISONS:
         symbol = _COMPARISONS[template]
-        yield from _compared(arguments[0], symbol if holds else _OPPOSITE[symbol], arguments[1])
+        yield from _compare(arguments[0], symbol if holds else _OPPOSITE[symbol], arguments[1])
     elif holds:
         yield from _of_membership(template, arguments)
 
@@ -114,8 +114,8 @@ def _facts(condition: Expression, holds: bool) -> Iterator[Fact]:
 def _of_membership(template: str, arguments: tuple[Expression, ...]) -> Iterator[Fact]:
     value, *others = arguments
     if template == "{0} BETWEEN {1} AND {2}":
-        yield from _compared(value, ">=", others[0])
-        yield from _compared(value, "<=", others[1])
+        yield from _compare(value, ">=", others[0])
+        yield from _compare(value, "<=", others[1])
     elif template == "{0} = {1}" or template.startswith("{0} IN ("):
         hull = others[0].interval
         for other in others[1:]:
@@ -125,7 +125,7 @@ def _of_membership(template: str, arguments: tuple[Expression, ...]) -> Iterator
             yield from _about(others[0], value.interval)
 
 
-def _compared(left: Expression, symbol: str, right: Expression) -> Iterator[Fact]:
+def _compare(left: Expression, symbol: str, right: Expression) -> Iterator[Fact]:
     """What a comparison says about its sides: a missing side is in every interval."""
     is_less = symbol.startswith("<")
     smaller, larger = (left, right) if is_less else (right, left)

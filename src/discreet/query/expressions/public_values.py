@@ -63,11 +63,11 @@ _MOST_VALUES = 20_000
 @lru_cache(maxsize=256)  # what it finds is public, and finding it can take a database
 def find_domain(expression: Expression) -> tuple[Key, ...] | None:
     """Every value that an expression can take, in canonical order; None where that is not public."""
-    values = _listed(expression)
+    values = _list(expression)
     if values is not None:
         return order_keys(values)
     if isinstance(expression, Call):
-        found = _evaluated(expression)
+        found = _evaluate(expression)
         return None if found is None else order_keys(found)
     return None
 
@@ -96,11 +96,11 @@ def find_values_through(expression: Expression) -> Expression:
     return expression
 
 
-def _listed(expression: Expression) -> list[Key] | None:
+def _list(expression: Expression) -> list[Key] | None:
     missing: list[Key] = [None] if expression.nullable else []
     if isinstance(expression, Field) and expression.keys is not None:
         return [*(plain(key) for key in expression.keys), *missing]
-    return _counted(expression) if isinstance(expression, Field) else None
+    return _count(expression) if isinstance(expression, Field) else None
 
 
 def plain(key: Value | None) -> Key:
@@ -108,18 +108,18 @@ def plain(key: Value | None) -> Key:
     return float(key) if isinstance(key, Fraction) else key
 
 
-def _evaluated(expression: Call) -> list[Key] | None:
+def _evaluate(expression: Call) -> list[Key] | None:
     """The expression on every combination of what it is made of; bounded whole numbers inside it count as one."""
     atoms: dict[Expression, list[Key]] = {}
     if not collect_parts(expression, atoms):
-        return _counted(expression)
+        return _count(expression)
     size = 1
     for values in atoms.values():
         size *= len(values)
-    return _counted(expression) if size > MOST_GROUPS else _run(expression, atoms)
+    return _count(expression) if size > MOST_GROUPS else _run(expression, atoms)
 
 
-def _counted(expression: Expression) -> list[Key] | None:
+def _count(expression: Expression) -> list[Key] | None:
     """Every value that the interval holds: more than can occur, perhaps, and each of them public."""
     missing: list[Key] = [None] if expression.nullable else []
     if expression.type is ColumnType.BOOLEAN:
@@ -140,7 +140,7 @@ def collect_parts(expression: Expression, atoms: dict[Expression, list[Key]]) ->
     """Gather the finite parts of an expression; False where a part is neither finite nor made of finite parts."""
     if isinstance(expression, Constant) or expression in atoms:
         return True
-    values = _listed(expression)
+    values = _list(expression)
     if values is not None:
         atoms[expression] = values
         return True
@@ -150,7 +150,7 @@ def collect_parts(expression: Expression, atoms: dict[Expression, list[Key]]) ->
     if all(collect_parts(argument, inside) for argument in expression.arguments):
         atoms |= inside
         return True
-    counted = _counted(expression)
+    counted = _count(expression)
     if counted is None:
         return False
     atoms[expression] = counted

@@ -171,21 +171,21 @@ def _case(node: exp.Expr, look_up: LookUp) -> Expression:
         test = exp.EQ(this=operand.copy(), expression=branch.this) if operand is not None else branch.this
         conditions.append(as_condition(read(test, look_up), branch))
         results.append(read(branch.args["true"], look_up))
-    return _chosen(node, conditions, results, node.args.get("default"), look_up)
+    return _choose(node, conditions, results, node.args.get("default"), look_up)
 
 
 def _if(node: exp.Expr, look_up: LookUp) -> Expression:
     condition = as_condition(read(node.this, look_up), node)
-    return _chosen(node, [condition], [read(node.args["true"], look_up)], node.args.get("false"), look_up)
+    return _choose(node, [condition], [read(node.args["true"], look_up)], node.args.get("false"), look_up)
 
 
 def _if_missing(node: exp.Expr, look_up: LookUp) -> Expression:
     """NVL2(x, present, missing)."""
     condition = read(exp.Not(this=exp.Is(this=node.this.copy(), expression=exp.Null())), look_up)
-    return _chosen(node, [condition], [read(node.args["true"], look_up)], node.args.get("false"), look_up)
+    return _choose(node, [condition], [read(node.args["true"], look_up)], node.args.get("false"), look_up)
 
 
-def _chosen(
+def _choose(
     node: exp.Expr,
     conditions: list[Expression],
     results: list[Expression],

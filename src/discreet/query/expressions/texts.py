@@ -82,7 +82,7 @@ def _replace(node: exp.Expr, arguments: Arguments) -> Expression:
     return Call(TEXT, UNKNOWN, arguments[0].nullable, "replace({0}, {1}, {2})", tuple(arguments), work=work)
 
 
-def _trimmed(node: exp.Expr, arguments: Arguments) -> Expression:
+def _trim(node: exp.Expr, arguments: Arguments) -> Expression:
     function = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position") or "").upper(), "trim")
     _texts(node, arguments)
     if len(arguments) > 2 or (len(arguments) == 2 and not isinstance(arguments[1], Constant)):
@@ -128,7 +128,7 @@ def _substring(node: exp.Expr, arguments: Arguments) -> Expression:
     return Call(TEXT, UNKNOWN, nullable, template, tuple(arguments), work=_work_of(arguments))
 
 
-def _joined(node: exp.Expr, arguments: Arguments) -> Expression:
+def _join(node: exp.Expr, arguments: Arguments) -> Expression:
     cast = tuple(as_type(argument, TEXT) for argument in arguments)
     pieces = sum(list_pieces(each) for each in cast)
     if pieces > _MOST_PIECES:
@@ -144,7 +144,7 @@ TEXT_RULES: dict[type[exp.Expr], Rule] = {
     exp.ILike: _pattern("ILIKE"),
     exp.Upper: _text("upper({0})", 1),
     exp.Lower: _text("lower({0})", 1),
-    exp.Trim: _trimmed,
+    exp.Trim: _trim,
     exp.Replace: _replace,
     exp.RegexpLike: _regular("regexp_matches({0}, {1})"),
     exp.RegexpILike: _regular("regexp_matches({0}, {1}, 'i')"),
@@ -158,7 +158,7 @@ TEXT_RULES: dict[type[exp.Expr], Rule] = {
     exp.Substring: _substring,
     exp.Left: _substring,
     exp.Right: _substring,
-    exp.DPipe: _joined,
-    exp.Concat: _joined,
+    exp.DPipe: _join,
+    exp.Concat: _join,
 }
 """Functions of text."""

@@ -134,7 +134,7 @@ def _difference(name: str, node: type[exp.Func]) -> Build:
     return build
 
 
-def _moved(name: str, node: type[exp.Func]) -> Build:
+def _move(name: str, node: type[exp.Func]) -> Build:
     """(date, INTERVAL 3 DAY), as in BigQuery; (date, 3) in days, as in Spark; (unit, 3, date), as in T-SQL."""
 
     def build(arguments: Arguments) -> exp.Expr:
@@ -147,14 +147,14 @@ def _moved(name: str, node: type[exp.Func]) -> Build:
     return build
 
 
-def _subtracted(arguments: Arguments) -> exp.Expr:
+def _subtract(arguments: Arguments) -> exp.Expr:
     """DuckDB's date_sub('month', first, last) counts whole units; elsewhere it moves a date back."""
     if len(arguments) == 3:
         return _difference("DATE_SUB", exp.TimestampDiff)(arguments)
-    return _moved("DATE_SUB", exp.DateSub)(arguments)
+    return _move("DATE_SUB", exp.DateSub)(arguments)
 
 
-def _truncated(name: str) -> Build:
+def _truncate(name: str) -> Build:
     """(unit, date), or (date, unit) as in BigQuery and Spark."""
 
     def build(arguments: Arguments) -> exp.Expr:
@@ -169,7 +169,7 @@ def _truncated(name: str) -> Build:
 def _truncated_number(arguments: Arguments) -> exp.Expr:
     """TRUNC(day, 'MM') of a date, TRUNC(x) and TRUNC(x, 2) of a number."""
     if len(arguments) == 2 and isinstance(arguments[1], exp.Literal) and arguments[1].is_string:
-        return _truncated("TRUNC")(arguments)
+        return _truncate("TRUNC")(arguments)
     if len(arguments) not in (1, 2):
         return _unread("TRUNC", arguments)
     return exp.Trunc(this=arguments[0], decimals=arguments[1] if len(arguments) > 1 else None)
@@ -194,7 +194,7 @@ def _of_two(name: str, node: Callable[[exp.Expr, exp.Expr], exp.Expr]) -> Build:
     return lambda arguments: node(*arguments) if len(arguments) == 2 else _unread(name, arguments)
 
 
-def _clamped(arguments: Arguments) -> exp.Expr:
+def _clamp(arguments: Arguments) -> exp.Expr:
     """CLAMP(x, low, high): what lies outside is moved to the end, and what is missing stays missing."""
     if len(arguments) != 3:
         return _unread("CLAMP", arguments)
@@ -217,18 +217,18 @@ SPELLINGS: dict[str, Build] = {
     "TIMESTAMPDIFF": _difference("TIMESTAMPDIFF", exp.TimestampDiff),
     "TIMESTAMP_DIFF": _difference("TIMESTAMP_DIFF", exp.TimestampDiff),
     "DATESUB": _difference("DATESUB", exp.TimestampDiff),
-    "DATE_SUB": _subtracted,
-    "DATE_ADD": _moved("DATE_ADD", exp.DateAdd),
-    "DATEADD": _moved("DATEADD", exp.DateAdd),
-    "DATETIME_ADD": _moved("DATETIME_ADD", exp.DateAdd),
-    "TIMESTAMPADD": _moved("TIMESTAMPADD", exp.DateAdd),
-    "TIMESTAMP_ADD": _moved("TIMESTAMP_ADD", exp.DateAdd),
-    "DATETIME_SUB": _moved("DATETIME_SUB", exp.DateSub),
-    "TIMESTAMP_SUB": _moved("TIMESTAMP_SUB", exp.DateSub),
-    "DATE_TRUNC": _truncated("DATE_TRUNC"),
-    "DATETRUNC": _truncated("DATETRUNC"),
-    "DATETIME_TRUNC": _truncated("DATETIME_TRUNC"),
-    "TIMESTAMP_TRUNC": _truncated("TIMESTAMP_TRUNC"),
+    "DATE_SUB": _subtract,
+    "DATE_ADD": _move("DATE_ADD", exp.DateAdd),
+    "DATEADD": _move("DATEADD", exp.DateAdd),
+    "DATETIME_ADD": _move("DATETIME_ADD", exp.DateAdd),
+    "TIMESTAMPADD": _move("TIMESTAMPADD", exp.DateAdd),
+    "TIMESTAMP_ADD": _move("TIMESTAMP_ADD", exp.DateAdd),
+    "DATETIME_SUB": _move("DATETIME_SUB", exp.DateSub),
+    "TIMESTAMP_SUB": _move("TIMESTAMP_SUB", exp.DateSub),
+    "DATE_TRUNC": _truncate("DATE_TRUNC"),
+    "DATETRUNC": _truncate("DATETRUNC"),
+    "DATETIME_TRUNC": _truncate("DATETIME_TRUNC"),
+    "TIMESTAMP_TRUNC": _truncate("TIMESTAMP_TRUNC"),
     "TRUNC": _truncated_number,
     "DATE_PART": _part("DATE_PART"),
     "DATEPART": _part("DATEPART"),
@@ -240,7 +240,7 @@ SPELLINGS: dict[str, Build] = {
     "ISNULL": _of_two("ISNULL", lambda value, other: exp.Coalesce(this=value, expressions=[other])),
     "ZEROIFNULL": _of_one("ZEROIFNULL", lambda x: exp.Coalesce(this=x, expressions=[exp.Literal.number(0)])),
     "SQUARE": _of_one("SQUARE", lambda x: exp.Pow(this=x, expression=exp.Literal.number(2))),
-    "CLAMP": _clamped,
+    "CLAMP": _clamp,
     "REGEXP_CONTAINS": _of_two("REGEXP_CONTAINS", lambda text, pattern: exp.RegexpLike(this=text, expression=pattern)),
     "MEAN": _of_one("MEAN", lambda x: exp.Avg(this=x)),
     "VAR": _of_one("VAR", lambda x: exp.Variance(this=x)),

@@ -74,7 +74,7 @@ def block_shares(
     """The share of every block, so that no person is charged more than the price."""
     sets = _sets_apart(blocks)
     each = [combine_prices(price, importance) for importance in importances]
-    shares = _rounded(split_price(price, [sum((each[k] for k in one), Fraction(0)) for one in sets]), price)
+    shares = _round(split_price(price, [sum((each[k] for k in one), Fraction(0)) for one in sets]), price)
     found = [Fraction(0)] * len(blocks)
     for one, share in zip(sets, shares, strict=True):
         for k in one:
@@ -103,7 +103,7 @@ def _replaces(block: PrivateAggregation) -> bool:
     return block.rows.privacy is not None and block.rows.privacy.neighbours is Neighbours.REPLACE_ONE
 
 
-def _rounded(shares: list[Fraction], price: Price) -> list[Fraction]:
+def _round(shares: list[Fraction], price: Price) -> list[Fraction]:
     coarse = [Fraction(int(share * _COARSE), _COARSE) for share in shares[:-1]]
     if not all(coarse):
         return shares

@@ -166,12 +166,12 @@ def _of_test(template: str, arguments: tuple[Expression, ...], holds: bool) -> F
     if template == "{0} IS NULL":
         return ((arguments[0], _Limit(is_missing=True)),) if holds else ()
     if template in _COMPARISONS:
-        return _compared(arguments[0], _COMPARISONS[template], arguments[1], holds)
+        return _compare(arguments[0], _COMPARISONS[template], arguments[1], holds)
     if not holds:
         return ()
     if template == "{0} BETWEEN {1} AND {2}":
         value, low, high = arguments
-        return _compared(value, ">=", low, holds=True) + _compared(value, "<=", high, holds=True)
+        return _compare(value, ">=", low, holds=True) + _compare(value, "<=", high, holds=True)
     if template.startswith("{0} IN ("):
         constants = [_constant(other) for other in arguments[1:]]
         if all(is_known for _, is_known in constants):
@@ -180,7 +180,7 @@ def _of_test(template: str, arguments: tuple[Expression, ...], holds: bool) -> F
     return ()
 
 
-def _compared(left: Expression, symbol: str, right: Expression, holds: bool) -> Facts:
+def _compare(left: Expression, symbol: str, right: Expression, holds: bool) -> Facts:
     value, is_known = _constant(right)
     if not is_known:
         value, is_known = _constant(left)

@@ -59,6 +59,7 @@ from discreet.query.expressions.public_values import (
     with_values,
 )
 from discreet.query.parse.places import refuse
+from discreet.query.plan.coarse_tests import coarsen, find_coarse_parts
 
 __all__ = [
     "Listing",
@@ -111,10 +112,10 @@ def list_groups(block: PrivateAggregation, read: ListRows | None = None) -> List
     if any(find_domain(key) is None for key in filled):
         return None
     lists, without = _found(tuple(filled), *_with_scans(filled, tests, read))
-    return replace(_combined(block, lists), without=without)
+    return replace(_combine(block, lists), without=without)
 
 
-def _combined(block: PrivateAggregation, lists: Lists) -> Listing:
+def _combine(block: PrivateAggregation, lists: Lists) -> Listing:
     """All combinations of what was found for keys that go together."""
     size = math.prod(len(rows) for _, rows in lists)
     if size > MOST_GROUPS:
@@ -148,14 +149,14 @@ def _too_many(block: PrivateAggregation, size: int, lists: Lists) -> QueryRefuse
 
 def _rooted(expression: Expression) -> Expression:
     """The expression in terms of columns by the names that they had first, however they were called since."""
-    return _renamed(find_values_through(expression))
+    return _rename(find_values_through(expression))
 
 
-def _renamed(expression: Expression) -> Expression:
+def _rename(expression: Expression) -> Expression:
     if isinstance(expression, Field):
         return replace(expression, name=expression.root or expression.name, root="")
     if isinstance(expression, Call):
-        return replace(expression, arguments=tuple(_renamed(part) for part in expression.arguments))
+        return replace(expression, arguments=tuple(_rename(part) for part in expression.arguments))
     return expression
 
 
@@ -308,7 +309,9 @@ class _Combinations:
         self._sources += [_of_scan(scan, types, allowed) for scan in scans]
         known = frozenset(name for source in self._sources for name in source.names)
         bare = {_bare(part.expression): _named(part) for part in self._parts.values()}
-        self._tests = [_relaxed(replace_values(_bare(test), bare), known) for test in tests]
+        coarse = find_coarse_parts(bare)
+        about_parts = (coarsen(replace_values(_bare(test), bare), coarse, known) for test in tests)
+        self._tests = [_relaxed(test, known) for test in about_parts]
 
     def _in_parts(self, key: Expression, keys: frozenset[Expression]) -> tuple[Expression, list[_Part]]:
         """The key over its parts, and these."""

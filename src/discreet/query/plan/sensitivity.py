@@ -38,7 +38,7 @@ from discreet.query.plan.layout import StatisticGroup, share_statistics
 from discreet.query.plan.list_groups import Listing
 from discreet.query.plan.top_groups import TopSelection, read_top_groups, selection_is_better
 
-__all__ = ["AggregationPlan", "KeyRule", "PricedStatistic", "UnpricedPlan", "lay_out", "plan_block"]
+__all__ = ["AggregationPlan", "KeyRule", "PricedStatistic", "UnpricedPlan", "calibrate_noise", "lay_out", "plan_block"]
 
 
 _WEIGHT_BITS = 16
@@ -128,6 +128,9 @@ class AggregationPlan:
     """What else the engine keeps of the tables, by their folded names; the answer is the same."""
     secret: str = field(default="", repr=False)
     """What units' own orders are hashed with, where the rows are; it is part of no price, record or certificate."""
+    earlier: Mapping[str, Stored] | None = None
+    """For one period of a series about people, the tables restricted to its earlier periods, by their folded names:
+    rows there count first. None for a question, whose rows all count alike."""
 
     @cached_property
     def groups(self) -> list[tuple[Key, ...]]:
@@ -325,7 +328,7 @@ def _priced(laid: StatisticGroup, draft: UnpricedPlan, price: Price, *, is_alone
     is_one_count = is_alone and part.size == 1 and not draft.block.keys and part.degree == 0
     times = 1 if is_one_count else _times(privacy)
     moves, squared = moves * times, squared * times * times
-    mechanism = _mechanism(moves, squared, price)
+    mechanism = calibrate_noise(moves, squared, price)
     share = get_magnitude(price)
     return PricedStatistic(part, scale, bound.weight, mechanism, laid.aggregates, share, bound.total, moves, squared)
 
@@ -395,7 +398,7 @@ def _bits(power: int, bound: WeightBound, price: Price) -> int:
     return found
 
 
-def _mechanism(moves: int, squared: int, price: Price) -> Laplace | Gaussian:
+def calibrate_noise(moves: int, squared: int, price: Price) -> Laplace | Gaussian:
     """What hides a move of so much in L1, and of so much squared in L2, for a share of the price.
 
     So high a price that its noise would be finer than what is drawn exactly is not spent in full: there is more noise.

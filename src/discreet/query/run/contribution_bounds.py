@@ -25,13 +25,24 @@ from discreet.engines.stored_columns import use_stored_key_bound, use_stored_row
 from discreet.engines.value_grid import describe_steps, in_steps, is_exact, real
 from discreet.exact.grid import LARGEST_STEPS
 from discreet.query.aggregates.aggregate import PlannedSelection
-from discreet.query.aggregates.statistics import ValueScale
+from discreet.query.aggregates.statistics import DistinctUnits, ValueScale
 from discreet.query.bind.relation import RowCounts, list_unit_columns, name_grid_column
 from discreet.query.expressions.expression import Expression, Field, Statement, canonical
 from discreet.query.plan.sensitivity import AggregationPlan, PricedStatistic
 from discreet.query.plan.top_groups import TopSelection
+from discreet.query.run.first_rows import count_first, count_reached, weigh_first
 
-__all__ = ["Parameters", "add_up", "count_apart", "write_histogram", "write_statements", "write_sums", "write_weights"]
+__all__ = [
+    "Parameters",
+    "add_up",
+    "count_apart",
+    "count_at_limit",
+    "list_limits",
+    "write_histogram",
+    "write_statements",
+    "write_sums",
+    "write_weights",
+]
 
 
 Parameters = list[object]
@@ -65,7 +76,8 @@ def write_statements(plan: AggregationPlan) -> list[tuple[str, Parameters]]:
     sums = [write_sums(plan)] if together else []
     sums += [write_weights(plan, plan.top)] if plan.top is not None else []
     apart = [count_apart(plan, priced) for k, priced in enumerate(plan.parts) if k not in together]
-    return [*sums, *apart, *(write_histogram(plan, choice) for choice in plan.choices)]
+    at_limit = [] if plan.earlier is None else [count_at_limit(plan)]
+    return [*sums, *apart, *(write_histogram(plan, choice) for choice in plan.choices), *at_limit]
 
 
 def add_up(plan: AggregationPlan) -> dict[int, PricedStatistic]:
@@ -85,11 +97,11 @@ def write_sums(plan: AggregationPlan) -> tuple[str, Parameters]:
     source = _weighted(plan, [text for column in together if (text := column.write())], statement)
     keys = _keys(plan)
     sums = [
-        f"{_saturated(integer)} AS s{column.name[1:]}_{j}"
+        f"{_saturate(integer)} AS s{column.name[1:]}_{j}"
         for column in together
         for j, integer in enumerate(column.priced.part.integers(column))
     ]
-    text = f"WITH {source} SELECT {', '.join([*keys, *sums, '1 AS one'])} FROM {_source(plan)}{_grouped(keys)}"
+    text = f"WITH {source} SELECT {', '.join([*keys, *sums, '1 AS one'])} FROM {_source(plan)}{_group(keys)}"
     return text, statement.parameters
 
 
@@ -109,11 +121,13 @@ def count_apart(plan: AggregationPlan, priced: PricedStatistic) -> tuple[str, Pa
         return _values_statement(plan, priced, values, rows, kept, statement), statement.parameters
     has_places = plan.rule is not None and not _has_one_row_each(plan) and "_held" not in statement.marks
     weighted = _with_weights("_present", priced.max_contribution, priced.weight, _at_most(plan))
-    count = f"{_saturated(_total('w'))} AS s"
+    count = f"{_saturate(_total('w'))} AS s"
     present = _present(plan, kept, is_marked="_held" in statement.marks)
+    if plan.earlier is not None:
+        weighted = _with_first_weights(plan, "_present", priced.max_contribution, priced.weight, statement, condition)
     text = f"WITH {rows}, _present AS ({present}), {weighted} SELECT {', '.join([*keys, count])}"
     named = " JOIN _order USING (place)" if has_places else ""
-    return f"{text} FROM _weighted{named}{_grouped(keys)}", statement.parameters
+    return f"{text} FROM _weighted{named}{_group(keys)}", statement.parameters
 
 
 def _present(plan: AggregationPlan, kept: str, *, is_marked: bool) -> str:
@@ -138,7 +152,7 @@ def _values_statement(
         order = ", ".join([turn_order("_salt", write_number(texts, statement.bind_secret())), "x", *keys])
         source = _first_few(source, order, priced.max_contribution)
     text = f"WITH {rows}, _present AS ({source}) SELECT {', '.join([*keys, 'COUNT(DISTINCT x) AS s'])} FROM _present"
-    return f"{text}{_grouped(keys)}"
+    return f"{text}{_group(keys)}"
 
 
 @_keep
@@ -151,9 +165,9 @@ def write_weights(plan: AggregationPlan, top: TopSelection) -> tuple[str, Parame
     if top.aggregate.argument is not None:
         tests.append(f"{_presence(top.aggregate.argument, statement)} IS NOT NULL")
     source = _weighted(plan, [f"{' AND '.join(tests) or 'TRUE'} AS f"], statement)
-    keys, weight = _keys(plan), f"{_saturated(_total('w'))} AS s"
+    keys, weight = _keys(plan), f"{_saturate(_total('w'))} AS s"
     text = f"SELECT {', '.join([*keys, weight])} FROM {_source(plan)} WHERE f"
-    return f"WITH {source} {text}{_grouped(keys)}", statement.parameters
+    return f"WITH {source} {text}{_group(keys)}", statement.parameters
 
 
 @_keep
@@ -170,8 +184,8 @@ def write_histogram(plan: AggregationPlan, choice: PlannedSelection) -> tuple[st
     condition = "TRUE" if choice.aggregate.condition is None else choice.aggregate.condition.write(statement)
     source = _weighted(plan, [f"{value} AS x", f"{condition} AS f"], statement)
     keys = [*_keys(plan), "x"]
-    text = f"SELECT {', '.join(keys)}, {_saturated(_total('w'))} AS s FROM {_source(plan)} WHERE x IS NOT NULL AND f"
-    return f"WITH {source} {text}{_grouped(keys)}", statement.parameters
+    text = f"SELECT {', '.join(keys)}, {_saturate(_total('w'))} AS s FROM {_source(plan)} WHERE x IS NOT NULL AND f"
+    return f"WITH {source} {text}{_group(keys)}", statement.parameters
 
 
 def _opened(plan: AggregationPlan, *, values_are_few: bool = False) -> Statement:
@@ -194,7 +208,7 @@ def _marks(plan: AggregationPlan) -> dict[str, str]:
 
     That is which keys of a unit are kept (``_held``), and how many rows of it have the same key (``_alike``).
     """
-    if _tallied(plan) is not RowCounts.EXACTLY or len(plan.block.keys) != 1:
+    if _tally(plan) is not RowCounts.EXACTLY or len(plan.block.keys) != 1:
         return {}
     (key,) = plan.block.keys
     if not isinstance(key, Field) or key.column is None:
@@ -212,7 +226,7 @@ def _keys(plan: AggregationPlan) -> list[str]:
     return [f"k{k}" for k in range(len(plan.block.keys))]
 
 
-def _grouped(keys: list[str]) -> str:
+def _group(keys: list[str]) -> str:
     return f" GROUP BY {', '.join(keys)}" if keys else ""
 
 
@@ -220,18 +234,18 @@ def _has_one_row_each(plan: AggregationPlan) -> bool:
     return plan.block.rows.privacy is not None and plan.block.rows.privacy.one_row_each
 
 
-def _tallied(plan: AggregationPlan) -> RowCounts:
+def _tally(plan: AggregationPlan) -> RowCounts:
     """What the engine's own count of a unit's rows says about the rows of the block."""
     return plan.block.rows.tallied if plan.counted else RowCounts.NOTHING
 
 
 def _at_most(plan: AggregationPlan) -> RowCounts:
     """The same for fewer rows."""
-    return RowCounts.NOTHING if _tallied(plan) is RowCounts.NOTHING else RowCounts.AT_MOST
+    return RowCounts.NOTHING if _tally(plan) is RowCounts.NOTHING else RowCounts.AT_MOST
 
 
 def _unit(plan: AggregationPlan) -> list[str]:
-    return ["_unit"] if _tallied(plan) is RowCounts.NOTHING else ["_unit", "_n"]
+    return ["_unit"] if _tally(plan) is RowCounts.NOTHING else ["_unit", "_n"]
 
 
 # Rows, keys and weights.
@@ -253,7 +267,7 @@ def _rows(plan: AggregationPlan, columns: list[str], statement: Statement) -> st
     # The rows of a table are read again sooner than they are kept; those of a join are not.
     again = "AS" if plan.block.rows.tallied is RowCounts.NOTHING else "AS NOT MATERIALIZED"
     number = write_number(_spelled_keys(plan), statement.bind_secret())
-    few = _few_keys(_keys(plan), plan.rule.per_unit, number, again, is_counted=_tallied(plan) is not RowCounts.NOTHING)
+    few = _few_keys(_keys(plan), plan.rule.per_unit, number, again, is_counted=_tally(plan) is not RowCounts.NOTHING)
     return f"_all {again} ({select}), {few}"
 
 
@@ -326,11 +340,15 @@ def _weighted(plan: AggregationPlan, columns: list[str], statement: Statement) -
 
     Where a unit counts for less in each group, ``_shared`` has the same with weights that are lowered once more.
     """
-    tallied = _tallied(plan) if plan.rule is None else _at_most(plan)
+    tallied = _tally(plan) if plan.rule is None else _at_most(plan)
     rows, number = _rows(plan, columns, statement), "_n"
     if "_held" in statement.marks:
         tallied, number = RowCounts.EXACTLY, "abs(_held)"
-    weighted = f"{rows}, {_with_weights('_rows', plan.rows_per_unit, plan.weight, tallied, number)}"
+    each = (plan.rows_per_unit, plan.weight)
+    if plan.earlier is None:
+        weighted = f"{rows}, {_with_weights('_rows', *each, tallied, number)}"
+    else:
+        weighted = f"{rows}, {_with_first_weights(plan, '_rows', *each, statement)}"
     if plan.rows_per_group is None:
         return weighted
     names = [column.rpartition(" AS ")[2] for column in columns]
@@ -371,6 +389,58 @@ def _with_weights(source: str, most: int, weight: int, tallied: RowCounts, numbe
         f"_counted AS ({counted} WHERE _n > {most} GROUP BY _unit), _weighted AS (SELECT {source}.*, "
         f"{each.format('COALESCE(n, 1)', most, weight, most * weight)} FROM {source} LEFT JOIN _counted USING (_unit))"
     )
+
+
+# The first rows of a unit, in the order of periods (`first_rows.py`).
+
+
+def _with_first_weights(
+    plan: AggregationPlan,
+    source: str,
+    most: int,
+    weight: int,
+    statement: Statement,
+    condition: Expression | None = None,
+) -> str:
+    """``_weighted``: the first ``most`` rows, or groups, of a unit count, in the order of periods."""
+    earlier = _earlier_rows(plan, statement) if source == "_rows" else _earlier_groups(plan, statement, condition)
+    return f"{count_first(source, earlier)}, {weigh_first(source, most, weight)}"
+
+
+def _earlier_rows(plan: AggregationPlan, statement: Statement) -> str | None:
+    """The rows of the block in earlier periods; None where there are no such periods."""
+    if not plan.earlier:
+        return None
+    with statement.reading(plan.earlier):
+        return plan.block.rows.write(statement)
+
+
+def _earlier_groups(plan: AggregationPlan, statement: Statement, condition: Expression | None) -> str | None:
+    """The groups of every unit in earlier periods, each once, where it has a row that meets a condition."""
+    if not plan.earlier:
+        return None
+    keys = [f"{canonical(key).write(statement)} AS k{k}" for k, key in enumerate(plan.block.keys)]
+    test = "" if condition is None else f" WHERE {condition.write(statement)}"
+    return f"SELECT DISTINCT {', '.join(['_unit', *keys])} FROM ({_earlier_rows(plan, statement)}) r{test}"
+
+
+@_keep
+def count_at_limit(plan: AggregationPlan) -> tuple[str, Parameters]:
+    """The integer ``s``: how many units reached, in the period of a plan of a series, what counts of them."""
+    statement = _opened(plan)
+    of_groups = list_limits(plan)
+    source, most = ("_present", max(of_groups)) if of_groups else ("_rows", plan.rows_per_unit)
+    texts = [_rows(plan, [], statement)]
+    if of_groups:
+        texts += [f"_present AS ({_present(plan, '', is_marked=False)})"]
+    earlier = _earlier_groups(plan, statement, None) if of_groups else _earlier_rows(plan, statement)
+    return f"WITH {', '.join([*texts, count_first(source, earlier)])} {count_reached(most)}", statement.parameters
+
+
+def list_limits(plan: AggregationPlan) -> list[int]:
+    """Where people alone are counted, the groups in which one of them counts, for every count; else none."""
+    is_of_people = all(isinstance(priced.part, DistinctUnits) for priced in plan.parts)
+    return [priced.max_contribution for priced in plan.parts] if is_of_people else []
 
 
 # Values on their grids.
@@ -473,7 +543,7 @@ def _total(summand: str) -> str:
     return f"COALESCE(CAST({total} AS HUGEINT), 0)"
 
 
-def _saturated(total: str) -> str:
+def _saturate(total: str) -> str:
     """A sum that leaves room for noise in 64 bits; one further out is moved to the end, which takes no pair apart."""
     most = LARGEST_STEPS
     return f"CAST(GREATEST(LEAST({total}, {most}), -{most}) AS BIGINT)"

@@ -68,8 +68,8 @@ class Recorded:
 
     def text(self, value: object) -> str:
         """A value as it is written."""
-        told = [f"{name}={write_recorded(getattr(value, has))}" for has, name in self.fields.items()]
-        return f"{self.name}({', '.join(filter(None, [self.before, *told, self.after]))})"
+        facts = [f"{name}={write_recorded(getattr(value, has))}" for has, name in self.fields.items()]
+        return f"{self.name}({', '.join(filter(None, [self.before, *facts, self.after]))})"
 
 
 _EXPRESSION = {"type": "type", "interval": "interval", "nullable": "nullable"}
@@ -143,6 +143,7 @@ PLANNED: dict[type, Mapping[str, str]] = {
         "counted": _SAME_ANSWER,
         "stored": _SAME_ANSWER,
         "secret": "it is the engine's, and shown nowhere",
+        "earlier": _IN_STATEMENTS,
     },
     PricedStatistic: {
         "mechanism": "its noise is written",

@@ -195,13 +195,13 @@ def measure(plan: AggregationPlan, run: Run, source: Source, onlooker: Measureme
         groups = public_groups(plan)
         noisy: dict[int, list[Integers]] = {}
     else:
-        groups, held = _shown(plan, plan.rule, _holders(plan, plan.rule, table, run), stream, onlooker)
+        groups, held = _release_keys(plan, plan.rule, _holders(plan, plan.rule, table, run), stream, onlooker)
         noisy = {plan.rule.unit_count: [held]}
     exact = _exact_sums(plan, groups, table, run, without=None if plan.rule is None else plan.rule.unit_count)
     for k in range(len(plan.parts)):
         if k not in noisy:
             noisy[k] = [_noisy(plan, (k, j), groups, sums, stream, onlooker) for j, sums in enumerate(exact[k])]
-    chosen = [_chosen(plan, groups, k, run, source, onlooker) for k in range(len(plan.choices))]
+    chosen = [_choose(plan, groups, k, run, source, onlooker) for k in range(len(plan.choices))]
     return Measured(plan, groups, [noisy[k] for k in range(len(plan.parts))], chosen)
 
 
@@ -268,7 +268,7 @@ def _holders(plan: AggregationPlan, rule: KeyRule, table: pa.Table | None, run: 
     return table.select([*keys, f"s{rule.unit_count}_0"]).rename_columns([*keys, "s"])
 
 
-def _shown(
+def _release_keys(
     plan: AggregationPlan, rule: KeyRule, table: pa.Table, stream: Stream, onlooker: MeasurementObserver | None
 ) -> tuple[Groups, Integers]:
     """The keys that pass the threshold, and how many people hold each, with noise."""
@@ -297,7 +297,7 @@ def _top_groups(
     return Measured(plan, groups, [], [(top.picks - order).astype(np.int64)])
 
 
-def _chosen(
+def _choose(
     plan: AggregationPlan, groups: Groups, place: int, run: Run, source: Source, onlooker: MeasurementObserver | None
 ) -> Integers:
     choice, stream = plan.choices[place], source.open()

@@ -11,14 +11,14 @@ from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from discreet.errors import NotSignedIn
-from discreet.service.auth.roles import EVERYBODY, MemberRole, Principal
+from discreet.service.auth.roles import PEOPLE, MemberRole, Principal
 from discreet.service.state import ServiceState
 
 __all__ = ["ServiceHere", "principal_with", "read_address", "roles_of", "service_of"]
 
 
 _BEARER = HTTPBearer(auto_error=False, description="A token that an owner issued, shown once.")
-_AT_THE_DOOR = CapacityLimiter(80)
+_TOKEN_CHECKS = CapacityLimiter(80)
 """Threads that verify tokens, apart from those that answer: new tokens are verified one by one, and after a start many
 wait for their turn, who would otherwise hold every thread that could answer those who were let in."""
 
@@ -37,7 +37,7 @@ ServiceHere = Annotated[ServiceState, Depends(_service_here)]
 """The service, as a parameter of a handler."""
 
 
-def principal_with(roles: Collection[MemberRole] = EVERYBODY) -> Any:
+def principal_with(roles: Collection[MemberRole] = PEOPLE) -> Any:
     """A parameter of a handler: the principal, who must have one of these roles."""
 
     async def principal(
@@ -45,7 +45,7 @@ def principal_with(roles: Collection[MemberRole] = EVERYBODY) -> Any:
     ) -> Principal:
         service = service_of(request)
         try:
-            found = await to_thread.run_sync(_principal_of, service, shown, limiter=_AT_THE_DOOR)
+            found = await to_thread.run_sync(_principal_of, service, shown, limiter=_TOKEN_CHECKS)
         except NotSignedIn:
             await to_thread.run_sync(service.tally.count, "sign-in failed", None, read_address(request))
             service.limits.failure(read_address(request))

@@ -194,12 +194,12 @@ class Members:
     def issued(self, member: str, *, label: str = "", days: float, once: bool = False, by: str | None = None) -> Issued:
         """A new token for a member, and what is kept of it."""
         _check_label(label)
-        self._check_room(self._store.rows(_GOOD_TOKENS, (member, self._clock()))[0][0])  # before the work of hashing
+        self._check_few(self._store.rows(_GOOD_TOKENS, (member, self._clock()))[0][0])  # before the work of hashing
         made, kept = self._made(member, label, days, once)
 
         def part(database: Database) -> None:
             _role(database, member)
-            self._make_room(database, member)
+            self._forget_ended(database, member)
             _insert_token(database, made.token, kept)
             note(database, "token made", by or COMMAND, member=member, token=made.token.id, label=label, once=once)
 
@@ -248,7 +248,7 @@ class Members:
             )
             if used.fetchone() is None:
                 raise _refusal()
-            self._make_room(database, name)
+            self._forget_ended(database, name)
             _insert_token(database, made.token, kept)
             note(database, "token exchanged", name, token=made.token.id, used=public)
 
@@ -287,9 +287,9 @@ class Members:
         token = Token(public, member, label, once, now, now + days * _DAY, None)
         return Issued(_whole(public, secret), token), self._verifier.kept(secret)
 
-    def _make_room(self, database: Database, member: str) -> None:
+    def _forget_ended(self, database: Database, member: str) -> None:
         """Refuse one token too many, and forget those that ended long ago."""
-        self._check_room(_count(database, _GOOD_TOKENS, member, self._clock()))
+        self._check_few(_count(database, _GOOD_TOKENS, member, self._clock()))
         database.execute(
             f"DELETE FROM token WHERE member = ? AND NOT ({_GOOD}) AND id NOT IN"  # noqa: S608
             f" (SELECT id FROM token WHERE member = ? AND NOT ({_GOOD}) ORDER BY made DESC LIMIT {_ENDED_KEPT})",
@@ -297,7 +297,7 @@ class Members:
         )
 
     @staticmethod
-    def _check_room(good: int) -> None:
+    def _check_few(good: int) -> None:
         if good >= _MOST_TOKENS:
             raise InvalidValue(f"a member may have {_MOST_TOKENS} tokens", "<one more>", "revoke one that is not used")
 

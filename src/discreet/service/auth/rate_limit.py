@@ -87,13 +87,13 @@ class Limits:
 
     def failure(self, address: str) -> None:
         """Count a sign-in that failed; one too many from the same address is refused in words of its own."""
-        key = _household(address)
+        key = _client_network(address)
         if not self._failures.take(key):
             rule = f"an address may show a wrong token {_FAILURES} times a minute"
             raise TooManyRequests(rule, "<more>", "wait, and check the token", after=self._failures.wait(key))
 
 
-def _household(address: str) -> str:
+def _client_network(address: str) -> str:
     """The address, or its network where one host owns a whole network of addresses."""
     try:
         found = ipaddress.ip_address(address)

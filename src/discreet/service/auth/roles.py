@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from discreet.errors import NotAllowed
 
-__all__ = ["EVERYBODY", "READERS", "MemberRole", "Principal"]
+__all__ = ["EVERYBODY", "FEEDERS", "PEOPLE", "READERS", "MemberRole", "Principal"]
 
 
 class MemberRole(StrEnum):
@@ -20,10 +20,16 @@ class MemberRole(StrEnum):
     """Asks, and sees their own questions."""
     AUDITOR = "auditor"
     """Reads the ledger and the certificates, and cannot ask."""
+    FEEDER = "feeder"
+    """A program that appends rows to tables that grow, and may do nothing else."""
 
 
 EVERYBODY = frozenset(MemberRole)
 """All who are signed in."""
+PEOPLE = EVERYBODY - {MemberRole.FEEDER}
+"""All who may look at what is there, each at their part of it."""
+FEEDERS = frozenset({MemberRole.OWNER, MemberRole.FEEDER})
+"""Those who may append rows."""
 READERS = frozenset({MemberRole.OWNER, MemberRole.AUDITOR})
 """Those who may read the whole ledger."""
 

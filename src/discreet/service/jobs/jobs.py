@@ -80,8 +80,8 @@ class AskRequest:
             object.__setattr__(self, "part", rational(self.part, "part"))
         object.__setattr__(self, "confidence", open_probability(self.confidence, "confidence"))
 
-    def told(self) -> dict[str, Any]:
-        """The request as the curator's door takes it."""
+    def as_ask_arguments(self) -> dict[str, Any]:
+        """The request as the arguments of `Curator.ask` and `Curator.explain`."""
         assert not isinstance(self.within, str)  # noqa: S101  it was made a rational
         return {
             "sql": self.sql,

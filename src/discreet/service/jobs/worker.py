@@ -319,11 +319,12 @@ def answer_job(curator: Curator, members: Members, job: Job, hold: Callable[[], 
         role = "no member any more" if found is None else f"an {found.role}"
         raise NotAllowed("only owners and analysts may ask", f"<{job.member}, {role}>")
     analyst = None if found.role is MemberRole.OWNER else found.name
-    request = f"{_spelled(job.member)}/{job.request}"
-    return curator.ask(**job.ask_request.told(), analyst=analyst, request=request, raw=job.ask_request.raw, hold=hold)
+    request = f"{_spell(job.member)}/{job.request}"
+    asked = job.ask_request
+    return curator.ask(**asked.as_ask_arguments(), analyst=analyst, request=request, raw=asked.raw, hold=hold)
 
 
-def _spelled(member: str) -> str:
+def _spell(member: str) -> str:
     """A member's name in an id, short enough for a ledger; a colon is in no name that is spelled with escapes."""
     name = quote(member, safe="")
     return name if len(name) <= _LONGEST_NAME else f"sha256:{sha256(member.encode()).hexdigest()}"

@@ -49,7 +49,7 @@ def recover(store: ServiceStore, ledger: Ledger) -> int | None:
     try:
         Trail(store).check(ledger)
     except StoreError as older:
-        return end_all_tokens(store, ledger, f"an older book: {older.value}")
+        return end_all_tokens(store, ledger, f"an older database: {older.value}")
     return None
 
 
@@ -127,7 +127,7 @@ def restore(
     try:
         shutil.copytree(source, draft, ignore=shutil.ignore_patterns(CONTENTS))
         draft.chmod(0o700)
-        found = _accounted(draft, backup, said, old, heads)
+        found = _charge_lost(draft, backup, said, old, heads)
         make_durable(draft)
         if folder.exists():
             folder.rmdir()
@@ -138,12 +138,12 @@ def restore(
     return found
 
 
-def _accounted(
+def _charge_lost(
     draft: Path, backup: Backup, said: RestoreStatement, old: Path | None, heads: Sequence[Path]
 ) -> Restoration:
     if backup.position is None and not backup.on_server:
         return Restoration(None, (), None, None)
-    seen = [*_attested(old), *(_attested(draft) if backup.on_server else ())]
+    seen = [*_read_witnesses(old), *(_read_witnesses(draft) if backup.on_server else ())]
     if backup.on_server:
         _put_aside(draft)
     else:
@@ -189,7 +189,7 @@ def _refusal(end: int, last: int, said: RestoreStatement) -> LedgerError:
     return LedgerError(rule, f"<{said.value} is known>" if said is RestoreStatement.NOTHING else "<no head>", remedy)
 
 
-def _attested(folder: Path | None) -> list[tuple[int, bytes]]:
+def _read_witnesses(folder: Path | None) -> list[tuple[int, bytes]]:
     """What the witnesses of a folder saw; one that is not there is refused, for it would prove that nothing was."""
     if folder is None:
         return []

@@ -104,14 +104,14 @@ def _ledger_as_it_is(folder: Path) -> Iterator[Snapshot | None]:
 def parts_of(folder: Path) -> tuple[UpgradedPart, ...]:
     """Everything in a folder that has a version; what a newer release made is refused, and nothing is changed."""
     if (folder / "survey.db").exists():
-        return (_numbered("survey.db", read_version(folder / "survey.db"), SURVEY),)
+        return (_number("survey.db", read_version(folder / "survey.db"), SURVEY),)
     if not has_ledger(folder):
         raise InvalidValue("there must be a curator or a survey in the folder", str(folder), "name its folder")
     found = [_rows(folder)] if (folder / "store" / "manifest.json").exists() else []
     return (_ledger(folder), *found, *_service(folder))
 
 
-def _numbered(name: str, found: int, known: int) -> UpgradedPart:
+def _number(name: str, found: int, known: int) -> UpgradedPart:
     check_version(name, found, known)
     return UpgradedPart(name, found, known)
 

@@ -93,7 +93,7 @@ def explain(service: ServiceState, principal: Principal, ask_request: AskRequest
     """Price, shape and expected error; reads no rows and costs nothing."""
     principal.must_be(ASKERS)
     try:
-        return service.curator.explain(**ask_request.told(), analyst=principal.analyst)
+        return service.curator.explain(**ask_request.as_ask_arguments(), analyst=principal.analyst)
     except DiscreetError as fault:
         refusal = fault
     if principal.analyst is not None:
@@ -204,14 +204,14 @@ async def wait_finished(service: ServiceState, principal: Principal, request: st
         return await run_in_threadpool(job, service, principal, request)
     _WAITING[principal.name] += 1
     try:
-        return await _waited(service, principal, request, time.monotonic() + seconds)
+        return await _wait(service, principal, request, time.monotonic() + seconds)
     finally:
         _WAITING[principal.name] -= 1
         if not _WAITING[principal.name]:
             del _WAITING[principal.name]
 
 
-async def _waited(service: ServiceState, principal: Principal, request: str, end: float) -> Job:
+async def _wait(service: ServiceState, principal: Principal, request: str, end: float) -> Job:
     found = await run_in_threadpool(job, service, principal, request)
     while found.is_unfinished and not service.worker.is_closed and (left := end - time.monotonic()) > 0:
         future = service.worker.future(found.key)

@@ -42,14 +42,14 @@ class Format(StrEnum):
 
 def choose_format(accept: str) -> Format:
     """The format that an Accept header prefers; one that wants none of them is refused."""
-    weighed = list(_weighed(accept or "*/*"))
+    weighed = list(_weigh(accept or "*/*"))
     best = max(Format, key=lambda one: _weight(one, weighed))  # the first of equals, in the order above
     if _weight(best, weighed) <= 0:
         raise HTTPException(406, f"An answer is {', '.join(Format)}; send one of these in Accept.")
     return best
 
 
-def _weighed(accept: str) -> Iterator[tuple[str, float]]:
+def _weigh(accept: str) -> Iterator[tuple[str, float]]:
     """Patterns such as text/* with their weights; what is not readable weighs nothing."""
     for part in accept.split(","):
         pattern, *parameters = (piece.strip().lower() for piece in part.split(";"))

@@ -30,7 +30,7 @@ from discreet.curator.ledger.verify import Verification
 from discreet.curator.ledger.verify import verify as replay
 from discreet.curator.suspensions import ending_words
 from discreet.errors import NotFound
-from discreet.service.auth.roles import EVERYBODY, READERS, Principal
+from discreet.service.auth.roles import PEOPLE, READERS, Principal
 from discreet.service.state import ServiceState
 
 __all__ = [
@@ -57,7 +57,7 @@ __all__ = [
 QUESTION, ACCOUNT, START, FAILURE = "question", "account", "start", "failure"
 """Kinds of records; what other packages write keeps the name that they gave it."""
 KINDS = (
-    *(ACCOUNT, "analyst", "cap", FAILURE, "key", "lift", "publication", QUESTION, "repair", "replan", "rerun"),
+    *(ACCOUNT, "analyst", "cap", "close", FAILURE, "key", "lift", "publication", QUESTION, "repair", "replan", "rerun"),
     *("restore", "return", START, "stop", "trail"),
 )
 """All kinds that there are."""
@@ -294,7 +294,7 @@ def entries(
     service: ServiceState, principal: Principal, sought: Sought | None = None, most: int | None = None
 ) -> list[Record]:
     """The wanted records, newest first, ``most`` of them at most; an analyst finds their own questions alone."""
-    principal.must_be(EVERYBODY)
+    principal.must_be(PEOPLE)
     wanted = Sought() if sought is None else sought
     with service.reading_back:
         found = (one for one in _seen_by(principal, service, wanted) if wanted.fits(one))
@@ -348,7 +348,7 @@ def checked(found: Verification) -> Checked:
 
 def certificate(service: ServiceState, principal: Principal, entry: int) -> Paper:
     """The certificate of the answer at a place in the ledger, checked; others' answers do not exist for an analyst."""
-    principal.must_be(EVERYBODY)
+    principal.must_be(PEOPLE)
     query = "SELECT answer FROM request WHERE entry = ? AND answer IS NOT NULL"
     values: tuple[Any, ...] = (entry,)
     if principal.role not in READERS:

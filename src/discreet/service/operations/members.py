@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from discreet.errors import InvalidValue, NotFound, NotSignedIn
 from discreet.service.auth.members import Issued, Member, Token
-from discreet.service.auth.roles import EVERYBODY, MemberRole, Principal
+from discreet.service.auth.roles import PEOPLE, MemberRole, Principal
 from discreet.service.state import ServiceState
 
 __all__ = ["add_member", "issue_token", "members", "remove_member", "revoke_token", "sign_in", "tokens"]
@@ -104,7 +104,7 @@ def issue_token(
 
 def revoke_token(service: ServiceState, principal: Principal, token: str) -> None:
     """Take back one of the principal's own tokens; owners may take back any."""
-    principal.must_be(EVERYBODY)
+    principal.must_be(PEOPLE)
     found = service.members.token(token)
     if principal.role is not MemberRole.OWNER and found.member != principal.name:
         raise NotFound("there must be such a token", token)
@@ -113,7 +113,7 @@ def revoke_token(service: ServiceState, principal: Principal, token: str) -> Non
 
 
 def _whose(service: ServiceState, principal: Principal, member: str | None) -> str:
-    principal.must_be(EVERYBODY)
+    principal.must_be(PEOPLE)
     if member is None or member == principal.name:
         return principal.name
     principal.must_be(_OWNERS)

@@ -38,6 +38,7 @@ __all__ = [
     "Protected",
     "Source",
     "Uploaded",
+    "about_the_file",
     "allow",
     "check_policy",
     "disallow",
@@ -181,14 +182,14 @@ def protect(
         try:
             made = service.curator.protect(path, table, progress, unread=unread.update)
         except (InvalidInput, StoreError) as refusal:
-            raise _about_the_file(refusal, path) from None
+            raise about_the_file(refusal, path) from None
     if isinstance(source, Uploaded):
         uploads.discard(service, principal, source.id)
     counts = {name: one.count for name, one in unread.items() if one.count}
-    return Protected(made, counts, tuple(unread_words(made, unread)), tuple(service.curator.twins(made.name)))
+    return Protected(made, counts, tuple(unread_words(made, unread)), tuple(service.curator.find_duplicates(made.name)))
 
 
-def _about_the_file(refusal: InvalidInput | StoreError, path: Path) -> DiscreetError:
+def about_the_file(refusal: InvalidInput | StoreError, path: Path) -> DiscreetError:
     """A refusal that is about the file says so, with its name in place of where it lies; others are as they are."""
     if isinstance(refusal, PolicyError):
         return refusal

@@ -25,7 +25,7 @@ from discreet.catalog.names import check_name, check_text
 from discreet.catalog.policy.write import find_type
 from discreet.curator.publications import PublicationRecord
 from discreet.errors import DiscreetError, InvalidValue, NotFound, StoreError
-from discreet.service.auth.roles import EVERYBODY, MemberRole, Principal
+from discreet.service.auth.roles import PEOPLE, MemberRole, Principal
 from discreet.service.operations import uploads
 from discreet.service.operations.uploads import PARQUET, Upload
 from discreet.service.state import ServiceState
@@ -175,13 +175,13 @@ def publish(
 
 def publications(service: ServiceState, principal: Principal) -> list[PublicationRecord]:
     """What was published, latest first: for everybody who is signed in."""
-    principal.must_be(EVERYBODY)
+    principal.must_be(PEOPLE)
     return service.curator.publications()[::-1]
 
 
 def release(service: ServiceState, principal: Principal, entry: int) -> PublishedFile:
     """The file of the publication at a place in the ledger; one whose bytes were changed since is not given out."""
-    principal.must_be(EVERYBODY)
+    principal.must_be(PEOPLE)
     found = next((one for one in service.curator.publications() if one.entry == entry), None)
     if found is None:
         raise NotFound("there must be such a publication", entry)

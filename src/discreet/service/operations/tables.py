@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from discreet.accounting.calibration import least
 from discreet.catalog.table import Table
-from discreet.curator.charge import find_account
+from discreet.curator.charge import find_account, find_period, find_unit_account
 from discreet.curator.ledger.chain import AccountKind
 from discreet.curator.ledger.ledger import Account
 from discreet.curator.ledger.remaining import questions_left_for_all, worst_of
@@ -24,11 +24,21 @@ from discreet.curator.ledger.units import DELTA_UNITS, Allowance, LedgerPrice, t
 from discreet.engines.parameters import quote
 from discreet.errors import InvalidValue, NotFound, QueryRefused
 from discreet.privacy.loss import Pure, ZeroConcentrated
-from discreet.service.auth.roles import EVERYBODY, READERS, MemberRole, Principal
+from discreet.service.auth.roles import PEOPLE, READERS, MemberRole, Principal
 from discreet.service.operations.ledger import Charged, charges_to, list_last_prices
 from discreet.service.state import ServiceState
 
-__all__ = ["Balance", "SpentQuestion", "Typical", "budget", "spending", "table", "tables", "typical_questions"]
+__all__ = [
+    "Balance",
+    "SpentQuestion",
+    "Typical",
+    "budget",
+    "size_of",
+    "spending",
+    "table",
+    "tables",
+    "typical_questions",
+]
 
 
 @dataclass(frozen=True)
@@ -43,12 +53,14 @@ class Balance:
     """The table that it pays for."""
     analyst: str | None
     """Whose cap it is; None for what all may spend together."""
-    cap: Pure | ZeroConcentrated
-    """What was granted."""
+    period: str | None
+    """The period that it is for; None where it is for good."""
+    cap: Pure | ZeroConcentrated | None
+    """What was granted; None where losses are counted without a cap."""
     spent: Pure | ZeroConcentrated
     """What was taken."""
-    left: Pure | ZeroConcentrated
-    """What is left."""
+    left: Pure | ZeroConcentrated | None
+    """What is left; None where there is no cap."""
     more: int | None
     """How many more questions like the last one; None while there was none, or where it was another's."""
     delta_cap: Fraction | None
@@ -57,6 +69,11 @@ class Balance:
     """What was taken of it."""
     delta_left: Fraction | None
     """What is left of it."""
+
+    @property
+    def limit(self) -> Pure | ZeroConcentrated:
+        """What was granted, or taken where nothing is: what a bar is as long as."""
+        return self.spent if self.cap is None else self.cap
 
 
 @dataclass(frozen=True)
@@ -77,14 +94,14 @@ class SpentQuestion:
 
 def tables(service: ServiceState, principal: Principal) -> list[Table]:
     """The tables that the principal may know of, by name; an analyst's hold no other analysts."""
-    principal.must_be(EVERYBODY)
+    principal.must_be(PEOPLE)
     seen = (_seen_by(principal, one) for one in service.curator.catalog)
     return sorted((one for one in seen if one is not None), key=lambda one: one.name)
 
 
 def table(service: ServiceState, principal: Principal, name: str) -> Table:
     """One of these tables; any other does not exist for the principal."""
-    principal.must_be(EVERYBODY)
+    principal.must_be(PEOPLE)
     known = service.curator.catalog.find(name)
     seen = None if known is None else _seen_by(principal, known)
     if seen is None:
@@ -101,23 +118,29 @@ def _seen_by(principal: Principal, known: Table) -> Table | None:
 
 def budget(service: ServiceState, principal: Principal) -> list[Balance]:
     """What is left: of every table for all together, of its people, and of the caps that the principal may see."""
-    accounts = service.curator.ledger.accounts()
-    last = list_last_prices(service.curator.ledger)
+    curator = service.curator
+    accounts, last = curator.ledger.accounts(), list_last_prices(curator.ledger)
+    found: list[tuple[str, str, str | None]] = []
+    for one in tables(service, principal):
+        periods = [closed.name for closed in curator.ledger.closes(one.name)] if one.is_by_period else [None]
+        person = curator.catalog.person_domain(one.name) if one.is_by_period and one.unit is not None else None
+        if person is not None and find_unit_account(person) in accounts:
+            found.append((find_unit_account(person), one.name, None))
+        found += [known for period in periods for known in _accounts(one, accounts, period)]
     return [
         _balance(accounts, name, table, analyst, last.get(name) if _may_know_prices(principal, analyst) else None)
-        for name, table, analyst in _accounts(tables(service, principal), accounts)
+        for name, table, analyst in found
     ]
 
 
-def _accounts(known: list[Table], accounts: Mapping[str, Account]) -> Iterator[tuple[str, str, str | None]]:
-    """The accounts that pay for questions about some tables, each with its table and its analyst."""
-    for one in known:
-        own = accounts.get(find_account(one))
-        if own is not None and own.open_unit is not None:
-            yield own.open_unit, one.name, None
-        for analyst in (None, *sorted(one.analysts)):
-            if find_account(one, analyst) in accounts:
-                yield find_account(one, analyst), one.name, analyst
+def _accounts(one: Table, accounts: Mapping[str, Account], period: str | None) -> Iterator[tuple[str, str, str | None]]:
+    """The accounts that pay for questions about a table, or a period of it, each with its table and its analyst."""
+    own = accounts.get(find_account(one, None, period))
+    if own is not None and own.open_unit is not None:
+        yield own.open_unit, one.name, None
+    for analyst in (None, *sorted(one.analysts)):
+        if find_account(one, analyst, period) in accounts:
+            yield find_account(one, analyst, period), one.name, analyst
 
 
 def _may_know_prices(principal: Principal, analyst: str | None) -> bool:
@@ -136,10 +159,11 @@ def _balance(
         kind=account.kind,
         table=table,
         analyst=analyst,
-        cap=account.granted,
+        period=find_period(account.name),
+        cap=None if allowance.is_counted else account.granted,
         spent=account.was_spent,
-        left=account.left,
-        more=questions_left_for_all(account, people, last),
+        left=None if allowance.is_counted else account.left,
+        more=None if allowance.is_counted else questions_left_for_all(account, people, last),
         delta_cap=_delta(account, allowance.delta_cap),
         delta_spent=_delta(account, account.delta_spent),
         delta_left=_delta(account, allowance.delta_cap - account.delta_spent),
@@ -147,21 +171,28 @@ def _balance(
 
 
 def _delta(account: Account, units: int) -> Fraction | None:
-    return Fraction(units, DELTA_UNITS) if account.allowance.delta_cap else None
+    is_limited = account.allowance.delta_cap and not account.allowance.is_counted
+    return Fraction(units, DELTA_UNITS) if is_limited else None
 
 
-def spending(service: ServiceState, principal: Principal, name: str) -> list[SpentQuestion]:
-    """What was charged to a table, question by question, oldest first; an analyst sees their own questions alone."""
+def spending(service: ServiceState, principal: Principal, name: str, period: str | None = None) -> list[SpentQuestion]:
+    """What was charged to a table, question by question, oldest first; an analyst sees their own questions alone.
+
+    Where each period has a budget of its own, it is what was charged to one of them.
+    """
     known = table(service, principal, name)
-    account = service.curator.ledger.accounts().get(find_account(known))
+    if known.is_by_period != (period is not None):
+        rule = f"{known.name}: a period is named where each has a budget of its own, and nowhere else"
+        raise InvalidValue(rule, period or "<none>", "name one that is closed" if known.is_by_period else "name none")
+    account = service.curator.ledger.accounts().get(find_account(known, None, period))
     if account is None:
         return []
     seen = charges_to(service.curator.ledger, account.name)
     own = [one for one in seen if principal.role in READERS or one.analyst == principal.name]
-    return list(_replayed(own, account))
+    return list(_replay(own, account))
 
 
-def _replayed(charges: list[Charged], account: Account) -> Iterator[SpentQuestion]:
+def _replay(charges: list[Charged], account: Account) -> Iterator[SpentQuestion]:
     """The loss of the worst-off person after each of these charges, as the ledger itself adds them up."""
     common, before = 0, 0
     apart: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
@@ -180,6 +211,13 @@ def _replayed(charges: list[Charged], account: Account) -> Iterator[SpentQuestio
 
 _ASKERS = frozenset({MemberRole.OWNER, MemberRole.ANALYST})
 _FINEST = Fraction(1, 1000)
+
+
+def size_of(loss: Pure | ZeroConcentrated) -> Fraction:
+    """How much it is, in its own unit."""
+    return loss.epsilon if isinstance(loss, Pure) else loss.rho
+
+
 _DIGITS = 7
 
 
@@ -207,11 +245,12 @@ def typical_questions(service: ServiceState, principal: Principal, name: str, wi
     if not (math.isfinite(within) and within > 0):
         raise InvalidValue("the wanted error must be positive", within)
     known = table(service, principal, name)
-    left = [one.left for one in budget(service, principal) if one.table == known.name and _pays(one, principal)]
+    paying = [one for one in budget(service, principal) if one.table == known.name and _pays(one, principal)]
+    left = [one.left for one in paying if one.left is not None]
     if not left:
         return []
     found: list[Typical] = []
-    for title, sql, has_error in _worded(known):
+    for title, sql, has_error in _word(known):
         try:
             found.append(_priced(service, principal, (title, sql), within if has_error else None, found, left))
         except QueryRefused:  # the policy does not allow it
@@ -256,7 +295,7 @@ def _times(left: Pure | ZeroConcentrated, price: Pure | ZeroConcentrated) -> int
     raise AssertionError(f"a budget of {left!r} does not pay {price!r}")
 
 
-def _worded(known: Table) -> Iterator[tuple[str, str, bool]]:
+def _word(known: Table) -> Iterator[tuple[str, str, bool]]:
     """Title, text, and whether its error is known beforehand."""
     source = ".".join(map(quote, known.name.split(".")))
     yield "How many rows are there?", f"SELECT COUNT(*) AS n FROM {source}", True  # noqa: S608

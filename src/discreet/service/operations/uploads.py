@@ -29,11 +29,22 @@ from pyarrow import compute, parquet
 from discreet.catalog.policy.write import Schema, read_schema
 from discreet.errors import DiscreetError, InvalidValue, NotFound, StoreError
 from discreet.noise.source import fresh_id
-from discreet.service.auth.roles import MemberRole, Principal
+from discreet.service.auth.roles import FEEDERS, MemberRole, Principal
 from discreet.service.state import ServiceState
 from discreet.time_limits import UPLOAD_KEPT
 
-__all__ = ["ENDINGS", "PARQUET", "Receiving", "Upload", "check_schema", "discard", "receive", "receiving", "upload"]
+__all__ = [
+    "ENDINGS",
+    "PARQUET",
+    "Receiving",
+    "Upload",
+    "check_schema",
+    "discard",
+    "receive",
+    "receiving",
+    "receiving_rows",
+    "upload",
+]
 
 
 PARQUET = (".parquet", ".pq")
@@ -126,6 +137,8 @@ def _too_large(most: int) -> InvalidValue:
 
 _OWNERS = frozenset({MemberRole.OWNER})
 _FOLDER = "uploads"
+_ROWS = "rows"
+"""The folder in it for what is appended."""
 _ID = re.compile(r"[0-9a-f]{32}\Z")
 _PACKED = ".gz"
 _MOST = 16
@@ -162,14 +175,25 @@ def receive(service: ServiceState, principal: Principal, file: str, parts: Itera
 def receiving(service: ServiceState, principal: Principal, file: str) -> Receiving:
     """An upload that is about to arrive, for use in a with block; it stays when `Receiving.whole` was called."""
     principal.must_be(_OWNERS)
+    here = partial(service.trail.write, "upload", principal.name)
+    return _receiving(service, file, service.settings.folder / _FOLDER, _MOST, here)
+
+
+def receiving_rows(service: ServiceState, principal: Principal, file: str) -> Receiving:
+    """Rows to append that are about to arrive; they wait for nobody, and no trail says how many bytes they have."""
+    principal.must_be(FEEDERS)
+    return _receiving(service, file, service.settings.folder / _FOLDER / _ROWS, None, lambda **_: None)
+
+
+def _receiving(
+    service: ServiceState, file: str, root: Path, most: int | None, here: Callable[..., object]
+) -> Receiving:
     name, ending, is_packed = _named(file)
-    root = service.settings.folder / _FOLDER
     try:
-        root.mkdir(mode=0o700, exist_ok=True)
-        _forget(root)
-        here = partial(service.trail.write, "upload", principal.name)
-        most = service.settings.largest_upload
-        return Receiving(root / fresh_id(), f"{name}{ending}", most, is_packed=is_packed, here=here)
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _forget(root, most)
+        largest = service.settings.largest_upload
+        return Receiving(root / fresh_id(), f"{name}{ending}", largest, is_packed=is_packed, here=here)
     except OSError:
         raise _unwritable() from None
 
@@ -215,16 +239,16 @@ def _named(file: str) -> tuple[str, str, bool]:
     return re.sub(r"[^a-z0-9]+", "_", stem).strip("_")[:60] or "table", ending, is_packed
 
 
-def _forget(root: Path) -> None:
-    """Remove what nobody came back for; the oldest first where too many wait."""
+def _forget(root: Path, most: int | None) -> None:
+    """Remove what nobody came back for; the oldest first where more than ``most`` would wait."""
     waiting = []
-    for place in root.iterdir():
+    for place in (one for one in root.iterdir() if one.name != _ROWS):
         with suppress(FileNotFoundError):  # another process forgets it too
             waiting.append((place.stat().st_mtime, place))
     waiting.sort()
     late = time.time() - UPLOAD_KEPT
     for rank, (since, place) in enumerate(reversed(waiting), start=1):
-        if since < late or rank >= _MOST:
+        if since < late or (most is not None and rank >= most):
             shutil.rmtree(place, ignore_errors=True)
 
 

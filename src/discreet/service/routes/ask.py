@@ -176,7 +176,7 @@ _SUMMARY = "What a question would cost, and how good its answer would be"
 @router.post("/explain", summary=_SUMMARY, response_model=ExplanationFacts)
 async def explain(service: ServiceHere, principal: Asker, question: ExplainBody) -> Response:
     """Reads no rows and costs nothing."""
-    body = await to_thread.run_sync(_explained, service, principal, question, limiter=_PRICING)
+    body = await to_thread.run_sync(_explain, service, principal, question, limiter=_PRICING)
     return Response(body, 200, None, Format.JSON.value)
 
 
@@ -246,7 +246,7 @@ def certificate(service: ServiceHere, principal: Asker, request_id: RequestId) -
     return ask_ops.certificate(service, principal, request_id)
 
 
-def _explained(service: ServiceState, principal: Principal, question: ExplainBody) -> str:
+def _explain(service: ServiceState, principal: Principal, question: ExplainBody) -> str:
     return ExplanationFacts.of(ask_ops.explain(service, principal, question.ask_request())).model_dump_json()
 
 

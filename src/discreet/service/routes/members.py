@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from discreet.service.auth.bearer import ServiceHere, principal_with, read_address
 from discreet.service.auth.members import LEAST_DAYS, LONGEST_DAYS, Issued, Member, Token
-from discreet.service.auth.roles import MemberRole, Principal
+from discreet.service.auth.roles import EVERYBODY, MemberRole, Principal
 from discreet.service.operations import members as members_ops
 from discreet.service.paging import Limit
 
@@ -33,7 +33,7 @@ class Me(BaseModel):
 
 
 @router.get("/me", tags=["me"], summary="Who this token stands for")
-def me(principal: Annotated[Principal, principal_with()]) -> Me:
+def me(principal: Annotated[Principal, principal_with(EVERYBODY)]) -> Me:
     """The name and role of the principal."""
     return Me(name=principal.name, role=principal.role)
 
@@ -62,7 +62,7 @@ class NewMember(_MemberBody):
     role: MemberRole = Field(description="What they may do.")
 
 
-class MemberTold(BaseModel):
+class MemberFacts(BaseModel):
     """Somebody who is or was a member."""
 
     name: str = Field(description="Taken for good.")
@@ -87,7 +87,7 @@ class NewToken(_MemberBody):
     once: bool = Field(False, strict=True, description="Whether it is used up by signing in.")
 
 
-class TokenTold(BaseModel):
+class TokenFacts(BaseModel):
     """A token, without its secret."""
 
     id: str = Field(description="The public part, by which it is revoked.")
@@ -99,7 +99,7 @@ class TokenTold(BaseModel):
     revoked: datetime | None = Field(description="When it was taken back or used up; null while it was not.")
 
 
-class TokenIssued(TokenTold):
+class TokenIssued(TokenFacts):
     """A new token, with its secret."""
 
     secret: str = Field(description="The whole token. It is shown now and never again.")
@@ -118,13 +118,13 @@ def members(
     principal: _Owner,
     after: Annotated[str | None, Query(max_length=1000, description="The last name that was seen.")] = None,
     limit: Limit = 100,
-) -> list[MemberTold]:
+) -> list[MemberFacts]:
     """Everybody, by name."""
     return [_member(one) for one in members_ops.members(service, principal, after, limit)]
 
 
 @router.post("/members", tags=["members"], status_code=201, summary="Add a member")
-def add_member(service: ServiceHere, principal: _Owner, body: NewMember) -> MemberTold:
+def add_member(service: ServiceHere, principal: _Owner, body: NewMember) -> MemberFacts:
     """They can sign in once they have a token."""
     return _member(members_ops.add_member(service, principal, body.name, body.role))
 
@@ -144,7 +144,7 @@ def tokens(
     member: Annotated[str | None, Query(description="Whose; left out: one's own. Others' are for owners.")] = None,
     before: Annotated[str | None, Query(max_length=100, description="The last id that was seen.")] = None,
     limit: Limit = 100,
-) -> list[TokenTold]:
+) -> list[TokenFacts]:
     """Latest first, without secrets; some that have ended are among them."""
     return [_token(one) for one in members_ops.tokens(service, principal, member, before, limit)]
 
@@ -153,7 +153,7 @@ def tokens(
 def issue_token(service: ServiceHere, principal: _Anybody, body: NewToken) -> TokenIssued:
     """For oneself, or by an owner for somebody else."""
     given = body.label, body.days, body.once
-    return _issued(members_ops.issue_token(service, principal, body.member, *given))
+    return _issue(members_ops.issue_token(service, principal, body.member, *given))
 
 
 @router.delete("/tokens/{id}", tags=["members"], status_code=204, summary="Revoke a token")
@@ -164,12 +164,12 @@ def revoke_token(
     members_ops.revoke_token(service, principal, public)
 
 
-def _member(one: Member) -> MemberTold:
-    return MemberTold(name=one.name, role=one.role, since=_moment(one.since), removed=_moment(one.removed))
+def _member(one: Member) -> MemberFacts:
+    return MemberFacts(name=one.name, role=one.role, since=_moment(one.since), removed=_moment(one.removed))
 
 
-def _token(one: Token) -> TokenTold:
-    return TokenTold(
+def _token(one: Token) -> TokenFacts:
+    return TokenFacts(
         id=one.id,
         member=one.member,
         label=one.label,
@@ -180,7 +180,7 @@ def _token(one: Token) -> TokenTold:
     )
 
 
-def _issued(one: Issued) -> TokenIssued:
+def _issue(one: Issued) -> TokenIssued:
     return TokenIssued(secret=one.secret, **_token(one.token).model_dump())
 
 

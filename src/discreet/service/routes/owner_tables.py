@@ -39,7 +39,7 @@ class ColumnSent(BaseModel):
     type: str = Field(description="What the file says about its values.")
 
 
-class UploadTold(BaseModel):
+class UploadFacts(BaseModel):
     """A table that was sent and waits."""
 
     id: str = Field(description="By which it is named from here on.")
@@ -111,7 +111,7 @@ class Allowed(_TableBody):
     cap: Cap | None = Field(None, description="What they may spend; left out: as much as all together.")
 
 
-class HoldingTold(BaseModel):
+class HoldingFacts(BaseModel):
     """A table as its owner sees it."""
 
     table: TableFacts = Field(description="What its policy says.")
@@ -126,7 +126,7 @@ async def send(
     service: ServiceHere,
     principal: _Owner,
     file: Annotated[str, Query(max_length=1000, description="The name of the file, which says what kind it is.")],
-) -> UploadTold:
+) -> UploadFacts:
     """The body is the file itself: CSV, CSV packed by gzip, or Parquet. It waits for some hours to be taken in."""
     sent = await run_in_threadpool(uploads.receiving, service, principal, file)
     try:
@@ -177,10 +177,10 @@ def protect(service: ServiceHere, principal: _Owner, body: NewTable) -> TablePro
 
 
 @router.get("/holdings", summary="The tables as their owner sees them")
-def holdings(service: ServiceHere, principal: _Owner, after: After = None, limit: Limit = 100) -> list[HoldingTold]:
+def holdings(service: ServiceHere, principal: _Owner, after: After = None, limit: Limit = 100) -> list[HoldingFacts]:
     """With versions, analysts, and what they spent, by name."""
     return [
-        HoldingTold(
+        HoldingFacts(
             table=TableFacts.of(one.table),
             version=one.version,
             is_stale=one.is_stale,
@@ -208,8 +208,8 @@ def disallow(
     return TableFacts.of(protect_ops.disallow(service, principal, table, analyst))
 
 
-def _upload(one: uploads.Upload) -> UploadTold:
+def _upload(one: uploads.Upload) -> UploadFacts:
     columns = [ColumnSent(name=name, type=words) for name, words in one.schema.columns.items()]
-    return UploadTold(
+    return UploadFacts(
         id=one.id, name=one.name, bytes=one.size, columns=columns, types_are_stated=one.schema.types_are_stated
     )

@@ -57,7 +57,7 @@ class NewPublication(BaseModel):
     )
 
 
-class PublicationTold(BaseModel):
+class PublicationFacts(BaseModel):
     """A table that was published."""
 
     entry: int = Field(description="Where it stands in the ledger.")
@@ -75,21 +75,21 @@ def publications(
     principal: _Anybody,
     before: Annotated[int | None, Query(ge=1, le=2**62, description="The last entry that was seen.")] = None,
     limit: Limit = 100,
-) -> list[PublicationTold]:
+) -> list[PublicationFacts]:
     """Latest first."""
     found = publications_ops.publications(service, principal)
-    return [_told(one) for one in page(found, lambda one: one.entry, before, limit=limit, down=True)]
+    return [_as_facts(one) for one in page(found, lambda one: one.entry, before, limit=limit, down=True)]
 
 
 @router.post("/publications", status_code=201, summary="Publish a table")
-def publish(service: ServiceHere, principal: _Owner, body: NewPublication) -> PublicationTold:
+def publish(service: ServiceHere, principal: _Owner, body: NewPublication) -> PublicationFacts:
     """It is checked against what is stated about it, and stands in the ledger with an infinite loss."""
     from discreet.service.operations.publications import state_release  # noqa: PLC0415  the check loads much, for owners alone
 
     kept = uploads.upload(service, principal, body.upload)
     roles, models = state_release(kept.schema.columns, body.quasi, body.sensitive, body.models.model_dump())
     given = body.name, body.upload, roles, models
-    return _told(publications_ops.publish(service, principal, *given, why=body.why, approved=body.approved))
+    return _as_facts(publications_ops.publish(service, principal, *given, why=body.why, approved=body.approved))
 
 
 @router.get(
@@ -108,8 +108,8 @@ def release(
     return FileResponse(found.path, media_type=found.media_type, filename=found.file)
 
 
-def _told(one: PublicationRecord) -> PublicationTold:
-    return PublicationTold(
+def _as_facts(one: PublicationRecord) -> PublicationFacts:
+    return PublicationFacts(
         entry=one.entry,
         time=one.time,
         name=one.name,

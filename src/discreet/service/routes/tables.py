@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, Value, write_literal
+from discreet.catalog.period import TimeColumn
 from discreet.catalog.table import Table
 from discreet.curator.ledger.units import as_json, balance_as_json
 from discreet.privacy.loss import Loss
@@ -97,6 +98,22 @@ class ColumnFacts(BaseModel):
         )
 
 
+class TimeFacts(BaseModel):
+    """How a table grows by periods."""
+
+    column: str = Field(description="The column that says which period a row belongs to.")
+    every: str = Field(description="How long a period is: day, week, month, quarter or year.")
+    first: str = Field(description="The day on which the first period begins.")
+    zone: str = Field(description="The time zone by which periods are due to close.")
+    grace: int = Field(description="How many days after its end a period is due.")
+
+    @classmethod
+    def of(cls, time: TimeColumn) -> TimeFacts:
+        """The facts of a time column."""
+        first = time.first.isoformat()
+        return cls(column=time.column, every=time.every.value, first=first, zone=time.zone, grace=time.grace)
+
+
 class TableFacts(BaseModel):
     """What is public about a table: nothing here is read from its rows."""
 
@@ -108,7 +125,10 @@ class TableFacts(BaseModel):
     rows_per_unit: int = Field(description="The total weight of one person's rows in an answer.")
     rows_after_joins: int = Field(description="How many rows joins may make of one person.")
     groups_per_unit: int = Field(description="How many groups with unlisted keys one person can make visible.")
+    time: TimeFacts | None = Field(description="How it grows by periods; null where it is taken in whole.")
     budget: Grant | None = Field(description="What all may spend together.")
+    budget_per: str | None = Field(description="How long a period is, where the budget is that of a person in one.")
+    lifetime: Grant | None = Field(description="What a person may lose over all periods; null where it is counted.")
     analysts: dict[str, Grant | None] = Field(
         description="Who may ask, with their caps; an analyst sees themselves alone."
     )
@@ -122,7 +142,10 @@ class TableFacts(BaseModel):
             **{name: getattr(table, name) for name in names},
             groups_per_unit=table.most_groups,
             neighbours=str(table.neighbours),
+            time=None if table.time is None else TimeFacts.of(table.time),
             budget=None if table.budget is None else Grant.of(table.budget),
+            budget_per=None if table.budget_per is None else table.budget_per.value,
+            lifetime=None if table.lifetime is None else Grant.of(table.lifetime),
             analysts={who: None if cap is None else Grant.of(cap) for who, cap in table.analysts.items()},
             columns=[ColumnFacts.of(column) for column in table.columns],
         )
@@ -135,9 +158,10 @@ class BalanceFacts(BaseModel):
     kind: str = Field(description="unit for that of the people of a table, table, or analyst.")
     table: str = Field(description="The table that it pays for.")
     analyst: str | None = Field(description="Whose cap it is; none for what all may spend together.")
-    cap: Amount = Field(description="What was granted.")
+    period: str | None = Field(description="The period that it is for; null where it is for good.")
+    cap: Amount | None = Field(description="What was granted; null where losses are counted without a cap.")
     spent: Amount = Field(description="What was taken.")
-    left: Amount = Field(description="What is left.")
+    left: Amount | None = Field(description="What is left; null where there is no cap.")
     more: int | None = Field(description="How many more questions like the last one; none while there was none.")
     delta_cap: str | None = Field(description="The δ for groups that nobody listed, as a fraction.")
     delta_spent: str | None = Field(description="What was taken of it.")
@@ -151,9 +175,10 @@ class BalanceFacts(BaseModel):
             kind=one.kind.value,
             table=one.table,
             analyst=one.analyst,
-            cap=Amount.balance(one.cap),
+            period=one.period,
+            cap=None if one.cap is None else Amount.balance(one.cap),
             spent=Amount.price(one.spent),
-            left=Amount.balance(one.left),
+            left=None if one.left is None else Amount.balance(one.left),
             more=one.more,
             delta_cap=_fraction(one.delta_cap),
             delta_spent=_fraction(one.delta_spent),
@@ -219,11 +244,14 @@ def spending(
     service: ServiceHere,
     principal: Anybody,
     table: Named,
+    period: Annotated[
+        str | None, Query(max_length=20, description="A period, where each has a budget of its own.")
+    ] = None,
     after: Annotated[int | None, Query(ge=1, le=_LAST_POSITION, description="The last position that was seen.")] = None,
     limit: Limit = 100,
 ) -> list[SpentFacts]:
     """Oldest first; an analyst sees their own questions alone."""
-    found = tables_ops.spending(service, principal, table)
+    found = tables_ops.spending(service, principal, table, period)
     return [
         SpentFacts(
             position=one.position,

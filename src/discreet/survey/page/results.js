@@ -1,12 +1,12 @@
 // The owner's live view. The token is in the fragment of the address, which browsers never send; it goes into a header.
 const token = location.hash.slice(1);
 const find = id => document.getElementById(id);
-const wish = find("wish");
+const choice = find("choice");
 let turn = 0;
 
 async function look() {
   const mine = ++turn;
-  const asked = new URLSearchParams(new FormData(wish));
+  const asked = new URLSearchParams(new FormData(choice));
   try {
     const reply = await fetch(`/figures?${asked}`, {headers: {Authorization: `Bearer ${token}`}});
     const text = await reply.text();
@@ -30,8 +30,8 @@ fetch("/survey.json").then(reply => reply.json()).then(survey => {
   find("title").textContent = survey.title;
   document.title = `Results: ${survey.title}`;
 });
-wish.addEventListener("input", look);
-wish.addEventListener("submit", event => { event.preventDefault(); look(); });
+choice.addEventListener("input", look);
+choice.addEventListener("submit", event => { event.preventDefault(); look(); });
 addEventListener("hashchange", () => location.reload());  // another link differs after the # alone
 setInterval(() => { if (!document.hidden) look(); }, 5000);
 look();
