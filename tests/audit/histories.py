@@ -117,7 +117,7 @@ class _Maker:
         steps: list[Step] = []
         for place in range(chance.randint(2, _MOST_PERIODS)):
             steps += self._in_period(place)
-        steps += [self._ask() for _ in range(chance.randint(1, 3))]
+        steps += [self._ask() for _ in range(chance.randint(2, 5))]
         period = None if self.x_in is None else self.x_in.name
         return GrowthHistory([(public, floors), *begun], steps, period)
 
