@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from discreet.audit.replay.history import Append, Ask, Close, Forget, GrowthHistory, Reopen, Step
+from discreet.audit.replay.history import Append, Ask, Close, Forget, Reopen, Step, WorldHistory
 from discreet.catalog.column import Column
 from discreet.catalog.table import Table
 from discreet.curator import charge, periods, prepare
@@ -97,12 +97,12 @@ def ask(sql: str, **terms: Any) -> Ask:
     return Ask(sql, {"epsilon": 1} | terms)
 
 
-def history(table: Table, steps: Sequence[Step], of_x: int | None) -> GrowthHistory:
+def history(table: Table, steps: Sequence[Step], of_x: int | None) -> WorldHistory:
     """A history in which x is in one week, or is a whole person."""
-    return GrowthHistory([(table, rows([]))], steps, None if of_x is None else f"2026-W{of_x + 2:02d}")
+    return WorldHistory([(table, rows([]))], steps, None if of_x is None else f"2026-W{of_x + 2:02d}")
 
 
-def check(told: GrowthHistory, folder: Path, plant: Plant) -> None:
+def check(told: WorldHistory, folder: Path, plant: Plant) -> None:
     """The history finds what is planted, and finds nothing where it is not."""
     with pytest.MonkeyPatch.context() as patch:
         plant(patch)

@@ -40,10 +40,10 @@ __all__ = [
     "CloseDue",
     "Crash",
     "Forget",
-    "GrowthHistory",
     "Lived",
     "Moment",
     "Reopen",
+    "WorldHistory",
     "live",
 ]
 
@@ -148,7 +148,7 @@ Step = Append | Close | CloseDue | Forget | Reopen | Ask
 
 
 @dataclass(frozen=True)
-class GrowthHistory:
+class WorldHistory:
     """What happens in two worlds."""
 
     tables: Sequence[tuple[Table, pa.Table]]
@@ -179,7 +179,7 @@ class Lived:
     catalog: Catalog
 
 
-def live(folder: Path, history: GrowthHistory, *, is_here: bool) -> Lived:
+def live(folder: Path, history: WorldHistory, *, is_here: bool) -> Lived:
     """Let a history happen in one of its worlds, in a folder of its own."""
     life = _Life(folder, is_here)
     try:
