@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -72,7 +72,7 @@ def run(folder: Path, year: Year, weeks: int) -> Iterator[tuple[str, float, Cell
         year.rows(0).slice(0, 0),
         table="visits",
         unit="patient_id",
-        budget=10,
+        budget=20,
         rows_per_unit=ROWS,
         time={"column": "admitted", "every": "week", "from": FIRST.isoformat()},
         columns={"ward": {"keys": list(WARDS)}, "age": {"lower": 0, "upper": 110, "nullable": False}},
@@ -88,14 +88,17 @@ def run(folder: Path, year: Year, weeks: int) -> Iterator[tuple[str, float, Cell
         curator.close("visits", through=f"2026-W{week + 2:02d}" if week < 52 else "2026-W53")
     for (name, _), series in zip(ways.items(), curator.series(), strict=True):
         yield name, promised[name], _shown(series.table)
-    yield _questions(curator, weeks)
     answer = curator.ask(COUNT, EPSILON)
     yield "one question at the end", _reach(answer), _shown(answer.table)
+    yield _questions(curator, weeks, ROWS)
+    with curator.changing_policies():
+        curator.write_policy(replace(curator.catalog.table("visits"), rows_per_unit=1))
+    yield _questions(curator, weeks, 1)
     curator.engine.close()
     curator.ledger.close()
 
 
-def _questions(curator: dp.Curator, weeks: int) -> tuple[str, float, Cells]:
+def _questions(curator: dp.Curator, weeks: int, rows: int) -> tuple[str, float, Cells]:
     """One question a week, for the same price in all."""
     found: dict[tuple[date, str], float] = {}
     reach = 0.0
@@ -104,7 +107,7 @@ def _questions(curator: dp.Curator, weeks: int) -> tuple[str, float, Cells]:
         inside = f"WHERE admitted BETWEEN '{day}' AND '{day + timedelta(days=6)}' GROUP BY"
         answer = curator.ask(COUNT.replace("GROUP BY", inside), f"{EPSILON}/{weeks}")
         found, reach = {**found, **_shown(answer.table)}, _reach(answer)
-    return f"{weeks} questions, ε {EPSILON}/{weeks} each", reach, found
+    return f"{weeks} questions, ε {EPSILON}/{weeks} each, {rows} rows a week", reach, found
 
 
 def _reach(answer: dp.Answer) -> float:

@@ -12,7 +12,7 @@ import pytest
 import discreet as dp
 from discreet.curator.ledger.units import LOSS_UNITS
 from discreet.curator.ledger.verify import verify
-from discreet.curator.series.book import name_step
+from discreet.curator.series.records import name_step
 from tests.curator.clinic import BY_WEEK, WEEKS, clinic, close, visits
 from tests.curator.crashing_series import STEPS
 

@@ -16,7 +16,7 @@ import discreet as dp
 from discreet.curator.certificates.certificate import is_by_curator, is_in_ledger
 from discreet.curator.ledger.units import LOSS_UNITS
 from discreet.curator.ledger.verify import verify
-from discreet.curator.series.book import list_series, name_step
+from discreet.curator.series.records import list_series, name_step
 from discreet.curator.series.steps import find_plan
 from discreet.errors import BudgetExceeded, DiscreetError, EngineFailure, InvalidValue, QueryRefused
 from discreet.query.run.measure import exact_sums, public_groups
@@ -138,12 +138,35 @@ def test_means_and_sums_are_of_the_rows_that_count(curator: dp.Curator) -> None:
     assert first["s"] == pytest.approx(810, abs=5)
 
 
+def test_fewer_rows_in_a_cell_make_gaussian_noise_smaller(tmp_path: Path) -> None:
+    table = policy(budget={"epsilon": 2, "delta": "1e-6"})
+    columns = [replace(one, rows_per_key=1) if one.name == "ward" else one for one in table.columns]
+    curator = clinic(tmp_path, replace(table, columns=tuple(columns)))
+    series = curator.subscribe(BY_WARD, 2, periods=4, rows_per_unit=6)
+    (part,) = find_plan(curator, series.begun.terms).plan.parts
+    assert part.l2_sensitivity_squared == 6 * 65536**2
+    go_by(curator, [(1, "A", 0)] * 3 + [(1, "B", 0)] + [(1, "A", 1)] * 4, 1)
+    assert (_exact(curator, 0) <= 65536).all()
+    assert int(sum((_exact(curator, week) ** 2).sum() for week in range(2))) <= part.l2_sensitivity_squared
+    close(curator)
+
+
+def test_where_a_person_is_replaced_by_another_everything_moves_twice(tmp_path: Path) -> None:
+    curator = clinic(tmp_path, policy(neighbours="replace-one"))
+    series = curator.subscribe(BY_WARD, 2, periods=4, rows_per_unit=6)
+    plan = find_plan(curator, series.begun.terms)
+    assert plan.plan.parts[0].l1_sensitivity == 2 * 6 * 65536
+    assert plan.at_limit is not None
+    assert plan.at_limit.law.scale == 2 / (plan.terms.price.epsilon / 20)  # type: ignore[union-attr]
+    close(curator)
+
+
 def test_everybody_reaches_the_limit_once(curator: dp.Curator) -> None:
     series = curator.subscribe(BY_WARD, EXACT, periods=4, rows_per_unit=2)
     go_by(curator, [(who, "A", week) for who in range(30) for week in range(4) if who % 2 or week < 1], 3)
     assert series.at_limit["people"].to_pylist() == [0, 15, 0, 0]
     assert series.at_limit["period"].to_pylist() == WEEKS[:4]
-    assert "About 15 people reached that" in series.notes[-1]
+    assert "About 15 people reached the limit" in series.notes[-1]
 
 
 def test_a_changed_policy_does_not_change_a_series(curator: dp.Curator) -> None:

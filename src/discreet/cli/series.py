@@ -27,7 +27,7 @@ from discreet.cli.output import (
 from discreet.errors import InvalidValue
 
 if TYPE_CHECKING:
-    from discreet.curator.series.series import Series
+    from discreet.curator.series.series import StandingSeries
 
 __all__ = ["list_all", "show", "stop", "subscribe"]
 
@@ -106,7 +106,7 @@ def show(id: Id, folder: Folder = DEFAULT_FOLDER, analyst: Analyst = None, as_js
         return _print(series)
 
 
-def _print(series: Series) -> None:
+def _print(series: StandingSeries) -> None:
     from discreet.curator.answers.cell import cell_text
 
     say(str(series))

@@ -89,9 +89,9 @@ from discreet.curator.publications import PublicationRecord, publications_in, re
 from discreet.curator.question_terms import QuestionTerms, choose
 from discreet.curator.rehearsal.store import NOTE, SyntheticStore
 from discreet.curator.rehearsal.synthetic_rows import MadeUpRows
-from discreet.curator.series.book import list_series
 from discreet.curator.series.explanation import SeriesExplanation
-from discreet.curator.series.series import Series, may_read
+from discreet.curator.series.records import list_series
+from discreet.curator.series.series import StandingSeries, may_read
 from discreet.curator.series.steps import step_all
 from discreet.curator.series.subscribe import WantedSeries, begin, explain_series
 from discreet.curator.suspensions import Suspension, lift, suspensions_in
@@ -430,7 +430,7 @@ class Curator:
         since: str | None = None,
         readers: Sequence[str] = (),
         analyst: str | None = None,
-    ) -> Series:
+    ) -> StandingSeries:
         """Begin a series: a question that is answered for every period of a table that grows, when it closes.
 
         Give the price ``epsilon``, or a ``part`` of the budget such as "1/2". Where units are people, that is paid
@@ -461,7 +461,13 @@ class Curator:
         wanted = WantedSeries(sql, epsilon, part, periods, rows_per_unit, since, (), analyst)
         return explain_series(self, wanted, _as_float(confidence))
 
-    def series(self, analyst: str | None = None, *, id: str | None = None, confidence: Number = 0.95) -> list[Series]:  # noqa: A002
+    def series(
+        self,
+        analyst: str | None = None,
+        *,
+        id: str | None = None,  # noqa: A002  as owners say it
+        confidence: Number = 0.95,
+    ) -> list[StandingSeries]:
         """The series that began, in order, which an analyst may read, or the owner; or the one whose id begins so."""
         self.refresh()
         found = [one for one in list_series(self.ledger) if may_read(one, analyst, self._analysts(one.terms.table))]
@@ -469,7 +475,7 @@ class Curator:
             found = [one for one in found if id and one.terms.id.startswith(id)]
             if len(found) != 1:
                 raise InvalidValue("a series must have this id", id, "discreet series lists them")
-        return [Series(self, one, _as_float(confidence), analyst) for one in found]
+        return [StandingSeries(self, one, _as_float(confidence), analyst) for one in found]
 
     def _analysts(self, table: str) -> Collection[str]:
         known = self.catalog.find(table)

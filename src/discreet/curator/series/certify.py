@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from discreet.curator.certificates.certificate import issue
 from discreet.curator.certificates.contents import list_granted, state_facts
 from discreet.curator.ledger.ledger import Ledger, Receipt
-from discreet.curator.series.book import BegunSeries, SeriesStep
 from discreet.curator.series.plan import SeriesPlan
+from discreet.curator.series.records import BegunSeries, SeriesStep
 from discreet.query.run.fingerprint import write_recorded
 from discreet.query.run.measure import Measured
 

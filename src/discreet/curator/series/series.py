@@ -16,9 +16,9 @@ from discreet.catalog.period import Period
 from discreet.curator.answers.cell import Interval, with_ends
 from discreet.curator.answers.plot import extra
 from discreet.curator.ledger.units import amount, as_json
-from discreet.curator.series.book import BegunSeries, Outcome, SeriesStep, is_stopped, list_steps, record_stop
 from discreet.curator.series.certify import certify_step
 from discreet.curator.series.plan import SeriesPlan
+from discreet.curator.series.records import BegunSeries, SeriesStep, StepOutcome, is_stopped, list_steps, record_stop
 from discreet.curator.series.release import read_at_limit, read_released
 from discreet.curator.series.steps import find_plan
 from discreet.errors import InvalidValue
@@ -32,11 +32,11 @@ from discreet.query.run.measure import Groups, Measured
 if TYPE_CHECKING:
     from discreet.curator.curator import Curator
 
-__all__ = ["Series", "may_read"]
+__all__ = ["StandingSeries", "may_read"]
 
 
 @dataclass(frozen=True)
-class Series:
+class StandingSeries:
     """A question that is answered for every period when it closes; it shows what was released when it is looked at."""
 
     curator: Curator = field(repr=False)
@@ -109,7 +109,7 @@ class Series:
     def notes(self) -> tuple[str, ...]:
         """What is clamped, weighted or left out, in plain words."""
         notes, people = self._plan().notes(self.confidence), sum(self.at_limit["people"].to_pylist())
-        late = f"About {people:,} people reached that; what comes later of them is not counted."
+        late = f"About {people:,} people reached the limit; what comes later of them is not counted."
         return (*notes, late) if self.begun.terms.is_once else notes
 
     @property
@@ -172,7 +172,7 @@ class Series:
         return list_steps(self.curator.ledger, self.begun)
 
     def _released(self) -> list[SeriesStep]:
-        return [one for one in self._steps() if one.outcome is Outcome.RELEASED]
+        return [one for one in self._steps() if one.outcome is StepOutcome.RELEASED]
 
     def _plan(self) -> SeriesPlan:
         return find_plan(self.curator, self.begun.terms)

@@ -19,8 +19,8 @@ from discreet.curator.ledger.ledger import Ledger
 from discreet.curator.preconditions import check_runnable
 from discreet.curator.prepare import AskedQuestion
 from discreet.curator.question_terms import QuestionTerms
-from discreet.curator.series.book import BegunSeries, Outcome, is_stopped, list_series, list_steps, name_step
 from discreet.curator.series.plan import SeriesPlan, plan_series
+from discreet.curator.series.records import BegunSeries, StepOutcome, is_stopped, list_series, list_steps, name_step
 from discreet.curator.series.release import measure_period
 from discreet.curator.series.terms import SeriesTerms
 from discreet.engines.engine import tell
@@ -58,7 +58,7 @@ def _catch_up(curator: Curator, series: BegunSeries) -> None:
 
 def _step(curator: Curator, plan: SeriesPlan, period: Period) -> None:
     if not plan.is_complete(period, curator.engine.snapshot()):
-        _settle(curator.ledger, plan.terms, period, Outcome.INCOMPLETE)
+        _settle(curator.ledger, plan.terms, period, StepOutcome.INCOMPLETE)
     elif plan.terms.is_once:
         _release(curator, plan, period)
     else:
@@ -66,7 +66,7 @@ def _step(curator: Curator, plan: SeriesPlan, period: Period) -> None:
 
 
 def _settle(
-    ledger: Ledger, terms: SeriesTerms, period: Period, outcome: Outcome, answer: bytes = b"", request: str = ""
+    ledger: Ledger, terms: SeriesTerms, period: Period, outcome: StepOutcome, answer: bytes = b"", request: str = ""
 ) -> None:
     """Store what became of a period, where nothing was drawn for it here."""
     name, note = name_step(terms.id, period.name), {"series": terms.id, "period": period.name, "analyst": terms.analyst}
@@ -151,10 +151,10 @@ def _ask(curator: Curator, plan: SeriesPlan, period: Period) -> None:
     try:
         found = curator.ask_planned(_question(plan, period))
     except BudgetExceeded:
-        return _settle(curator.ledger, plan.terms, period, Outcome.UNPAID)
+        return _settle(curator.ledger, plan.terms, period, StepOutcome.UNPAID)
     except EngineFailure:
-        return _settle(curator.ledger, plan.terms, period, Outcome.FAILED)
-    return _settle(curator.ledger, plan.terms, period, Outcome.RELEASED, found.answer or b"", found.request)
+        return _settle(curator.ledger, plan.terms, period, StepOutcome.FAILED)
+    return _settle(curator.ledger, plan.terms, period, StepOutcome.RELEASED, found.answer or b"", found.request)
 
 
 def _question(plan: SeriesPlan, period: Period) -> AskedQuestion:

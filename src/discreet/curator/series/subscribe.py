@@ -16,9 +16,9 @@ from discreet.curator.ledger.units import LedgerPrice
 from discreet.curator.planner import price_epsilon, price_part
 from discreet.curator.prepare import find_accounts
 from discreet.curator.question_terms import choose
-from discreet.curator.series.book import STOP, name_series, name_step
 from discreet.curator.series.explanation import SeriesExplanation
 from discreet.curator.series.plan import SeriesPlan, keep_own, plan_series
+from discreet.curator.series.records import STOP, name_series, name_step
 from discreet.curator.series.terms import SeriesTerms, list_periods
 from discreet.errors import InvalidType, InvalidValue, QueryRefused
 from discreet.exact.rational import Number, integer, positive, rational

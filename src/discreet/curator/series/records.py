@@ -18,8 +18,8 @@ from discreet.errors import StoreError
 __all__ = [
     "STOP",
     "BegunSeries",
-    "Outcome",
     "SeriesStep",
+    "StepOutcome",
     "is_stopped",
     "list_series",
     "list_steps",
@@ -34,7 +34,7 @@ STOP = "stop"
 """What stands where a period would, for the end of a series; no period is called so."""
 
 
-class Outcome(Enum):
+class StepOutcome(Enum):
     """What became of a period of a series."""
 
     RELEASED = "released"
@@ -61,7 +61,7 @@ class SeriesStep:
     """Its name."""
     receipt: Receipt
     """What was stored."""
-    outcome: Outcome
+    outcome: StepOutcome
     """In a word."""
 
 
@@ -115,11 +115,11 @@ def list_steps(ledger: Ledger, series: BegunSeries) -> list[SeriesStep]:
     return steps
 
 
-def _outcome(ledger: Ledger, receipt: Receipt) -> Outcome:
+def _outcome(ledger: Ledger, receipt: Receipt) -> StepOutcome:
     if receipt.answer or receipt.end == "failure":
-        return Outcome.RELEASED if receipt.answer else Outcome.FAILED
+        return StepOutcome.RELEASED if receipt.answer else StepOutcome.FAILED
     charged = ledger.entry(receipt.charge)
-    return Outcome.UNPAID if charged is None else Outcome[charged.body["note"]["outcome"]]
+    return StepOutcome.UNPAID if charged is None else StepOutcome[charged.body["note"]["outcome"]]
 
 
 def record_stop(ledger: Ledger, terms: SeriesTerms, by: str | None) -> None:
