@@ -72,12 +72,13 @@ class _Maker:
             self.periods.append(time.after(self.periods[-1] if self.periods else None))
         self.lag = chance.choice((0, 0, 1))
         self.has_lifetime = chance.random() < 0.5
+        self.is_replaced = self.kind != "row" and chance.random() < 0.25
+        self.is_constant = self.kind == "person and period" and chance.random() < 0.3
         is_two = self.kind != "row" and chance.random() < 0.4
         self.tables = [self._table("visits"), *([self._table("labs")] if is_two else [])]
         # A unit is in one period; a person is in all of them, and is so too where the period makes the unit.
         is_in_one = self.kind == "row" or (self.kind == "person and period" and chance.random() < 0.6)
         self.x_in = chance.choice(self.periods[:_MOST_PERIODS]) if is_in_one else None
-        self.is_replaced = self.kind != "row" and self.tables[0].neighbours.value != "add-remove-one"
         self.has_row = False
 
     def _table(self, name: str) -> Table:
@@ -92,7 +93,7 @@ class _Maker:
             name,
             (
                 Column("p", "integer"),
-                Column("ward", "text", keys=WARDS, constant_per_unit=per is not None and chance.random() < 0.3),
+                Column("ward", "text", keys=WARDS, constant_per_unit=self.is_constant),
                 Column("t", kind),
                 Column("age", "integer", lower=0, upper=10, nullable=chance.random() < 0.7),
                 Column("tag", "text"),
@@ -103,6 +104,7 @@ class _Maker:
             time={"column": "t", "every": self.every, "from": FIRST[self.every].isoformat(), "grace": self.lag},
             budget=budget,
             rows_per_unit=1 if self.kind == "row" else chance.choice((1, 2, 3)),
+            neighbours="replace-one" if self.is_replaced else "add-remove-one",
             analysts={"ann": None, "bob": {**self.budget, "epsilon": 1}},
         )
 
@@ -115,7 +117,7 @@ class _Maker:
         steps: list[Step] = []
         for place in range(chance.randint(2, _MOST_PERIODS)):
             steps += self._in_period(place)
-        steps += [self._ask() for _ in range(chance.randint(1, 3))]
+        steps += [self._ask() for _ in range(chance.randint(2, 5))]
         period = None if self.x_in is None else self.x_in.name
         return WorldHistory([(public, floors), *begun], steps, period)
 
@@ -159,7 +161,7 @@ class _Maker:
         around = [self.x_in] if self.x_in else self.periods[max(0, place - 1) : place + 2]
         count = chance.choice((0, 1, 1, 2, 3, 7))
         wrong = 0.0 if self.x_in else 0.3
-        ward = chance.choice(WARDS) if chance.random() < 0.8 else None
+        ward = chance.choice(WARDS) if self.is_constant or chance.random() < 0.8 else None
         return self._table_of([self._row(X, around, wrong=wrong, ward=ward) for _ in range(count)])
 
     def _rows(self, table: Table, periods: list[Period], count: int, wrong: float = 0.0) -> pa.Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as days
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,9 +15,12 @@ import pytest
 from discreet.catalog.table import Table
 from discreet.curator import periods
 from discreet.curator.curator import Curator
-from discreet.errors import DiscreetError, InvalidValue, LedgerError
+from discreet.curator.reading import Reading
+from discreet.errors import DiscreetError, InvalidValue, LedgerError, QueryRefused
+from discreet.query.bind import split
+from discreet.query.parse.clock import AsOf
 from discreet.query.run import fingerprint
-from tests.curator.test_periods import WEEKLY, by_person_and_week, opened, rows, spent, visits
+from tests.curator.test_periods import EXACT, WEEKLY, by_person_and_week, opened, rows, spent, visits
 
 
 def ids(curator: Curator, table: str = "visits") -> dict[str, dict[int, set[int]]]:
@@ -167,3 +171,28 @@ def test_whoever_has_a_store_from_last_week_is_refused_also_while_a_curator_is_o
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("discreet.curator.curator.check_roots", lambda *given: None)
         assert Curator(tmp_path).ask(WEEKLY, epsilon=1).table.num_rows == 2  # without the guard it is read
+
+
+PERSONS = "SELECT COUNT(DISTINCT person) AS n FROM visits"
+EACH = "SELECT COUNT(*) AS n FROM (SELECT person, LEAST(COUNT(*), 9) AS k FROM visits GROUP BY person) AS q"
+
+
+@pytest.mark.parametrize("question", [PERSONS, EACH])
+def test_persons_are_not_counted_once_for_each_of_their_weeks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    curator = opened(tmp_path, by_person_and_week(budget={"epsilon": EXACT, "per": "week"}), 2)
+    with pytest.raises(QueryRefused, match=r"people are counted within one period|one person over several weeks"):
+        curator.ask(question, epsilon=EXACT)
+    monkeypatch.setattr(split._Splitter, "_has_period_units", lambda self, found: False)
+    assert Curator(tmp_path).ask(question, epsilon=EXACT).to_rows()[0]["n"] == pytest.approx(20, abs=0.5)
+
+
+def test_no_clock_of_a_machine_decides_which_days_are_asked_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = "SELECT admitted, COUNT(*) AS n FROM visits WHERE admitted >= CURRENT_DATE - 7 GROUP BY 1"
+    assert opened(tmp_path, visits(), 2).ask(question, epsilon=1).table.num_rows == 7
+    monkeypatch.setattr(Reading, "_clock", lambda self, text: AsOf(days.datetime(2031, 1, 1)))
+    with pytest.raises(QueryRefused, match="this one reads none"):
+        Curator(tmp_path).ask(question, epsilon=1)

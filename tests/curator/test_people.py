@@ -247,6 +247,17 @@ def test_an_older_ledger_grants_people_what_their_tables_did_and_nothing_more(tm
     assert Curator(tmp_path).ledger.accounts()["/patients.id"].spent == LOSS_UNITS * 17 // 10
 
 
+def test_a_process_of_the_version_before_charges_nothing_once_the_ledger_was_upgraded(tmp_path: Path) -> None:
+    older(tmp_path, PATIENTS, VISITS)
+    before = apsw.Connection(str(tmp_path / "ledger.db"))
+    charging = "UPDATE account SET spent = spent WHERE name = 'visits'"
+    before.execute(charging)
+    Curator(tmp_path)
+    with pytest.raises(apsw.SQLError, match="no such table: account"):
+        before.execute(charging)
+    before.close()
+
+
 def test_a_table_from_before_that_stands_alone_says_whose_rows_it_holds(tmp_path: Path) -> None:
     older(tmp_path, PATIENTS)
     curator = Curator(tmp_path)

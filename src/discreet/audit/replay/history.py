@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from discreet.catalog.catalog import Catalog
 from discreet.catalog.period import Period
 from discreet.catalog.table import Table
 from discreet.curator.ledger.chain import Account
+from discreet.curator.periods import list_periods
 from discreet.errors import DiscreetError
 
 __all__ = [
@@ -50,6 +51,10 @@ __all__ = [
 Crash = str
 """Where a close is cut off: ``prepared``, before the ledger has it; ``recorded``, before the store shows it; or
 ``shown``, before anything else is done."""
+
+
+_WHILE = timedelta(days=10)
+"""How long after its beginning periods of a table are looked at, beside those that are closed."""
 
 
 class _Killed(BaseException):
@@ -245,10 +250,16 @@ class _Life:
         curator = self.curator
         entries = list(curator.ledger.entries())[self._records :]
         self._records += len(entries)
-        growing = [table.name for table in curator.catalog if table.time is not None]
+        growing = [
+            (table.name, datetime.combine(table.time.first, time(), UTC)) for table in curator.catalog if table.time
+        ]
         return {
             "balance": curator.budget(),
-            "periods": [one.to_dict() for name in growing for one in curator.periods(name)],
+            "periods": [
+                one.to_dict()
+                for name, start in growing
+                for one in list_periods(curator.ledger, curator.catalog, name, start + _WHILE)
+            ],
             "records": [(one.position, {**one.body, "time": None, "answer": None}) for one in entries],
         }
 
