@@ -68,7 +68,7 @@ def test_who_may_not_is_told_so(growing: Served, tmp_path: Path) -> None:
         lambda: ana.close("stays", through="2026-03"),
         lambda: ana.forget("stays", 7),
         lambda: ward.periods("stays"),
-        lambda: ward.budget(),
+        ward.budget,
     ):
         with pytest.raises(NotAllowed):
             refused()
