@@ -11,7 +11,7 @@ TOOLS := $(SUPPLY)/.ready
 LOWEST := .lowest
 
 .PHONY: demo console test test-all style types suite browser lint soak bench bench-error bench-large bench-attacks bench-service \
-  bench-charges bench-ledger bench-engines bench-before lab docs lock sbom advisories test-lowest clean help
+  bench-charges bench-ledger bench-periods bench-engines bench-before lab docs lock sbom advisories test-lowest clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -91,6 +91,9 @@ bench-charges: $(DEV)  ## durable charges a second from 32 askers, in a file and
 bench-ledger: $(DEV)  ## opening and verifying ledgers of up to a million records, in a file and on a server (minutes)
 	$(BIN)/python -m bench.ledger
 	$(BIN)/python -m bench.ledger 100000 server
+
+bench-periods: $(READY)  ## appending, closing, opening and asking tables that grow by periods (minutes)
+	$(BIN)/python -m bench.periods
 
 bench-engines: $(DEV)  ## questions on rows in PostgreSQL and in Spark, beside the plain query there (10 million rows)
 	-$(BIN)/python -m bench.engines postgres

@@ -32,7 +32,10 @@ to compare. Times are CPU time where nothing else is said. Machines differ and a
 _WANTED = "## Wanted and measured"
 _COLUMNS = ("measure", "wanted", "measured", "", "command")
 _MISSED, _REACHED = "**missed**", "reached"
-_ORDER = ("bench", "bench-error", "bench-large", "bench-engines", "bench-charges", "bench-ledger", "bench-service")
+_ORDER = (
+    *("bench", "bench-error", "bench-large", "bench-engines"),
+    *("bench-charges", "bench-ledger", "bench-periods", "bench-service"),
+)
 
 
 def as_markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from discreet.audit.replay.compare import Difference
-from discreet.audit.replay.history import Append, Ask, Close, CloseDue, Forget, History, Reopen, Step, live
+from discreet.audit.replay.history import Append, Ask, Close, CloseDue, Forget, Reopen, Step, WorldHistory, live
 from discreet.audit.replay.losses import ReleaseLoss, compare_lives, list_losses
 from discreet.catalog.column import Column
 from discreet.catalog.period import Every, Period, TimeColumn
@@ -43,7 +43,7 @@ class Played:
     refused: int
 
 
-def play(history: History, folder: Path | None = None) -> Played:
+def play(history: WorldHistory, folder: Path | None = None) -> Played:
     """Let a history happen in both worlds, and compare them."""
     with TemporaryDirectory(prefix="discreet-history-", dir=folder) as name:
         here, there = (live(Path(name) / str(k), history, is_here=not k) for k in range(2))
@@ -52,7 +52,7 @@ def play(history: History, folder: Path | None = None) -> Played:
     return Played(compare_lives(history, here, there), list_losses(here, there), len(asked) - refused, refused)
 
 
-def make_history(seed: int) -> History:
+def make_history(seed: int) -> WorldHistory:
     """The history of this number."""
     return _Maker(random.Random(seed)).make()
 
@@ -106,7 +106,7 @@ class _Maker:
             analysts={"ann": None, "bob": {**self.budget, "epsilon": 1}},
         )
 
-    def make(self) -> History:
+    def make(self) -> WorldHistory:
         """Its tables and steps."""
         chance = self.chance
         public = Table("wards", (Column("ward", "text"), Column("floor", "integer")), public=True)
@@ -117,7 +117,7 @@ class _Maker:
             steps += self._in_period(place)
         steps += [self._ask() for _ in range(chance.randint(1, 3))]
         period = None if self.x_in is None else self.x_in.name
-        return History([(public, floors), *begun], steps, period)
+        return WorldHistory([(public, floors), *begun], steps, period)
 
     def _in_period(self, place: int) -> list[Step]:
         """Rows come, perhaps somebody is forgotten, and the period closes; questions in between."""

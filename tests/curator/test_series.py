@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import discreet as dp
@@ -41,7 +42,8 @@ def test_a_series_is_charged_once_and_answered_at_every_close(curator: dp.Curato
     spent = curator.ledger.accounts()["visits"].spent
     assert spent == EXACT * LOSS_UNITS
     assert series.table.num_rows == 0
-    assert series.next is not None and series.next.name == WEEKS[0]
+    assert series.next is not None
+    assert series.next.name == WEEKS[0]
     go_by(curator, [(who, "A", week) for who in range(10) for week in range(4)], 0)
     assert _counts(series) == [10]
     go_by(curator, [], 3)
@@ -160,6 +162,22 @@ def test_a_changed_policy_does_not_change_a_series(curator: dp.Curator) -> None:
     assert sums[0] > 500
 
 
+def test_a_period_with_missing_values_that_were_never_to_be_missing_is_not_released(tmp_path: Path) -> None:
+    table = policy()
+    columns = tuple(replace(one, nullable=False) if one.name == "age" else one for one in table.columns)
+    curator = clinic(tmp_path, replace(table, columns=columns))
+    sql = "SELECT date_trunc('week', admitted) AS week, COUNT(*) AS n, AVG(age) AS age FROM visits GROUP BY 1"
+    series = curator.subscribe(sql, EXACT, periods=3, rows_per_unit=2)
+    go_by(curator, [(1, "A", 0)], 0)
+    with curator.changing_policies():
+        curator.write_policy(table)
+    go_by(curator, [(1, "A", 1)], 1)
+    assert _counts(series) == [1]
+    assert series.periods[WEEKS[1]].startswith("not released: values are missing")
+    assert verify(tmp_path).problems == []
+    close(curator)
+
+
 def test_a_step_is_drawn_once_and_every_period_has_one_of_its_own(curator: dp.Curator, tmp_path: Path) -> None:
     """Finds a step that is drawn twice and seen twice, and a request without the period."""
     series = curator.subscribe(BY_WEEK, 1, periods=3, rows_per_unit=3)
@@ -191,10 +209,12 @@ def test_a_step_that_was_missed_is_caught_up_by_whoever_opens_the_curator(
 
 
 def test_the_account_of_people_pays_too_and_an_analyst_within_their_cap(tmp_path: Path) -> None:
-    curator = clinic(tmp_path, policy(unit_budget=6000, analysts={"ann": 3000}))
+    curator = clinic(tmp_path, policy(unit_name="patient", analysts={"ann": 3000}))
+    people = pa.table({"id": [1, 2, 3]})
+    curator.protect(people, table="patients", unit={"name": "patient", "column": "id"}, budget=5000)
     curator.subscribe(BY_WEEK, 2000, periods=2, rows_per_unit=2, analyst="ann")
     spent = {name: one.spent // LOSS_UNITS for name, one in curator.ledger.accounts().items()}
-    assert spent == {"visits": 2000, "visits/ann": 2000, "/visits.patient_id": 2000}
+    assert spent == {"visits": 2000, "visits/ann": 2000, "patients": 0, "/patient": 2000}
     with pytest.raises(BudgetExceeded):
         curator.subscribe(BY_WEEK, 2000, periods=3, rows_per_unit=2, analyst="ann")
     assert len(curator.series()) == 1
@@ -269,12 +289,11 @@ def test_explaining_a_series_charges_nothing(curator: dp.Curator) -> None:
         ("SELECT admitted, MEDIAN(age) AS n FROM visits GROUP BY 1", "use COUNT, SUM, AVG"),
         ("SELECT admitted, COUNT(DISTINCT age) AS n FROM visits GROUP BY 1", "use COUNT, SUM, AVG"),
         (
-            "SELECT admitted, age, COUNT(*) AS n FROM visits v JOIN visits w USING (patient_id) GROUP BY 1, 2",
-            "leave out|one table",
+            "SELECT v.admitted, COUNT(*) AS n FROM visits v JOIN visits w USING (patient_id) GROUP BY 1",
+            "leave out joins",
         ),
         (
-            "SELECT week, AVG(n) AS n FROM (SELECT patient_id, date_trunc('week', admitted) AS week, COUNT(*) AS n"
-            " FROM visits GROUP BY 1, 2) GROUP BY 1",
+            "SELECT d, AVG(n) FROM (SELECT patient_id, admitted AS d, COUNT(*) n FROM visits GROUP BY 1, 2) GROUP BY 1",
             "leave out UNION ALL and subqueries",
         ),
         (
@@ -282,7 +301,7 @@ def test_explaining_a_series_charges_nothing(curator: dp.Curator) -> None:
             "conditions on time",
         ),
         ("SELECT admitted, COUNT(*) AS n FROM visits WHERE admitted < CURRENT_DATE GROUP BY 1", "CURRENT_DATE"),
-        ("SELECT admitted, patient_id, COUNT(*) AS n FROM visits GROUP BY 1, 2", ""),
+        ("SELECT admitted, patient_id, COUNT(*) AS n FROM visits GROUP BY 1, 2", "ask about the crowd"),
     ],
 )
 def test_what_a_series_about_people_cannot_hold_is_refused_with_a_remedy(
@@ -307,7 +326,8 @@ def test_the_points_of_a_series_have_certificates_that_say_what_all_of_it_cost(c
     papers = series.certificates
     assert list(papers) == WEEKS[:2]
     for week, paper in papers.items():
-        assert is_by_curator(paper, curator.ledger) and is_in_ledger(paper, curator.ledger)
+        assert is_by_curator(paper, curator.ledger)
+        assert is_in_ledger(paper, curator.ledger)
         assert paper["price"]["exact"] == "3"
         assert paper["series"] == {"id": series.id, "period": week, "periods": 2, "charge": series.begun.charge}
         assert paper["charged"]["prices"] == {"visits": [3 * LOSS_UNITS, 0]}
@@ -338,7 +358,8 @@ def test_a_period_whose_budget_others_used_up_is_said_to_be_missing_and_the_seri
         WEEKS[0]: "not released: its budget was used up by other questions",
         WEEKS[1]: "released",
     }
-    assert series.next is not None and series.next.name == WEEKS[2]
+    assert series.next is not None
+    assert series.next.name == WEEKS[2]
     assert series.table.num_rows == 2
     assert verify(tmp_path).problems == []
     close(curator)
@@ -373,8 +394,9 @@ def test_two_processes_that_draw_at_once_show_what_was_stored_first(curator: dp.
 
 
 def test_forgetting_somebody_gives_back_nobody_else_s_quota(curator: dp.Curator) -> None:
-    series = curator.subscribe(BY_WEEK, EXACT, periods=3, rows_per_unit=2)
+    series = curator.subscribe(BY_WEEK, EXACT, periods=4, rows_per_unit=2)
     go_by(curator, [(who, "A", week) for who in range(6) for week in range(2)], 1)
     curator.forget("visits", 3)
-    go_by(curator, [(who, "A", 2) for who in range(6)], 2)
-    assert _counts(series) == [6, 6, 1], "who comes back is another unit"
+    go_by(curator, [], 2)
+    go_by(curator, [(who, "A", 3) for who in range(6)], 3)
+    assert _counts(series) == [6, 6, 0, 1], "who comes back is another unit"

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from discreet.privacy.neighbours import Neighbours
+from tests.audit.histories import make_history, play
 from tests.audit.replayed_fixtures import QUESTIONS, replayed
 from tests.curator.auditing import audit
 from tests.curator.trials import TRIALS
@@ -125,6 +126,18 @@ def _replayed(relation: Neighbours, run: Run) -> str:
     return report.headline
 
 
+def _histories(run: Run) -> str:
+    """Random histories of tables that grow, each in two worlds that differ in one unit."""
+    answered = lossy = 0
+    for number in range(run.seed * run.size, (run.seed + 1) * run.size):
+        played = play(make_history(number), run.folder)
+        assert not played.found, f"history {number}: {played.found[0]}"
+        answered += played.answered
+        lossy += sum(1 for one in played.losses if one.amount)
+        run.tick()
+    return f"{run.size:,} histories, {answered:,} answers; the unit lost something in {lossy:,} releases"
+
+
 def _audited(name: str, run: Run) -> str:
     """One trial of the audit with many more answers."""
     trial, asks, power = TRIALS[name]
@@ -232,6 +245,7 @@ DRILLS: list[Drill] = [
         )
         for relation in Neighbours
     ),
+    Drill("histories", "privacy", "tables that grow, in two worlds that differ in one unit", 10_000, _histories),
     *(
         Drill(
             f"audit-{name.replace(' ', '-')}",

@@ -24,6 +24,6 @@ def tour() -> None:
     [dim]Example:[/]  discreet tour
     """
     with refusals():
-        from discreet.cli.tour import play
+        from discreet.demo.tour import play
 
         play()

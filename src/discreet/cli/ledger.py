@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from discreet.curator.ledger.witness_repair import WitnessRepair
 
 if TYPE_CHECKING:
-    from discreet.curator.ledger.remaining import Balances
+    from discreet.curator.balances import Balances
 
 __all__ = [
     "budget",

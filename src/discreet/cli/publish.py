@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli.output import AsJson, console, refusals, whisper
-from discreet.errors import InvalidValue
+from discreet.errors import InvalidValue, OutOfReach
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -183,7 +183,6 @@ def anonymize(
         from discreet.anonymize.models.registry import RequestedModels
         from discreet.anonymize.table import arrow_table
         from discreet.cli.output import refuse_overwriting
-        from discreet.cli.recoding_methods import refuse_options
 
         page = None if html is None else Path(html)
         _refuse_ending(output)
@@ -193,7 +192,7 @@ def anonymize(
         models = RequestedModels(k, l, diversity, c, t, distance, alpha, beta, delta).models(roles)
         hierarchies = hierarchies_of(hierarchy, table, roles)
         job = RecodingJob(table, roles, models, hierarchies, suppression, seconds, loss, weights_of(weight), relaxed)
-        refuse_options(method, job)
+        _refuse_options(method, job)
         found = _found(method, job, json)
         people = population_of(population)
         report = checked_report(job, found, name=file.stem, file=str(file), population=people)
@@ -296,3 +295,29 @@ def check(
                 whisper(f"wrote {page}")
         if not report.checked.holds:
             raise typer.Exit(DOES_NOT_HOLD)
+
+
+_OPTIONS = {"suppression": "--suppression", "seconds": "--seconds", "weights": "--weight"}
+
+
+def _refuse_options(method: str, job: RecodingJob) -> None:
+    """Refuse what a method would ignore, and a search that nobody would wait for, before it begins."""
+    from discreet.anonymize.methods import METHODS, ignored_settings
+
+    if method in ("optimal", "local"):
+        _refuse_endless(job)
+    for name in ignored_settings(method, job) if method in METHODS else ():
+        rule = f"{_OPTIONS[name]} must go with a search"
+        raise InvalidValue(rule, f"<--method {method}>", "leave it out, or use --method optimal or local")
+
+
+def _refuse_endless(job: RecodingJob) -> None:
+    from discreet.anonymize.recode.lattice import GeneralizationLattice
+    from discreet.anonymize.recode.lattice_search import LARGEST_LATTICE
+
+    heights = [job.hierarchies[name].height if name in job.hierarchies else 1 for name in job.roles.quasi]
+    nodes = GeneralizationLattice(tuple(heights)).nodes
+    if job.models and job.seconds is None and nodes > LARGEST_LATTICE:
+        rule = f"without a time limit there must be at most {LARGEST_LATTICE:,} recodings to search"
+        remedy = "pass --seconds 60 for the best of a minute and its gap, or --method taxonomy"
+        raise OutOfReach(rule, f"<{len(heights)} columns with {nodes:,} recodings>", remedy)

@@ -21,8 +21,8 @@ from discreet.client.connection import Connection, checked_address, understood
 from discreet.client.remote_periods import as_file, read_appended, read_period, read_period_state
 from discreet.curator.answers.answer import Answer
 from discreet.curator.answers.arrow import answer_from_arrow
+from discreet.curator.balances import Balances
 from discreet.curator.curator import Explanation
-from discreet.curator.ledger.remaining import Balances
 from discreet.curator.ledger.units import from_json
 from discreet.curator.periods import PeriodState
 from discreet.curator.question_terms import NoiseOption

@@ -37,22 +37,23 @@ from discreet.curator.advice.rows_per_unit import (
 from discreet.curator.answers.answer import Answer, notes_on_values
 from discreet.curator.answers.formats import catalog_html
 from discreet.curator.answers.stored import decode_noisy, encode_noisy
+from discreet.curator.balances import Balances, find_tree
 from discreet.curator.certificates.certificate import issue
 from discreet.curator.certificates.contents import batch_facts, state_facts
 from discreet.curator.charge import check_analyst, list_plans
 from discreet.curator.duplicate_tables import describe_duplicates
 from discreet.curator.explanation import Explanation
 from discreet.curator.fuse import Fuse, Moved
-from discreet.curator.ledger.balance_tree import find_tree
 from discreet.curator.ledger.chain import check_request, request_key
 from discreet.curator.ledger.ledger import Ledger, Receipt, has_ledger
 from discreet.curator.ledger.open import OpenedLedger
-from discreet.curator.ledger.remaining import Balances, LastPrices, compute_balance, sum_people
+from discreet.curator.ledger.remaining import LastPrices, compute_balance, sum_people
 from discreet.curator.ledger.requests import bind_request
 from discreet.curator.notes import notes_on_moved_cells, notes_on_new_periods, write_notes
 from discreet.curator.people import check_people, check_whose, join_people, lower_people, open_accounts
 from discreet.curator.periods import (
     PeriodState,
+    check_lifetime,
     check_roots,
     close_due,
     close_through,
@@ -336,6 +337,7 @@ class Curator:
         check_accounts(table, accounts)
         check_granted(table, accounts)
         check_people(table, catalog, accounts)
+        check_lifetime(table, catalog, accounts)
         return catalog
 
     def allow(self, table: str, analyst: str, cap: BudgetStated | None = None, *, by: str | None = None) -> Table:

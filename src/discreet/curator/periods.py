@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PeriodState",
+    "check_lifetime",
     "check_roots",
     "close_due",
     "close_through",
@@ -95,6 +96,23 @@ def _lifetime(table: Table, budget: Budget) -> Allowance:
     """What a person may lose over all periods; counted without a cap, where the policy states none."""
     allowance = grant(table.lifetime or budget, None)
     return allowance if table.lifetime is not None else Allowance.counted(allowance.measure)
+
+
+def check_lifetime(table: Table, catalog: Catalog, accounts: Mapping[str, Account]) -> None:
+    """Refuse a policy that states another limit over all periods than the ledger has for its people, or none."""
+    person = catalog.person_domain(table.name)
+    known = None if person is None else accounts.get(find_unit_account(person))
+    if known is None or table.unit_per is None or table.budget is None:
+        return
+    if table.lifetime is None:
+        is_same = known.allowance.is_counted
+    else:
+        is_same = not known.allowance.is_counted and grant(table.lifetime, known) == known.allowance
+    if not is_same:
+        granted = "counted without a limit" if known.allowance.is_counted else repr(known.allowance.granted)
+        stated = "none" if table.lifetime is None else repr(table.lifetime.loss)
+        rule = f"{table.name}: what a person may lose over all periods must be what the ledger has, {granted}"
+        raise InvalidValue(rule, f"<{stated}>", "state that as lifetime: in the budget, or none where it is counted")
 
 
 def list_periods(ledger: Ledger, catalog: Catalog, name: str, now: datetime | None = None) -> list[PeriodState]:

@@ -139,7 +139,8 @@ def _read_periods(query: SplitQuery, table: Table) -> list[Period]:
     if table.time is not None and not table.closed:
         first = table.time.after(None)
         rule = f"{table.name}: a question reads periods that are closed, and none is"
-        raise QueryRefused(rule, "", f"the first is {first.name}; it is due on {table.time.due(first):%Y-%m-%d}")
+        due = first.end + timedelta(days=table.time.grace)
+        raise QueryRefused(rule, "", f"the first is {first.name}; it is due on {due:%Y-%m-%d}")
     found = find_read_periods(query.blocks, table)
     if not found:
         rule = f"{table.name}: a question must read a period that is closed, and this one reads none"

@@ -1,1 +1,1 @@
-"""Made-up data for demonstrations."""
+"""Made-up data and scenes for demonstrations."""

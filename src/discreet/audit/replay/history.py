@@ -39,10 +39,10 @@ __all__ = [
     "CloseDue",
     "Crash",
     "Forget",
-    "History",
     "Lived",
     "Moment",
     "Reopen",
+    "WorldHistory",
     "live",
 ]
 
@@ -143,7 +143,7 @@ Step = Append | Close | CloseDue | Forget | Reopen | Ask
 
 
 @dataclass(frozen=True)
-class History:
+class WorldHistory:
     """What happens in two worlds."""
 
     tables: Sequence[tuple[Table, pa.Table]]
@@ -174,7 +174,7 @@ class Lived:
     catalog: Catalog
 
 
-def live(folder: Path, history: History, *, is_here: bool) -> Lived:
+def live(folder: Path, history: WorldHistory, *, is_here: bool) -> Lived:
     """Let a history happen in one of its worlds, in a folder of its own."""
     life = _Life(folder, is_here)
     try:

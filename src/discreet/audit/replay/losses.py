@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from discreet.audit.replay.compare import Difference, measured_losses, too_far, wrong_within
-from discreet.audit.replay.history import Ask, History, Lived, Moment
+from discreet.audit.replay.history import Ask, Lived, Moment, WorldHistory
 from discreet.audit.replay.watch import RecordedQuestion, Watched
 from discreet.catalog.catalog import Catalog
 from discreet.curator.ledger.account_names import AccountKind, split_name
@@ -52,7 +52,7 @@ class ReleaseLoss:
         return least if order is None else min(least, self.amount / float(order))
 
 
-def compare_lives(history: History, here: Lived, there: Lived) -> list[Difference]:
+def compare_lives(history: WorldHistory, here: Lived, there: Lived) -> list[Difference]:
     """Everything that tells two worlds apart, or cost x more than was counted."""
     found: list[Difference] = []
     for one, other in zip(here.moments, there.moments, strict=True):
@@ -98,7 +98,7 @@ def _tables(watched: Watched) -> frozenset[str]:
     return frozenset() if privacy is None else frozenset(privacy.tables)
 
 
-def _is_one_unit(history: History) -> bool:
+def _is_one_unit(history: WorldHistory) -> bool:
     """Whether x is a unit, and not a person who is several."""
     return history.period is not None or all(table.unit_per is None for table, _ in history.tables)
 
@@ -116,35 +116,37 @@ def _differences(one: Moment, other: Moment) -> Iterator[Difference]:
 # What accounts count.
 
 
-def _uncounted(history: History, catalog: Catalog, account: Account, losses: list[ReleaseLoss]) -> Iterator[Difference]:
+def _uncounted(
+    history: WorldHistory, catalog: Catalog, account: Account, losses: list[ReleaseLoss]
+) -> Iterator[Difference]:
     """Where x lost more in all releases than an account that promises something to x has counted."""
     theirs = [one for one in losses if _concerns(history, catalog, account, one)]
-    rho, epsilon = sum(one.rho(account.allowance.order) for one in theirs), sum(one.amount for one in theirs)
-    measure, counted = account.allowance.measure, account.spent / LOSS_UNITS
-    if measure is BudgetMeasure.PURE and (not all(one.is_pure for one in theirs) or _is_more(epsilon, counted)):
-        yield _told(account, f"ε = {epsilon:.6g} was lost, and {counted:.6g} counted")
-    if measure is not BudgetMeasure.PURE and _is_more(rho, counted):
-        yield _told(account, f"ρ = {rho:.6g} was lost, and {counted:.6g} counted")
-    if measure is BudgetMeasure.EITHER and not account.impure and any(one.amount for one in theirs):
-        counted = account.spent_pure / LOSS_UNITS
-        if not all(one.is_pure for one in theirs) or _is_more(epsilon, counted):
-            yield _told(account, f"ε = {epsilon:.6g} was lost, and {counted:.6g} counted")
+    felt = [one for one in theirs if one.amount]
+    rho, epsilon = sum(one.rho(account.allowance.order) for one in felt), sum(one.amount for one in felt)
+    is_pure, measure = all(one.is_pure for one in felt), account.allowance.measure
+    spent, spent_pure = account.spent / LOSS_UNITS, account.spent_pure / LOSS_UNITS
+    if measure is BudgetMeasure.PURE and (not is_pure or _is_more(epsilon, spent)):
+        yield _describe_excess(account, f"ε = {epsilon:.6g} was lost, and {spent:.6g} counted")
+    if measure is not BudgetMeasure.PURE and _is_more(rho, spent):
+        yield _describe_excess(account, f"ρ = {rho:.6g} was lost, and {spent:.6g} counted")
+    if measure is BudgetMeasure.EITHER and not account.impure and (not is_pure or _is_more(epsilon, spent_pure)):
+        yield _describe_excess(account, f"ε = {epsilon:.6g} was lost, and {spent_pure:.6g} counted")
     _, _, period = split_name(account.name)
     delta = sum((one.delta for one in theirs if period is None or period in one.periods), Fraction(0))
     if delta * DELTA_UNITS > account.delta_spent:
         was = account.delta_spent / DELTA_UNITS
-        yield _told(account, f"δ = {float(delta):.6g} was declared, and {was:.6g} counted")
+        yield _describe_excess(account, f"δ = {float(delta):.6g} was declared, and {was:.6g} counted")
 
 
 def _is_more(lost: float, counted: float) -> bool:
     return lost > counted * (1 + _ROUNDING) + 1e-12
 
 
-def _told(account: Account, words: str) -> Difference:
+def _describe_excess(account: Account, words: str) -> Difference:
     return Difference("", "one unit lost more than its account counted", f"{account.name}: {words}")
 
 
-def _concerns(history: History, catalog: Catalog, account: Account, loss: ReleaseLoss) -> bool:
+def _concerns(history: WorldHistory, catalog: Catalog, account: Account, loss: ReleaseLoss) -> bool:
     """Whether an account must count a loss of x."""
     table, whose, period = split_name(account.name)
     if period not in (None, history.period):

@@ -12,19 +12,13 @@ from discreet.accounting.odometer import ConcentratedOdometer, bound_of_order
 from discreet.catalog.budget import add_up
 from discreet.catalog.catalog import Catalog, fold_name
 from discreet.catalog.table import Table
-from discreet.curator.answers.formats import html_grid
 from discreet.curator.ledger.account_names import AccountKind, split_name
-from discreet.curator.ledger.balance_tree import BalanceNode, BalanceTree, build_tree
 from discreet.curator.ledger.ledger import Account, Entry, Ledger
 from discreet.curator.ledger.units import (
     DELTA_UNITS,
     LOSS_UNITS,
     BudgetMeasure,
     LedgerPrice,
-    amount,
-    as_json,
-    balance,
-    balance_as_json,
     in_epsilon,
     largest,
     prices_in,
@@ -34,7 +28,6 @@ from discreet.privacy.format import shown
 from discreet.privacy.loss import Approximate, Pure, ZeroConcentrated
 
 __all__ = [
-    "Balances",
     "LastPrices",
     "charged_by",
     "compute_balance",
@@ -44,76 +37,6 @@ __all__ = [
     "sum_people",
     "worst_of",
 ]
-
-
-class Balances(dict[str, dict[str, Any]]):
-    """Per account what was granted, spent and left. Printed, and in a notebook, it is a table."""
-
-    HEADS = ("account", "granted", "spent", "left", "in questions")
-    of_several_kinds: tuple[str, ...] = ()
-    """What people of several kinds lose together, in sentences."""
-    tree = BalanceTree()
-    """Which tables are inside which people, and which accounts are for periods."""
-
-    def lines(self) -> list[tuple[str, ...]]:
-        """People, inside their tables, inside their analysts, then periods; one more where δ was set aside for keys."""
-        lines: list[tuple[str, ...]] = []
-        for node in build_tree(self, self.tree):
-            sums, indent = node.sums, "  " * node.depth
-            if sums is None:
-                lines.append((indent + _account(node.name), self._granted_each(node.name), "", "", ""))
-                continue
-            cap, spent, left = _capped(sums["cap"], "counted"), amount(sums["spent"]), _capped(sums["left"], "")
-            more = "" if sums["cap"] is None else _more(sums["more"])
-            lines.append((indent + _about(node), cap, spent, left, more))
-            if "delta_cap" in sums:
-                deltas = (f"δ {shown(sums[f'delta_{key}'])}" for key in ("cap", "spent", "left"))
-                lines.append((f"{indent}  δ for keys", *deltas, ""))
-        return lines
-
-    def _granted_each(self, name: str) -> str:
-        """What every period is granted, where an account is for periods alone."""
-        granted = self.get(name, {}).get("cap")
-        return "" if granted is None else f"{balance(granted)} a {self.tree.periods[name]}"
-
-    def to_dict(self) -> dict[str, dict[str, Any]]:
-        """The same for programs: amounts exact and as numbers, what is granted and left rounded down.
-
-        An account without a cap says "counted" in its place, and nothing of what is left.
-        """
-        return {name: _as_json(sums) for name, sums in sorted(self.items())}
-
-    def notes(self) -> list[str]:
-        """What to say below."""
-        has_deltas = any("delta_cap" in sums for sums in self.values())
-        return [*self.of_several_kinds, *(["δ for keys pays for groups that nobody listed."] if has_deltas else [])]
-
-    def __str__(self) -> str:
-        grid = [self.HEADS, *self.lines()]
-        widths = [max(len(line[k]) for line in grid) for k in range(len(self.HEADS))]
-        lines = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in grid)
-        return "\n".join([*lines, *self.notes()])
-
-    def _repr_html_(self) -> str:
-        return html_grid(self.HEADS, self.lines(), self.notes())
-
-
-def _about(node: BalanceNode) -> str:
-    """What the balance of a line is about: an account, or some of its periods."""
-    first, last = (node.through[0], node.through[-1]) if node.through else ("", "")
-    return _account(node.name) if not first else first if first == last else f"each of {first} to {last}"
-
-
-def _capped(loss: Pure | ZeroConcentrated | None, otherwise: str) -> str:
-    return otherwise if loss is None else balance(loss)
-
-
-def _as_json(sums: Mapping[str, Any]) -> dict[str, Any]:
-    kinds = {"cap": balance_as_json, "spent": as_json, "left": balance_as_json}
-    found = {
-        key: kinds[key](value) if key in kinds and value is not None else _exact(value) for key, value in sums.items()
-    }
-    return found if sums["cap"] is not None else found | {"cap": "counted"}
 
 
 def sum_people(catalog: Catalog, accounts: Mapping[str, Account]) -> tuple[str, ...]:
@@ -173,25 +96,9 @@ def _granted(tables: Sequence[Table], accounts: Mapping[str, Account]) -> tuple[
 
 def _people_of(tables: Sequence[Table], accounts: Mapping[str, Account]) -> str | None:
     names = {fold_name(table.name) for table in tables}
-    found = [one.open_unit for one in accounts.values() if fold_name(_account(one.name)) in names]
+    of_tables = [one for one in accounts.values() if one.kind is AccountKind.TABLE]
+    found = [one.open_unit for one in of_tables if fold_name(split_name(one.name)[0]) in names]
     return next((unit for unit in found if unit is not None), None)
-
-
-def _exact(value: Fraction | int | None) -> str | int | None:
-    return str(value) if isinstance(value, Fraction) else value
-
-
-def _account(name: str) -> str:
-    """People, a table, or an analyst below the table, and the period; see the curator's names of accounts."""
-    table, whose, period = split_name(name)
-    spelled = table if whose is None else whose if table else f"people of {whose}"
-    return spelled if period is None else f"{spelled} in {period}"
-
-
-def _more(count: int | None) -> str:
-    if count is None:
-        return "nothing asked yet"
-    return f"about {count:,} more like the last one" if count else "none like the last one"
 
 
 PricesOf = Callable[[Entry], Mapping[str, LedgerPrice]]

@@ -40,6 +40,7 @@ class Outcome(Enum):
     RELEASED = "released"
     UNPAID = "not released: its budget was used up by other questions"
     FAILED = "not released: its question failed"
+    INCOMPLETE = "not released: values are missing that were never to be missing when the series began"
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from discreet.query.answer.sandbox import check_above
 from discreet.query.bind.contribution import ContributionBound
 from discreet.query.bind.group_by import PrivateAggregation
 from discreet.query.bind.periods import find_read_periods, names_period, narrow_table
-from discreet.query.bind.relation import without_partitions
+from discreet.query.bind.relation import RowCounts, without_partitions
 from discreet.query.bind.split import SplitQuery
 from discreet.query.divide import can_be_divided
 from discreet.query.parse.clock import asks_clock
@@ -45,7 +45,7 @@ from discreet.query.plan.sensitivity import AggregationPlan, calibrate_noise
 from discreet.query.question import PlannedQuestion, prepare_all
 from discreet.query.run.fingerprint import write_recorded
 
-__all__ = ["SeriesPlan", "believe_nothing", "plan_series"]
+__all__ = ["SeriesPlan", "keep_own", "plan_series"]
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,12 @@ class SeriesPlan:
             whole = _planned(self.terms, self.catalog, periods, self.terms.price)[0]
             return replace(self.plan, listing=whole.plans[0].listing)
         return replace(self.plan, listing=_keep_periods(self.plan, self.terms.policy, periods))
+
+    def is_complete(self, period: Period, snapshot: Engine) -> bool:
+        """Whether no value is missing in a period where the policy said so when the series began."""
+        policy = self.terms.policy
+        there = {name.casefold() for name in snapshot.stored(policy.name).over([period.name]).complete}
+        return all(one.may_be_missing or one.name.casefold() in there for one in policy.columns)
 
     def at(self, period: Period, snapshot: Engine) -> AggregationPlan:
         """What is measured in one period, on rows as they are kept."""
@@ -124,13 +130,9 @@ def _planned(
     return question, table
 
 
-def believe_nothing(table: Table) -> Table:
-    """The policy without what rows to come could belie, and what is not about its own columns.
-
-    No missing value is promised by rows that are not there yet, and lists in other tables may change.
-    """
-    columns = tuple(replace(one, nullable=None if one.nullable is False else one.nullable) for one in table.columns)
-    return replace(table, columns=columns, analysts={}, description="", csv=None, closed=())
+def keep_own(table: Table) -> Table:
+    """What a policy says about the table itself, without who may ask and how files are spelled."""
+    return replace(table, analysts={}, description="", csv=None, closed=())
 
 
 # What a series can be about.
@@ -161,7 +163,8 @@ def _check_block(query: SplitQuery, table: Table) -> None:
     privacy = block.rows.privacy
     if privacy is None or privacy.tables != {table.name} or privacy.truncated or not query.is_by_row:
         raise QueryRefused("a series about people reads one table", "", "leave out joins")
-    if privacy.contribution != ContributionBound.stored(table.rows_per_unit):
+    as_stored = privacy.contribution == ContributionBound.stored(table.rows_per_unit)
+    if not as_stored or block.rows.tallied is RowCounts.NOTHING:
         rule = "a series about people counts rows as they are in the table"
         raise QueryRefused(rule, "", "leave out UNION ALL and subqueries with GROUP BY")
     _check_aggregates(block)

@@ -40,19 +40,38 @@ def step_all(curator: Curator) -> None:
     """Release what is missing of every series; one that cannot go on holds up no other, and no close."""
     if not any(table.time is not None for table in curator.catalog):
         return
-    for series in list_series(curator.ledger):
-        try:
+    try:
+        for series in list_series(curator.ledger):
             _catch_up(curator, series)
-        except DiscreetError as failure:
-            tell(curator.engine.snapshot().owner_log, failure)
+    except DiscreetError as failure:
+        tell(curator.engine.snapshot().owner_log, failure)
 
 
 def _catch_up(curator: Curator, series: BegunSeries) -> None:
     due = [] if is_stopped(curator.ledger, series.terms) else _list_due(curator, series)
-    if due:
-        plan = find_plan(curator, series.terms)
-        for period in due:
-            (_release if series.terms.is_once else _ask)(curator, plan, period)
+    for period in due:
+        try:
+            _step(curator, find_plan(curator, series.terms), period)
+        except DiscreetError as failure:
+            tell(curator.engine.snapshot().owner_log, failure)
+
+
+def _step(curator: Curator, plan: SeriesPlan, period: Period) -> None:
+    if not plan.is_complete(period, curator.engine.snapshot()):
+        _settle(curator.ledger, plan.terms, period, Outcome.INCOMPLETE)
+    elif plan.terms.is_once:
+        _release(curator, plan, period)
+    else:
+        _ask(curator, plan, period)
+
+
+def _settle(
+    ledger: Ledger, terms: SeriesTerms, period: Period, outcome: Outcome, answer: bytes = b"", request: str = ""
+) -> None:
+    """Store what became of a period, where nothing was drawn for it here."""
+    name, note = name_step(terms.id, period.name), {"series": terms.id, "period": period.name, "analyst": terms.analyst}
+    ledger.charge(name, terms.digest, {}, note | {"outcome": outcome.name} | ({"answer": request} if request else {}))
+    ledger.settle(name, answer)
 
 
 def _list_due(curator: Curator, series: BegunSeries) -> list[Period]:
@@ -129,19 +148,13 @@ def _measured(curator: Curator, plan: SeriesPlan, step: AggregationPlan, name: s
 
 def _ask(curator: Curator, plan: SeriesPlan, period: Period) -> None:
     """Ask about one period at its price, and store what was answered as what the series says about it."""
-    terms, name = plan.terms, name_step(plan.terms.id, period.name)
-    note = {"series": terms.id, "period": period.name, "analyst": terms.analyst}
-    answer, outcome = b"", Outcome.RELEASED
     try:
-        asked = _question(plan, period)
-        receipt = curator.ask_planned(asked)
-        answer, note["answer"] = receipt.answer or b"", receipt.request
+        found = curator.ask_planned(_question(plan, period))
     except BudgetExceeded:
-        outcome = Outcome.UNPAID
+        return _settle(curator.ledger, plan.terms, period, Outcome.UNPAID)
     except EngineFailure:
-        outcome = Outcome.FAILED
-    curator.ledger.charge(name, terms.digest, {}, note | {"outcome": outcome.name})
-    curator.ledger.settle(name, answer)
+        return _settle(curator.ledger, plan.terms, period, Outcome.FAILED)
+    return _settle(curator.ledger, plan.terms, period, Outcome.RELEASED, found.answer or b"", found.request)
 
 
 def _question(plan: SeriesPlan, period: Period) -> AskedQuestion:

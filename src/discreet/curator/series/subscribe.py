@@ -18,7 +18,7 @@ from discreet.curator.prepare import find_accounts
 from discreet.curator.question_terms import choose
 from discreet.curator.series.book import STOP, name_series, name_step
 from discreet.curator.series.explanation import SeriesExplanation
-from discreet.curator.series.plan import SeriesPlan, believe_nothing, plan_series
+from discreet.curator.series.plan import SeriesPlan, keep_own, plan_series
 from discreet.curator.series.terms import SeriesTerms, list_periods
 from discreet.errors import InvalidType, InvalidValue, QueryRefused
 from discreet.exact.rational import Number, integer, positive, rational
@@ -158,7 +158,7 @@ def _tables(sql: str) -> list[Any]:
 
 def _policy(table: Table, wanted: WantedSeries) -> Table:
     """The policy as it stays for the series, with its quota."""
-    policy = believe_nothing(table)
+    policy = keep_own(table)
     if wanted.rows_per_unit is None:
         return policy
     if table.unit is None and wanted.rows_per_unit != 1:

@@ -58,7 +58,7 @@ class PeriodFacts(PeriodInterval):
         return cls(name=one.name, start=start, end=end, state=one.state, cap=cap, spent=spent, left=left)
 
 
-class AppendTold(BaseModel):
+class AppendFacts(BaseModel):
     """What became of the rows of an append: for who sent them."""
 
     id: str = Field(description="The append's id.")
@@ -71,7 +71,7 @@ class AppendTold(BaseModel):
     unread_words: list[str] = Field(description="The same in words, with what these values look like.")
 
     @classmethod
-    def of(cls, found: RowsTaken) -> AppendTold:
+    def of(cls, found: RowsTaken) -> AppendFacts:
         """An append as plain data."""
         done = found.appended
         return cls(
@@ -121,7 +121,7 @@ async def append(
     append_id: Annotated[
         str, Query(alias="id", min_length=1, max_length=200, description="An id of one's own, such as 2026-02-16.")
     ],
-) -> AppendTold:
+) -> AppendFacts:
     """The body is the file itself: CSV, CSV packed by gzip, or Parquet. Sent again under its id it changes nothing.
 
     Each row goes to its period while that is open; others are set aside, and only you hear how many.
@@ -133,7 +133,7 @@ async def append(
         whole = await run_in_threadpool(sent.whole)
     finally:
         await run_in_threadpool(sent.close)
-    return AppendTold.of(await run_in_threadpool(periods_ops.append, service, principal, name, whole, append_id))
+    return AppendFacts.of(await run_in_threadpool(periods_ops.append, service, principal, name, whole, append_id))
 
 
 @router.post("/tables/{name}/periods/{period}/close", summary="Close the periods of a table up to one")
