@@ -32,7 +32,9 @@ SPENT = [
     SpentQuestion(8, "2026-03-02T10:00:00+00:00", None, Pure(0), Pure("0.5")),
     SpentQuestion(9, "2026-03-03T10:00:00+00:00", "ben", Pure("0.75"), Pure("1.25")),
 ]
-WHOLE = Balance("visits", AccountKind.TABLE, "visits", None, Pure(3), Pure("1.25"), Pure("1.75"), 2, None, None, None)
+WHOLE = Balance(
+    "visits", AccountKind.TABLE, "visits", None, None, Pure(3), Pure("1.25"), Pure("1.75"), 2, None, None, None
+)
 
 
 def test_shares_add_up_to_what_was_spent() -> None:

@@ -70,6 +70,7 @@ def explanation(said: Mapping[str, Any]) -> Explanation:
         accounts=tuple(_of(str, account) for account in said["accounts"]),
         is_known=_of(bool, said["asked_before"]),
         options=tuple(_option(one) for one in said["options"]),
+        as_of=None if said["as_of"] is None else _of(str, said["as_of"]),
     )
 
 

@@ -13,6 +13,8 @@ from discreet.catalog.table import Table
 from discreet.console import theme
 from discreet.console.charts import Chart, ChartAxis, ChartLine, line_chart
 from discreet.console.layout import PageVisit
+from discreet.console.period_budgets import draw_period_budgets
+from discreet.console.periods import PERIOD_STYLE
 from discreet.console.tables.page import no_table_hint
 from discreet.curator.ledger.chain import AccountKind
 from discreet.curator.ledger.units import amount, as_json, balance
@@ -20,6 +22,7 @@ from discreet.errors import DiscreetError, InvalidValue
 from discreet.privacy.format import shown
 from discreet.privacy.loss import Loss, Pure, ZeroConcentrated
 from discreet.service.auth.roles import READERS, MemberRole
+from discreet.service.operations import periods as periods_ops
 from discreet.service.operations import tables as tables_ops
 from discreet.service.operations.tables import Balance, SpentQuestion, Typical, typical_questions
 
@@ -118,7 +121,7 @@ _MOST_PEOPLE = 200
 async def build(visit: PageVisit) -> None:
     """The page."""
     theme.page_title("Budget", _LEAD)
-    ui.add_css(_STYLE)
+    ui.add_css(PERIOD_STYLE + _STYLE)
     tables = [
         one for one in await run.io_bound(tables_ops.tables, visit.service, visit.principal) or [] if not one.public
     ]
@@ -133,13 +136,15 @@ class _BudgetPage:
 
     def __init__(self, visit: PageVisit, tables: list[Table]) -> None:
         self._visit = visit
-        self._tables = [one.name for one in tables]
+        self._tables = {one.name: one for one in tables}
         self._reads_all = visit.principal.role in READERS
 
     async def draw(self) -> None:
         """A choice of tables, and what is known about one."""
         with theme.row():
-            self._table = ui.select(self._tables, value=self._tables[0], label="Table", on_change=self._show)
+            self._table = ui.select(
+                list(self._tables), value=next(iter(self._tables)), label="Table", on_change=self._show
+            )
             self._table.props("outlined dense").classes("w-64 max-w-full")
             theme.button("Refresh", self._show, icon="refresh", kind="icon")
         self._known = ui.element("div").classes("budget-parts")
@@ -148,12 +153,19 @@ class _BudgetPage:
     async def _show(self) -> None:
         service, principal, name = self._visit.service, self._visit.principal, str(self._table.value)
         balances = await run.io_bound(tables_ops.budget, service, principal) or []
-        spent = await run.io_bound(tables_ops.spending, service, principal, name) or []
+        own, spent, periods = [one for one in balances if one.table == name], [], []
+        if self._tables[name].time is not None:
+            periods = await run.io_bound(periods_ops.periods, service, principal, name) or []
+        if not self._tables[name].is_by_period:
+            spent = await run.io_bound(tables_ops.spending, service, principal, name) or []
         if name != self._table.value:  # another table was chosen meanwhile
             return
         self._known.clear()
         with self._known:
-            self._draw(name, [one for one in balances if one.table == name], spent)
+            if self._tables[name].is_by_period:
+                draw_period_budgets(self._visit, self._tables[name], own, periods)
+            else:
+                self._draw(name, own, spent)
 
     def _draw(self, name: str, balances: list[Balance], spent: list[SpentQuestion]) -> None:
         whole = next((one for one in balances if one.kind is AccountKind.TABLE), None)

@@ -65,7 +65,7 @@ PAGES = (
     ConsolePage("/trail", "Audit trail", "history", "audit_trail", READERS),
     ConsolePage("/tables", "Tables", "table_chart", "tables.page", _OWNER),
     ConsolePage("/people", "People", "group", "people", _OWNER),
-    ConsolePage("/publish", "Publish", "publish.page", "publish.page", _OWNER),
+    ConsolePage("/publish", "Publish", "publish", "publish.page", _OWNER),
     ConsolePage("/understand", "Understand ε", "insights", "understand"),
     ConsolePage("/lab", "Lab", "science", "lab.page"),
 )

@@ -42,6 +42,8 @@ class Explanation:
     """Whether the same was asked before about the same data: then the answer of that time is free."""
     options: tuple[NoiseOption, ...] = ()
     """Where a part of the budget was named, the ways in which it can be paid; the others say which one is taken."""
+    as_of: str | None = None
+    """The end of the last closed period, where CURRENT_DATE means that; None where it is not asked, or was named."""
 
     @property
     def option(self) -> NoiseOption:
@@ -67,6 +69,7 @@ class Explanation:
             "shares": [{"part": part, "price": as_json(share)} for part, share in self.shares],
             "accounts": list(self.accounts),
             "notes": list(self.notes),
+            **({} if self.as_of is None else {"as_of": self.as_of}),
             **({"options": [_option_as_json(one) for one in self.options]} if self.options else {}),
         }
 

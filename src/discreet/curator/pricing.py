@@ -59,7 +59,8 @@ class Pricing:
         errors = label_columns(question, question.errors(confidence))
         notes = (*write_notes(question, confidence, offers=offers), *notes_on_new_periods(question, new))
         shares, accounts = find_shares(question), tuple(dict.fromkeys(name for each in prices for name in each))
-        return Explanation(question.price, affordable, groups, errors, shares, notes, None, accounts, is_known)
+        found = Explanation(question.price, affordable, groups, errors, shares, notes, None, accounts, is_known)
+        return replace(found, as_of=question.split.clock)
 
     def choose(self, questions: Sequence[PlannedQuestion]) -> PlannedQuestion:
         """Of the ways in which a part of the budget can be paid, the one that was, or the best that fits."""

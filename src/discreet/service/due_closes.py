@@ -11,15 +11,16 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from discreet.engines.duckdb.store import FileLock
-from discreet.errors import DiscreetError
 from discreet.service.logs import log_event
 
 if TYPE_CHECKING:
     from discreet.service.state import ServiceState
 
-__all__ = ["CALENDAR", "DueCloses"]
+__all__ = ["CALENDAR", "CLOSED", "DueCloses"]
 
 
+CLOSED = "periods closed"
+"""What the trail says of a close."""
 CALENDAR = "the calendar"
 """Who closed a period that nobody closed before it was due."""
 
@@ -53,7 +54,7 @@ class DueCloses:
         while not self._ending.is_set():
             try:
                 self.close()
-            except (DiscreetError, OSError) as fault:  # the next round tries again
+            except Exception as fault:  # whatever it is, the next round tries again
                 log_event("periods that are due could not be closed", logging.ERROR, error=type(fault).__name__)
             self._ending.wait(self._service.settings.close_seconds)
 
@@ -63,4 +64,4 @@ class DueCloses:
         if not self._is_ours:
             return
         for table, periods in self._service.curator.close_due().items():
-            self._service.trail.write("periods closed", CALENDAR, table=table, through=periods[-1].name)
+            self._service.trail.write(CLOSED, CALENDAR, table=table, through=periods[-1].name)

@@ -157,8 +157,10 @@ class SchemaPanel:
 def _promise(table: Table) -> str:
     if table.public:
         return "Public: everybody may know every row, and questions about it are free."
-    person = f"A person is one {table.unit}" if table.unit else "Every row is a person of its own"
-    return f"{person}; at most {table.rows_per_unit} rows count." if table.unit else f"{person}."
+    if not table.unit:
+        return "Every row is a person of its own."
+    per = "" if table.unit_per is None else f" of a {table.unit_per.value}"
+    return f"A person is one {table.unit}; at most {table.rows_per_unit} rows{per} count."
 
 
 def _facts(table: Table, column: Column) -> str:

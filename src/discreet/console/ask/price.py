@@ -7,15 +7,17 @@ anything is spent.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
 from fractions import Fraction
 
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
 from discreet.console.ask.answer import EPSILONS, error_words, least, nearest, part_words, rounded, share_of
-from discreet.console.theme import bullets, figure, figures
+from discreet.console.theme import bullets, chip, figure, figures
 from discreet.console.widgets import shared
 from discreet.curator.explanation import Explanation
+from discreet.curator.ledger.account_names import find_period
 from discreet.curator.ledger.chain import AccountKind
 from discreet.curator.ledger.units import amount, balance
 from discreet.errors import InvalidValue
@@ -24,7 +26,7 @@ from discreet.privacy.loss import Pure, ZeroConcentrated, shown
 from discreet.service.jobs.jobs import AskRequest
 from discreet.service.operations.tables import Balance, size_of
 
-__all__ = ["PriceControls", "find_tightest", "left_words"]
+__all__ = ["PriceControls", "chips_of", "find_tightest", "left_words"]
 
 
 Changed = Awaitable[None] | None
@@ -47,6 +49,7 @@ class PriceControls:
             self._price, self._share = figure("Price", "–")
             self._groups, _ = figure("Groups", "–")
             self._errors, self._more_errors = figure("Expected error", "–")
+        self._chips = ui.element("div").classes("d-row empty:hidden")
         self._notes = ui.element("div").classes("w-full")
         self._bars = ui.element("div").classes("d-balances")
 
@@ -112,6 +115,10 @@ class PriceControls:
         else:
             self._figures(found)
             self._follow(found)
+        self._chips.clear()
+        with self._chips:
+            for words in () if found is None else chips_of(found):
+                chip(words)
         self._notes.clear()
         with self._notes:
             bullets(() if found is None else found.notes)
@@ -148,6 +155,22 @@ class PriceControls:
         with self._bars:
             for one in find_tightest(balances):
                 _bar(one, found)
+
+
+def chips_of(found: Explanation) -> list[str]:
+    """What a question is asked about, where it reads tables that grow: as of when, and which periods pay.
+
+    >>> from discreet.curator.explanation import Explanation
+    >>> accounts = ("visits//2026-W06", "visits//2026-W07", "visits/ann/2026-W07", "/patients.id")
+    >>> chips_of(Explanation(None, True, 1, (), (), (), accounts=accounts, as_of="2026-02-16"))
+    ['as of 16 Feb 2026', '2 periods, 2026-W06 to 2026-W07']
+    """
+    moment = "" if found.as_of is None else f"{datetime.fromisoformat(found.as_of):%d %b %Y}".lstrip("0")
+    periods = sorted({period for one in found.accounts if (period := find_period(one)) is not None})
+    span = (
+        periods[0] if len(periods) == 1 else f"{len(periods)} periods, {periods[0]} to {periods[-1]}" if periods else ""
+    )
+    return [words for words in (f"as of {moment}" if moment else "", span) if words]
 
 
 def _read(text: str, name: str) -> Fraction:

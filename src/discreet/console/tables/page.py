@@ -6,7 +6,7 @@ Each has its facts and its policy in words, what is left of its budget, and who 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -16,6 +16,8 @@ from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, number_text, write_literal
 from discreet.catalog.table import Table
 from discreet.console.layout import PageVisit
+from discreet.console.periods import PERIOD_STYLE
+from discreet.console.tables.growing import GrowthPanel, TableGrowth, read_growth
 from discreet.console.tables.new import NewTableForm
 from discreet.console.theme import (
     TABLE_STYLE,
@@ -74,7 +76,8 @@ def table_words(table: Table) -> str:
         return f"public, {columns}"
     person = table.unit or ("the person behind a foreign key" if table.foreign_keys else "each row")
     asking = counted(len(table.analysts), "analyst", "analysts")
-    return f"{budget_words(table.budget)} in all, protects {person}, {columns}, {asking}"
+    person += "" if table.unit_per is None else f" and {table.unit_per.value}"
+    return f"{budget_words(table.budget)}{_each(table) or ' in all'}, protects {person}, {columns}, {asking}"
 
 
 def column_rows(table: Table) -> list[tuple[str, ...]]:
@@ -113,6 +116,7 @@ class _KnownTables:
 
     holdings: list[protect_ops.Holding]
     analysts: list[str]
+    growing: Mapping[str, TableGrowth]
 
 
 class KnownTables:
@@ -134,15 +138,17 @@ class KnownTables:
             self._said = ui.element("div").classes("w-full empty:hidden")
             if not known.holdings:
                 empty("table_chart", "No table yet", "Bring one below.")
-            in_pages(known.holdings, lambda one: self._table(one, known.analysts), "tables", _AT_ONCE)
+            in_pages(known.holdings, lambda one: self._table(one, known), "tables", _AT_ONCE)
 
     def _known(self) -> _KnownTables:
         service, principal = self._visit.service, self._visit.principal
         everybody = members_ops.members(service, principal)
         analysts = [one.name for one in everybody if one.role is MemberRole.ANALYST and one.removed is None]
-        return _KnownTables(protect_ops.holdings(service, principal), analysts)
+        holdings = protect_ops.holdings(service, principal)
+        growing = {one.table.name: read_growth(self._visit, one.table) for one in holdings if one.table.time}
+        return _KnownTables(holdings, analysts, growing)
 
-    def _table(self, holding: protect_ops.Holding, analysts: list[str]) -> None:
+    def _table(self, holding: protect_ops.Holding, known: _KnownTables) -> None:
         table = holding.table
         folded = ui.expansion(
             table.name, caption=table_words(table), icon="table_chart", value=table.name == self._opened
@@ -156,7 +162,9 @@ class KnownTables:
                 notice("It must be taken in again: the table that its people are found through was.", "warn")
             if not table.public:
                 _promise(holding)
-                self._analysts(holding, analysts)
+                if table.name in known.growing:
+                    GrowthPanel(self._visit, table, self.draw).draw(known.growing[table.name])
+                self._analysts(holding, known.analysts)
 
     def _open(self, name: str, is_open: bool) -> None:
         self._opened = name if is_open else ""
@@ -222,7 +230,12 @@ def _promise(holding: protect_ops.Holding) -> None:
     counts = counted(table.rows_per_unit, "row of a person counts", "rows of a person count")
     rows = f"{counts}, {counted(table.most_groups, 'group', 'groups')} of theirs can show."
     quiet(f"Neighbours: {table.neighbours}. {rows}")
-    ui.label(f"Granted {budget_words(table.budget)}{_left(holding, None)}.")
+    ui.label(f"Granted {budget_words(table.budget)}{_each(table)}{_left(holding, None)}.")
+
+
+def _each(table: Table) -> str:
+    """How often a budget is granted."""
+    return f" each {table.time.every.value}" if table.time is not None and table.is_by_period else ""
 
 
 def _left(holding: protect_ops.Holding, analyst: str | None) -> str:
@@ -262,7 +275,7 @@ border-bottom:1px solid var(--d-line)}
 
 async def build(visit: PageVisit) -> None:
     """The page for an owner."""
-    ui.add_css(UPLOAD_STYLE + TABLE_STYLE + _STYLE)
+    ui.add_css(UPLOAD_STYLE + TABLE_STYLE + PERIOD_STYLE + _STYLE)
     page_title("Tables", _LEAD)
     known = KnownTables(visit)
     await known.draw()

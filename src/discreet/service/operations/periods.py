@@ -23,6 +23,7 @@ from discreet.engines.duckdb.growing import Appended
 from discreet.errors import InvalidInput, NotFound, StoreError
 from discreet.privacy.loss import Pure, ZeroConcentrated
 from discreet.service.auth.roles import FEEDERS, MemberRole, Principal
+from discreet.service.due_closes import CLOSED
 from discreet.service.operations import uploads
 from discreet.service.operations.protect import about_the_file
 from discreet.service.operations.tables import size_of, table
@@ -30,7 +31,6 @@ from discreet.service.operations.uploads import Receiving, Upload
 from discreet.service.state import ServiceState
 
 __all__ = [
-    "CLOSED",
     "PeriodBalance",
     "RowsTaken",
     "append",
@@ -43,8 +43,6 @@ __all__ = [
 ]
 
 
-CLOSED = "periods closed"
-"""What the trail says of a close."""
 _OWNERS = frozenset({MemberRole.OWNER})
 
 

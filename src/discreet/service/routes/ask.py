@@ -103,6 +103,7 @@ class ExplanationFacts(BaseModel):
     shares: list[ShareFacts] = Field(description="How the price is divided so that the errors together are least.")
     notes: list[str] = Field(description="What will be clamped, weighted or left out.")
     accounts: list[str] = Field(description="The accounts of the ledger that would pay.")
+    as_of: str | None = Field(description="The end of the last closed period, where CURRENT_DATE means that.")
     options: list[NoiseFacts] = Field(description="Where a part of the budget is named, how it can be paid.")
 
     @classmethod
@@ -118,6 +119,7 @@ class ExplanationFacts(BaseModel):
             shares=[ShareFacts(part=part, price=Amount.price(price)) for part, price in found.shares],
             notes=list(found.notes),
             accounts=list(found.accounts),
+            as_of=found.as_of,
             options=[
                 NoiseFacts(
                     noise=one.noise,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 from starlette.concurrency import run_in_threadpool
 
+from discreet.catalog.period import Period
 from discreet.service.auth.bearer import ServiceHere, principal_with
 from discreet.service.auth.roles import FEEDERS, MemberRole, Principal
 from discreet.service.operations import periods as periods_ops
@@ -32,8 +32,13 @@ class PeriodInterval(BaseModel):
     """A period of a table."""
 
     name: str = Field(description="As people call it.")
-    start: datetime = Field(description="When it begins, on the clock of the time column.")
-    end: datetime = Field(description="When the next one begins.")
+    start: str = Field(description="When it begins, on the clock of the time column, which has no zone.")
+    end: str = Field(description="When the next one begins.")
+
+    @classmethod
+    def of_period(cls, one: Period) -> PeriodInterval:
+        """A period as plain data."""
+        return cls(name=one.name, start=one.start.isoformat(), end=one.end.isoformat())
 
 
 class PeriodFacts(PeriodInterval):
@@ -49,7 +54,8 @@ class PeriodFacts(PeriodInterval):
         """A period as plain data."""
         cap, left = (None if loss is None else Amount.balance(loss) for loss in (one.cap, one.left))
         spent = None if one.spent is None else Amount.price(one.spent)
-        return cls(name=one.name, start=one.start, end=one.end, state=one.state, cap=cap, spent=spent, left=left)
+        start, end = one.start.isoformat(), one.end.isoformat()
+        return cls(name=one.name, start=start, end=end, state=one.state, cap=cap, spent=spent, left=left)
 
 
 class AppendFacts(BaseModel):
@@ -134,7 +140,7 @@ async def append(
 def close(service: ServiceHere, principal: _Owner, name: _Table, period: _Period) -> Closed:
     """They take no more rows, and can be asked about. Periods close in order, those before it first, for good."""
     found = periods_ops.close(service, principal, name, period)
-    return Closed(periods=[PeriodInterval(name=one.name, start=one.start, end=one.end) for one in found])
+    return Closed(periods=[PeriodInterval.of_period(one) for one in found])
 
 
 @router.delete("/tables/{name}/units", status_code=202, summary="Have a person forgotten at the next close")
