@@ -27,7 +27,7 @@ CALLS = Table(
         Column("any_day", DATE, lower=date.min, upper=date.max),
         Column("ever", TIMESTAMP, lower=FIRST, upper=LAST),
     ),
-    budget=Budget(10_000, delta="1e-3", delta_for_keys="9e-4"),
+    budget=Budget(6_000, delta="1e-3", delta_for_keys="9e-4"),
 )
 HALF = 400
 

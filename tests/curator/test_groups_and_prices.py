@@ -74,6 +74,17 @@ def test_rows_without_a_key_are_in_no_group_and_the_answer_says_so(curator: Cura
     assert not any("in no group:" in note for note in asked.notes)
 
 
+@pytest.mark.parametrize(
+    ("groups", "named"),
+    [("GROUP BY 1", "lower(ward)"), ("GROUP BY w", "w"), ("GROUP BY lower(ward)", "lower(ward)")],
+)
+def test_a_note_about_a_group_has_the_words_of_the_question_and_no_position(
+    curator: Curator, groups: str, named: str
+) -> None:
+    answer = curator.ask(f"SELECT lower(ward) AS w, COUNT(*) AS n FROM visits {groups}", epsilon=5)
+    assert any(note.startswith(f"Rows where {named} is missing are left out") for note in answer.notes)
+
+
 def test_rows_per_key_holds_through_a_public_table(curator: Curator) -> None:
     sql = "SELECT c.chapter, COUNT(*) FROM visits AS v JOIN codes AS c ON v.code = c.code GROUP BY c.chapter"
     wide = "SELECT ward, COUNT(*) FROM visits GROUP BY ward"

@@ -207,7 +207,7 @@ def test_rows_that_stand_for_each_other_before_a_join_are_spelled_alike(first: s
     """Which of them is kept is decided by the order in which an engine finds them, and that by who else is there."""
     curator, people = Curator(tmp_path), range(400)
     rows = [(person, dept, 30) for person in people for dept in sorted("ab", reverse=first == "b")]
-    curator.protect(_rows(*rows), replace(VISITS, rows_per_unit=1, budget=Budget(10_000)))
+    curator.protect(_rows(*rows), replace(VISITS, rows_per_unit=1, budget=Budget(6_000)))
     sql = f"SELECT COUNT(*) AS n FROM {TWO_ZEROS} a JOIN {TWO_ZEROS} b ON a.person = b.person WHERE pow(b.zero, -1) > 0"
     assert round(curator.ask(sql, 1000).table["n"][0].as_py()) == len(people)
     curator.engine.close()

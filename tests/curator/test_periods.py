@@ -369,6 +369,26 @@ def test_an_older_store_is_not_read_with_a_newer_ledger(tmp_path: Path) -> None:
         curator.ask(WEEKLY, epsilon=1)
 
 
+@pytest.mark.parametrize(("was", "now"), [("every: week", "every: day"), ("from: '2026-01-05'", "from: '2026-01-12'")])
+def test_a_policy_with_other_periods_than_those_that_closed_is_refused(tmp_path: Path, was: str, now: str) -> None:
+    opened(tmp_path, visits(), 2)
+    policy = tmp_path / "policies" / "visits.yaml"
+    text = policy.read_text()
+    policy.write_text(text.replace(was, now).replace(was.replace("'", ""), now.replace("'", "")))
+    assert policy.read_text() != text
+    with pytest.raises(LedgerError, match="time must stay as it was, with periods from 2026-W02 to 2026-W03"):
+        Curator(tmp_path)
+
+
+def test_a_policy_that_grows_no_more_is_refused(tmp_path: Path) -> None:
+    curator = opened(tmp_path, visits(), 2)
+    (line,) = [one for one in (tmp_path / "policies" / "visits.yaml").read_text().splitlines() if "time:" in one]
+    policy = tmp_path / "policies" / "visits.yaml"
+    policy.write_text(policy.read_text().replace(f"{line}\n", ""))
+    with pytest.raises(LedgerError, match="time must stay as it was"):
+        curator.ask(WEEKLY, epsilon=1)
+
+
 def test_a_table_that_grows_is_appended_to_and_not_taken_in_again(tmp_path: Path) -> None:
     curator = opened(tmp_path, visits(), 1)
     curator.protect(rows(0), visits())  # the same rows: nothing happens

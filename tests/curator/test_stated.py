@@ -20,7 +20,7 @@ from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import ForeignKey, Table
 from discreet.curator.curator import Curator
 from discreet.curator.policies import StatedColumn, stated_policy
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, InvalidValue
 from discreet.privacy.loss import Pure
 from tests.catalog.policy_page import ELSEWHERE
 
@@ -65,6 +65,32 @@ def test_the_plain_way_to_say_it_is_taken(tmp_path: Path) -> None:
     assert (made.budget, made.analysts) == (Budget(3), {"ann": Budget(1)})
     assert curator.allow("visits", "bob", 2).analysts["bob"] == Budget(2)
     assert curator.allow("visits", "bob", {"epsilon": "5/2"}).analysts["bob"] == Budget("5/2")
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"budget": 10_000},
+        {"budget": {"epsilon": 6_399, "delta": "1e-6"}},
+        {"unit": {"column": "patient_id", "name": "patient", "budget": "1e6"}},
+    ],
+)
+def test_a_budget_that_accounts_cannot_count_is_refused_and_never_cut(facts: dict[str, Any], tmp_path: Path) -> None:
+    curator = Curator(tmp_path)
+    with pytest.raises(InvalidValue, match=r"at most 6,398, .* got <[0-9,e+]+>; state a lower one"):
+        curator.protect(pa.table(ROWS), table="visits", **(FACTS | facts))
+    assert not list(curator.catalog)
+    assert not curator.ledger.accounts()
+    curator.protect(pa.table(ROWS), table="visits", **(FACTS | {"budget": 6_398}))
+    assert curator.ledger.accounts()["visits"].allowance.granted == Pure(6_398)
+
+
+def test_a_policy_that_could_not_be_read_again_is_refused_before_it_is_written(tmp_path: Path) -> None:
+    curator = Curator(tmp_path)
+    many = {"ward": {"keys": [f"ward {k:06d}" for k in range(80_000)]}}
+    with pytest.raises(InvalidValue, match=r"at most 1 MiB, got <.* keys_from: "):
+        curator.protect(pa.table(ROWS), table="visits", **(FACTS | {"columns": many}))
+    assert not list(Curator(tmp_path).catalog)
 
 
 def test_dates_may_be_written_as_text_and_foreign_keys_as_their_fields(tmp_path: Path) -> None:

@@ -113,7 +113,15 @@ def test_a_group_that_can_have_rows_is_listed_whatever_else_a_condition_says() -
 
 
 BINS = {
-    "met": ["date_trunc('day', {})", "date_trunc('month', {})", "CAST({} AS DATE)", "CAST({} AS DATE) < '2021-02-01'"],
+    "met": [
+        "date_trunc('day', {})",
+        "date_trunc('month', {})",
+        "CAST({} AS DATE)",
+        "CAST({} AS DATE) < '2021-02-01'",
+        "year({})",
+        "extract(decade FROM {})",
+        "extract(isoyear FROM date_trunc('month', {}))",
+    ],
     "cost": ["FLOOR({} / 100)", "CEIL({} * 0.03)", "ROUND(({} - 5) / 70)", "CAST({} / 100 AS INT)", "{} < 20"],
 }
 ENDS = {
@@ -157,6 +165,30 @@ def test_a_planted_bug_that_takes_groups_to_end_where_conditions_do_is_seen(
     listing._found.cache_clear()
     assert _unlisted(column)
     listing._found.cache_clear()
+
+
+def test_years_that_conditions_on_moments_exclude_are_not_listed() -> None:
+    met = replace(CATALOG.table("visits").column("met"), lower=datetime(2019, 1, 1), upper=datetime(2022, 1, 1))
+    visits = CATALOG.table("visits")
+    columns = tuple(met if column.name == "met" else column for column in visits.columns)
+    longer = CATALOG.with_table(replace(visits, columns=columns))
+    found = {
+        test: [
+            key
+            for (key,) in prepare(
+                f"SELECT year(met) AS y, COUNT(*) FROM visits WHERE {test} GROUP BY y", longer, Pure(1)
+            )
+            .plans[0]
+            .groups
+        ]
+        for test in (
+            "met < '2021-01-01'",
+            "met <= '2021-01-01'",
+            "met > '2020-12-31 23:59:59.999999'",
+            "met = '2020-02-03'",
+        )
+    }
+    assert list(found.values()) == [[2019, 2020, None], [2019, 2020, 2021, None], [2021, 2022, None], [2020, None]]
 
 
 def test_no_key_at_all_is_one_group() -> None:

@@ -72,6 +72,7 @@ from discreet.curator.policies import (
     TimeStated,
     UnitStated,
     allow,
+    check_length,
     disallow,
     read_analysts,
     read_stated_policy,
@@ -331,6 +332,7 @@ class Curator:
     def _checked(self, table: Table) -> Catalog:
         """The catalog with this table; refused where that would change what was promised or granted."""
         before, catalog = self.catalog.find(table.name), self.catalog.with_table(table)
+        check_length(table)
         if before is not None:
             check_promise(before, table)
             check_unit(table, self.catalog, catalog)

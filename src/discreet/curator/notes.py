@@ -12,6 +12,7 @@ from discreet.query.answer.notes import notes_above
 from discreet.query.answer.rank_error import rank_error
 from discreet.query.expressions.expression import Call, Expression, Field
 from discreet.query.expressions.narrowing import usual_bounds
+from discreet.query.parse.places import quote
 from discreet.query.plan.sensitivity import AggregationPlan
 from discreet.query.question import PlannedQuestion
 from discreet.query.run.measure import Measured
@@ -195,7 +196,7 @@ def _about_groups(plan: AggregationPlan, confidence: float, *, offers: Offers) -
 def _about_missing(plan: AggregationPlan) -> list[str]:
     """Which keys rows can miss, so that they are in no group."""
     without = () if plan.listing is None else plan.listing.without
-    names = [plan.block.places[k].sql(dialect="duckdb", comments=False) for k in without]
+    names = [quote(plan.block.places[k]) for k in without]
     return [f"Rows where {name} is missing are left out: the policy does not list null as a key." for name in names]
 
 

@@ -7,7 +7,7 @@ close stands in the ledger, so that a store that is older, or another one, is ne
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -17,12 +17,12 @@ from discreet.catalog.catalog import Catalog
 from discreet.catalog.period import Period, TimeColumn
 from discreet.catalog.table import Table
 from discreet.curator.charge import find_account, find_unit_account, list_caps
-from discreet.curator.ledger.closes import NewAccount
+from discreet.curator.ledger.closes import ClosedPeriod, NewAccount
 from discreet.curator.ledger.ledger import Account, Ledger
 from discreet.curator.ledger.units import Allowance
 from discreet.curator.preconditions import grant, list_allowances, partitions_per_neighbour
 from discreet.engines.engine import TableStore
-from discreet.errors import InvalidValue, StoreError
+from discreet.errors import InvalidValue, LedgerError, StoreError
 from discreet.privacy.loss import Pure, ZeroConcentrated
 
 if TYPE_CHECKING:
@@ -220,13 +220,26 @@ def finish_closes(ledger: Ledger, engine: TableStore, catalog: Catalog) -> None:
 
 
 def check_roots(ledger: Ledger, engine: TableStore, catalog: Catalog) -> None:
-    """Refuse a store that does not hold what was closed: one from before, or of another host."""
+    """Refuse a store that does not hold what was closed: one from before, or of another host.
+
+    And a policy whose periods are not those that were closed.
+    """
     for table in catalog:
-        closes = [] if table.time is None else ledger.closes(table.name)
+        closes = ledger.closes(table.name)
         if not closes:
             continue
+        _check_calendar(table, closes)
         closing = engine.closing(table.name)
         roots = {engine.root(table.name), None if closing is None else closing[1]}
         if closes[-1].root not in roots:
             rule = f"{table.name}: the store must hold what was closed, up to {closes[-1].name}"
             raise StoreError(rule, None, "put it back as it was; an older copy cannot be read with this ledger")
+
+
+def _check_calendar(table: Table, closes: Sequence[ClosedPeriod]) -> None:
+    """Refuse a policy that says other periods than those that were closed under it."""
+    last, one = Period(closes[-1].name, closes[-1].start, closes[-1].end), closes[0]
+    is_same = table.time is not None and table.time.after(None) == Period(one.name, one.start, one.end)
+    if not is_same or table.time is None or table.time.period_of(last.start) != last:
+        rule = f"{table.name}: time must stay as it was, with periods from {one.name} to {last.name}"
+        raise LedgerError(rule, "<other periods>", "put the policy back as it was, or use another table name")

@@ -45,7 +45,8 @@ from discreet.catalog.policy.csv_format import CSVFormat
 from discreet.catalog.policy.read import read as read_policy
 from discreet.catalog.policy.read import read_folder
 from discreet.catalog.policy.read import write as write_policy
-from discreet.catalog.policy.write import Schema, find_type, read_schema, schema_of_arrow
+from discreet.catalog.policy.write import Schema, find_type, read_schema, schema_of_arrow, write_policy_text
+from discreet.catalog.policy.yaml import LARGEST_FILE
 from discreet.catalog.table import ForeignKey, Table
 from discreet.curator.charge import find_account
 from discreet.curator.preconditions import grant, partitions_per_neighbour
@@ -67,6 +68,7 @@ __all__ = [
     "TimeStated",
     "UnitStated",
     "allow",
+    "check_length",
     "disallow",
     "read_analysts",
     "read_stated_policy",
@@ -124,6 +126,14 @@ class Policies:
         """Write the policy of a table; only for who is `changing`."""
         # A power cut does not bring the old policy back, and with it who may ask.
         write_policy(table, self.folder / f"{_file_name(table)}.yaml")
+
+
+def check_length(table: Table) -> None:
+    """Refuse a policy whose file would be too long to be read again."""
+    length = len(write_policy_text(table).encode())
+    if length > LARGEST_FILE:
+        remedy = "put long lists of keys into a public table, and name its column: keys_from: icd10.code"
+        raise InvalidValue("a policy file must be at most 1 MiB", f"<{length:,} bytes>", remedy)
 
 
 def _file_name(table: Table) -> str:

@@ -18,7 +18,7 @@ from discreet.catalog.period import Period
 from discreet.catalog.table import Table
 from discreet.curator.charge import Versions, find_account, find_table, list_caps
 from discreet.curator.ledger.ledger import Account
-from discreet.curator.ledger.units import Allowance
+from discreet.curator.ledger.units import LOSS_UNITS, MOST_UNITS, Allowance
 from discreet.curator.reading import see_periods
 from discreet.engines.duckdb.manifest import Stored
 from discreet.engines.engine import Engine
@@ -261,7 +261,11 @@ def list_allowances(table: Table, accounts: Mapping[str, Account]) -> dict[str, 
 def grant(budget: Budget, known: Account | None) -> Allowance:
     """What a budget allows, counted as it was before where there is an account, and something was spent."""
     like = None if known is None else known.allowance
-    return Allowance.of(budget.loss, budget.delta_for_keys, like=like)
+    allowed = Allowance.of(budget.loss, budget.delta_for_keys, like=like)
+    if known is None and allowed.is_cut:
+        rule = f"an account counts an ε of at most {MOST_UNITS // LOSS_UNITS:,}, and a budget must not be above"
+        raise InvalidValue(rule, f"<{float(budget.epsilon):,.6g}>", "state a lower one; 10 is already large")
+    return allowed
 
 
 def partitions_per_neighbour(table: Table) -> int:

@@ -127,9 +127,8 @@ def find_position(node: Node, path: Path) -> FilePosition:
 
 def _decoded(content: bytes) -> str:
     if len(content) > LARGEST_FILE:
-        raise PolicyError(
-            [_problem("a policy file must be at most 1 MiB", FilePosition(1, 1), "leave out long lists of keys")]
-        )
+        remedy = "shorten it; long lists of keys can stand in a public table (keys_from: icd10.code)"
+        raise PolicyError([_problem("a policy file must be at most 1 MiB", FilePosition(1, 1), remedy)])
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as wrong:

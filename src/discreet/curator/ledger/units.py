@@ -196,6 +196,11 @@ class Allowance:
         """Whether there is no cap."""
         return self.cap == _UNCAPPED
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether less is granted than the budget says, because an account cannot count as much."""
+        return MOST_UNITS in (self.cap, self.cap_pure)
+
     def __repr__(self) -> str:
         if self.is_counted:
             return f"Allowance.counted({self.measure}{'' if self.order is None else f', {self.order!r}'})"

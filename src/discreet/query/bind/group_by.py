@@ -34,7 +34,9 @@ def group_keys(node: exp.Select, look_up: LookUp) -> dict[Expression, exp.Expr]:
     for part in group.expressions:
         if isinstance(part, exp.Tuple) and not part.expressions:  # GROUP BY () is one group of all rows
             continue
-        keys.setdefault(read(_meant(part, node, look_up), look_up), part)
+        meant = _meant(part, node, look_up)
+        # What is said of a group names the column, and not its position in the SELECT list.
+        keys.setdefault(read(meant, look_up), meant if isinstance(part, exp.Literal) else part)
     return keys
 
 

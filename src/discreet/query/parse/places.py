@@ -30,6 +30,7 @@ __all__ = [
     "mark_as_generated",
     "name_column",
     "parse_with_places",
+    "quote",
     "refuse",
     "refuse_part",
     "replacing",
@@ -82,6 +83,12 @@ def find_place(node: exp.Expr | None) -> TextSpan | None:
             return TextSpan(found[0].text, min(one.start for one in found), max(one.end for one in found))
         node = node.parent
     return None
+
+
+def quote(node: exp.Expr) -> str:
+    """What the analyst wrote there, on one line; where that is not known, the node as DuckDB writes it."""
+    place = find_place(node)
+    return spell(node) if place is None else place.words
 
 
 def replacing(old: exp.Expr, new: _Node) -> _Node:

@@ -3,6 +3,7 @@
 A timestamp or a real number has too many values to be listed, but the month or the bin that it lies in has few. Such a
 part g(x) rises with x, or falls with it. So x < c makes g(x) ≤ g(c) where it rises, and g(x) < g(c) makes x < c. A day
 or an hour begins before what is in it, g(x) ≤ x, so that there x < c makes g(x) < c: before February, it is none.
+Moments go in steps, so that x < c is x ≤ c − 1 µs, and days in days: before 2025, the year is 2024 at most.
 
 Claim. Where a test must stay true of all that meets it, what stands in its place is true wherever it is; and below NOT,
 true nowhere else.
@@ -37,6 +38,14 @@ _RISING = frozenset(
 _FALLING = frozenset(["{0} < {1}", "{0} <= {1}"])
 _SCALED = frozenset(["{0} * {1}", "CAST({0} AS DOUBLE) / NULLIF(CAST({1} AS DOUBLE), 0)"])
 _MOMENTS = (ColumnType.DATE, ColumnType.TIMESTAMP)
+_STEPS = {
+    (ColumnType.DATE, "<"): "TRY(CAST({0} - INTERVAL 1 DAY AS DATE))",
+    (ColumnType.DATE, ">"): "TRY(CAST({0} + INTERVAL 1 DAY AS DATE))",
+    (ColumnType.TIMESTAMP, "<"): "TRY({0} - INTERVAL 1 MICROSECOND)",
+    (ColumnType.TIMESTAMP, ">"): "TRY({0} + INTERVAL 1 MICROSECOND)",
+}
+"""What is next to a moment, before or after it."""
+_RISING_PARTS = tuple(f"TRY_CAST(TRY(date_part('{name}', " for name in ("year", "isoyear", "decade", "century"))
 
 
 @dataclass(frozen=True)
@@ -81,7 +90,7 @@ def _rises(step: Call) -> bool | None:
     """Whether a step rises with its first argument; None where it does neither, or nobody knows."""
     template, (first, *others) = step.template, step.arguments
     if first.type in _MOMENTS:
-        is_truncated = template.startswith("TRY(CAST(TRY(date_trunc(") and not others
+        is_truncated = template.startswith(("TRY(CAST(TRY(date_trunc(", *_RISING_PARTS)) and not others
         if is_truncated or template in ("TRY_CAST({0} AS DATE)", "TRY_CAST({0} AS TIMESTAMP)"):
             return True
     elif first.type is not ColumnType.REAL:
@@ -127,7 +136,9 @@ def _coarse(test: Call, part: CoarsePart, known: frozenset[str], holds: bool) ->
     is_known = all(_names(other) <= known for other in others)
     if value != part.inner or not is_known or any(other.type != value.type for other in others):
         return
-    ends = [part.of(other) for other in others]
+    step = _STEPS.get((value.type, symbol or "")) if holds else None
+    nearest = others if step is None else [Call(value.type, UNKNOWN, True, step, (other,)) for other in others]
+    ends = [part.of(other) for other in nearest]
     if holds and part.is_start and symbol == "<":
         template, ends = "{0} < {1}", others
     elif symbol is not None:

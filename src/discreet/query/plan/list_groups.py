@@ -58,7 +58,7 @@ from discreet.query.expressions.public_values import (
     replace_values,
     with_values,
 )
-from discreet.query.parse.places import refuse
+from discreet.query.parse.places import quote, refuse
 from discreet.query.plan.coarse_tests import coarsen, find_coarse_parts
 
 __all__ = [
@@ -137,7 +137,7 @@ def _places(values: list[Key], domain: tuple[Key, ...]) -> Integers:
 
 def _too_many(block: PrivateAggregation, size: int, lists: Lists) -> QueryRefused:
     def named(keys: tuple[int, ...]) -> str:
-        return " and ".join(block.places[k].sql(dialect="duckdb")[:40] for k in keys)
+        return " and ".join(quote(block.places[k]) for k in keys)
 
     factors = " × ".join(f"{len(rows):,} of {named(keys)}" for keys, rows in lists)
     remedy = "group by fewer or coarser columns, or keep some of the groups with WHERE"
