@@ -17,7 +17,15 @@ from discreet.catalog.column import Column
 from discreet.catalog.table import Table
 from discreet.curator.curator import Curator
 from discreet.curator.ledger.closes import NewAccount
-from discreet.errors import BudgetExceeded, DiscreetError, InvalidValue, QueryRefused, RequestConflict, StoreError
+from discreet.errors import (
+    BudgetExceeded,
+    DiscreetError,
+    InvalidValue,
+    LedgerError,
+    QueryRefused,
+    RequestConflict,
+    StoreError,
+)
 from discreet.privacy.loss import Pure
 
 FIRST = days.date(2026, 1, 5)

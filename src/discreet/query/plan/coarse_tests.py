@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from discreet.catalog.column import ColumnType
-from discreet.query.expressions.expression import Call, Expression, Field, collect_fields
+from discreet.query.expressions.expression import Call, Expression, Field, Type, collect_fields
 from discreet.query.expressions.interval import UNKNOWN
 from discreet.query.expressions.logic import AND, NOT, OR
 from discreet.query.expressions.public_values import replace_values
@@ -38,7 +38,7 @@ _RISING = frozenset(
 _FALLING = frozenset(["{0} < {1}", "{0} <= {1}"])
 _SCALED = frozenset(["{0} * {1}", "CAST({0} AS DOUBLE) / NULLIF(CAST({1} AS DOUBLE), 0)"])
 _MOMENTS = (ColumnType.DATE, ColumnType.TIMESTAMP)
-_STEPS = {
+_STEPS: dict[tuple[Type, str], str] = {
     (ColumnType.DATE, "<"): "TRY(CAST({0} - INTERVAL 1 DAY AS DATE))",
     (ColumnType.DATE, ">"): "TRY(CAST({0} + INTERVAL 1 DAY AS DATE))",
     (ColumnType.TIMESTAMP, "<"): "TRY({0} - INTERVAL 1 MICROSECOND)",
