@@ -206,7 +206,7 @@ VALUES: dict[type[Enum], str] = {
     ColumnType: "integer, real, text, boolean, date, timestamp",
     BudgetMeasure: "pure, either, concentrated",
     Neighbours: "replace-one, add-remove-one",
-    MemberRole: "owner, analyst, auditor",
+    MemberRole: "owner, analyst, auditor, feeder",
     State: "accepted, answered, refused",
 }
 
