@@ -38,7 +38,7 @@ _RISING = frozenset(
 _FALLING = frozenset(["{0} < {1}", "{0} <= {1}"])
 _SCALED = frozenset(["{0} * {1}", "CAST({0} AS DOUBLE) / NULLIF(CAST({1} AS DOUBLE), 0)"])
 _MOMENTS = (ColumnType.DATE, ColumnType.TIMESTAMP)
-_STEPS = {
+_STEPS: dict[tuple[object, str], str] = {
     (ColumnType.DATE, "<"): "TRY(CAST({0} - INTERVAL 1 DAY AS DATE))",
     (ColumnType.DATE, ">"): "TRY(CAST({0} + INTERVAL 1 DAY AS DATE))",
     (ColumnType.TIMESTAMP, "<"): "TRY({0} - INTERVAL 1 MICROSECOND)",
