@@ -18,6 +18,7 @@ from discreet.privacy.loss import Pure
 from discreet.query.answer.intervals import noisy_schema
 from discreet.query.answer.sandbox import check_above
 from discreet.query.parse.alternatives import INSTEAD, USAGE
+from discreet.query.parse.dialect import DATE_PARTS
 from discreet.query.passes import split
 from discreet.query.question import prepare
 from tests.fuzz.grammar import Grammar
@@ -148,6 +149,16 @@ def written(sql: str) -> str:
 def test_what_is_told_to_be_written_instead_is_answered() -> None:
     for sql in sorted({one.sql for one in INSTEAD.values() if one.sql} | set(USAGE.values())):
         ask(written(sql))
+
+
+@pytest.mark.parametrize("part", DATE_PARTS)
+def test_every_part_of_a_date_as_a_function_is_answered_or_its_extract_is_named(part: str) -> None:
+    remedies = []
+    try:
+        ask(f"SELECT COUNT(*) FROM visits WHERE {part}(day) = 1")
+    except QueryRefused as refusal:
+        remedies.append(refusal.remedy)
+    assert remedies in ([], [f"write EXTRACT({part} FROM day)"])
 
 
 def test_what_refusals_tell_to_write_is_answered() -> None:
