@@ -107,6 +107,28 @@ def test_without_a_lifetime_what_a_person_loses_is_counted_and_said(tmp_path: Pa
     assert "What one of the people of visits.person loses over all periods is counted without a limit." in budget
 
 
+@pytest.mark.parametrize("before", [None, 30])
+def test_a_lifetime_that_the_ledger_does_not_hold_is_refused(tmp_path: Path, before: int | None) -> None:
+    first: dict[str, Any] = {"epsilon": 2, "per": "week"} | ({} if before is None else {"lifetime": before})
+    curator = opened(tmp_path, by_person_and_week(budget=first), 1)
+    lower = by_person_and_week(budget={"epsilon": 2, "per": "week", "lifetime": 3})
+    with pytest.raises(InvalidValue, match="counted without a limit" if before is None else "counted up to ε 30"):
+        curator.protect(rows(0), lower)
+    with pytest.raises(InvalidValue, match="the lifetime must say no less"):
+        curator.write_policy(lower)
+    with pytest.raises(InvalidValue, match="the lifetime must say no less"):
+        Curator(tmp_path)
+
+
+def test_a_lifetime_below_what_a_table_of_the_same_people_has_is_refused(tmp_path: Path) -> None:
+    curator = Curator(tmp_path)
+    people = pa.table({"id": [1, 2]})
+    curator.protect(people, table="patients", unit={"name": "patient", "column": "id"}, budget=20)
+    table = by_person_and_week(unit_name="patient", budget={"epsilon": 2, "per": "week", "lifetime": 3})
+    with pytest.raises(InvalidValue, match="counted up to ε 20"):
+        curator.protect(rows(0), table)
+
+
 def test_a_range_pays_for_its_weeks_alone_and_shares_them_with_other_ranges(tmp_path: Path) -> None:
     curator = opened(tmp_path, visits(), 4)
     some = WEEKLY.replace("GROUP", "WHERE admitted >= '2026-01-12' AND admitted < '2026-01-26' GROUP")
