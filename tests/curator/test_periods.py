@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as days
+import shutil
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from discreet.curator.curator import Curator
 from discreet.curator.ledger.closes import NewAccount
 from discreet.errors import BudgetExceeded, DiscreetError, InvalidValue, QueryRefused, RequestConflict, StoreError
 from discreet.privacy.loss import Pure
+from tests.curator.clinic import close
 
 FIRST = days.date(2026, 1, 5)
 WEEKLY = "SELECT date_trunc('week', admitted) AS week, ward, COUNT(*) AS n FROM visits GROUP BY 1, 2 ORDER BY 1, 2"
@@ -361,6 +363,18 @@ def test_an_older_store_is_not_read_with_a_newer_ledger(tmp_path: Path) -> None:
         Curator(tmp_path)
     with pytest.raises(DiscreetError):
         curator.ask(WEEKLY, epsilon=1)
+
+
+def test_a_newer_store_is_not_read_with_a_ledger_from_before_its_first_close(tmp_path: Path) -> None:
+    curator = opened(tmp_path / "kept", visits("person", rows_per_unit=3), 0)
+    close(curator)
+    shutil.copytree(tmp_path / "kept", tmp_path / "older")
+    curator = Curator(tmp_path / "kept")
+    curator.close("visits", through="2026-W02")
+    close(curator)
+    shutil.copytree(tmp_path / "kept" / "store", tmp_path / "older" / "store", dirs_exist_ok=True)
+    with pytest.raises(StoreError, match="the ledger must know every period that the store has closed"):
+        Curator(tmp_path / "older")
 
 
 def test_a_table_that_grows_is_appended_to_and_not_taken_in_again(tmp_path: Path) -> None:

@@ -204,10 +204,16 @@ def finish_closes(ledger: Ledger, engine: TableStore, catalog: Catalog) -> None:
 def check_roots(ledger: Ledger, engine: TableStore, catalog: Catalog) -> None:
     """Refuse a store that does not hold what was closed: one from before, or of another host."""
     for table in catalog:
-        closes = [] if table.time is None else ledger.closes(table.name)
-        if not closes:
+        if table.time is None:
             continue
-        closing = engine.closing(table.name)
+        closes, closing = ledger.closes(table.name), engine.closing(table.name)
+        if not closes:
+            if engine.root(table.name) is not None:
+                rule = f"{table.name}: the ledger must know every period that the store has closed, and knows none"
+                raise StoreError(
+                    rule, None, "put the ledger back as it was; one from before grants again what was spent"
+                )
+            continue
         roots = {engine.root(table.name), None if closing is None else closing[1]}
         if closes[-1].root not in roots:
             rule = f"{table.name}: the store must hold what was closed, up to {closes[-1].name}"
