@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as days
+import shutil
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from discreet.errors import (
     StoreError,
 )
 from discreet.privacy.loss import Pure
+from tests.curator.clinic import close
 
 FIRST = days.date(2026, 1, 5)
 WEEKLY = "SELECT date_trunc('week', admitted) AS week, ward, COUNT(*) AS n FROM visits GROUP BY 1, 2 ORDER BY 1, 2"
@@ -113,6 +115,28 @@ def test_without_a_lifetime_what_a_person_loses_is_counted_and_said(tmp_path: Pa
     budget = str(curator.budget())
     assert "counted" in budget
     assert "What one of the people of visits.person loses over all periods is counted without a limit." in budget
+
+
+@pytest.mark.parametrize("before", [None, 30])
+def test_a_lifetime_that_the_ledger_does_not_hold_is_refused(tmp_path: Path, before: int | None) -> None:
+    first: dict[str, Any] = {"epsilon": 2, "per": "week"} | ({} if before is None else {"lifetime": before})
+    curator = opened(tmp_path, by_person_and_week(budget=first), 1)
+    lower = by_person_and_week(budget={"epsilon": 2, "per": "week", "lifetime": 3})
+    with pytest.raises(InvalidValue, match="counted without a limit" if before is None else "counted up to ε 30"):
+        curator.protect(rows(0), lower)
+    with pytest.raises(InvalidValue, match="the lifetime must say no less"):
+        curator.write_policy(lower)
+    with pytest.raises(InvalidValue, match="the lifetime must say no less"):
+        Curator(tmp_path)
+
+
+def test_a_lifetime_below_what_a_table_of_the_same_people_has_is_refused(tmp_path: Path) -> None:
+    curator = Curator(tmp_path)
+    people = pa.table({"id": [1, 2]})
+    curator.protect(people, table="patients", unit={"name": "patient", "column": "id"}, budget=20)
+    table = by_person_and_week(unit_name="patient", budget={"epsilon": 2, "per": "week", "lifetime": 3})
+    with pytest.raises(InvalidValue, match="counted up to ε 20"):
+        curator.protect(rows(0), table)
 
 
 def test_a_range_pays_for_its_weeks_alone_and_shares_them_with_other_ranges(tmp_path: Path) -> None:
@@ -395,6 +419,18 @@ def test_a_policy_that_grows_no_more_is_refused(tmp_path: Path) -> None:
     policy.write_text(policy.read_text().replace(f"{line}\n", ""))
     with pytest.raises(LedgerError, match="time must stay as it was"):
         curator.ask(WEEKLY, epsilon=1)
+
+
+def test_a_newer_store_is_not_read_with_a_ledger_from_before_its_first_close(tmp_path: Path) -> None:
+    curator = opened(tmp_path / "kept", visits("person", rows_per_unit=3), 0)
+    close(curator)
+    shutil.copytree(tmp_path / "kept", tmp_path / "older")
+    curator = Curator(tmp_path / "kept")
+    curator.close("visits", through="2026-W02")
+    close(curator)
+    shutil.copytree(tmp_path / "kept" / "store", tmp_path / "older" / "store", dirs_exist_ok=True)
+    with pytest.raises(StoreError, match="the ledger must know every period that the store has closed"):
+        Curator(tmp_path / "older")
 
 
 def test_a_table_that_grows_is_appended_to_and_not_taken_in_again(tmp_path: Path) -> None:

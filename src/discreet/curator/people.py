@@ -78,6 +78,23 @@ def check_whose(table: Table, catalog: Catalog, accounts: Mapping[str, Account])
     if own is not None and people is not None and own.unit not in (None, people):
         rule = f"{table.name}: whose rows they are must stay as it was, {(own.unit or '')[1:]}"
         raise InvalidValue(rule, people[1:], "keep it, or use another table name")
+    _check_lifetime(table, catalog, accounts)
+
+
+def _check_lifetime(table: Table, catalog: Catalog, accounts: Mapping[str, Account]) -> None:
+    """Refuse a policy that promises people a lower limit over all periods than the ledger holds them to."""
+    person = catalog.person_domain(table.name)
+    if table.lifetime is None or person is None:
+        return
+    people = find_unit_account(person)
+    members = [one.allowance for one in accounts.values() if one.unit == people]
+    held = accounts[people].allowance if people in accounts else sum_allowances(members) if members else None
+    wanted = grant(table.lifetime, None)
+    if held is not None and (held.is_counted or not _is_within(held, wanted)):
+        limit = "without a limit" if held.is_counted else f"up to {_in_words(held)}"
+        rule = f"{table.name}: what the people of {person} lose is counted {limit}, and the lifetime must say no less"
+        remedy = "a limit is stated when people get their account" if held.is_counted else "state that, or more"
+        raise InvalidValue(rule, f"<{_in_words(wanted)}>", remedy)
 
 
 def check_people(table: Table, catalog: Catalog, accounts: Mapping[str, Account]) -> None:

@@ -8,6 +8,7 @@ close stands in the ledger, so that a store that is older, or another one, is ne
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -227,6 +228,7 @@ def check_roots(ledger: Ledger, engine: TableStore, catalog: Catalog) -> None:
     for table in catalog:
         closes = ledger.closes(table.name)
         if not closes:
+            _check_unknown(table, engine)
             continue
         _check_calendar(table, closes)
         closing = engine.closing(table.name)
@@ -234,6 +236,18 @@ def check_roots(ledger: Ledger, engine: TableStore, catalog: Catalog) -> None:
         if closes[-1].root not in roots:
             rule = f"{table.name}: the store must hold what was closed, up to {closes[-1].name}"
             raise StoreError(rule, None, "put it back as it was; an older copy cannot be read with this ledger")
+
+
+def _check_unknown(table: Table, engine: TableStore) -> None:
+    """Refuse a store that has closed what the ledger knows nothing of."""
+    root = None
+    if table.time is not None:
+        with suppress(InvalidValue):  # the store has no such table, and so no period of it
+            root = engine.root(table.name)
+    if root is not None:
+        rule = f"{table.name}: the ledger must know every period that the store has closed, and knows none"
+        remedy = "put the ledger back as it was; one from before grants again what was spent"
+        raise StoreError(rule, None, remedy)
 
 
 def _check_calendar(table: Table, closes: Sequence[ClosedPeriod]) -> None:
