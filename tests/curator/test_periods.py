@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column
 from discreet.catalog.table import Table
 from discreet.curator.curator import Curator
@@ -107,6 +108,13 @@ def test_a_person_and_week_costs_the_person_once_for_every_week(tmp_path: Path) 
     assert curator.ledger.accounts()["/visits.person"].was_spent == Pure(5)
     with pytest.raises(BudgetExceeded, match="what is left for the people of visits"):
         curator.ask("SELECT AVG(age) FROM visits", epsilon=1)
+
+
+def test_a_lifetime_can_be_lowered_and_the_policy_says_so(tmp_path: Path) -> None:
+    curator = opened(tmp_path, by_person_and_week(budget={"epsilon": 2, "per": "week", "lifetime": 7}), 1)
+    curator.lower("visits.person", 3)
+    assert curator.catalog.table("visits").lifetime == Budget(3)
+    assert Curator(tmp_path).ledger.accounts()["/visits.person"].granted == Pure(3)
 
 
 def test_without_a_lifetime_what_a_person_loses_is_counted_and_said(tmp_path: Path) -> None:

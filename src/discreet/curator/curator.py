@@ -10,7 +10,7 @@ import os
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from functools import partial
@@ -50,7 +50,14 @@ from discreet.curator.ledger.open import OpenedLedger
 from discreet.curator.ledger.remaining import LastPrices, compute_balance, sum_people
 from discreet.curator.ledger.requests import bind_request
 from discreet.curator.notes import notes_on_moved_cells, notes_on_new_periods, write_notes
-from discreet.curator.people import check_people, check_whose, join_people, lower_people, open_accounts
+from discreet.curator.people import (
+    check_people,
+    check_whose,
+    join_people,
+    lower_people,
+    open_accounts,
+    state_granted,
+)
 from discreet.curator.periods import (
     PeriodState,
     check_lifetime,
@@ -365,9 +372,10 @@ class Curator:
         stated = Budget.of(budget, f"the budget of {people}")
         with self.changing_policies():
             lower_people(self.ledger, people, stated, by)
-            for table in self.catalog.tables_by_unit().get(people, []):
-                if table.unit_budget is not None:
-                    self.write_policy(replace(table, unit_budget=stated))
+            for table in list(self.catalog):
+                if self.catalog.person_domain(table.name) == people:
+                    self._policies.write(state_granted(table, stated))
+            self._reread()
 
     # Tables that grow.
 

@@ -7,6 +7,7 @@ budgets of their own within that of the people. See `curator.ledger.people` for 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from discreet.catalog.budget import Budget
 from discreet.catalog.catalog import Catalog
@@ -18,7 +19,15 @@ from discreet.curator.ledger.units import LOSS_UNITS, Allowance, BudgetMeasure, 
 from discreet.curator.preconditions import grant, list_allowances, partitions_per_neighbour
 from discreet.errors import InvalidValue, LedgerError
 
-__all__ = ["check_people", "check_whose", "find_people", "join_people", "lower_people", "open_accounts"]
+__all__ = [
+    "check_people",
+    "check_whose",
+    "find_people",
+    "join_people",
+    "lower_people",
+    "open_accounts",
+    "state_granted",
+]
 
 
 def find_people(catalog: Catalog, table: str) -> str | None:
@@ -64,6 +73,13 @@ def lower_people(ledger: Ledger, people: str, budget: Budget, by: str | None) ->
         remedy = "people have one as soon as two tables are about them; discreet budget lists them"
         raise InvalidValue("a budget is lowered for people who have an account", people, remedy)
     ledger.change_cap(name, grant(budget, known if known.spent else None), by)
+
+
+def state_granted(table: Table, budget: Budget) -> Table:
+    """The policy of a table of some people, with what they may lose in all, where it says that."""
+    if table.unit_budget is not None:
+        return replace(table, unit_budget=budget)
+    return replace(table, lifetime=budget) if table.lifetime is not None else table
 
 
 def _stated(catalog: Catalog, table: Table) -> Budget | None:

@@ -102,9 +102,10 @@ def _lifetime(table: Table, budget: Budget) -> Allowance:
 def check_lifetime(table: Table, catalog: Catalog, accounts: Mapping[str, Account]) -> None:
     """Refuse a policy that states another limit over all periods than the ledger has for its people, or none."""
     person = catalog.person_domain(table.name)
-    known = None if person is None else accounts.get(find_unit_account(person))
-    if known is None or table.unit_per is None or table.budget is None:
-        return
+    people = "" if person is None else find_unit_account(person)
+    known, for_good = accounts.get(people), [one for one in accounts.values() if one.unit == people]
+    if known is None or table.unit_per is None or table.budget is None or for_good:
+        return  # whose tables grant something for good, those have that in all: see `curator.people`
     if table.lifetime is None:
         is_same = known.allowance.is_counted
     else:
