@@ -302,11 +302,15 @@ class Curator:
         self._reread()
         before, catalog = self.catalog.find(table.name), self._checked(table)
         if table.time is not None:
-            self.engine.begin(table, catalog=catalog)
+            self.engine.begin(table, source, catalog=catalog)
             with self.changing_policies():
                 open_growing(self.ledger, self._checked(table), table)
                 self.write_policy(table)
-            appended(self.engine.append(table, source, id="protect", catalog=catalog, progress=progress, unread=unread))
+            if self.engine.capabilities.takes_rows:
+                done = self.engine.append(
+                    table, source, id="protect", catalog=catalog, progress=progress, unread=unread
+                )
+                appended(done)
             return table
         self.engine.take_in(table, source, catalog=catalog, progress=progress, unread=unread)
         with self.changing_policies():
