@@ -311,13 +311,17 @@ class Curator:
         self._reread()
         before, catalog = self.catalog.find(table.name), self._checked(table)
         if table.time is not None:
-            self.engine.begin(table, catalog=catalog)
+            self.engine.begin(table, source, catalog=catalog)
             with self.changing_policies():
                 table = read_analysts(before, self.catalog.find(table.name), table)
                 open_of = open_growing if table.is_by_period else open_accounts
                 open_of(self.ledger, self._checked(table), table)
                 self.write_policy(table)
-            appended(self.engine.append(table, source, id="protect", catalog=catalog, progress=progress, unread=unread))
+            if self.engine.capabilities.takes_rows:
+                done = self.engine.append(
+                    table, source, id="protect", catalog=catalog, progress=progress, unread=unread
+                )
+                appended(done)
             return table
         self.engine.take_in(table, source, catalog=catalog, progress=progress, unread=unread)
         with self.changing_policies():

@@ -163,7 +163,7 @@ def check_translatable(plans: Iterable[AggregationPlan], engine: Engine) -> None
     if engine.capabilities.language_of_plans:
         return
     for plan in plans:
-        for statement, parameters in write_statements(plan):
+        for statement, parameters in write_statements(use_stored_columns(plan, engine)):
             engine.check(statement, parameters)
 
 

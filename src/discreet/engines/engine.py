@@ -32,7 +32,7 @@ from discreet.catalog.column import ColumnType
 from discreet.catalog.period import Period
 from discreet.catalog.policy.read import UnreadColumn
 from discreet.catalog.table import Table
-from discreet.engines.duckdb.growing import Appended
+from discreet.engines.duckdb.growing import Appended, Growing, name_growing
 from discreet.engines.duckdb.manifest import Stored
 from discreet.engines.duckdb.store import TableFiles
 from discreet.engines.parameters import ParameterValue, bind_parameter
@@ -87,6 +87,8 @@ class Capabilities:
     """Whether the rows of a table, or of one period of it, lie sorted by ``_unit``."""
     statement_timeout: bool
     """Whether a run can be limited in time."""
+    takes_rows: bool
+    """Whether it keeps the rows that it is given; others read those of a server, where their owner changes them."""
     pinned_snapshots: bool
     """Whether a snapshot goes on answering from its own version after newer data was taken in."""
 
@@ -187,9 +189,12 @@ class TableStore(Engine):
 
     # Tables that grow by periods. Nothing that these return but a root is for anybody but the owner.
 
-    def begin(self, table: Table, *, catalog: Catalog | None = None) -> None:
-        """Make a table that grows, without rows and without a closed period; nothing where it is there already."""
-        raise refuse_growth(table.name)
+    @abstractmethod
+    def begin(self, table: Table, source: Any = None, *, catalog: Catalog | None = None) -> None:
+        """Make a table that grows, without a closed period; nothing where it is there already.
+
+        Where rows stay on a server, ``source`` names them; elsewhere there are none yet.
+        """
 
     def append(
         self,
@@ -204,24 +209,29 @@ class TableStore(Engine):
         """Take more rows, which nobody reads before their periods are closed; the same ``id`` takes them in once."""
         raise refuse_growth(table.name)
 
+    @abstractmethod
     def prepare_close(self, table: Table, period: Period, *, catalog: Catalog | None = None) -> str:
         """Make the next period ready to be read, and return the root of all periods with it, in hexadecimal digits.
 
         Whoever was to be forgotten is then in none of them. Asked again, it returns the same root.
         """
-        raise refuse_growth(table.name)
 
+    @abstractmethod
     def finish_close(self, table: str, period: Period) -> None:
         """Have questions read a period that was made ready."""
-        raise refuse_growth(table)
 
     def closing(self, table: str) -> tuple[str, str] | None:
         """The period that is made ready and not yet read, and the root with it; None where there is none."""
-        return None
+        found = self.growing(table).closing
+        return None if found is None else (found.period.name, found.root)
 
     def root(self, table: str) -> str | None:
-        """The commitment to the closed periods and their files; None where no period is closed."""
-        return None
+        """The commitment to the closed periods, as the manifest names them; None where no period is closed."""
+        return self.growing(table).root()
+
+    def growing(self, table: str) -> Growing:
+        """What the folder knows of a table that grows."""
+        return name_growing(self.store.manifest().growing, table)
 
     def verify_files(self, table: str) -> None:
         """Refuse a store in which the file of a closed period is missing or was changed."""
@@ -233,9 +243,9 @@ class TableStore(Engine):
 
 
 def refuse_growth(table: str) -> InvalidValue:
-    """What whoever wants a table to grow by periods is told, where rows stay on a server."""
-    rule = f"{table}: a table that grows by periods keeps its rows in the curator's folder"
-    return InvalidValue(rule, "<rows on a server>", "use a folder without a server, or drop time from the policy")
+    """What whoever wants to add or remove rows is told, where they stay on a server."""
+    rule = f"{table}: rows that stay on a server are added, changed and removed there"
+    return InvalidValue(rule, "<rows on a server>", "do that on the server; its periods are closed here")
 
 
 def shield_errors(work: Callable[[], T], owner_log: OwnerLog | None) -> T:

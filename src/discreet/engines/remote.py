@@ -7,6 +7,8 @@ different from rows that were taken in, because nobody keeps others from changin
   (``constant_per_unit``) and a foreign key that leads to one person are refused here. A view can join the person in;
 - rows without a person are left out, and not people of their own.
 
+A table that grows has its rows there too, and its owner says which periods are closed; see `remote_periods`.
+
 A version says when the owner last protected the table. Whoever asks the same question again before that is served the
 answer that was given.
 """
@@ -23,12 +25,22 @@ from typing import Any, Self
 
 from discreet.catalog.catalog import Catalog
 from discreet.catalog.column import ColumnType
+from discreet.catalog.period import Every, Period
 from discreet.catalog.table import Table
 from discreet.engines.duckdb.manifest import Manifest, Stored
 from discreet.engines.duckdb.sources import SourceColumn, SourcePart, selection
 from discreet.engines.duckdb.store import TableFiles, lookup
-from discreet.engines.engine import OwnerLog, Progress, TableStore, Unread, refuse_growth, tell
+from discreet.engines.engine import OwnerLog, Progress, TableStore, Unread, tell
 from discreet.engines.parameters import ParameterValue, bind_parameter
+from discreet.engines.remote_periods import (
+    Span,
+    begin,
+    check_unit,
+    finish_close,
+    list_spans,
+    prepare_close,
+    tables_read,
+)
 from discreet.engines.translate.expression import ValueKind, Written
 from discreet.engines.translate.writer import SourceTable, StatementWriter, Untranslatable
 from discreet.errors import InvalidType, InvalidValue, QueryRefused
@@ -91,6 +103,14 @@ class RemoteEngine(TableStore):
     def row_number(self) -> str:
         """An expression that is different for every row of a table."""
 
+    @abstractmethod
+    def within(self, given: SourceColumn, wanted: ColumnType, spans: Sequence[Span]) -> str:
+        """A condition that a date or timestamp, read as ``wanted``, lies in one of these; not met where it has none."""
+
+    @abstractmethod
+    def period_unit(self, person: str, moment: str, every: Every) -> str:
+        """What names a person in one period, as text, from what names the person and from a date within the period."""
+
     # Reading.
 
     def snapshot(self) -> Self:
@@ -117,7 +137,10 @@ class RemoteEngine(TableStore):
 
     def version(self, table: str) -> str:
         """When the table was last protected."""
-        return self.stored(table).version
+        stored = self.stored(table)
+        if stored.grows:
+            raise AssertionError(f"{stored.name} grows: its periods have versions")
+        return stored.version
 
     def stored(self, table: str) -> Stored:
         """A table as it was protected."""
@@ -189,7 +212,7 @@ class RemoteEngine(TableStore):
         key = (stamp, kind, empty, statement, repr(values))
         found = self._known.get(key)
         if found is None:
-            tables = {stored.name: stored for stored in manifest.tables.values()}
+            tables = tables_read(manifest, statement)
             writer = kind({name: self._source(stored, empty) for name, stored in tables.items()}, values)
             found = writer.statement(statement), [tables[name] for name in sorted(writer.tables)]
             if len(self._known) >= _MOST_KNOWN:
@@ -220,10 +243,21 @@ class RemoteEngine(TableStore):
         if stored.domain is not None:
             unit = self.row_number() if stored.unit is None else self._naming(stored, stored.unit)
             kept = "" if stored.unit is None else f" WHERE {unit} IS NOT NULL"
-            listed, columns = [f"{unit} AS _unit", *listed], {"_unit": Written("_unit", ValueKind.UNIT), **columns}
             kind = None if stored.unit is None else ValueKind(stored.columns[stored.unit])
+            if stored.grows:
+                unit, kept, kind = *self._by_period(stored, unit, kept), ValueKind.TEXT
+            listed, columns = [f"{unit} AS _unit", *listed], {"_unit": Written("_unit", ValueKind.UNIT), **columns}
         kept = _NOTHING if empty else kept
         return SourceTable(f"SELECT {', '.join(listed)} FROM {self.place(stored.file)}{kept}", columns, kind)
+
+    def _by_period(self, stored: Stored, person: str, kept: str) -> tuple[str, str]:
+        """What names the unit of a row of a table that grows, and which rows are read: those of its periods."""
+        growing = self._manifest()[1].growing[stored.name.casefold()]
+        kind, spans = stored.types()[growing.time], list_spans(stored)
+        moment, within = self._cast(stored, growing.time, kind), _NOTHING.removeprefix(" WHERE ")
+        if spans:
+            within = self.within(describe_column(stored, growing.time), kind, spans)
+        return self.period_unit(person, moment, Every(growing.every)), f"{kept} AND ({within})"
 
     def _naming(self, stored: Stored, name: str) -> str:
         return _known(self.naming(describe_column(stored, name), stored.types()[name]))
@@ -247,21 +281,45 @@ class RemoteEngine(TableStore):
         No row is read, so ``unread`` is told nothing: what cannot be read as its type is missing when it is asked.
         """
         if table.time is not None:
-            raise refuse_growth(table.name)
-        if not isinstance(source, str):
-            rule = "a table that stays on a server is named, such as public.visits"
-            raise InvalidType(rule, f"<{type(source).__name__}>", "or keep the rows in the folder")
-        tables = Catalog([table]) if catalog is None else catalog.with_table(table)
+            rule = f"{table.name}: a table that grows by periods begins, and is not taken in whole"
+            raise InvalidValue(rule, "<time>", "protect it, and close its periods")
         with self.store.writing():
-            source = self.found(table, source)
-            native = self.look(source)
-            given = tuple(SourceColumn(name, name, kind) for name, kind in native.items())
-            selection(table, SourcePart(given, source), self.cast)
-            stored = self._stored(table, tables, source, native)
+            stored = self._seen(table, source, catalog)
+            self.store.manifest().check_name(table.name, grows=False)
             self.store.remember(stored)
         if progress is not None:
             progress(1.0)
         return stored.version
+
+    def begin(self, table: Table, source: Any = None, *, catalog: Catalog | None = None) -> None:
+        """Protect a table or view of the server whose periods the owner will close; its rows are added there."""
+        check_unit(table)
+        with self.store.writing():
+            seen = self._seen(table, source, catalog)
+            begin(self.store, table, seen, Catalog([table]) if catalog is None else catalog)
+
+    def prepare_close(self, table: Table, period: Period, *, catalog: Catalog | None = None) -> str:
+        """Say that the next period is closing; see `discreet.engines.remote_periods`."""
+        with self.store.writing():
+            version = f"{len(self.growing(table.name).periods) + 1}-{fresh_id()}"
+            return prepare_close(self.store, table, period, catalog, version)
+
+    def finish_close(self, table: str, period: Period) -> None:
+        """Have questions read the period."""
+        with self.store.writing():
+            finish_close(self.store, table, period)
+
+    def _seen(self, table: Table, source: Any, catalog: Catalog | None) -> Stored:
+        """A table or view as the server has it, under a policy that can be kept there."""
+        if not isinstance(source, str):
+            rule = "a table that stays on a server is named, such as public.visits"
+            raise InvalidType(rule, f"<{type(source).__name__}>", "or keep the rows in the folder")
+        tables = Catalog([table]) if catalog is None else catalog.with_table(table)
+        source = self.found(table, source)
+        native = self.look(source)
+        given = tuple(SourceColumn(name, name, kind) for name, kind in native.items())
+        selection(table, SourcePart(given, source), self.cast)
+        return self._stored(table, tables, source, native)
 
     def _stored(self, table: Table, catalog: Catalog, source: str, native: Mapping[str, str]) -> Stored:
         path, manifest = catalog.unit_path(table.name), self.store.manifest()
@@ -301,7 +359,7 @@ def _known(cast: str | None) -> str:
 
 def _check_same_type(stored: Stored, manifest: Manifest) -> None:
     """People are found by one value in all their tables, so it must be of one type."""
-    for other in manifest.tables.values():
+    for other in [*manifest.tables.values(), *(one.stored() for one in manifest.growing.values())]:
         if stored.unit is None or other.unit is None or other.domain != stored.domain or other.name == stored.name:
             continue
         if other.columns[other.unit] != stored.columns[stored.unit]:

@@ -134,7 +134,10 @@ def _chosen(curator: Curator, wanted: WantedSeries) -> SeriesPlan:
 
 
 def _table(curator: Curator, wanted: WantedSeries) -> Table:
-    """The one table that a series reads."""
+    """The one table that a series reads, where its rows stay as they are."""
+    if not curator.engine.capabilities.takes_rows:
+        rule = "a series is not offered where rows stay on a server, because somebody could change them"
+        raise QueryRefused(rule, "", "ask about each period once it is closed")
     named = {".".join(part.name for part in node.parts) for node in _tables(wanted.sql)}
     found = [table for name in sorted(named) if (table := curator.catalog.named(name)) is not None]
     growing = [table for table in found if table.time is not None]

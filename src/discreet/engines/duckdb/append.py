@@ -34,7 +34,7 @@ from discreet.engines.parameters import quote_text
 from discreet.errors import InvalidValue
 from discreet.noise.source import fresh_id
 
-__all__ = ["append", "begin", "find_growing", "name_reason"]
+__all__ = ["append", "begin", "describe_growing", "find_growing", "name_reason"]
 
 
 _STAGED = 0.6
@@ -42,7 +42,7 @@ _STAGED = 0.6
 
 def begin(engine: Embedded, table: Table, *, catalog: Catalog | None = None) -> None:
     """Make a table that grows, without rows and without a closed period; where it is there, see that it is the same."""
-    growing = _grown(table, Catalog([table]) if catalog is None else catalog.with_table(table))
+    growing = describe_growing(table, Catalog([table]) if catalog is None else catalog.with_table(table))
 
     def work() -> None:
         manifest = engine.store.manifest()
@@ -56,7 +56,8 @@ def begin(engine: Embedded, table: Table, *, catalog: Catalog | None = None) -> 
     alone_with(engine, table.name, work)
 
 
-def _grown(table: Table, catalog: Catalog) -> Growing:
+def describe_growing(table: Table, catalog: Catalog) -> Growing:
+    """A table that begins to grow under a policy."""
     path, domain, time = catalog.unit_path(table.name), catalog.unit_domain(table.name), table.time
     if time is None or path is None or domain is None or path.steps:
         rule = f"{table.name}: a table that grows by periods says its time, and a row names its person itself"
@@ -79,7 +80,7 @@ def find_growing(manifest: Manifest, table: Table, catalog: Catalog | None) -> G
     found = manifest.growing.get(table.name.casefold())
     if found is None:
         raise InvalidValue("a table that grows begins before rows are appended", table.name, "protect it first")
-    found.check_same(_grown(table, Catalog([table]) if catalog is None else catalog.with_table(table)))
+    found.check_same(describe_growing(table, Catalog([table]) if catalog is None else catalog.with_table(table)))
     return found
 
 

@@ -23,12 +23,13 @@ from discreet.engines.duckdb.erase import erase_from_periods, find_erased, forge
 from discreet.engines.duckdb.growing import Closing, Growing, OpenFile, StoredPeriod, name_growing, root_of
 from discreet.engines.duckdb.ingest import Embedded, alone_with, verify
 from discreet.engines.duckdb.period_ids import number_period
+from discreet.engines.duckdb.store import TableFiles
 from discreet.engines.duckdb.workbench import Build, Scratch
 from discreet.engines.parameters import DUCKDB_TYPES, quote_text
 from discreet.errors import InvalidValue, StoreError
 from discreet.noise.source import fresh_id
 
-__all__ = ["finish_close", "prepare_close", "verify_files"]
+__all__ = ["find_known_root", "finish_close", "prepare_close", "show_period", "verify_files"]
 
 
 def prepare_close(engine: Embedded, table: Table, period: Period, *, catalog: Catalog | None = None) -> str:
@@ -39,7 +40,7 @@ def prepare_close(engine: Embedded, table: Table, period: Period, *, catalog: Ca
 
     def work() -> str:
         growing = find_growing(engine.store.manifest(), table, catalog)
-        known = _root_of_known(growing, period)
+        known = find_known_root(growing, period)
         if known is not None:
             return known
         return _prepared(engine, forget_in_map(engine, growing), table, period)
@@ -47,7 +48,7 @@ def prepare_close(engine: Embedded, table: Table, period: Period, *, catalog: Ca
     return alone_with(engine, table.name, work)
 
 
-def _root_of_known(growing: Growing, period: Period) -> str | None:
+def find_known_root(growing: Growing, period: Period) -> str | None:
     """The root of a period that is closing, or closed last; None for the next one, and a refusal for any other."""
     if growing.closing is not None and growing.closing.period.name == period.name:
         return growing.closing.root
@@ -165,19 +166,19 @@ def _keep(build: Build, growing: Growing, table: Table) -> int:
 
 def finish_close(engine: Embedded, table: str, period: Period) -> None:
     """Have questions read the period that was prepared; where that is so already, nothing is done."""
+    alone_with(engine, table, lambda: forget_in_map(engine, show_period(engine.store, table, period)))
 
-    def work() -> None:
-        growing = name_growing(engine.store.manifest().growing, table)
-        if growing.closing is None or growing.closing.period.name != period.name:
-            if not growing.periods or growing.periods[-1].name != period.name:
-                rule = f"{growing.name}: a period is prepared before it is closed"
-                raise InvalidValue(rule, period.name, "call prepare_close")
-        else:
-            growing = growing.closed()
-            engine.store.publish_growing(growing)
-        forget_in_map(engine, growing)
 
-    alone_with(engine, table, work)
+def show_period(store: TableFiles, table: str, period: Period) -> Growing:
+    """The table after the close that was prepared, which is done now unless it was before. Only for who is writing."""
+    growing = name_growing(store.manifest().growing, table)
+    if growing.closing is not None and growing.closing.period.name == period.name:
+        growing = growing.closed()
+        store.publish_growing(growing)
+    elif not growing.periods or growing.periods[-1].name != period.name:
+        rule = f"{growing.name}: a period is prepared before it is closed"
+        raise InvalidValue(rule, period.name, "call prepare_close")
+    return growing
 
 
 def verify_files(growing: Growing, root: Path) -> None:

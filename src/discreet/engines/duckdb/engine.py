@@ -22,7 +22,7 @@ from discreet.catalog.table import Table
 from discreet.engines.duckdb.append import append, begin
 from discreet.engines.duckdb.close_period import finish_close, prepare_close, verify_files
 from discreet.engines.duckdb.erase import forget
-from discreet.engines.duckdb.growing import Appended, Growing, name_growing
+from discreet.engines.duckdb.growing import Appended
 from discreet.engines.duckdb.ingest import ingest
 from discreet.engines.duckdb.manifest import Manifest, Stored
 from discreet.engines.duckdb.snapshot import DuckDBSnapshot, Settings
@@ -151,7 +151,7 @@ class DuckDBEngine(TableStore):
 
     # Tables that grow ---------------------------------------------------------------------------------------------
 
-    def begin(self, table: Table, *, catalog: Catalog | None = None) -> None:
+    def begin(self, table: Table, source: Any = None, *, catalog: Catalog | None = None) -> None:
         """Make a table that grows; see `discreet.engines.duckdb.append`."""
         begin(self, table, catalog=catalog)
 
@@ -176,25 +176,13 @@ class DuckDBEngine(TableStore):
         """Have snapshots show the period."""
         finish_close(self, table, period)
 
-    def closing(self, table: str) -> tuple[str, str] | None:
-        """The period that is made ready and not yet shown, and the root with it."""
-        found = self._growing(table).closing
-        return None if found is None else (found.period.name, found.root)
-
-    def root(self, table: str) -> str | None:
-        """The commitment to the closed periods and their files, as the manifest names them."""
-        return self._growing(table).root()
-
     def verify_files(self, table: str) -> None:
         """Read the files of all closed periods, and refuse a store in which one is missing or was changed."""
-        verify_files(self._growing(table), self.store.root)
+        verify_files(self.growing(table), self.store.root)
 
     def forget(self, table: str, unit_value: object) -> None:
         """Have a person forgotten at the next close; see `discreet.engines.duckdb.erase`."""
         forget(self, table, unit_value)
-
-    def _growing(self, table: str) -> Growing:
-        return name_growing(self.store.manifest().growing, table)
 
     def stale(self) -> tuple[str, ...]:
         """The tables to take in again, because the table through which people are found was taken in since."""

@@ -133,6 +133,10 @@ class Growing:
     """Who is to be forgotten at the next close."""
     gone: Sequence[str] = ()
     """Who is in no row any more, and perhaps still in the map of people."""
+    file: str = ""
+    """For a table that stays on a server: its name there."""
+    native: Mapping[str, str] = field(default_factory=dict)
+    """For a table that stays on a server: its columns there and their types, as they were when it was protected."""
 
     @property
     def closed_until(self) -> date | None:
@@ -156,7 +160,22 @@ class Growing:
     def stored(self) -> Stored:
         """What holds in all closed periods."""
         whole = Stored(self.name, version="", file="", columns=self.columns, domain=self.domain, periods=self.periods)
+        if self.native:
+            whole = replace(whole, unit=self.unit, native=self.native)
         return whole.over([one.name for one in self.periods])
+
+    def read(self, folded: str) -> Stored | None:
+        """What follows @ in the name of what a statement reads: a period, or on a server several, by folded names."""
+        names = [one.name.casefold() for one in self.periods]
+        if not self.native:
+            return self.periods[names.index(folded)].rows if folded in names else None
+        found: list[str] = []
+        for run in folded.split(","):
+            first, _, last = run.partition("..")
+            if first not in names or (last or first) not in names:
+                return None
+            found += [one.name for one in self.periods[names.index(first) : names.index(last or first) + 1]]
+        return self.stored().over(found)
 
     def files(self) -> set[str]:
         """The names of all files that are needed."""
@@ -227,7 +246,8 @@ def write_growing(growing: Growing) -> dict[str, Any]:
     row["closing"] = None if growing.closing is None else _write_closing(growing.closing)
     row["open"] = [asdict(one) for one in growing.open]
     row["appends"] = {name: dict(one) for name, one in growing.appends.items()}
-    return row | {"forget": list(growing.forget), "gone": list(growing.gone)}
+    row |= {"forget": list(growing.forget), "gone": list(growing.gone)}
+    return row | ({"file": growing.file, "native": dict(growing.native)} if growing.native else {})
 
 
 def read_growing(row: Mapping[str, Any]) -> Growing:

@@ -51,8 +51,7 @@ class Manifest:
     def _period(self, folded: str) -> Stored | None:
         table, _, period = folded.rpartition("@")
         growing = self.growing.get(table)
-        found = [] if growing is None else [one for one in growing.periods if one.name.casefold() == period]
-        return found[0].rows if found else None
+        return None if growing is None else growing.read(period)
 
     def shown(self) -> Iterator[Stored]:
         """Whatever questions may read: tables that were taken in whole, and the closed periods of others."""

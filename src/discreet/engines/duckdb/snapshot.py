@@ -59,6 +59,7 @@ class DuckDBSnapshot(Engine):
         hash_function="hash",
         sorted_by_unit=True,
         statement_timeout=True,
+        takes_rows=True,
         pinned_snapshots=True,
     )
 

@@ -16,7 +16,7 @@ from discreet.catalog.names import suggestion
 from discreet.catalog.period import Period
 from discreet.errors import InvalidValue
 
-__all__ = ["NAMES", "Stored", "StoredPeriod", "read_stored", "write_stored"]
+__all__ = ["NAMES", "Stored", "StoredPeriod", "list_runs", "read_stored", "write_stored"]
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,11 @@ class Stored:
 
     @property
     def sources(self) -> Sequence[str]:
-        """What to read for its rows: the table itself, or every one of its periods."""
-        return [f"{self.name}@{one.name}" for one in self.periods] if self.grows else [self.name]
+        """What to read for its rows: the table itself, or every one of its periods; on a server, all at once."""
+        if not self.grows:
+            return [self.name]
+        names = [one.name for one in self.periods] if not self.native else [_spell_runs(self.periods)]
+        return [f"{self.name}@{name}" for name in names]
 
     @property
     def grows(self) -> bool:
@@ -159,12 +162,28 @@ def write_stored(stored: Stored) -> dict[str, Any]:
     return {name: getattr(stored, has) for has, name in NAMES.items()}
 
 
+def list_runs(periods: Sequence[StoredPeriod]) -> list[list[StoredPeriod]]:
+    """The same periods, in order, as stretches without a gap."""
+    runs: list[list[StoredPeriod]] = []
+    for one in periods:
+        if runs and runs[-1][-1].end == one.start:
+            runs[-1].append(one)
+        else:
+            runs.append([one])
+    return runs
+
+
+def _spell_runs(periods: Sequence[StoredPeriod]) -> str:
+    """Several periods as one name, such as ``2026-01..2026-03,2026-05``."""
+    return ",".join(run[0].name + (f"..{run[-1].name}" if run[1:] else "") for run in list_runs(periods))
+
+
 def _joined(table: Stored, periods: Sequence[StoredPeriod]) -> Stored:
     """A table that grows, over some of its periods."""
     rows = [one.rows for one in periods]
     return replace(
         table,
-        file=rows[0].file if len(rows) == 1 else "",
+        file=rows[0].file if len({one.file for one in rows}) == 1 else "",
         constant=_in_all([one.constant for one in rows]),
         complete=_in_all([one.complete for one in rows]),
         counted=bool(rows) and all(one.counted for one in rows),

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -28,7 +29,7 @@ from discreet.catalog.column import ColumnType
 if TYPE_CHECKING:
     from psycopg.abc import Buffer
 
-__all__ = ["ENUMERATION", "WHOLE", "as_arrow", "read_declared", "register"]
+__all__ = ["ENUMERATION", "WHOLE", "as_arrow", "lie_within", "read_declared", "register"]
 
 
 ENUMERATION = "enumeration"
@@ -54,6 +55,27 @@ _END = r"[ \t\n\v\f\r]*$"
 def read_declared(value: str, native: str, wanted: ColumnType) -> str | None:
     """``value``, of the server's type ``native``, as a declared type; None where they have nothing in common."""
     return _RULES[wanted](value, native)
+
+
+def lie_within(value: str, native: str, wanted: ColumnType, spans: Sequence[tuple[datetime, datetime]]) -> str:
+    """Whether ``value``, read as a date or timestamp, lies in one of these half-open intervals.
+
+    A date or timestamp is compared as it is: within the calendar its cast changes no order, and a day begins at
+    midnight, as the intervals do. What the cast leaves out, as infinity and the years before 1, lies in none.
+
+    >>> lie_within("x", "date", ColumnType.TIMESTAMP, [(datetime(2026, 1, 1), datetime(2026, 2, 1))])
+    "(x >= '2026-01-01'::date AND x < '2026-02-01'::date)"
+    """
+    kind = {"date": "date", _STAMP: "timestamp", _ZONED: "timestamptz"}.get(native)
+    if kind is None:
+        value, kind = f"({read_declared(value, native, wanted)})", wanted.value
+    between = [f"({value} >= {_instant(first, kind)} AND {value} < {_instant(end, kind)})" for first, end in spans]
+    return " OR ".join(between)
+
+
+def _instant(moment: datetime, kind: str) -> str:
+    text = moment.date().isoformat() if kind == "date" else moment.isoformat(" ")
+    return f"'{text}{'+00' if kind == 'timestamptz' else ''}'::{kind}"
 
 
 def _integer(value: str, native: str) -> str | None:

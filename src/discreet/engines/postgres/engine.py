@@ -26,13 +26,14 @@ from psycopg.errors import InsufficientPrivilege
 from psycopg.types.numeric import Float8, Int8
 
 from discreet.catalog.column import ColumnType
+from discreet.catalog.period import Every
 from discreet.catalog.table import Table
 from discreet.engines.duckdb.manifest import Stored
 from discreet.engines.duckdb.sources import SourceColumn
 from discreet.engines.engine import Capabilities, OwnerLog, Unsent, shield_errors
 from discreet.engines.interrupt import run_attended
 from discreet.engines.parameters import ParameterValue
-from discreet.engines.postgres.columns import WHOLE, as_arrow, read_declared
+from discreet.engines.postgres.columns import WHOLE, as_arrow, lie_within, read_declared
 from discreet.engines.postgres.connections import Connections, ServerConnection
 from discreet.engines.postgres.tables import (
     REMEDY,
@@ -47,6 +48,7 @@ from discreet.engines.postgres.tables import (
 )
 from discreet.engines.postgres.writer import HalvingWriter, KeepingWriter, PostgresWriter
 from discreet.engines.remote import RemoteEngine, describe_column
+from discreet.engines.remote_periods import Span
 from discreet.engines.translate.writer import StatementWriter
 from discreet.errors import InvalidValue, StoreError
 from discreet.time_limits import ROWS_LOCK, ROWS_REACH
@@ -103,6 +105,7 @@ class PostgresEngine(RemoteEngine):
         hash_function=None,
         sorted_by_unit=False,
         statement_timeout=True,
+        takes_rows=False,
         pinned_snapshots=False,
     )
     writer: type[StatementWriter] = PostgresWriter
@@ -161,6 +164,15 @@ class PostgresEngine(RemoteEngine):
     def row_number(self) -> str:
         """The address of a row, which is the same all through a transaction."""
         return "(tableoid::text || ctid::text)"
+
+    def within(self, given: SourceColumn, wanted: ColumnType, spans: Sequence[Span]) -> str:
+        """A condition on the column itself, where it is a date or timestamp, so that an index on it can be used."""
+        return lie_within(quote_name(given.label), given.native, wanted, spans)
+
+    def period_unit(self, person: str, moment: str, every: Every) -> str:
+        """The first day of the period, as ISO 8601 writes it, and the person."""
+        first = f"date_trunc('{every.value}', {moment}::timestamp)::date"
+        return f"""(({first}::text || ' ' || {person}::text) COLLATE "C")"""
 
     # Reading ------------------------------------------------------------------------------------------------------
 

@@ -7,12 +7,13 @@ that everybody reads alike: 12, 12.0, -1.5e3, 2024-12-31, 2024-12-31 23:59:59.5+
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 
 from discreet.catalog.column import ColumnType
 from discreet.engines.spark.dates import date_text, timestamp_text
 
-__all__ = ["column_cast"]
+__all__ = ["column_cast", "lie_within"]
 
 
 _WORD = 2**63
@@ -43,6 +44,26 @@ def column_cast(value: str, native: str, wanted: ColumnType) -> str | None:
     if kind == "text" and " collate " in native.lower():  # where a is taken for A, one row says how others are spelled
         value = f"({value} COLLATE UTF8_BINARY)"
     return None if kind is None else _RULES[wanted](value, kind)
+
+
+def lie_within(value: str, native: str, wanted: ColumnType, spans: Sequence[tuple[datetime, datetime]]) -> str:
+    """Whether ``value``, read as a date or timestamp, lies in one of these half-open intervals.
+
+    A date or timestamp is compared as it is: within the calendar its cast changes no order, and a day begins at
+    midnight, as the intervals do. What the cast leaves out lies in none of them.
+
+    >>> lie_within("x", "date", ColumnType.TIMESTAMP, [(datetime(2026, 1, 1), datetime(2026, 2, 1))])
+    "(x >= DATE '2026-01-01' AND x < DATE '2026-02-01')"
+    """
+    kind = native.upper()
+    if kind not in ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ"):
+        value, kind = str(column_cast(value, native, wanted)), wanted.value.upper()
+    between = [f"({value} >= {_instant(first, kind)} AND {value} < {_instant(end, kind)})" for first, end in spans]
+    return " OR ".join(between)
+
+
+def _instant(moment: datetime, kind: str) -> str:
+    return f"{kind} '{moment.date().isoformat() if kind == 'DATE' else moment.isoformat(' ')}'"
 
 
 def _matches(value: str, pattern: str) -> str:

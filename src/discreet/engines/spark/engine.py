@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from discreet.catalog.column import ColumnType
+from discreet.catalog.period import Every
 from discreet.catalog.table import Table
 from discreet.engines.duckdb.manifest import Stored
 from discreet.engines.duckdb.sources import SourceColumn
@@ -28,7 +29,8 @@ from discreet.engines.engine import Capabilities, OwnerLog, Unsent, shield_error
 from discreet.engines.interrupt import run_attended
 from discreet.engines.parameters import ParameterValue
 from discreet.engines.remote import RemoteEngine
-from discreet.engines.spark.columns import column_cast
+from discreet.engines.remote_periods import Span
+from discreet.engines.spark.columns import column_cast, lie_within
 from discreet.engines.spark.session import (
     connect_session,
     interrupt,
@@ -92,6 +94,7 @@ class SparkEngine(RemoteEngine):
         hash_function=None,
         sorted_by_unit=False,
         statement_timeout=True,
+        takes_rows=False,
         pinned_snapshots=False,
     )
     writer: type[StatementWriter] = SparkWriter
@@ -174,6 +177,16 @@ class SparkEngine(RemoteEngine):
     def row_number(self) -> str:
         """A number for every row; it is another one when a row is read again, which `SparkWriter` sees to."""
         return ROW_NUMBER
+
+    def within(self, given: SourceColumn, wanted: ColumnType, spans: Sequence[Span]) -> str:
+        """A condition on the column itself, where it is a date or timestamp, so that files can be passed over."""
+        return lie_within(quote_in_spark(given.label), given.native, wanted, spans)
+
+    def period_unit(self, person: str, moment: str, every: Every) -> str:
+        """The number of the first day of the period, and the person."""
+        day = f"CAST({moment} AS DATE)"
+        first = day if every is Every.DAY else f"trunc({day}, '{every.value}')"
+        return f"concat(CAST(unix_date({first}) AS STRING), ' ', CAST({person} AS STRING))"
 
     # Running.
 

@@ -287,6 +287,8 @@ def _read_from(table: Table, stored: Stored | None) -> str:
     """Where the rows are: the table, or the files of the periods of it that are read, and of no others."""
     if stored is None or not stored.grows:
         return quote(table.name)
+    if stored.native:  # a server is told the periods by a condition
+        return quote(stored.sources[0])
     return f"({' UNION ALL BY NAME '.join(f'FROM {quote(one)}' for one in stored.sources)})"
 
 
