@@ -20,7 +20,7 @@ from discreet.audit.replay.replay import ReplayReport, replay, replay_worlds
 from discreet.catalog.budget import Budget
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import ForeignKey, Table
-from discreet.curator import curator as curator_module
+from discreet.curator import answering
 from discreet.curator.curator import Curator
 from discreet.engines.parameters import quote
 from discreet.errors import DiscreetError, InvalidValue, QueryRefused
@@ -300,23 +300,23 @@ def less_noise_than_planned(patch: Patch) -> None:
 
 
 def rounded_after_the_noise(patch: Patch) -> None:
-    encode_noisy = curator_module.encode_noisy
+    encode_noisy = answering.encode_noisy
 
     def rounded(found: list[Measured]) -> bytes:
         return encode_noisy(
             [replace(one, sums=[[each // 10**4 * 10**4 for each in part] for part in one.sums]) for one in found]
         )
 
-    patch.setattr(curator_module, "encode_noisy", rounded)
+    patch.setattr(answering, "encode_noisy", rounded)
 
 
 def chosen_again(patch: Patch) -> None:
-    encode_noisy = curator_module.encode_noisy
+    encode_noisy = answering.encode_noisy
 
     def other(found: list[Measured]) -> bytes:
         return encode_noisy([replace(one, chosen=[each + 1 for each in one.chosen]) for one in found])
 
-    patch.setattr(curator_module, "encode_noisy", other)
+    patch.setattr(answering, "encode_noisy", other)
 
 
 TOO_FAR = "one person moves what noise hides by more than was declared"

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.curator import curator as curator_module
+from discreet.curator import answering
 from discreet.curator.ledger.ledger import Ledger, Receipt
 from discreet.engines.duckdb import ingest as ingest_module
 from discreet.engines.parameters import quote
@@ -92,7 +92,7 @@ def noise_on_one_of_two_integers(patch: Patch) -> None:
 
 
 def empty_groups_without_noise(patch: Patch) -> None:
-    measure = curator_module.measure
+    measure = answering.measure
 
     def careless(plan: AggregationPlan, run: Run, source: Source) -> Measured:
         found = measure(plan, run, source)
@@ -100,7 +100,7 @@ def empty_groups_without_noise(patch: Patch) -> None:
         pairs = zip(exact, found.sums, strict=True)
         return replace(found, sums=[[np.where(e[0] == 0, 0, s) for s in sums] for e, sums in pairs])
 
-    patch.setattr(curator_module, "measure", careless)
+    patch.setattr(answering, "measure", careless)
 
 
 def forgotten_weights(patch: Patch) -> None:

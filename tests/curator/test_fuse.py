@@ -13,7 +13,7 @@ import pytest
 
 from discreet.catalog.column import Column, ColumnType
 from discreet.catalog.table import Budget, ForeignKey, Table
-from discreet.curator import curator as curator_module
+from discreet.curator import answering
 from discreet.curator.answers.answer import Answer
 from discreet.curator.curator import Curator
 from discreet.curator.ledger.verify import verify
@@ -139,7 +139,7 @@ def test_a_fault_of_what_is_computed_from_exact_values_is_a_failure_like_any_oth
     def fail_later(*_: object) -> None:
         raise OverflowError(CANARY)
 
-    monkeypatch.setattr(curator_module, "measure", fail_later)
+    monkeypatch.setattr(answering, "measure", fail_later)
     with pytest.raises(EngineFailure) as caught:
         curator.ask(QUESTION, 1, analyst="ann")
     assert (caught.value.__cause__, caught.value.__context__) == (None, None)

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from discreet.curator import curator as curator_module
+from discreet.curator import answering
 from discreet.curator.curator import Curator
 from discreet.curator.ledger import chain as ledger_records
 from discreet.curator.ledger.ledger import Ledger, Receipt
@@ -29,7 +29,7 @@ PRICE = "1/1000"
 PLACES: dict[str, tuple[Any, str]] = {
     "charge": (Ledger, "charge"),
     "append": (ledger_records, "append"),
-    "measure": (curator_module, "measure"),
+    "measure": (answering, "measure"),
     "settle": (Ledger, "settle"),
     "attest": (Witness, "attest"),
     "sync": (os, "fdatasync"),
