@@ -47,11 +47,11 @@ def questions() -> list[TableQuery]:
     ]
 
 
-@pytest.mark.parametrize("view", [8000], indirect=True)
+@pytest.mark.parametrize("view", [6000], indirect=True)
 def test_next_to_no_noise_gives_the_exact_counts_in_the_order_of_the_cells(view):
-    """False alarms: each of 8 questions gets ε = 1000 at sensitivity 2 at most, so a cell is off with probability
+    """False alarms: each of 8 questions gets ε = 750 at sensitivity 2 at most, so a cell is off with probability
 
-    below 2 exp(-500), and there are fewer than 1,000 cells.
+    below 2 exp(-375), and there are fewer than 1,000 cells.
     """
     for question, found in zip(questions(), view.counts(questions()), strict=True):
         np.testing.assert_array_equal(found, question.counts(PEOPLE), err_msg=question.sql("people"))

@@ -77,6 +77,6 @@ def test_noise_that_covers_everything_leaves_guessing():
 
 def test_a_curator_whose_budget_hides_nothing_answers_about_the_same_halves():
     """The halves are arithmetic in SQL here and in NumPy there. Noise of a thousandth never moves a count."""
-    score = Scene.of(Reconstruction(), crowd(10)).run(CuratorDefence(100_000))
+    score = Scene.of(Reconstruction(), crowd(10)).run(CuratorDefence(6_000))
     assert score.right.rate == 1
     assert score.asked == 40

@@ -14,7 +14,7 @@ from tests.query.world import CATALOG
 
 __all__ = ["QUESTIONS", "replayed"]
 
-ENOUGH = Budget(10**4, "1e-6", "5e-7")
+ENOUGH = Budget(6000, "1e-6", "5e-7")
 OTHERS = dict.fromkeys(range(1, 6), ORDINARY)
 REPLACES = {table.name for table in CATALOG if table.neighbours is Neighbours.REPLACE_ONE}
 QUESTIONS = {

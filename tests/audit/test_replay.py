@@ -239,10 +239,10 @@ def _people_of(curator: Curator) -> int:
 def small_tables_refused(patch: Patch) -> None:
     explain = Curator.explain
 
-    def careful(curator: Curator, sql: str, *given: Any) -> Any:
+    def careful(curator: Curator, sql: str, *given: Any, **named: Any) -> Any:
         if _people_of(curator) < PEOPLE:
             raise QueryRefused("there must be enough people")
-        return explain(curator, sql, *given)
+        return explain(curator, sql, *given, **named)
 
     patch.setattr(Curator, "explain", careful)
 
@@ -259,10 +259,10 @@ def a_price_by_the_number_of_people(patch: Patch) -> None:
 def statements_by_the_number_of_people(patch: Patch) -> None:
     ask = Curator.ask
 
-    def twice_for_many(curator: Curator, *given: Any) -> Any:
+    def twice_for_many(curator: Curator, *given: Any, **named: Any) -> Any:
         if _people_of(curator) > PEOPLE:
             _people_of(curator)
-        return ask(curator, *given)
+        return ask(curator, *given, **named)
 
     patch.setattr(Curator, "ask", twice_for_many)
 

@@ -19,7 +19,7 @@ from discreet.catalog.table import ForeignKey, Table
 from discreet.cli.main import app
 from discreet.curator.curator import Curator
 from discreet.curator.preconditions import use_stored_columns
-from discreet.engines.duckdb.manifest import FORMAT
+from discreet.engines.duckdb.manifest import WITHOUT_GROWTH
 from discreet.query.run import contribution_bounds as statement
 from discreet.query.run.contribution_bounds import count_apart
 from discreet.service.maintenance.backup import back_up
@@ -203,7 +203,7 @@ def test_rows_of_an_earlier_release_are_answered_in_peoples_own_orders(tmp_path:
     curator = _of(tmp_path, _policy(groups_per_unit=1), _rows(range(1500)))
     file = tmp_path / "store" / "manifest.json"
     body = json.loads(file.read_text())
-    assert body["format"] == FORMAT == 2
+    assert body["format"] == WITHOUT_GROWTH == 2
     del body["secret"]
     for table in body["tables"]:
         del table["salted"]
@@ -213,7 +213,7 @@ def test_rows_of_an_earlier_release_are_answered_in_peoples_own_orders(tmp_path:
     assert min(found.get(what, 0) / held for what, held in truth.items()) > 0.2
     curator.ledger.close()
     assert any("secret" in part.does for part in upgrade(tmp_path).done)
-    assert json.loads(file.read_text())["format"] == FORMAT
+    assert json.loads(file.read_text())["format"] == WITHOUT_GROWTH
     assert len(Curator(tmp_path).engine.secret) == 32
 
 

@@ -23,7 +23,7 @@ from discreet.engines.duckdb.growing import root_of
 from discreet.engines.duckdb.ingest import ingest
 from discreet.engines.duckdb.manifest import FORMAT, WITHOUT_GROWTH, Manifest
 from discreet.engines.open import open_engine
-from discreet.errors import DiscreetError, InvalidType, InvalidValue, StoreError
+from discreet.errors import DiscreetError, InvalidType, InvalidValue, PolicyError, StoreError
 from tests.engines.growth import FIRST, KINDS, Row, as_source, close, period, shown, table, units
 
 PERSON = table("person")
@@ -120,7 +120,9 @@ def test_whose_people_are_found_through_a_table_that_grows_is_refused(engine: Du
         budget=Budget(1),
         foreign_keys=(ForeignKey("visit", "visits", "number"),),
     )
-    with pytest.raises(InvalidValue, match="items: people are found through a table that is taken in whole"):
+    with pytest.raises(
+        PolicyError, match="items: a foreign key must not lead to the person through a table that grows"
+    ):
         ingest(engine, items, pa.table({"visit": [1]}), catalog=Catalog([PERSON, items]))
 
 

@@ -221,8 +221,8 @@ def _half_the_move(patch: pytest.MonkeyPatch) -> None:
 
 
 def _half_the_noise(patch: pytest.MonkeyPatch) -> None:
-    made = plan._mechanism
-    patch.setattr(plan, "_mechanism", lambda moves, squared, price: made(moves // 2, squared // 4, price))
+    made = plan.calibrate_noise
+    patch.setattr(plan, "calibrate_noise", lambda moves, squared, price: made(moves // 2, squared // 4, price))
 
 
 def _arithmetic_without_try(patch: pytest.MonkeyPatch) -> None:
